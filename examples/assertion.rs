@@ -1,11 +1,15 @@
-//! Makes a client assertion, requests a token with it and answers: both sides in one process, without a socket.
+//! Makes a client assertion, requests a token with it and answers: both sides in one process,
+//! without a socket.
 //!
 //! - `assertion` shows all steps with a new key.
-//! - `assertion sign DIR` prints an assertion signed with the file `signing.pem` in DIR that `payload keys DIR` makes.
-//! - `assertion verify DIR` reads an assertion from standard input, checks it with `signing.pub.pem` in DIR, and prints
-//!   the customer.
+//! - `assertion sign DIR` prints an assertion signed with the file `signing.pem` in DIR that
+//!   `payload keys DIR` makes.
+//! - `assertion verify DIR` reads an assertion from standard input, checks it with
+//!   `signing.pub.pem` in DIR, and prints the customer.
 
-use bankrail::client_assertion::token::{AccessToken, FORM_CONTENT_TYPE, ScopeSet, TokenRequest, TokenResponse, names};
+use bankrail::client_assertion::token::{
+    AccessToken, FORM_CONTENT_TYPE, ScopeSet, TokenRequest, TokenResponse, names,
+};
 use bankrail::client_assertion::{
     AssertionBuilder, AssertionOptions, Audience, CustomerCode, Verifier, VerifierOptions,
 };
@@ -34,26 +38,39 @@ fn show() -> Result<(), MainError> {
     let key = SigningKey::generate(RsaSize::Rsa2048)?;
     let now = SystemClock.now();
 
-    let assertion = AssertionBuilder::new(customer, audience.clone(), AssertionOptions::new()).sign(&key, now)?;
+    let assertion = AssertionBuilder::new(customer, audience.clone(), AssertionOptions::new())
+        .sign(&key, now)?;
     println!("assertion:\n{assertion}\n");
     let form = TokenRequest::new(assertion, names::STATEMENT_READ.parse()?).to_form();
 
     let request = TokenRequest::from_form(Some(FORM_CONTENT_TYPE), form.as_bytes())?;
     let verifier = Verifier::new(audience, VerifierOptions::new());
     let unverified = verifier.read(request.assertion().expose_secret())?;
-    println!("whose keys to look up: {}", unverified.subject_for_key_lookup());
+    println!(
+        "whose keys to look up: {}",
+        unverified.subject_for_key_lookup()
+    );
     let verified = unverified.verify(&key.verifying_key(), now)?;
     println!("verified, expires at:  {}", verified.expires_at());
-    let granted = request.scope().granted_from(&ScopeSet::parse(names::STATEMENT_READ)?)?;
-    let response = TokenResponse::new(AccessToken::generate()?, TokenResponse::DEFAULT_LIFETIME, &granted);
+    let granted = request
+        .scope()
+        .granted_from(&ScopeSet::parse(names::STATEMENT_READ)?)?;
+    let response = TokenResponse::new(
+        AccessToken::generate()?,
+        TokenResponse::DEFAULT_LIFETIME,
+        &granted,
+    );
     println!("answer:                {}", response.to_json());
     Ok(())
 }
 
 fn sign(folder: &Path) -> Result<(), MainError> {
     let key = SigningKey::open(folder.join("signing.pem"))?;
-    let builder =
-        AssertionBuilder::new(CustomerCode::parse(CUSTOMER)?, Audience::parse(AUDIENCE)?, AssertionOptions::new());
+    let builder = AssertionBuilder::new(
+        CustomerCode::parse(CUSTOMER)?,
+        Audience::parse(AUDIENCE)?,
+        AssertionOptions::new(),
+    );
     println!("{}", builder.sign(&key, SystemClock.now())?);
     Ok(())
 }

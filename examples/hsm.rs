@@ -1,7 +1,9 @@
-//! Seals and opens a message with private keys that stay in a PKCS#11 token, such as an HSM, a smart card or SoftHSM.
+//! Seals and opens a message with private keys that stay in a PKCS#11 token, such as an HSM, a
+//! smart card or SoftHSM.
 //!
-//! `hsm MODULE` loads the token's library, for example `/usr/lib/softhsm/libsofthsm2.so`, and logs in to its first
-//! token with the PIN in the environment variable `HSM_PIN`. It makes two key pairs in the token if there are none.
+//! `hsm MODULE` loads the token's library, for example `/usr/lib/softhsm/libsofthsm2.so`, and logs
+//! in to its first token with the PIN in the environment variable `HSM_PIN`. It makes two key pairs
+//! in the token if there are none.
 
 use bankrail::jose::jws::{self, JwsHeader, VerifyOptions};
 use bankrail::jose::remote::{
@@ -33,8 +35,15 @@ impl<P> TokenKey<P> {
         ask: impl FnOnce(&Session, ObjectHandle) -> Result<T, TokenError> + Send + 'static,
     ) -> Result<Result<T, TokenError>, RemoteError> {
         let (session, private) = (Arc::clone(&self.session), self.private);
-        let work = move || ask(&session.lock().unwrap_or_else(PoisonError::into_inner), private);
-        tokio::task::spawn_blocking(work).await.map_err(RemoteError::retryable)
+        let work = move || {
+            ask(
+                &session.lock().unwrap_or_else(PoisonError::into_inner),
+                private,
+            )
+        };
+        tokio::task::spawn_blocking(work)
+            .await
+            .map_err(RemoteError::retryable)
     }
 }
 
@@ -46,7 +55,9 @@ impl RemoteSigner for TokenKey<VerifyingKey> {
     fn sign<'a>(&'a self, request: SignRequest<'a>) -> RemoteFuture<'a, Vec<u8>> {
         let message = request.message().to_vec();
         Box::pin(async move {
-            let signed = self.ask(move |session, key| session.sign(&Mechanism::Sha256RsaPkcs, key, &message)).await?;
+            let signed = self
+                .ask(move |session, key| session.sign(&Mechanism::Sha256RsaPkcs, key, &message))
+                .await?;
             signed.map_err(fault)
         })
     }
@@ -68,19 +79,21 @@ impl RemoteDecrypter for TokenKey<EncryptionKey> {
             match self.ask(work).await? {
                 Ok(key) => Ok(DecryptionOutcome::Key(key.into())),
                 Err(error) if is_fault(&error) => Err(fault(error)),
-                // Tokens report a wrong ciphertext with different errors, SoftHSM with CKR_GENERAL_ERROR. The sender
-                // must not learn which.
+                // Tokens report a wrong ciphertext with different errors, SoftHSM with
+                // CKR_GENERAL_ERROR. The sender must not learn which.
                 Err(_) => Ok(DecryptionOutcome::CannotDecrypt),
             }
         })
     }
 }
 
-/// Whether an error cannot be caused by a ciphertext: the token, the session or the key is missing. The errors depend
-/// on the device. SoftHSM reports a wrong ciphertext as a general error, so this is not a fault here; check your
-/// device.
+/// Whether an error cannot be caused by a ciphertext: the token, the session or the key is missing.
+/// The errors depend on the device. SoftHSM reports a wrong ciphertext as a general error, so this
+/// is not a fault here; check your device.
 fn is_fault(error: &TokenError) -> bool {
-    let TokenError::Pkcs11(error, _) = error else { return true };
+    let TokenError::Pkcs11(error, _) = error else {
+        return true;
+    };
     is_passing(error)
         || matches!(
             error,
@@ -117,10 +130,16 @@ fn fault(error: TokenError) -> RemoteError {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), MainError> {
     let usage = "usage: HSM_PIN=… hsm MODULE";
-    let (module, pin) = (std::env::args().nth(1).ok_or(usage)?, std::env::var("HSM_PIN").map_err(|_| usage)?);
+    let (module, pin) = (
+        std::env::args().nth(1).ok_or(usage)?,
+        std::env::var("HSM_PIN").map_err(|_| usage)?,
+    );
     let library = Pkcs11::new(module)?;
     library.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK))?;
-    let slot = *library.get_slots_with_initialized_token()?.first().ok_or("no token")?;
+    let slot = *library
+        .get_slots_with_initialized_token()?
+        .first()
+        .ok_or("no token")?;
     let session = library.open_rw_session(slot)?;
     session.login(UserType::User, Some(&pin.into()))?;
 
@@ -151,8 +170,8 @@ async fn main() -> Result<(), MainError> {
     let opened = opener.open_remote(&sealed).await?;
     println!("opened:   {}", std::str::from_utf8(opened.json())?);
 
-    // Changes one bit of the encrypted key, the second part. The token cannot decrypt it, and the error does not say
-    // so.
+    // Changes one bit of the encrypted key, the second part. The token cannot decrypt it, and the
+    // error does not say so.
     let mut parts: Vec<String> = sealed.split('.').map(str::to_owned).collect();
     let part = parts.get_mut(1).ok_or("no encrypted key")?;
     let mut bytes = base64url::decode(part)?;
@@ -166,8 +185,13 @@ async fn main() -> Result<(), MainError> {
     Ok(())
 }
 
-/// The private key with this label and its public key as a JWK. They are made if the token has none.
-fn key_pair(session: &Session, label: &str, key_use: &str) -> Result<(ObjectHandle, String), MainError> {
+/// The private key with this label and its public key as a JWK. They are made if the token has
+/// none.
+fn key_pair(
+    session: &Session,
+    label: &str,
+    key_use: &str,
+) -> Result<(ObjectHandle, String), MainError> {
     let label_attribute = Attribute::Label(label.into());
     let find = |class| session.find_objects(&[Attribute::Class(class), label_attribute.clone()]);
     if find(ObjectClass::PRIVATE_KEY)?.is_empty() {
@@ -191,15 +215,25 @@ fn key_pair(session: &Session, label: &str, key_use: &str) -> Result<(ObjectHand
         ];
         session.generate_key_pair(&Mechanism::RsaPkcsKeyPairGen, &public, &private)?;
     }
-    let private = *find(ObjectClass::PRIVATE_KEY)?.first().ok_or("no private key")?;
-    let public = *find(ObjectClass::PUBLIC_KEY)?.first().ok_or("no public key")?;
+    let private = *find(ObjectClass::PRIVATE_KEY)?
+        .first()
+        .ok_or("no private key")?;
+    let public = *find(ObjectClass::PUBLIC_KEY)?
+        .first()
+        .ok_or("no public key")?;
     let (mut n, mut e) = (String::new(), String::new());
-    for attribute in session.get_attributes(public, &[AttributeType::Modulus, AttributeType::PublicExponent])? {
+    for attribute in session.get_attributes(
+        public,
+        &[AttributeType::Modulus, AttributeType::PublicExponent],
+    )? {
         match attribute {
             Attribute::Modulus(bytes) => n = base64url::encode(&bytes),
             Attribute::PublicExponent(bytes) => e = base64url::encode(&bytes),
             _ => {}
         }
     }
-    Ok((private, serde_json::json!({"kty": "RSA", "n": n, "e": e, "use": key_use, "kid": label}).to_string()))
+    Ok((
+        private,
+        serde_json::json!({"kty": "RSA", "n": n, "e": e, "use": key_use, "kid": label}).to_string(),
+    ))
 }

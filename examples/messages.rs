@@ -1,5 +1,5 @@
-//! Shows the webhook messages: one that is read with findings, one that is refused, a sample of each kind with its
-//! duplicate key, and the state of a payment whose outcomes arrive out of order.
+//! Shows the webhook messages: one that is read with findings, one that is refused, a sample of
+//! each kind with its duplicate key, and the state of a payment whose outcomes arrive out of order.
 
 use bankrail::values::{HyphenatedUuid, MainError};
 use bankrail::webhook::history::PaymentHistory;
@@ -14,25 +14,42 @@ fn main() -> Result<(), MainError> {
         println!("  {finding}");
     }
     let refused = Message::from_json(MessageKind::PaymentOutcome, br#"{"transaction_status":7}"#);
-    println!("  refused: {}\n", refused.err().ok_or("expected a refusal")?);
+    println!(
+        "  refused: {}\n",
+        refused.err().ok_or("expected a refusal")?
+    );
 
     println!("one valid message of each kind:");
     let message_id: HyphenatedUuid = "9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11".parse()?;
     for kind in MessageKind::ALL {
-        let message = samples::all().into_iter().find(|message| message.kind() == kind).ok_or("expected a sample")?;
+        let message = samples::all()
+            .into_iter()
+            .find(|message| message.kind() == kind)
+            .ok_or("expected a sample")?;
         let key = message.duplicate_key("CUSTOMERCODE", message_id);
-        println!("  POST {}, {} duplicate key(s)", kind.default_path(), key.hashes().len());
+        println!(
+            "  POST {}, {} duplicate key(s)",
+            kind.default_path(),
+            key.hashes().len()
+        );
         println!("    {}", String::from_utf8(message.to_json())?);
     }
 
     println!("\nsettled (ACSC) arrives before warehoused (PDNG):");
     let mut history = PaymentHistory::new();
     for (status, at) in [
-        (TransactionStatus::SettlementCompleted, "2021-07-30T04:00:00.000Z"),
+        (
+            TransactionStatus::SettlementCompleted,
+            "2021-07-30T04:00:00.000Z",
+        ),
         (TransactionStatus::Warehoused, "2021-07-29T01:00:00.000Z"),
     ] {
         let outcome = PaymentOutcome::new(at.parse()?, status);
-        println!("  {} of {at}: {:?}", outcome.transaction_status, history.apply(&outcome));
+        println!(
+            "  {} of {at}: {:?}",
+            outcome.transaction_status,
+            history.apply(&outcome)
+        );
     }
     println!("  the payment is {:?}", history.state());
     Ok(())

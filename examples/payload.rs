@@ -1,8 +1,9 @@
-//! Seals a JSON message and opens it again: JWS with RS256, then JWE with RSA-OAEP and A256CBC-HS512.
+//! Seals a JSON message and opens it again: JWS with RS256, then JWE with RSA-OAEP and
+//! A256CBC-HS512.
 //!
 //! - `payload` shows both with new keys.
-//! - `payload keys DIR` makes a signing key and a decryption key, and writes them and their public keys as PEM files
-//!   into DIR.
+//! - `payload keys DIR` makes a signing key and a decryption key, and writes them and their public
+//!   keys as PEM files into DIR.
 //! - `payload seal DIR` reads a JSON message from standard input and prints the sealed text.
 //! - `payload open DIR` reads a sealed text from standard input and prints the verified message.
 
@@ -29,10 +30,15 @@ fn show() -> Result<(), MainError> {
     let signing = SigningKey::generate(RsaSize::Rsa2048)?;
     let decryption = DecryptionKey::generate(RsaSize::Rsa2048)?;
     let message = r#"{"status":"SUCC"}"#;
-    let sealed =
-        Sealer::new(signing.clone(), decryption.encryption_key(), SealOptions::new()).seal(message.as_bytes())?;
+    let sealed = Sealer::new(
+        signing.clone(),
+        decryption.encryption_key(),
+        SealOptions::new(),
+    )
+    .seal(message.as_bytes())?;
     println!("sealed:  {sealed}\n");
-    let opened = Opener::new(decryption, signing.verifying_key(), OpenOptions::new())?.open(&sealed)?;
+    let opened =
+        Opener::new(decryption, signing.verifying_key(), OpenOptions::new())?.open(&sealed)?;
     println!("opened:  {}", std::str::from_utf8(opened.json())?);
     Ok(())
 }
@@ -41,9 +47,15 @@ fn make_keys(folder: &Path) -> Result<(), MainError> {
     let signing = SigningKey::generate(RsaSize::Rsa2048)?;
     let decryption = DecryptionKey::generate(RsaSize::Rsa2048)?;
     write_private(&folder.join("signing.pem"), &signing.to_pkcs8_pem())?;
-    fs::write(folder.join("signing.pub.pem"), signing.verifying_key().to_spki_pem())?;
+    fs::write(
+        folder.join("signing.pub.pem"),
+        signing.verifying_key().to_spki_pem(),
+    )?;
     write_private(&folder.join("decryption.pem"), &decryption.to_pkcs8_pem())?;
-    fs::write(folder.join("encryption.pub.pem"), decryption.encryption_key().to_spki_pem())?;
+    fs::write(
+        folder.join("encryption.pub.pem"),
+        decryption.encryption_key().to_spki_pem(),
+    )?;
     println!("four keys in {}", folder.display());
     Ok(())
 }
@@ -62,7 +74,10 @@ fn seal(folder: &Path) -> Result<(), MainError> {
     let encryption = EncryptionKey::open(folder.join("encryption.pub.pem"))?;
     let mut message = Vec::new();
     std::io::stdin().read_to_end(&mut message)?;
-    println!("{}", Sealer::new(signing, encryption, SealOptions::new()).seal(&message)?);
+    println!(
+        "{}",
+        Sealer::new(signing, encryption, SealOptions::new()).seal(&message)?
+    );
     Ok(())
 }
 

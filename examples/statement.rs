@@ -1,8 +1,8 @@
-//! Reads a camt.052.001.06 document and prints its balances, summary, entries and findings, or the error with its
-//! position.
+//! Reads a camt.052.001.06 document and prints its balances, summary, entries and findings, or the
+//! error with its position.
 //!
-//! `cargo run --example statement -- FILE`, with `-` for standard input. The exit status is 1 if the document cannot be
-//! read.
+//! `cargo run --example statement -- FILE`, with `-` for standard input. The exit status is 1 if
+//! the document cannot be read.
 
 mod report;
 
@@ -44,7 +44,11 @@ fn show(name: &str) -> Result<(), Box<dyn Error>> {
     print_document(&parsed.document, &mut out)?;
     for finding in &parsed.findings {
         match finding.position {
-            Some(at) => writeln!(out, "  finding: {}:{}: {}: {}", at.line, at.column, finding.path, finding.kind)?,
+            Some(at) => writeln!(
+                out,
+                "  finding: {}:{}: {}: {}",
+                at.line, at.column, finding.path, finding.kind
+            )?,
             None => writeln!(out, "  finding: {}: {}", finding.path, finding.kind)?,
         }
     }

@@ -1,10 +1,12 @@
-//! Building and verifying client assertions, compared with the raw RSA operation of the same back end, jsonwebtoken and
-//! josekit.
+//! Building and verifying client assertions, compared with the raw RSA operation of the same back
+//! end, jsonwebtoken and josekit.
 //!
 //! No library can be faster than `raw`. The goal is verification within 15 % of it.
 
 use aws_lc_rs::rand::SystemRandom;
-use aws_lc_rs::signature::{KeyPair, ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair};
+use aws_lc_rs::signature::{
+    KeyPair, ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair,
+};
 use bankrail_client_assertion::{
     AssertionBuilder, AssertionOptions, Audience, CustomerCode, Verifier, VerifierOptions,
 };
@@ -37,7 +39,8 @@ fn one_size(criterion: &mut Criterion, name: &str, size: RsaSize) {
     let now = Timestamp::from_unix_millis(1_795_233_600_000).expect("a time");
     let customer = CustomerCode::parse("CUSTOMERCODE").expect("a code");
     let audience = Audience::parse(AUDIENCE).expect("an audience");
-    let builder = AssertionBuilder::new(customer.clone(), audience.clone(), AssertionOptions::new());
+    let builder =
+        AssertionBuilder::new(customer.clone(), audience.clone(), AssertionOptions::new());
     let verifier = Verifier::new(audience, VerifierOptions::new());
     let pem = SigningKey::generate(size).expect("a key").to_pkcs8_pem();
     let key_pair = PrivateKey::from_pem(&pem).expect("the same key");
@@ -47,7 +50,10 @@ fn one_size(criterion: &mut Criterion, name: &str, size: RsaSize) {
         .into_iter()
         .map(|(name, backend)| {
             let options = KeyOptions::new().backend(backend);
-            (name, SigningKey::from_private_key(&key_pair, &options).expect("the same key"))
+            (
+                name,
+                SigningKey::from_private_key(&key_pair, &options).expect("the same key"),
+            )
         })
         .collect();
     let (_, key) = keys.first().expect("two back ends");
@@ -55,10 +61,22 @@ fn one_size(criterion: &mut Criterion, name: &str, size: RsaSize) {
 
     let mut group = criterion.benchmark_group(format!("assertion/build/{name}"));
     let claims = builder.claims_json(now).expect("claims");
-    let input = assertion.rsplit_once('.').expect("three parts").0.as_bytes().to_vec();
+    let input = assertion
+        .rsplit_once('.')
+        .expect("three parts")
+        .0
+        .as_bytes()
+        .to_vec();
     group.bench_function("raw aws-lc", |bench| {
         let mut signature = vec![0; raw.public_modulus_len()];
-        bench.iter(|| raw.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), black_box(&input), &mut signature));
+        bench.iter(|| {
+            raw.sign(
+                &RSA_PKCS1_SHA256,
+                &SystemRandom::new(),
+                black_box(&input),
+                &mut signature,
+            )
+        });
     });
     for (backend, key) in &keys {
         let made = builder.sign(key, now).expect("an assertion");
@@ -66,27 +84,41 @@ fn one_size(criterion: &mut Criterion, name: &str, size: RsaSize) {
         group.bench_function(format!("raw {backend} behind the key handle"), |bench| {
             bench.iter(|| key.sign(black_box(&input)));
         });
-        group.bench_function(format!("bankrail {backend}"), |bench| bench.iter(|| builder.sign(key, black_box(now))));
+        group.bench_function(format!("bankrail {backend}"), |bench| {
+            bench.iter(|| builder.sign(key, black_box(now)))
+        });
     }
     let peer_claims: Claims = serde_json::from_str(&claims).expect("claims");
-    let header = Header { typ: Some("jwt".to_owned()), ..Header::new(Algorithm::RS256) };
+    let header = Header {
+        typ: Some("jwt".to_owned()),
+        ..Header::new(Algorithm::RS256)
+    };
     group.bench_function("jsonwebtoken aws-lc", |bench| {
-        bench.iter(|| jsonwebtoken::encode(&header, black_box(&peer_claims), &peer).expect("a token"));
+        bench.iter(|| {
+            jsonwebtoken::encode(&header, black_box(&peer_claims), &peer).expect("a token")
+        });
     });
     let signer = RS256.signer_from_pem(pem.as_bytes()).expect("the same key");
     let (mut header, mut payload) = (JwsHeader::new(), JwtPayload::new());
     header.set_token_type("jwt");
     payload.set_subject(&peer_claims.sub);
     payload.set_audience(vec![AUDIENCE]);
-    payload.set_claim("exp", Some(peer_claims.exp.into())).expect("a number");
+    payload
+        .set_claim("exp", Some(peer_claims.exp.into()))
+        .expect("a number");
     group.bench_function("josekit", |bench| {
-        bench.iter(|| josekit::jwt::encode_with_signer(black_box(&payload), &header, &signer).expect("a token"));
+        bench.iter(|| {
+            josekit::jwt::encode_with_signer(black_box(&payload), &header, &signer)
+                .expect("a token")
+        });
     });
     group.finish();
 
     let mut group = criterion.benchmark_group(format!("assertion/verify/{name}"));
-    let public = ParsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, raw.public_key().as_ref()).expect("the public key");
-    let signature = base64url::decode(assertion.rsplit_once('.').expect("three parts").1).expect("a signature");
+    let public = ParsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, raw.public_key().as_ref())
+        .expect("the public key");
+    let signature =
+        base64url::decode(assertion.rsplit_once('.').expect("three parts").1).expect("a signature");
     assert!(public.verify_sig(&input, &signature).is_ok());
     group.bench_function("raw aws-lc", |bench| {
         bench.iter(|| public.verify_sig(black_box(&input), black_box(&signature)));
@@ -98,9 +130,12 @@ fn one_size(criterion: &mut Criterion, name: &str, size: RsaSize) {
         });
         let verify = |token: &str| verifier.verify(token, now, |_| Some(public.clone()));
         assert_eq!(verify(&assertion).expect("verifies").customer(), &customer);
-        group.bench_function(format!("bankrail {backend}"), |bench| bench.iter(|| verify(black_box(&assertion))));
+        group.bench_function(format!("bankrail {backend}"), |bench| {
+            bench.iter(|| verify(black_box(&assertion)))
+        });
     }
-    let decoding = DecodingKey::from_rsa_pem(key.verifying_key().to_spki_pem().as_bytes()).expect("the public key");
+    let decoding = DecodingKey::from_rsa_pem(key.verifying_key().to_spki_pem().as_bytes())
+        .expect("the public key");
     let mut rules = Validation::new(Algorithm::RS256);
     rules.set_audience(&[AUDIENCE]);
     rules.validate_exp = false; // jsonwebtoken has its own clock, and checks no upper bound
@@ -110,8 +145,11 @@ fn one_size(criterion: &mut Criterion, name: &str, size: RsaSize) {
         bench.iter(|| jsonwebtoken::decode::<Claims>(black_box(&assertion), &decoding, &rules));
     });
     // josekit reads the claims here, and checks them in another call.
-    let verifier_josekit = RS256.verifier_from_pem(key.verifying_key().to_spki_pem()).expect("the public key");
-    let (claims, _) = josekit::jwt::decode_with_verifier(&assertion, &verifier_josekit).expect("verifies");
+    let verifier_josekit = RS256
+        .verifier_from_pem(key.verifying_key().to_spki_pem())
+        .expect("the public key");
+    let (claims, _) =
+        josekit::jwt::decode_with_verifier(&assertion, &verifier_josekit).expect("verifies");
     assert_eq!(claims.subject(), Some(customer.as_str()));
     group.bench_function("josekit", |bench| {
         bench.iter(|| josekit::jwt::decode_with_verifier(black_box(&assertion), &verifier_josekit));
@@ -131,22 +169,27 @@ fn threads(
     now: Timestamp,
 ) {
     let shared = Arc::new((verifier.clone(), key.verifying_key(), assertion.to_owned()));
-    criterion.bench_function(&format!("assertion/verify/{name}/two threads, each"), |bench| {
-        bench.iter_custom(|rounds| {
-            let start = std::time::Instant::now();
-            let other = Arc::clone(&shared);
-            let run = move |shared: &(Verifier, bankrail_jose::VerifyingKey, String)| {
-                for _ in 0..rounds {
-                    let found = shared.0.verify(black_box(&shared.2), now, |_| Some(shared.1.clone()));
-                    black_box(found).expect("verifies");
-                }
-            };
-            let thread = std::thread::spawn(move || run(&other));
-            run(&shared);
-            thread.join().expect("the thread ends");
-            start.elapsed()
-        });
-    });
+    criterion.bench_function(
+        &format!("assertion/verify/{name}/two threads, each"),
+        |bench| {
+            bench.iter_custom(|rounds| {
+                let start = std::time::Instant::now();
+                let other = Arc::clone(&shared);
+                let run = move |shared: &(Verifier, bankrail_jose::VerifyingKey, String)| {
+                    for _ in 0..rounds {
+                        let found = shared
+                            .0
+                            .verify(black_box(&shared.2), now, |_| Some(shared.1.clone()));
+                        black_box(found).expect("verifies");
+                    }
+                };
+                let thread = std::thread::spawn(move || run(&other));
+                run(&shared);
+                thread.join().expect("the thread ends");
+                start.elapsed()
+            });
+        },
+    );
 }
 
 criterion_group!(benches, assertions);

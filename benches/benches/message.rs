@@ -1,4 +1,5 @@
-//! Reading with all findings, writing, validating and fingerprinting webhook messages, one of each kind.
+//! Reading with all findings, writing, validating and fingerprinting webhook messages, one of each
+//! kind.
 
 use bankrail_webhook::{ActionStatus, ActionType};
 use bankrail_webhook::{CaseType, Message, MessageKind, TransactionStatus, Trigger, samples};
@@ -8,14 +9,22 @@ use std::hint::black_box;
 fn messages() -> [(&'static str, Message); 4] {
     [
         // A flat message of thirteen members.
-        ("mandate_outcome", samples::mandate_outcome(&ActionType::Create, &ActionStatus::Pending).into()),
+        (
+            "mandate_outcome",
+            samples::mandate_outcome(&ActionType::Create, &ActionStatus::Pending).into(),
+        ),
         // The deepest message: four levels, every kind of amended member.
         (
             "mandate_notification",
-            samples::mandate_notification(&Trigger::AmendmentConfirmed).expect("a known trigger").into(),
+            samples::mandate_notification(&Trigger::AmendmentConfirmed)
+                .expect("a known trigger")
+                .into(),
         ),
         // Identifiers, money and an array.
-        ("payment_outcome", samples::payment_outcome(&TransactionStatus::Rejected).into()),
+        (
+            "payment_outcome",
+            samples::payment_outcome(&TransactionStatus::Rejected).into(),
+        ),
         // The longest message.
         ("query", samples::query(&CaseType::Payments).into()),
     ]
@@ -36,9 +45,15 @@ fn message(criterion: &mut Criterion) {
         group.bench_function(format!("parse_untyped_serde_json/{name}"), |b| {
             b.iter(|| serde_json::from_slice::<serde_json::Value>(black_box(&json)));
         });
-        group.bench_function(format!("write/{name}"), |b| b.iter(|| black_box(&message).to_json()));
-        group.bench_function(format!("validate/{name}"), |b| b.iter(|| black_box(&message).validate()));
-        group.bench_function(format!("fingerprint/{name}"), |b| b.iter(|| black_box(&message).fingerprint()));
+        group.bench_function(format!("write/{name}"), |b| {
+            b.iter(|| black_box(&message).to_json())
+        });
+        group.bench_function(format!("validate/{name}"), |b| {
+            b.iter(|| black_box(&message).validate())
+        });
+        group.bench_function(format!("fingerprint/{name}"), |b| {
+            b.iter(|| black_box(&message).fingerprint())
+        });
         group.finish();
     }
 }
@@ -48,7 +63,11 @@ fn enqueue_check(criterion: &mut Criterion) {
     let endpoint: bankrail_mailbox::EndpointId = "endpoint".parse().expect("a short name");
     let headers = samples::headers(MessageKind::Query);
     criterion.bench_function("message/outgoing/query", |b| {
-        b.iter(|| black_box(&message).outgoing(endpoint.clone(), &headers).expect("a sample can be sent"));
+        b.iter(|| {
+            black_box(&message)
+                .outgoing(endpoint.clone(), &headers)
+                .expect("a sample can be sent")
+        });
     });
 }
 

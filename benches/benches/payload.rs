@@ -1,15 +1,18 @@
-//! Sealing and opening, compared with the two raw RSA operations of the same back end and with josekit's own functions.
+//! Sealing and opening, compared with the two raw RSA operations of the same back end and with
+//! josekit's own functions.
 //!
 //! - Names: `payload/<operation>/<implementation>/<bytes>/rsa<bits of the signing key>`.
-//! - The message is JSON of 0.5, 2 and 64 kB. The cost of RSA is the same for all; the other costs grow with the
-//!   length.
-//! - `raw` is one signature and one key encryption, or one key decryption and one verification, with the same key
-//!   handles and over as many bytes as the message signs.
+//! - The message is JSON of 0.5, 2 and 64 kB. The cost of RSA is the same for all; the other costs
+//!   grow with the length.
+//! - `raw` is one signature and one key encryption, or one key decryption and one verification,
+//!   with the same key handles and over as many bytes as the message signs.
 
 // A benchmark that fails panics; criterion's macros write functions without documentation.
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing)]
 
-use bankrail_jose::{Backend, DecryptionKey, KeyOptions, PrivateKey, RsaSize, SigningKey, base64url};
+use bankrail_jose::{
+    Backend, DecryptionKey, KeyOptions, PrivateKey, RsaSize, SigningKey, base64url,
+};
 use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
 use criterion::{Criterion, Throughput, criterion_group};
 use josekit::jwe::{JweHeader, RSA_OAEP};
@@ -20,13 +23,18 @@ const SIZES: [usize; 3] = [512, 2048, 65_536];
 
 fn message(bytes: usize) -> Vec<u8> {
     let mut json = br#"{"narrative":""#.to_vec();
-    json.extend((0..bytes.saturating_sub(16)).map(|at| b"abcdefghijklmnopqrstuvwxyz 0123456789"[at * 7 % 37]));
+    json.extend(
+        (0..bytes.saturating_sub(16))
+            .map(|at| b"abcdefghijklmnopqrstuvwxyz 0123456789"[at * 7 % 37]),
+    );
     json.extend(br#""}"#);
     json
 }
 
 fn payloads(criterion: &mut Criterion) {
-    let decryption = DecryptionKey::generate(RsaSize::Rsa2048).unwrap().to_pkcs8_pem();
+    let decryption = DecryptionKey::generate(RsaSize::Rsa2048)
+        .unwrap()
+        .to_pkcs8_pem();
     let decryption_private = PrivateKey::from_pem(&decryption).unwrap();
     for size in [RsaSize::Rsa2048, RsaSize::Rsa4096] {
         let bits = size.bits();
@@ -35,12 +43,14 @@ fn payloads(criterion: &mut Criterion) {
         for backend in Backend::ALL {
             let options = KeyOptions::new().backend(*backend);
             let signing = SigningKey::from_private_key(&signing_private, &options).unwrap();
-            let decryption = DecryptionKey::from_private_key(&decryption_private, &options).unwrap();
+            let decryption =
+                DecryptionKey::from_private_key(&decryption_private, &options).unwrap();
             let (verifying, encryption) = (signing.verifying_key(), decryption.encryption_key());
             let content_key = [7; 64];
             let encrypted = encryption.encrypt(&content_key).unwrap();
             let sealer = Sealer::new(signing.clone(), encryption.clone(), SealOptions::new());
-            let opener = Opener::new(decryption.clone(), verifying.clone(), OpenOptions::new()).unwrap();
+            let opener =
+                Opener::new(decryption.clone(), verifying.clone(), OpenOptions::new()).unwrap();
 
             let mut group = criterion.benchmark_group("payload");
             for bytes in SIZES {
@@ -50,15 +60,28 @@ fn payloads(criterion: &mut Criterion) {
                 group.throughput(Throughput::Bytes(u64::try_from(bytes).unwrap()));
                 let input = base64url::encode(&json);
                 let signature = signing.sign(input.as_bytes()).unwrap();
-                group.bench_function(format!("seal/raw-{backend:?}/{bytes}/rsa{bits}"), |bencher| {
-                    bencher.iter(|| (signing.sign(black_box(input.as_bytes())), encryption.encrypt(&content_key)));
-                });
-                group.bench_function(format!("open/raw-{backend:?}/{bytes}/rsa{bits}"), |bencher| {
-                    bencher.iter(|| {
-                        verifying.verify(black_box(input.as_bytes()), &signature).unwrap();
-                        decryption.decrypt(black_box(&encrypted)).unwrap()
-                    });
-                });
+                group.bench_function(
+                    format!("seal/raw-{backend:?}/{bytes}/rsa{bits}"),
+                    |bencher| {
+                        bencher.iter(|| {
+                            (
+                                signing.sign(black_box(input.as_bytes())),
+                                encryption.encrypt(&content_key),
+                            )
+                        });
+                    },
+                );
+                group.bench_function(
+                    format!("open/raw-{backend:?}/{bytes}/rsa{bits}"),
+                    |bencher| {
+                        bencher.iter(|| {
+                            verifying
+                                .verify(black_box(input.as_bytes()), &signature)
+                                .unwrap();
+                            decryption.decrypt(black_box(&encrypted)).unwrap()
+                        });
+                    },
+                );
                 group.bench_function(format!("seal/{backend:?}/{bytes}/rsa{bits}"), |bencher| {
                     bencher.iter(|| sealer.seal(black_box(&json)).unwrap());
                 });
@@ -76,12 +99,18 @@ fn payloads(criterion: &mut Criterion) {
 fn peer(criterion: &mut Criterion, signing: &str, decryption: &str, bits: u32) {
     let signer = RS256.signer_from_pem(signing.as_bytes()).unwrap();
     let verifier = {
-        let public = PrivateKey::from_pem(signing).unwrap().public_key().to_spki_pem();
+        let public = PrivateKey::from_pem(signing)
+            .unwrap()
+            .public_key()
+            .to_spki_pem();
         RS256.verifier_from_pem(public).unwrap()
     };
     let decrypter = RSA_OAEP.decrypter_from_pem(decryption.as_bytes()).unwrap();
     let encrypter = {
-        let public = PrivateKey::from_pem(decryption).unwrap().public_key().to_spki_pem();
+        let public = PrivateKey::from_pem(decryption)
+            .unwrap()
+            .public_key()
+            .to_spki_pem();
         RSA_OAEP.encrypter_from_pem(public).unwrap()
     };
     let mut header = JweHeader::new();
@@ -90,15 +119,20 @@ fn peer(criterion: &mut Criterion, signing: &str, decryption: &str, bits: u32) {
     for bytes in SIZES {
         let json = message(bytes);
         let seal = || {
-            let signed = josekit::jws::serialize_compact(black_box(&json), &JwsHeader::new(), &signer).unwrap();
+            let signed =
+                josekit::jws::serialize_compact(black_box(&json), &JwsHeader::new(), &signer)
+                    .unwrap();
             josekit::jwe::serialize_compact(signed.as_bytes(), &header, &encrypter).unwrap()
         };
         let compact = seal();
         group.throughput(Throughput::Bytes(u64::try_from(bytes).unwrap()));
-        group.bench_function(format!("seal/peer-josekit/{bytes}/rsa{bits}"), |bencher| bencher.iter(seal));
+        group.bench_function(format!("seal/peer-josekit/{bytes}/rsa{bits}"), |bencher| {
+            bencher.iter(seal)
+        });
         group.bench_function(format!("open/peer-josekit/{bytes}/rsa{bits}"), |bencher| {
             bencher.iter(|| {
-                let (signed, _) = josekit::jwe::deserialize_compact(black_box(&compact), &decrypter).unwrap();
+                let (signed, _) =
+                    josekit::jwe::deserialize_compact(black_box(&compact), &decrypter).unwrap();
                 josekit::jws::deserialize_compact(&signed, &verifier).unwrap()
             });
         });
@@ -110,7 +144,11 @@ fn peer(criterion: &mut Criterion, signing: &str, decryption: &str, bits: u32) {
 fn threads(criterion: &mut Criterion) {
     let signing = SigningKey::generate(RsaSize::Rsa2048).unwrap();
     let decryption = DecryptionKey::generate(RsaSize::Rsa2048).unwrap();
-    let sealer = Sealer::new(signing.clone(), decryption.encryption_key(), SealOptions::new());
+    let sealer = Sealer::new(
+        signing.clone(),
+        decryption.encryption_key(),
+        SealOptions::new(),
+    );
     let opener = Opener::new(decryption, signing.verifying_key(), OpenOptions::new()).unwrap();
     let json = message(2048);
     let compact = sealer.seal(&json).unwrap();

@@ -1,16 +1,19 @@
-//! One rate decision over three windows, compared with governor with one quota and with three asked in turn, limitador
-//! with three limits and trypema with one.
+//! One rate decision over three windows, compared with governor with one quota and with three asked
+//! in turn, limitador with three limits and trypema with one.
 //!
-//! - Each implementation reads its clock within the measured call: ours `CoarseClock`, governor the processor's
-//!   counter. Benchmarks named `_system_clock` read `SystemClock`. Those named `_given_time` get the time as an
-//!   argument and measure the decision alone.
+//! - Each implementation reads its clock within the measured call: ours `CoarseClock`, governor the
+//!   processor's counter. Benchmarks named `_system_clock` read `SystemClock`. Those named
+//!   `_given_time` get the time as an argument and measure the decision alone.
 //! - The limits are never reached, so that each call is charged. This is checked once.
 //! - The goal is that `warm_key/three_windows` is not slower than `warm_key/governor_one_quota`.
-//! - Before measuring, the memory per key and the results of two threads that race for one place are printed.
+//! - Before measuring, the memory per key and the results of two threads that race for one place
+//!   are printed.
 
 use bankrail_benches::measuring;
 use bankrail_benches::rate_limit::{race, resident};
-use bankrail_rate_limit::{Algorithm, CallType, Capacity, Counting, Limits, MemoryCounters, OnFull, Policy, Window};
+use bankrail_rate_limit::{
+    Algorithm, CallType, Capacity, Counting, Limits, MemoryCounters, OnFull, Policy, Window,
+};
 use bankrail_values::{Clock, CoarseClock, SystemClock, Timestamp};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use governor::clock::FakeRelativeClock;
@@ -38,12 +41,20 @@ struct Ours {
 
 /// Three sliding windows. Refused requests are not counted.
 fn ours(limit: u32, max_keys: usize) -> Ours {
-    let windows = [Window::per_hour(limit), Window::per_minute(limit), Window::per_second(limit)];
+    let windows = [
+        Window::per_hour(limit),
+        Window::per_minute(limit),
+        Window::per_second(limit),
+    ];
     let windows = windows.map(|window| window.expect("within the bounds"));
-    let policy = Policy::new(Algorithm::Sliding, Counting::Admitted, &windows).expect("three lengths");
+    let policy =
+        Policy::new(Algorithm::Sliding, Counting::Admitted, &windows).expect("three lengths");
     let mut limits = Limits::default();
     limits.set_default(CallType::Payment, policy);
-    Ours { limits, counters: MemoryCounters::new(Capacity::new(max_keys, OnFull::RefuseNew)) }
+    Ours {
+        limits,
+        counters: MemoryCounters::new(Capacity::new(max_keys, OnFull::RefuseNew)),
+    }
 }
 
 fn ask_ours(limiter: &Ours, key: &str) -> bool {
@@ -51,8 +62,15 @@ fn ask_ours(limiter: &Ours, key: &str) -> bool {
 }
 
 fn ask_ours_at(limiter: &Ours, key: &str, now: Timestamp) -> bool {
-    let charge = limiter.limits.charge(key, CallType::Payment, now, 1).expect("it fits");
-    limiter.counters.charge(&charge).expect("there is room").is_allowed()
+    let charge = limiter
+        .limits
+        .charge(key, CallType::Payment, now, 1)
+        .expect("it fits");
+    limiter
+        .counters
+        .charge(&charge)
+        .expect("there is room")
+        .is_allowed()
 }
 
 type Governor = DefaultKeyedRateLimiter<String>;
@@ -76,7 +94,10 @@ fn limitador(limit: u64, seconds: &[u64]) -> limitador::RateLimiter {
 
 fn ask_limitador(limiter: &limitador::RateLimiter, key: &str) -> bool {
     let context = Context::from(HashMap::from([("customer".to_owned(), key.to_owned())]));
-    !limiter.check_rate_limited_and_update(&"bench".into(), &context, 1).expect("in memory").limited
+    !limiter
+        .check_rate_limited_and_update(&"bench".into(), &context, 1)
+        .expect("in memory")
+        .limited
 }
 
 struct Trypema(Arc<LocalRateLimiterProvider>, RateLimit);
@@ -86,14 +107,21 @@ fn trypema(limit: f64) -> Trypema {
         .window_size(WindowSize::hours_or_panic(1))
         .bucket_size(BucketSize::seconds_or_panic(1))
         .disable_cleanup();
-    Trypema(provider.build().expect("a provider"), RateLimit::per_hour_or_panic(limit))
+    Trypema(
+        provider.build().expect("a provider"),
+        RateLimit::per_hour_or_panic(limit),
+    )
 }
 
 fn ask_trypema(limiter: &Trypema, key: &str) -> bool {
-    matches!(limiter.0.absolute().inc(key, &limiter.1, 1), RateLimitDecision::Allowed)
+    matches!(
+        limiter.0.absolute().inc(key, &limiter.1, 1),
+        RateLimitDecision::Allowed
+    )
 }
 
-/// Prints, before anything is measured, whether two threads ever get one place, and the memory of a key.
+/// Prints, before anything is measured, whether two threads ever get one place, and the memory of a
+/// key.
 fn report(_: &mut Criterion) {
     let rounds = if measuring() { 100_000 } else { 1_000 };
     let keys: Vec<String> = (0..rounds).map(key).collect();
@@ -101,13 +129,24 @@ fn report(_: &mut Criterion) {
     let limiter = ours(1, 2 * rounds);
     let over = race(rounds, |n| ask_ours(&limiter, at(n)));
     assert_eq!(over, 0);
-    println!("race for one place, {rounds} rounds, rounds not admitting exactly one: three_windows {over}");
+    println!(
+        "race for one place, {rounds} rounds, rounds not admitting exactly one: three_windows {over}"
+    );
     let limiter = governor(1);
-    println!("  governor {}", race(rounds, |n| ask_governor(&limiter, at(n))));
+    println!(
+        "  governor {}",
+        race(rounds, |n| ask_governor(&limiter, at(n)))
+    );
     let limiter = limitador(1, &[3_600]);
-    println!("  limitador {}", race(rounds, |n| ask_limitador(&limiter, at(n))));
+    println!(
+        "  limitador {}",
+        race(rounds, |n| ask_limitador(&limiter, at(n)))
+    );
     let limiter = trypema(1.0);
-    println!("  trypema {}", race(rounds, |n| ask_trypema(&limiter, at(n))));
+    println!(
+        "  trypema {}",
+        race(rounds, |n| ask_trypema(&limiter, at(n)))
+    );
 
     if rounds == 100_000 {
         let text = key(0).len();
@@ -138,7 +177,9 @@ fn warm_key(criterion: &mut Criterion) {
     let key = key(0);
     let limiter = ours(MANY, 100);
     assert!(ask_ours(&limiter, &key));
-    group.bench_function("three_windows", |bench| bench.iter(|| ask_ours(&limiter, black_box(&key))));
+    group.bench_function("three_windows", |bench| {
+        bench.iter(|| ask_ours(&limiter, black_box(&key)))
+    });
     group.bench_function("three_windows_system_clock", |bench| {
         bench.iter(|| ask_ours_at(&limiter, black_box(&key), SystemClock.now()));
     });
@@ -148,7 +189,9 @@ fn warm_key(criterion: &mut Criterion) {
     });
     let limiter = governor(MANY);
     assert!(ask_governor(&limiter, &key));
-    group.bench_function("governor_one_quota", |bench| bench.iter(|| ask_governor(&limiter, black_box(&key))));
+    group.bench_function("governor_one_quota", |bench| {
+        bench.iter(|| ask_governor(&limiter, black_box(&key)))
+    });
     let quota = Quota::per_hour(NonZeroU32::new(MANY).expect("not zero"));
     let limiter = RateLimiter::dashmap_with_clock(quota, FakeRelativeClock::default());
     assert!(limiter.check_key(&key).is_ok());
@@ -157,14 +200,22 @@ fn warm_key(criterion: &mut Criterion) {
     });
     let three = [governor(MANY), governor(MANY), governor(MANY)];
     group.bench_function("governor_three_chained", |bench| {
-        bench.iter(|| three.iter().all(|limiter| ask_governor(limiter, black_box(&key))));
+        bench.iter(|| {
+            three
+                .iter()
+                .all(|limiter| ask_governor(limiter, black_box(&key)))
+        });
     });
     let limiter = limitador(MANY.into(), &[3_600, 60, 1]);
     assert!(ask_limitador(&limiter, &key));
-    group.bench_function("limitador_three_limits", |bench| bench.iter(|| ask_limitador(&limiter, black_box(&key))));
+    group.bench_function("limitador_three_limits", |bench| {
+        bench.iter(|| ask_limitador(&limiter, black_box(&key)))
+    });
     let limiter = trypema(MANY.into());
     assert!(ask_trypema(&limiter, &key));
-    group.bench_function("trypema_one_limit", |bench| bench.iter(|| ask_trypema(&limiter, black_box(&key))));
+    group.bench_function("trypema_one_limit", |bench| {
+        bench.iter(|| ask_trypema(&limiter, black_box(&key)))
+    });
     group.finish();
 }
 
@@ -180,7 +231,9 @@ fn million_keys(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("rate_limit/million_keys");
     let limiter = ours(MANY, 2 * KEYS);
     assert!(keys.iter().all(|key| ask_ours(&limiter, key)));
-    group.bench_function("three_windows", |bench| bench.iter(|| keys.get(next()).map(|key| ask_ours(&limiter, key))));
+    group.bench_function("three_windows", |bench| {
+        bench.iter(|| keys.get(next()).map(|key| ask_ours(&limiter, key)))
+    });
     drop(limiter);
     let limiter = governor(MANY);
     assert!(keys.iter().all(|key| ask_governor(&limiter, key)));
@@ -189,9 +242,15 @@ fn million_keys(criterion: &mut Criterion) {
     });
     drop(limiter);
     let three = [governor(MANY), governor(MANY), governor(MANY)];
-    assert!(keys.iter().all(|key| three.iter().all(|limiter| ask_governor(limiter, key))));
+    assert!(
+        keys.iter()
+            .all(|key| three.iter().all(|limiter| ask_governor(limiter, key)))
+    );
     group.bench_function("governor_three_chained", |bench| {
-        bench.iter(|| keys.get(next()).map(|key| three.iter().all(|limiter| ask_governor(limiter, key))));
+        bench.iter(|| {
+            keys.get(next())
+                .map(|key| three.iter().all(|limiter| ask_governor(limiter, key)))
+        });
     });
     group.finish();
 }
@@ -214,7 +273,12 @@ fn threads(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(format!("rate_limit/two_threads_{name}"));
         let pick = |thread: usize, call: u64| {
             let own = usize::try_from(call).unwrap_or(0) % spread;
-            keys.get(if spread == 1 { 0 } else { thread * spread + own }).expect("two times 512 keys")
+            keys.get(if spread == 1 {
+                0
+            } else {
+                thread * spread + own
+            })
+            .expect("two times 512 keys")
         };
         let limiter = ours(MANY, 10_000);
         group.bench_function(BenchmarkId::from_parameter("three_windows"), |bench| {

@@ -1,9 +1,11 @@
-//! Measures what receivers that hang cost those that do not: `fair_delivery [SECONDS]`, 20 by default.
+//! Measures what receivers that hang cost those that do not: `fair_delivery [SECONDS]`, 20 by
+//! default.
 //!
-//! Healthy receivers answer after 50 ms and get ten messages a second each. Those that hang take a request and never
-//! answer; 200 older messages wait for each of them. There are two cases: 16 of 17 receivers hang, and one of ten. The
-//! time from enqueueing to the answer is measured with and without them, in three rounds of SECONDS each, alternating.
-//! The median of the rounds' 99th percentiles must not be more than 1.1 times the undisturbed one.
+//! Healthy receivers answer after 50 ms and get ten messages a second each. Those that hang take a
+//! request and never answer; 200 older messages wait for each of them. There are two cases: 16 of
+//! 17 receivers hang, and one of ten. The time from enqueueing to the answer is measured with and
+//! without them, in three rounds of SECONDS each, alternating. The median of the rounds' 99th
+//! percentiles must not be more than 1.1 times the undisturbed one.
 
 use axum::Router;
 use axum::http::HeaderMap;
@@ -11,7 +13,8 @@ use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::EndpointId;
 use bankrail_secured_payload::{SealOptions, Sealer};
 use bankrail_service::delivery::{
-    Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport, HttpsTransportOptions,
+    Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport,
+    HttpsTransportOptions,
 };
 use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::{HyphenatedUuid, SystemClock};
@@ -30,7 +33,9 @@ const MOST: f64 = 1.1;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let seconds = std::env::args().nth(1).map_or(Ok(20), |text| text.parse())?;
+    let seconds = std::env::args()
+        .nth(1)
+        .map_or(Ok(20), |text| text.parse())?;
     let bank = Bank {
         sealer: Sealer::new(
             SigningKey::generate(RsaSize::Rsa2048)?,
@@ -49,10 +54,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
         let (alone, beside) = (median(alone), median(beside));
         let ratio = beside.as_secs_f64() / alone.as_secs_f64();
-        println!("{healthy} healthy, {hanging} hanging: p99 {alone:.1?} alone, {beside:.1?} beside them: {ratio:.3}");
+        println!(
+            "{healthy} healthy, {hanging} hanging: p99 {alone:.1?} alone, {beside:.1?} beside them: {ratio:.3}"
+        );
         fair &= ratio <= MOST;
     }
-    if fair { Ok(()) } else { Err("expected a ratio of at most 1.1".into()) }
+    if fair {
+        Ok(())
+    } else {
+        Err("expected a ratio of at most 1.1".into())
+    }
 }
 
 struct Bank {
@@ -78,7 +89,13 @@ impl Bank {
         let outbox = Arc::new(SqliteStore::open_in_memory(Default::default())?.outbox());
         let transport = Arc::new(self.transport.clone());
         let options = DispatcherOptions::new();
-        let dispatcher = Dispatcher::new(outbox, endpoints.clone(), transport, Arc::new(SystemClock), options)?;
+        let dispatcher = Dispatcher::new(
+            outbox,
+            endpoints.clone(),
+            transport,
+            Arc::new(SystemClock),
+            options,
+        )?;
         let (well, ill) = (serve(answers(times.clone())).await?, serve(hangs()).await?);
         for number in 0..hanging {
             let id = EndpointId::parse(&format!("hanging {number}"))?;
@@ -95,7 +112,8 @@ impl Bank {
         }
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let delivering = dispatcher.clone();
-        let delivering = tokio::spawn(async move { delivering.run(async { drop(stopped.await) }).await });
+        let delivering =
+            tokio::spawn(async move { delivering.run(async { drop(stopped.await) }).await });
         let mut next = tokio::time::interval(EVERY / u32::try_from(ids.len())?);
         let end = Instant::now() + Duration::from_secs(self.seconds.into());
         for id in ids.iter().cycle() {
@@ -117,25 +135,48 @@ impl Bank {
         delivering.abort();
         let mut took = std::mem::take(&mut lock(&times).took);
         if took.len() < enqueued {
-            return Err(format!("{} of {enqueued} messages were not delivered", enqueued - took.len()).into());
+            return Err(format!(
+                "{} of {enqueued} messages were not delivered",
+                enqueued - took.len()
+            )
+            .into());
         }
         took.sort_unstable();
-        took.get(took.len() * 99 / 100).copied().ok_or_else(|| "expected at least one message".into())
+        took.get(took.len() * 99 / 100)
+            .copied()
+            .ok_or_else(|| "expected at least one message".into())
     }
 
-    fn endpoint(&self, id: &EndpointId, server: &str, number: usize) -> Result<Endpoint, Box<dyn Error>> {
+    fn endpoint(
+        &self,
+        id: &EndpointId,
+        server: &str,
+        number: usize,
+    ) -> Result<Endpoint, Box<dyn Error>> {
         let base = EndpointUrl::danger_allow_http_on_loopback(&format!("{server}/{number}"))?;
-        Ok(Endpoint::new(id.clone(), base, Arc::new(self.sealer.clone())))
+        Ok(Endpoint::new(
+            id.clone(),
+            base,
+            Arc::new(self.sealer.clone()),
+        ))
     }
 }
 
-async fn enqueue(bank: &Dispatcher, to: &EndpointId, times: Option<&Shared>) -> Result<(), Box<dyn Error>> {
+async fn enqueue(
+    bank: &Dispatcher,
+    to: &EndpointId,
+    times: Option<&Shared>,
+) -> Result<(), Box<dyn Error>> {
     let fresh = || HyphenatedUuid::from(uuid::Uuid::new_v4());
     let headers = DeliveryHeaders::answering(&OriginalRequest::new(fresh()), fresh());
     if let Some(times) = times {
-        lock(times).enqueued.insert(headers.message_id.to_string(), Instant::now());
+        lock(times)
+            .enqueued
+            .insert(headers.message_id.to_string(), Instant::now());
     }
-    let message = Message::from(samples::payment_outcome(&TransactionStatus::SettlementCompleted));
+    let message = Message::from(samples::payment_outcome(
+        &TransactionStatus::SettlementCompleted,
+    ));
     bank.enqueue(to, &message, headers).await?;
     Ok(())
 }
@@ -145,7 +186,10 @@ fn answers(times: Shared) -> Router {
         let times = times.clone();
         async move {
             tokio::time::sleep(ANSWERS_AFTER).await;
-            let id = headers.get("x-message-id").and_then(|id| id.to_str().ok()).unwrap_or_default();
+            let id = headers
+                .get("x-message-id")
+                .and_then(|id| id.to_str().ok())
+                .unwrap_or_default();
             let mut times = lock(&times);
             if let Some(took) = times.enqueued.get(id).map(Instant::elapsed) {
                 times.took.push(took);

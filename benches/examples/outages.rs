@@ -1,10 +1,11 @@
 //! What an outage of PostgreSQL costs deliveries: `outages ROUNDS SOCKET RESTART`.
 //!
-//! 26 receivers that answer after half a second get 200 messages a second together, nearly as many as four places each
-//! allow. In each round and for each kind of outage the database is away for a while: stopped and started again
-//! (`RESTART fast` and `RESTART immediate`, a program that returns when it is back), all sessions ended, or reached by
-//! no packet for longer than an operation may take. Measured are the time from its return until every receiver has got
-//! four messages more, and the messages that were lost or delivered twice. `SOCKET` is the folder of the server's UNIX
+//! 26 receivers that answer after half a second get 200 messages a second together, nearly as many
+//! as four places each allow. In each round and for each kind of outage the database is away for a
+//! while: stopped and started again (`RESTART fast` and `RESTART immediate`, a program that returns
+//! when it is back), all sessions ended, or reached by no packet for longer than an operation may
+//! take. Measured are the time from its return until every receiver has got four messages more, and
+//! the messages that were lost or delivered twice. `SOCKET` is the folder of the server's UNIX
 //! socket; the user is bankrail.
 
 use axum::http::{HeaderMap, StatusCode};
@@ -12,8 +13,8 @@ use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::EndpointId;
 use bankrail_secured_payload::{SealOptions, Sealer};
 use bankrail_service::delivery::{
-    Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, Transport, TransportFuture, TransportRequest,
-    TransportResponse,
+    Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, Transport, TransportFuture,
+    TransportRequest, TransportResponse,
 };
 use bankrail_stores::postgres::tokio_postgres::NoTls;
 use bankrail_stores::postgres::{PostgresOptions, PostgresStore};
@@ -48,7 +49,12 @@ async fn main() -> Result<(), Failure> {
     };
     let (rounds, socket) = (rounds.parse()?, format!("{socket}/.s.PGSQL.5432"));
     let mut held = true;
-    for outage in [Outage::Restart("fast"), Outage::Restart("immediate"), Outage::SessionsEnded, Outage::Swallowed] {
+    for outage in [
+        Outage::Restart("fast"),
+        Outage::Restart("immediate"),
+        Outage::SessionsEnded,
+        Outage::Swallowed,
+    ] {
         let (mut resumed, mut doubled, mut under_way) = (Vec::new(), 0, 0);
         for _ in 0..rounds {
             let round = round(outage, &socket, restart).await?;
@@ -94,7 +100,11 @@ async fn round(outage: Outage, socket: &str, restart: &str) -> Result<Round, Fai
     let store = PostgresStore::connect(&config, NoTls, PostgresOptions::new()).await?;
     let (endpoints, receivers) = (Endpoints::new(), Arc::new(Receivers::default()));
     let key = DecryptionKey::generate(RsaSize::Rsa2048)?.encryption_key();
-    let sealer = Arc::new(Sealer::new(SigningKey::generate(RsaSize::Rsa2048)?, key, SealOptions::new()));
+    let sealer = Arc::new(Sealer::new(
+        SigningKey::generate(RsaSize::Rsa2048)?,
+        key,
+        SealOptions::new(),
+    ));
     let mut ids = Vec::new();
     for number in 0..RECEIVERS {
         // New names for each round: what an earlier one left is not delivered.
@@ -105,26 +115,39 @@ async fn round(outage: Outage, socket: &str, restart: &str) -> Result<Round, Fai
     }
     let transport = Arc::clone(&receivers) as Arc<dyn Transport>;
     let options = DispatcherOptions::new().slow_concurrency(256);
-    let dispatcher = Dispatcher::new(Arc::new(store.outbox()), endpoints, transport, Arc::new(SystemClock), options)?;
+    let dispatcher = Dispatcher::new(
+        Arc::new(store.outbox()),
+        endpoints,
+        transport,
+        Arc::new(SystemClock),
+        options,
+    )?;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let delivering = dispatcher.clone();
-    let delivering = tokio::spawn(async move { delivering.run(async { drop(stopped.await) }).await });
+    let delivering =
+        tokio::spawn(async move { delivering.run(async { drop(stopped.await) }).await });
     let (end, ended) = watch::channel(false);
-    let enqueuing: Vec<_> =
-        ids.into_iter().map(|id| tokio::spawn(enqueue_until(dispatcher.clone(), id, ended.clone()))).collect();
+    let enqueuing: Vec<_> = ids
+        .into_iter()
+        .map(|id| tokio::spawn(enqueue_until(dispatcher.clone(), id, ended.clone())))
+        .collect();
 
     tokio::time::sleep(BEFORE).await;
     let under_way = receivers.lock().under_way;
     match outage {
         Outage::Restart(how) => {
-            let done = tokio::process::Command::new(restart).arg(how).status().await?;
+            let done = tokio::process::Command::new(restart)
+                .arg(how)
+                .status()
+                .await?;
             if !done.success() {
                 return Err(format!("{restart} {how}: {done}").into());
             }
         }
         Outage::SessionsEnded => {
             let stream = UnixStream::connect(socket).await?;
-            let config: bankrail_stores::postgres::tokio_postgres::Config = "user=bankrail dbname=postgres".parse()?;
+            let config: bankrail_stores::postgres::tokio_postgres::Config =
+                "user=bankrail dbname=postgres".parse()?;
             let (client, connection) = config.connect_raw(stream, NoTls).await?;
             tokio::spawn(connection);
             let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()";
@@ -147,21 +170,34 @@ async fn round(outage: Outage, socket: &str, restart: &str) -> Result<Round, Fai
     for one in enqueuing {
         enqueued.extend(one.await?);
     }
-    while enqueued.iter().any(|id| !receivers.lock().posts.contains_key(id)) {
+    while enqueued
+        .iter()
+        .any(|id| !receivers.lock().posts.contains_key(id))
+    {
         if back.elapsed() > Duration::from_secs(120) {
             let snapshot = dispatcher.snapshot().await?;
-            return Err(format!("{outage:?}: not all messages were delivered: {snapshot:?}").into());
+            return Err(
+                format!("{outage:?}: not all messages were delivered: {snapshot:?}").into(),
+            );
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     drop(stop);
     delivering.await?;
     let doubled = receivers.lock().posts.values().map(|posts| posts - 1).sum();
-    Ok(Round { resumed, doubled, under_way })
+    Ok(Round {
+        resumed,
+        doubled,
+        under_way,
+    })
 }
 
 /// Enqueues messages, each again until it is stored. Returns their ids.
-async fn enqueue_until(bank: Dispatcher, to: EndpointId, ended: watch::Receiver<bool>) -> Vec<String> {
+async fn enqueue_until(
+    bank: Dispatcher,
+    to: EndpointId,
+    ended: watch::Receiver<bool>,
+) -> Vec<String> {
     let mut ids = Vec::new();
     let mut next = tokio::time::interval(EVERY);
     next.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -169,7 +205,9 @@ async fn enqueue_until(bank: Dispatcher, to: EndpointId, ended: watch::Receiver<
         next.tick().await;
         let fresh = || HyphenatedUuid::from(uuid::Uuid::new_v4());
         let headers = DeliveryHeaders::answering(&OriginalRequest::new(fresh()), fresh());
-        let message = Message::from(samples::payment_outcome(&TransactionStatus::SettlementCompleted));
+        let message = Message::from(samples::payment_outcome(
+            &TransactionStatus::SettlementCompleted,
+        ));
         while bank.enqueue(&to, &message, headers).await.is_err() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
@@ -199,29 +237,45 @@ impl Receivers {
 
 impl Counts {
     fn lagging(&self) -> bool {
-        self.since.len() < RECEIVERS || self.since.values().any(|messages| *messages < MESSAGES_MORE)
+        self.since.len() < RECEIVERS
+            || self
+                .since
+                .values()
+                .any(|messages| *messages < MESSAGES_MORE)
     }
 }
 
 impl Transport for Receivers {
     fn post(&self, request: TransportRequest) -> TransportFuture<'_> {
         Box::pin(async move {
-            let id = request.headers.get("x-message-id").and_then(|id| id.to_str().ok()).unwrap_or_default();
+            let id = request
+                .headers
+                .get("x-message-id")
+                .and_then(|id| id.to_str().ok())
+                .unwrap_or_default();
             {
                 let mut counts = self.lock();
                 *counts.posts.entry(id.to_owned()).or_default() += 1;
-                *counts.since.entry(request.url.host_str().unwrap_or_default().to_owned()).or_default() += 1;
+                *counts
+                    .since
+                    .entry(request.url.host_str().unwrap_or_default().to_owned())
+                    .or_default() += 1;
                 counts.under_way += 1;
             }
             tokio::time::sleep(ANSWERS_AFTER).await;
             self.lock().under_way -= 1;
             let acknowledged = Acknowledgement::received(uuid::Uuid::new_v4().into()).to_json();
-            Ok(TransportResponse::new(StatusCode::OK, HeaderMap::new(), acknowledged))
+            Ok(TransportResponse::new(
+                StatusCode::OK,
+                HeaderMap::new(),
+                acknowledged,
+            ))
         })
     }
 }
 
-/// A way to the database that holds every byte, and every new connection, while it is told to. Returns its port.
+/// A way to the database that holds every byte, and every new connection, while it is told to.
+/// Returns its port.
 async fn proxy(socket: String, swallows: watch::Receiver<bool>) -> Result<u16, Failure> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let port = listener.local_addr()?.port();
@@ -235,7 +289,11 @@ async fn proxy(socket: String, swallows: watch::Receiver<bool>) -> Result<u16, F
     Ok(port)
 }
 
-async fn pass(client: TcpStream, socket: String, mut swallows: watch::Receiver<bool>) -> Result<(), Failure> {
+async fn pass(
+    client: TcpStream,
+    socket: String,
+    mut swallows: watch::Receiver<bool>,
+) -> Result<(), Failure> {
     swallows.wait_for(|swallows| !swallows).await?;
     let server = UnixStream::connect(socket).await?;
     let (from_client, to_client) = client.into_split();

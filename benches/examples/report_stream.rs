@@ -19,7 +19,12 @@ use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+    match words
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
         ["generate", entries] => {
             let mut out = BufWriter::with_capacity(1 << 16, stdout().lock());
             write_report(entries.parse()?, &mut out)?;
@@ -33,12 +38,18 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn read() -> Result<(), Box<dyn Error>> {
     let begin = Instant::now();
-    let mut reader = EntryReader::new(BufReader::with_capacity(1 << 16, stdin().lock()), ReadOptions::default());
+    let mut reader = EntryReader::new(
+        BufReader::with_capacity(1 << 16, stdin().lock()),
+        ReadOptions::default(),
+    );
     let (mut entries, mut findings) = (0_u64, 0);
     while let Some(item) = reader.next_item()? {
         findings += reader.take_findings().len();
         entries += u64::from(matches!(item, StreamItem::Entry(_)));
     }
-    println!("{entries} entries, {findings} findings, {:.1} s", begin.elapsed().as_secs_f64());
+    println!(
+        "{entries} entries, {findings} findings, {:.1} s",
+        begin.elapsed().as_secs_f64()
+    );
     Ok(())
 }

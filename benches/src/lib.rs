@@ -7,13 +7,18 @@ pub mod report;
 #[must_use]
 pub fn processor() -> String {
     let described = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = described.lines().find(|line| line.starts_with("model name"));
-    let name = name.and_then(|line| line.split_once(": ")).map_or(std::env::consts::ARCH, |(_, name)| name);
+    let name = described
+        .lines()
+        .find(|line| line.starts_with("model name"));
+    let name = name
+        .and_then(|line| line.split_once(": "))
+        .map_or(std::env::consts::ARCH, |(_, name)| name);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     format!("{name}, {cores} cores")
 }
 
-/// Whether to measure (`cargo bench`) or only to test (`cargo test --benches`, `cargo bench -- --test`).
+/// Whether to measure (`cargo bench`) or only to test (`cargo test --benches`,
+/// `cargo bench -- --test`).
 #[must_use]
 pub fn measuring() -> bool {
     let asked = |name| std::env::args().any(|argument| argument == name);

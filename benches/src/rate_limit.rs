@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Lets two threads ask for the only place of a round at nearly the same time, `rounds` times. Returns in how many
-/// rounds not exactly one was admitted.
+/// Lets two threads ask for the only place of a round at nearly the same time, `rounds` times.
+/// Returns in how many rounds not exactly one was admitted.
 pub fn race(rounds: usize, ask: impl Fn(usize) -> bool + Sync) -> usize {
     let (arrived, admitted) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let meet = |meetings: usize| {
@@ -36,10 +36,19 @@ pub fn race(rounds: usize, ask: impl Fn(usize) -> bool + Sync) -> usize {
     })
 }
 
-/// The resident memory of this process in bytes, as the kernel counts it; 0 on systems without `/proc`.
+/// The resident memory of this process in bytes, as the kernel counts it; 0 on systems without
+/// `/proc`.
 #[must_use]
 pub fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<usize>().ok()).unwrap_or(0) * 1024
+    line.and_then(|line| {
+        line.trim()
+            .strip_suffix(" kB")?
+            .trim()
+            .parse::<usize>()
+            .ok()
+    })
+    .unwrap_or(0)
+        * 1024
 }

@@ -50,14 +50,20 @@ pub fn write_report(entries: u64, to: &mut dyn Write) -> io::Result<()> {
     to.write_all(b"</Rpt></BkToCstmrAcctRpt></Document>")
 }
 
-/// The same report in version 12 of the message, for a peer that reads no other. There, the status and the parties are
-/// choices.
+/// The same report in version 12 of the message, for a peer that reads no other. There, the status
+/// and the parties are choices.
 #[must_use]
 pub fn version_12(xml: &str) -> String {
     xml.replace("camt.052.001.06", "camt.052.001.12")
         .replace("<Sts>BOOK</Sts>", "<Sts><Cd>BOOK</Cd></Sts>")
-        .replace("<Dbtr><Nm>JANE CITIZEN</Nm></Dbtr>", "<Dbtr><Pty><Nm>JANE CITIZEN</Nm></Pty></Dbtr>")
-        .replace("<Cdtr><Nm>BILBO BAGGINS</Nm></Cdtr>", "<Cdtr><Pty><Nm>BILBO BAGGINS</Nm></Pty></Cdtr>")
+        .replace(
+            "<Dbtr><Nm>JANE CITIZEN</Nm></Dbtr>",
+            "<Dbtr><Pty><Nm>JANE CITIZEN</Nm></Pty></Dbtr>",
+        )
+        .replace(
+            "<Cdtr><Nm>BILBO BAGGINS</Nm></Cdtr>",
+            "<Cdtr><Pty><Nm>BILBO BAGGINS</Nm></Pty></Cdtr>",
+        )
 }
 
 /// The same report with every element on its own line.
@@ -69,15 +75,24 @@ pub fn indented(xml: &str) -> String {
 /// The same report with a namespace prefix on every element.
 #[must_use]
 pub fn prefixed(xml: &str) -> String {
-    let named = xml.replace("</", "\u{1}").replace("<?", "\u{2}").replace('<', "<d:");
-    named.replace('\u{1}', "</d:").replace('\u{2}', "<?").replace(" xmlns=", " xmlns:d=")
+    let named = xml
+        .replace("</", "\u{1}")
+        .replace("<?", "\u{2}")
+        .replace('<', "<d:");
+    named
+        .replace('\u{1}', "</d:")
+        .replace('\u{2}', "<?")
+        .replace(" xmlns=", " xmlns:d=")
 }
 
 /// The same report with CDATA, references and comments in each entry.
 #[must_use]
 pub fn mixed(xml: &str) -> String {
-    xml.replace("goods and services", "<![CDATA[goods & services]]> &amp; more<!-- as ordered -->")
-        .replace("<NtryDtls>", "<!-- one transaction --><NtryDtls>")
+    xml.replace(
+        "goods and services",
+        "<![CDATA[goods & services]]> &amp; more<!-- as ordered -->",
+    )
+    .replace("<NtryDtls>", "<!-- one transaction --><NtryDtls>")
 }
 
 /// The same report with an IBAN in each entry whose check digits are wrong.

@@ -1,5 +1,5 @@
-//! Takes text. Reading an alias never panics, the strict rule accepts only what the plain rule accepts, and each
-//! type's rule holds.
+//! Takes text. Reading an alias never panics, the strict rule accepts only what the plain rule
+//! accepts, and each type's rule holds.
 
 use bankrail_webhook::alias::{Alias, is_abn, is_acn};
 use bankrail_webhook::{AccountMask, AliasType};

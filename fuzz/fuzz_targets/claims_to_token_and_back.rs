@@ -2,14 +2,16 @@
 
 use arbitrary::Arbitrary;
 use bankrail_client_assertion::{
-    AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, TypRule, Verifier, VerifierOptions,
+    AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, TypRule, Verifier,
+    VerifierOptions,
 };
 use bankrail_jose::{RsaSize, SigningKey};
 use bankrail_values::Timestamp;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-static KEY: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).expect("a key"));
+static KEY: LazyLock<SigningKey> =
+    LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).expect("a key"));
 
 #[derive(Arbitrary, Debug)]
 struct Wanted<'a> {
@@ -24,7 +26,10 @@ struct Wanted<'a> {
 }
 
 fuzz_target!(|wanted: Wanted<'_>| {
-    let (Ok(customer), Ok(audience)) = (CustomerCode::parse(wanted.customer), Audience::parse(wanted.audience)) else {
+    let (Ok(customer), Ok(audience)) = (
+        CustomerCode::parse(wanted.customer),
+        Audience::parse(wanted.audience),
+    ) else {
         return;
     };
     // A header has its own bound; a name is far below it.
@@ -34,13 +39,17 @@ fuzz_target!(|wanted: Wanted<'_>| {
         .lifetime(Duration::from_secs(u64::from(wanted.lifetime)))
         .issuer(wanted.issuer)
         .issued_at(wanted.issued_at)
-        .jwt_id(wanted.jwt_id.map_or(JwtId::Absent, |id| JwtId::Text(id.to_owned())));
+        .jwt_id(
+            wanted
+                .jwt_id
+                .map_or(JwtId::Absent, |id| JwtId::Text(id.to_owned())),
+        );
     if let Some(id) = key_id {
         options = options.key_id(id);
     }
     let builder = AssertionBuilder::new(customer.clone(), audience.clone(), options);
-    let possible =
-        (1..=3600).contains(&wanted.lifetime) && wanted.jwt_id.is_none_or(|id| (1..=256).contains(&id.len()));
+    let possible = (1..=3600).contains(&wanted.lifetime)
+        && wanted.jwt_id.is_none_or(|id| (1..=256).contains(&id.len()));
     let built = builder.sign(&KEY, now);
     assert_eq!(built.is_ok(), possible);
     let Ok(assertion) = built else { return };
@@ -49,11 +58,19 @@ fuzz_target!(|wanted: Wanted<'_>| {
         None => KEY.verifying_key(),
     };
     let verifier = Verifier::new(audience, VerifierOptions::new().typ(TypRule::Exact));
-    let verified = verifier.verify(&assertion, now, |_| Some(key)).expect("verifies");
+    let verified = verifier
+        .verify(&assertion, now, |_| Some(key))
+        .expect("verifies");
     assert_eq!(verified.customer(), &customer);
     assert_eq!(verified.jwt_id(), wanted.jwt_id);
     assert_eq!(verified.key_id(), key_id);
     let seconds = i64::from(wanted.now);
-    assert_eq!(verified.expires_at().unix_millis(), (seconds + i64::from(wanted.lifetime)) * 1000);
-    assert_eq!(verified.issued_at().map(Timestamp::unix_seconds), wanted.issued_at.then_some(seconds));
+    assert_eq!(
+        verified.expires_at().unix_millis(),
+        (seconds + i64::from(wanted.lifetime)) * 1000
+    );
+    assert_eq!(
+        verified.issued_at().map(Timestamp::unix_seconds),
+        wanted.issued_at.then_some(seconds)
+    );
 });

@@ -1,8 +1,9 @@
-//! Takes bytes and the lengths of pieces. Reading entry by entry gives the entries or the error of a whole parse,
-//! however the input is cut.
+//! Takes bytes and the lengths of pieces. Reading entry by entry gives the entries or the error of
+//! a whole parse, however the input is cut.
 
 use bankrail_camt052::{
-    Document, EntryReader, Finding, LimitKind, ReadLimits, ReadError, ReadErrorKind, ReadOptions, StreamItem,
+    Document, EntryReader, Finding, LimitKind, ReadError, ReadErrorKind, ReadLimits, ReadOptions,
+    StreamItem,
 };
 use std::io::{BufRead, Read};
 
@@ -15,7 +16,11 @@ struct Pieces<'a> {
 
 impl Pieces<'_> {
     fn length(&self) -> usize {
-        let length = self.lengths.get(self.next % self.lengths.len().max(1)).copied().unwrap_or(u8::MAX);
+        let length = self
+            .lengths
+            .get(self.next % self.lengths.len().max(1))
+            .copied()
+            .unwrap_or(u8::MAX);
         self.bytes.len().min(usize::from(length) + 1)
     }
 }
@@ -67,14 +72,19 @@ fn assemble(source: impl BufRead) -> Result<(Document, Vec<Finding>), ReadError>
 
 fuzz_target!(|input: (&[u8], &[u8])| {
     let (lengths, bytes) = input;
-    let streamed = assemble(Pieces { bytes, lengths, next: 0 });
+    let streamed = assemble(Pieces {
+        bytes,
+        lengths,
+        next: 0,
+    });
     match (Document::parse_with(bytes, &options()), &streamed) {
         (Ok(whole), Ok((document, findings))) => {
             assert_eq!(&whole.document, document);
             assert_eq!(&whole.findings, findings);
         }
         (Err(whole), Err(error)) => {
-            // A stream needs the mandatory parts of a report before its first entry, a whole parse anywhere.
+            // A stream needs the mandatory parts of a report before its first entry, a whole parse
+            // anywhere.
             if !matches!(error.kind(), ReadErrorKind::Missing { .. }) {
                 assert_eq!(whole.to_string(), error.to_string());
                 assert_eq!(format!("{:?}", whole.kind()), format!("{:?}", error.kind()));
@@ -82,8 +92,17 @@ fuzz_target!(|input: (&[u8], &[u8])| {
         }
         // The start of a report is handed out once more at its end, which takes memory.
         (Ok(_), Err(error)) => {
-            let memory = matches!(error.kind(), ReadErrorKind::Limit { limit: LimitKind::Memory, .. });
-            assert!(memory || matches!(error.kind(), ReadErrorKind::Missing { .. }), "{error:?}");
+            let memory = matches!(
+                error.kind(),
+                ReadErrorKind::Limit {
+                    limit: LimitKind::Memory,
+                    ..
+                }
+            );
+            assert!(
+                memory || matches!(error.kind(), ReadErrorKind::Missing { .. }),
+                "{error:?}"
+            );
         }
         (Err(error), Ok(_)) => panic!("streamed what a whole parse refuses: {error:?}"),
     }

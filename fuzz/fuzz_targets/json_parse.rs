@@ -1,5 +1,5 @@
-//! Takes bytes as JSON. Reading never panics; what is read is what serde_json reads, and what is refused beyond the
-//! grammar is refused for a rule.
+//! Takes bytes as JSON. Reading never panics; what is read is what serde_json reads, and what is
+//! refused beyond the grammar is refused for a rule.
 
 use bankrail_values::json::{self, JsonFault, JsonLimits, JsonValue};
 use serde_json::Value;
@@ -7,18 +7,26 @@ use serde_json::Value;
 fuzz_target!(|data: &[u8]| {
     let limits = JsonLimits::new();
     let read = json::read(data, &limits);
-    assert_eq!(read.as_ref().err(), json::check(data, &limits).as_ref().err());
+    assert_eq!(
+        read.as_ref().err(),
+        json::check(data, &limits).as_ref().err()
+    );
     match (read, serde_json::from_slice::<Value>(data)) {
         (Ok(ours), Ok(theirs)) => assert!(same(&ours, &theirs)),
         (Err(error), Ok(_)) => assert!(
             matches!(
                 error.fault(),
-                JsonFault::DuplicateMember | JsonFault::TooDeep { .. } | JsonFault::TooManyValues { .. }
+                JsonFault::DuplicateMember
+                    | JsonFault::TooDeep { .. }
+                    | JsonFault::TooManyValues { .. }
             ),
             "{error}"
         ),
         // The peer has numbers as doubles.
-        (Ok(_), Err(error)) => assert!(error.to_string().starts_with("number out of range"), "{error}"),
+        (Ok(_), Err(error)) => assert!(
+            error.to_string().starts_with("number out of range"),
+            "{error}"
+        ),
         (Err(_), Err(_)) => {}
     }
 });
@@ -29,11 +37,19 @@ fn same(ours: &JsonValue<'_>, theirs: &Value) -> bool {
         (JsonValue::Bool(ours), Value::Bool(theirs)) => ours == theirs,
         (JsonValue::String(ours), Value::String(theirs)) => ours == theirs,
         (JsonValue::Array(ours), Value::Array(theirs)) => {
-            ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(ours, theirs)| same(ours, theirs))
+            ours.len() == theirs.len()
+                && ours
+                    .iter()
+                    .zip(theirs)
+                    .all(|(ours, theirs)| same(ours, theirs))
         }
         (JsonValue::Object(ours), Value::Object(theirs)) => {
             ours.members().len() == theirs.len()
-                && ours.members().iter().all(|m| theirs.get(m.name()).is_some_and(|theirs| same(m.value(), theirs)))
+                && ours.members().iter().all(|m| {
+                    theirs
+                        .get(m.name())
+                        .is_some_and(|theirs| same(m.value(), theirs))
+                })
         }
         _ => false,
     }

@@ -10,6 +10,11 @@ fuzz_target!(|text: &str| {
         let signature = base64url::encode(token.signature());
         let (header, rest) = text.split_once('.').expect("three parts");
         assert_eq!(rest, format!("{payload}.{signature}"));
-        assert_eq!(base64url::decode(header).map(|json| base64url::encode(&json)).as_deref(), Ok(header));
+        assert_eq!(
+            base64url::decode(header)
+                .map(|json| base64url::encode(&json))
+                .as_deref(),
+            Ok(header)
+        );
     }
 });

@@ -1,6 +1,6 @@
-//! Every fuzz target in one program, so that the crates are compiled and linked once. A copy of it or a link to it that
-//! is named after a target runs that one. Otherwise the environment variable `FUZZ_TARGET` names it; with the value
-//! `list` the program prints the names of all of them.
+//! Every fuzz target in one program, so that the crates are compiled and linked once. A copy of it
+//! or a link to it that is named after a target runs that one. Otherwise the environment variable
+//! `FUZZ_TARGET` names it; with the value `list` the program prints the names of all of them.
 #![no_main]
 
 use libfuzzer_sys::Corpus;
@@ -8,7 +8,8 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-/// Defines the function that a target's file holds: it makes the input out of bytes and gives it to the body.
+/// Defines the function that a target's file holds: it makes the input out of bytes and gives it to
+/// the body.
 macro_rules! fuzz_target {
     (|$input:ident: $type:ty| $body:expr) => {
         pub fn run(bytes: &[u8]) -> libfuzzer_sys::Corpus {
@@ -70,7 +71,10 @@ targets! {
 }
 
 fn find(wanted: &str) -> Option<fn(&[u8]) -> Corpus> {
-    TARGETS.iter().find(|(name, _)| *name == wanted).map(|(_, run)| *run)
+    TARGETS
+        .iter()
+        .find(|(name, _)| *name == wanted)
+        .map(|(_, run)| *run)
 }
 
 static RUN: LazyLock<fn(&[u8]) -> Corpus> = LazyLock::new(|| {

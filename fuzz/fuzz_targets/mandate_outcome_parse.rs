@@ -1,5 +1,5 @@
-//! Takes bytes as a mandate outcome. Reading never panics, and what is read is written, read again equal and put in
-//! order.
+//! Takes bytes as a mandate outcome. Reading never panics, and what is read is written, read again
+//! equal and put in order.
 
 use bankrail_webhook::history::{MandateHistory, Observation};
 use bankrail_webhook::{MandateActionOutcome, MessageReadOptions, Rule, WebhookMessage};
@@ -9,9 +9,14 @@ fuzz_target!(|json: &[u8]| {
         Ok(parsed) => parsed,
         Err(error) => return drop((error.to_string(), error.pointer().map(str::len))),
     };
-    let strict = MandateActionOutcome::from_json_with(json, &MessageReadOptions::new().deny_findings(true));
+    let strict =
+        MandateActionOutcome::from_json_with(json, &MessageReadOptions::new().deny_findings(true));
     assert!(
-        strict.is_err() || parsed.findings.iter().all(|f| f.rule.class() == bankrail_webhook::RuleClass::Consistency)
+        strict.is_err()
+            || parsed
+                .findings
+                .iter()
+                .all(|f| f.rule.class() == bankrail_webhook::RuleClass::Consistency)
     );
     let message = parsed.message;
     let written = message.to_json();
@@ -19,7 +24,12 @@ fuzz_target!(|json: &[u8]| {
     assert_eq!(again.message, message);
     assert_eq!(again.message.to_json(), written);
     assert_eq!(again.message.fingerprint(), message.fingerprint());
-    assert!(!again.findings.iter().any(|f| matches!(f.rule, Rule::Null | Rule::FractionDigits)));
+    assert!(
+        !again
+            .findings
+            .iter()
+            .any(|f| matches!(f.rule, Rule::Null | Rule::FractionDigits))
+    );
     let mut history = MandateHistory::new();
     let first = history.apply_outcome(&message);
     let state = history.state();

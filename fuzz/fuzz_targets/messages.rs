@@ -1,4 +1,5 @@
-//! What the targets of messages share: messages from arbitrary choices, and what must hold of each that can be built.
+//! What the targets of messages share: messages from arbitrary choices, and what must hold of each
+//! that can be built.
 
 use arbitrary::Arbitrary;
 use bankrail_values::{Date, Decimal, HyphenatedUuid, Money, SimpleUuid, Timestamp};
@@ -50,9 +51,13 @@ impl Plan<'_> {
     }
 
     /// The text, cut to the bound, or one of it.
-    fn bounded<const MIN: usize, const MAX: usize>(&self, at: usize) -> bankrail_values::BoundedText<MIN, MAX> {
+    fn bounded<const MIN: usize, const MAX: usize>(
+        &self,
+        at: usize,
+    ) -> bankrail_values::BoundedText<MIN, MAX> {
         let cut: String = self.texts[at].chars().take(MAX).collect();
-        bankrail_values::BoundedText::parse(&cut).unwrap_or_else(|_| "x".repeat(MIN).parse().expect("the least"))
+        bankrail_values::BoundedText::parse(&cut)
+            .unwrap_or_else(|_| "x".repeat(MIN).parse().expect("the least"))
     }
 
     fn version(&self, version: u8) -> uuid_bytes::Bytes {
@@ -76,7 +81,11 @@ impl Plan<'_> {
     fn money(&self, at: usize) -> MessageAmount {
         let (units, scale, letters) = self.amounts[at];
         let code: String = letters.iter().map(|b| char::from(b'A' + b % 26)).collect();
-        Money::new(Decimal::new(units, u32::from(scale % 29)), code.parse().expect("three letters")).into()
+        Money::new(
+            Decimal::new(units, u32::from(scale % 29)),
+            code.parse().expect("three letters"),
+        )
+        .into()
     }
 
     fn date(&self) -> Date {
@@ -96,7 +105,8 @@ impl Plan<'_> {
     }
 
     pub fn outcome(&self) -> MandateActionOutcome {
-        let mut outcome = MandateActionOutcome::new(self.time(), self.codes[0].of(OutcomeStatus::KNOWN));
+        let mut outcome =
+            MandateActionOutcome::new(self.time(), self.codes[0].of(OutcomeStatus::KNOWN));
         outcome.mps_user_id = self.if_(0, || self.bounded(0));
         outcome.request_id = self.if_(1, || HyphenatedUuid::from_random_bytes(self.uuid));
         outcome.mandate_identification = self.if_(2, || self.mandate());
@@ -109,7 +119,8 @@ impl Plan<'_> {
         outcome.debtor_alias_name = self.if_(9, || self.text(1));
         outcome.resolution_requested_by = self.if_(10, || self.time());
         outcome.error = self.if_(11, || {
-            let mut error = OutcomeError::new(self.texts[2], self.codes[0].of(ErrorSeverity::KNOWN));
+            let mut error =
+                OutcomeError::new(self.texts[2], self.codes[0].of(ErrorSeverity::KNOWN));
             error.text = self.if_(12, || self.text(3));
             error.user_message = self.if_(13, || self.text(4));
             error.more_info = self.if_(14, || self.text(5));
@@ -129,13 +140,18 @@ impl Plan<'_> {
             self.codes[2].of(ActionStatus::KNOWN),
         );
         notification.mandate_status = self.if_(0, || self.codes[3].of(MandateStatus::KNOWN));
-        notification.resolution_event =
-            self.if_(1, || ResolutionEvent::new(self.texts[1]).reason_description(self.texts[2]));
+        notification.resolution_event = self.if_(1, || {
+            ResolutionEvent::new(self.texts[1]).reason_description(self.texts[2])
+        });
         notification.details = match self.present >> 2 & 3 {
             0 => None,
             1 => Some(Amendment::new().debtor_information(self.debtor()).into()),
             2 => Some(self.bilateral().into()),
-            _ => Some(StatusChange::new(self.codes[3].of(StatusChangeCode::KNOWN)).reason_code(self.texts[3]).into()),
+            _ => Some(
+                StatusChange::new(self.codes[3].of(StatusChangeCode::KNOWN))
+                    .reason_code(self.texts[3])
+                    .into(),
+            ),
         };
         notification
     }
@@ -145,7 +161,9 @@ impl Plan<'_> {
             .party_type(self.amended(0, self.codes[3].of(PartyType::KNOWN)))
             .party_name(self.amended(1, self.text(3)))
             .ultimate_party_name(self.amended(2, self.text(4)))
-            .account_identification_type_code(self.amended(3, self.codes[2].of(AccountIdentificationType::KNOWN)))
+            .account_identification_type_code(
+                self.amended(3, self.codes[2].of(AccountIdentificationType::KNOWN)),
+            )
             .account_identification(self.amended(4, self.text(5)))
             .account_alias_type_code(self.amended(5, self.codes[1].of(AliasType::KNOWN)))
             .account_alias_identification(self.amended(0, self.text(1)))
@@ -173,9 +191,11 @@ impl Plan<'_> {
     }
 
     pub fn payment(&self) -> PaymentOutcome {
-        let mut outcome = PaymentOutcome::new(self.time(), self.codes[0].of(TransactionStatus::KNOWN));
+        let mut outcome =
+            PaymentOutcome::new(self.time(), self.codes[0].of(TransactionStatus::KNOWN));
         outcome.transaction_status_reason_code = self.if_(0, || self.bounded(0));
-        outcome.transaction_status_additional_information = self.if_(1, || vec![self.bounded(1); self.marks[0].into()]);
+        outcome.transaction_status_additional_information =
+            self.if_(1, || vec![self.bounded(1); self.marks[0].into()]);
         outcome.mps_user_id = self.if_(2, || self.bounded(2));
         outcome.instruction_identification = self.if_(3, || self.bounded(3));
         outcome.uetr = self.if_(4, || self.uetr());
@@ -196,7 +216,9 @@ impl Plan<'_> {
         details.mandate_purpose_code = self.if_(1, || self.codes[1].of(MandatePurpose::KNOWN));
         details.debtor_information = self.if_(2, || {
             DebtorInformation::new()
-                .account_identification_type_code(self.codes[2].of(AccountIdentificationType::KNOWN))
+                .account_identification_type_code(
+                    self.codes[2].of(AccountIdentificationType::KNOWN),
+                )
                 .account_alias_type_code(self.codes[3].of(AliasType::KNOWN))
                 .account_alias_identification(self.texts[4])
         });
@@ -208,7 +230,13 @@ impl Plan<'_> {
                 .maximum_amount(self.money(1))
         });
         let case_type = self.codes[0].of(CaseType::KNOWN);
-        let mut query = QueryNotification::new(self.time(), self.bounded(0), case_type, self.bounded(1), details);
+        let mut query = QueryNotification::new(
+            self.time(),
+            self.bounded(0),
+            case_type,
+            self.bounded(1),
+            details,
+        );
         query.reminder_count = self.if_(4, || self.bounded(2));
         query.re_open_case_indication = self.if_(5, || self.flag);
         query.payment_details = self.if_(6, || {
@@ -243,7 +271,10 @@ pub fn to_json_and_back(message: impl Into<Message>) {
     let json = message.to_json();
     let parsed = Message::from_json(message.kind(), &json).expect("what was built is read");
     assert_eq!(parsed.message.to_json(), json);
-    if findings.iter().any(|finding| finding.rule == Rule::ReadsAsCleared) {
+    if findings
+        .iter()
+        .any(|finding| finding.rule == Rule::ReadsAsCleared)
+    {
         return;
     }
     assert_eq!(parsed.message, message);

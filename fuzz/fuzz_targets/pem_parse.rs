@@ -1,4 +1,5 @@
-//! Takes bytes as a key file, a certificate or DER. Reading never panics, and keys are written and read again equal.
+//! Takes bytes as a key file, a certificate or DER. Reading never panics, and keys are written and
+//! read again equal.
 
 use bankrail_jose::{Certificate, PrivateKey, PublicKey};
 
@@ -20,7 +21,13 @@ fuzz_target!(|data: &[u8]| {
         Certificate::from_der(data).map(Certificate::into_public_key),
     ];
     for key in public.into_iter().flatten() {
-        assert_eq!(PublicKey::from_pem(&key.to_spki_pem()).expect("what was written"), key);
-        assert_eq!(PublicKey::from_pkcs1_der(&key.to_pkcs1_der()).expect("what was written"), key);
+        assert_eq!(
+            PublicKey::from_pem(&key.to_spki_pem()).expect("what was written"),
+            key
+        );
+        assert_eq!(
+            PublicKey::from_pkcs1_der(&key.to_pkcs1_der()).expect("what was written"),
+            key
+        );
     }
 });

@@ -1,6 +1,7 @@
-//! Takes bytes. Reading a report never panics in either mode, and checking finds what strict reading finds.
+//! Takes bytes. Reading a report never panics in either mode, and checking finds what strict
+//! reading finds.
 
-use bankrail_camt052::{Document, Finding, ReadLimits, Mode, ReadOptions};
+use bankrail_camt052::{Document, Finding, Mode, ReadLimits, ReadOptions};
 
 fuzz_target!(|bytes: &[u8]| {
     let options = ReadOptions::default().limits(ReadLimits::default().findings(usize::MAX));
@@ -8,14 +9,26 @@ fuzz_target!(|bytes: &[u8]| {
     let options = options.mode(Mode::Strict);
     match (Document::parse_with(bytes, &options), tolerant) {
         (Ok(strict), Ok(tolerant)) => {
-            assert_eq!(strict, tolerant, "the modes differ in what they refuse only");
-            // Checking the model finds what reading found: nothing of the schema, the same of counts and sums.
-            let kinds = |findings: Vec<Finding>| findings.into_iter().map(|finding| (finding.kind, finding.path));
+            assert_eq!(
+                strict, tolerant,
+                "the modes differ in what they refuse only"
+            );
+            // Checking the model finds what reading found: nothing of the schema, the same of
+            // counts and sums.
+            let kinds = |findings: Vec<Finding>| {
+                findings
+                    .into_iter()
+                    .map(|finding| (finding.kind, finding.path))
+            };
             assert!(kinds(strict.document.check()).eq(kinds(strict.findings)));
             assert_eq!(strict.document.check_schema(), None);
         }
-        (Ok(_), Err(error)) => panic!("strict reading accepted what tolerant reading refused: {error:?}"),
-        (Err(_), Ok(tolerant)) => assert!(!tolerant.findings.is_empty(), "refused without a finding"),
+        (Ok(_), Err(error)) => {
+            panic!("strict reading accepted what tolerant reading refused: {error:?}")
+        }
+        (Err(_), Ok(tolerant)) => {
+            assert!(!tolerant.findings.is_empty(), "refused without a finding")
+        }
         (Err(_), Err(error)) => assert!(error.line() > 0 && error.column() > 0),
     }
 });

@@ -1,9 +1,9 @@
-//! Takes bytes. Reading answers and requests of the statement endpoint never panics, and what is read is written and
-//! read again equal.
+//! Takes bytes. Reading answers and requests of the statement endpoint never panics, and what is
+//! read is written and read again equal.
 
 use bankrail_statement::{
-    AccountId, Checkpoint, Page, PollPosition, ReceivedPage, ReceivedStatement, StatementReply, StatementRequest,
-    StatementResponse,
+    AccountId, Checkpoint, Page, PollPosition, ReceivedPage, ReceivedStatement, StatementReply,
+    StatementRequest, StatementResponse,
 };
 
 fuzz_target!(|body: &[u8]| {
@@ -18,17 +18,28 @@ fuzz_target!(|body: &[u8]| {
         }
     }
     if let Ok(request) = StatementRequest::from_json(body) {
-        assert_eq!(StatementRequest::from_json(request.to_json().as_bytes()).as_ref(), Ok(&request));
+        assert_eq!(
+            StatementRequest::from_json(request.to_json().as_bytes()).as_ref(),
+            Ok(&request)
+        );
     }
-    if let Ok(checkpoint) =
-        std::str::from_utf8(body).map_err(drop).and_then(|text| Checkpoint::from_json(text).map_err(drop))
+    if let Ok(checkpoint) = std::str::from_utf8(body)
+        .map_err(drop)
+        .and_then(|text| Checkpoint::from_json(text).map_err(drop))
     {
-        assert_eq!(Checkpoint::from_json(&checkpoint.to_json()).as_ref(), Ok(&checkpoint));
+        assert_eq!(
+            Checkpoint::from_json(&checkpoint.to_json()).as_ref(),
+            Ok(&checkpoint)
+        );
     }
-    if let Ok(position) =
-        std::str::from_utf8(body).map_err(drop).and_then(|text| PollPosition::from_json(text).map_err(drop))
+    if let Ok(position) = std::str::from_utf8(body)
+        .map_err(drop)
+        .and_then(|text| PollPosition::from_json(text).map_err(drop))
     {
-        assert_eq!(PollPosition::from_json(&position.to_json()).as_ref(), Ok(&position));
+        assert_eq!(
+            PollPosition::from_json(&position.to_json()).as_ref(),
+            Ok(&position)
+        );
     }
 });
 
@@ -36,16 +47,26 @@ fuzz_target!(|body: &[u8]| {
 fn rewrite(statement: &ReceivedStatement) {
     let page = match &statement.page {
         ReceivedPage::Last => Page::Last,
-        ReceivedPage::More { cursor } => Page::More { cursor: cursor.clone() },
+        ReceivedPage::More { cursor } => Page::More {
+            cursor: cursor.clone(),
+        },
         ReceivedPage::MoreWithoutCursor => return,
     };
-    let Ok(account) = AccountId::parse(&statement.account_id) else { return };
+    let Ok(account) = AccountId::parse(&statement.account_id) else {
+        return;
+    };
     let mut response = StatementResponse::new(&account, statement.request_key, page);
     response.sort_order = statement.order();
     let json = response.to_json(&statement.payload);
     let Ok(StatementReply::Statement(again)) = StatementReply::parse(200, json.as_bytes()) else {
         panic!("not read again: {json}")
     };
-    assert_eq!((&again.payload, &again.page), (&statement.payload, &statement.page));
-    assert_eq!((again.request_key, again.order()), (statement.request_key, statement.order()));
+    assert_eq!(
+        (&again.payload, &again.page),
+        (&statement.payload, &statement.page)
+    );
+    assert_eq!(
+        (again.request_key, again.order()),
+        (statement.request_key, statement.order())
+    );
 }

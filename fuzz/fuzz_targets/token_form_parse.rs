@@ -1,4 +1,5 @@
-//! Takes bytes. Reading a token request's form never panics, and what is read is written and read again equal.
+//! Takes bytes. Reading a token request's form never panics, and what is read is written and read
+//! again equal.
 
 use bankrail_client_assertion::token::{
     AccessToken, FORM_CONTENT_TYPE, TokenErrorBody, TokenRequest, TokenRequestError, TokenResponse,
@@ -7,7 +8,8 @@ use bankrail_client_assertion::token::{
 fuzz_target!(|body: &[u8]| {
     match TokenRequest::from_form(Some(FORM_CONTENT_TYPE), body) {
         Ok(request) => {
-            let again = TokenRequest::from_form(Some(FORM_CONTENT_TYPE), request.to_form().as_bytes());
+            let again =
+                TokenRequest::from_form(Some(FORM_CONTENT_TYPE), request.to_form().as_bytes());
             assert_eq!(again.as_ref(), Ok(&request));
             assert!(!request.assertion().expose_secret().is_empty());
         }
@@ -16,7 +18,10 @@ fuzz_target!(|body: &[u8]| {
     }
     // The answers of the same endpoint, as its client reads them.
     if let Ok(response) = TokenResponse::from_json(body) {
-        assert_eq!(TokenResponse::from_json(response.to_json().as_bytes()).as_ref(), Ok(&response));
+        assert_eq!(
+            TokenResponse::from_json(response.to_json().as_bytes()).as_ref(),
+            Ok(&response)
+        );
     }
     if let Ok(error) = TokenErrorBody::from_json(body) {
         assert!(TokenErrorBody::from_json(error.to_json().as_bytes()).is_ok());
@@ -25,7 +30,10 @@ fuzz_target!(|body: &[u8]| {
         let _ = TokenRequest::from_form(Some(text), b"");
         if let Ok(token) = AccessToken::from_authorization(text) {
             let written = token.to_authorization();
-            assert_eq!(AccessToken::from_authorization(written.expose_secret()).as_ref(), Ok(&token));
+            assert_eq!(
+                AccessToken::from_authorization(written.expose_secret()).as_ref(),
+                Ok(&token)
+            );
         }
     }
 });

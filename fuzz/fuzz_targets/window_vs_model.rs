@@ -1,5 +1,5 @@
-//! Takes requests. Each decision equals that of a log of charges in 128-bit integers, the time of the next allowed
-//! request is exact, and nothing panics.
+//! Takes requests. Each decision equals that of a log of charges in 128-bit integers, the time of
+//! the next allowed request is exact, and nothing panics.
 
 use arbitrary::Arbitrary;
 use bankrail_rate_limit::{Algorithm, Counting, Policy, State, Window, decide};
@@ -32,12 +32,21 @@ impl Log {
             let length = i64::from(window.millis());
             let this = now.div_euclid(length);
             let counted = |wanted: i64| -> i128 {
-                self.0.iter().filter(|(at, _)| at.div_euclid(length) == wanted).map(|(_, cost)| i128::from(*cost)).sum()
+                self.0
+                    .iter()
+                    .filter(|(at, _)| at.div_euclid(length) == wanted)
+                    .map(|(_, cost)| i128::from(*cost))
+                    .sum()
             };
             let remaining = i128::from((this + 1) * length - now);
-            let previous = if policy.algorithm() == Algorithm::Sliding { counted(this - 1) * remaining } else { 0 };
+            let previous = if policy.algorithm() == Algorithm::Sliding {
+                counted(this - 1) * remaining
+            } else {
+                0
+            };
             let length = i128::from(length);
-            (counted(this) + i128::from(cost)) * length + previous <= i128::from(window.limit()) * length
+            (counted(this) + i128::from(cost)) * length + previous
+                <= i128::from(window.limit()) * length
         })
     }
 }
@@ -52,23 +61,48 @@ fuzz_target!(|trace: Trace| {
             })
             .collect()
     };
-    let algorithm = if trace.sliding { Algorithm::Sliding } else { Algorithm::Fixed };
-    let counting = if trace.attempts { Counting::Attempts } else { Counting::Admitted };
+    let algorithm = if trace.sliding {
+        Algorithm::Sliding
+    } else {
+        Algorithm::Fixed
+    };
+    let counting = if trace.attempts {
+        Counting::Attempts
+    } else {
+        Counting::Admitted
+    };
     let policy = |second| Policy::new(algorithm, counting, &windows(second)?).ok();
-    let (Some(first), Some(second)) = (policy(false), policy(true)) else { return };
+    let (Some(first), Some(second)) = (policy(false), policy(true)) else {
+        return;
+    };
 
     let (mut state, mut log, mut now) = (State::new(), Log(Vec::new()), i64::from(trace.start));
     for request in trace.requests.iter().take(200) {
         now += i64::from(request.step);
-        let (policy, cost) = (if request.under_second { &second } else { &first }, u32::from(request.cost));
-        let at = |millis: i64| Timestamp::from_unix_millis(millis).expect("32 bits of milliseconds are in range");
+        let (policy, cost) = (
+            if request.under_second {
+                &second
+            } else {
+                &first
+            },
+            u32::from(request.cost),
+        );
+        let at = |millis: i64| {
+            Timestamp::from_unix_millis(millis).expect("32 bits of milliseconds are in range")
+        };
         let before = state;
         let Ok(decision) = decide(&mut state, policy, at(now), cost) else {
             assert!(policy.check_cost(cost).is_err());
             assert_eq!(state, before);
             continue;
         };
-        let judged = log.0.iter().map(|(at, _)| *at).chain([now]).max().expect("holds now");
+        let judged = log
+            .0
+            .iter()
+            .map(|(at, _)| *at)
+            .chain([now])
+            .max()
+            .expect("holds now");
         assert_eq!(decision.is_allowed(), log.allows(policy, judged, cost));
         if cost > 0 && (decision.is_allowed() || counting == Counting::Attempts) {
             log.0.push((judged, cost));
@@ -78,7 +112,10 @@ fuzz_target!(|trace: Trace| {
         if let Some(retry_at) = decision.retry_at() {
             let retry_at = retry_at.unix_millis();
             assert!(log.allows(policy, retry_at, cost), "refused at {retry_at}");
-            assert!(!log.allows(policy, retry_at - 1, cost), "allowed before {retry_at}");
+            assert!(
+                !log.allows(policy, retry_at - 1, cost),
+                "allowed before {retry_at}"
+            );
         }
     }
 });

@@ -1,7 +1,9 @@
 //! A biller without a mistake: what the cases are measured against.
 use bankrail::client::SealingSecret;
 use bankrail::client::receivers::{Conflict, Delivery, HandlerError, Handlers, ReceiversOptions};
-use bankrail::client::{ClientOptions, Connection, LedgerChange, NewEntries, PolledAccount, Poller, PollerOptions};
+use bankrail::client::{
+    ClientOptions, Connection, LedgerChange, NewEntries, PolledAccount, Poller, PollerOptions,
+};
 use bankrail::http::serve::{ServerOptions, Shutdown};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore, SqliteWork};
 use bankrail::values::MainError;
@@ -18,12 +20,28 @@ async fn run() -> Result<(), MainError> {
     let bank = Connection::open("bank")?;
     let store = Arc::new(SqliteStore::open("biller.sqlite", SqliteOptions::new())?);
     let secret = SealingSecret::open_or_create("token-cache.key")?;
-    let client = bank.client(ClientOptions::new().counters(store.clone()).token_cache((store.clone(), secret)))?;
+    let client = bank.client(
+        ClientOptions::new()
+            .counters(store.clone())
+            .token_cache((store.clone(), secret)),
+    )?;
     let accounts = [PolledAccount::new("999001400100101".parse()?)];
-    let poller = Poller::transactional(client.statements(), store.clone(), accounts, import, PollerOptions::new());
+    let poller = Poller::transactional(
+        client.statements(),
+        store.clone(),
+        accounts,
+        import,
+        PollerOptions::new(),
+    );
     let receivers = bank.receivers(Arc::new(store.inbox()), ReceiversOptions::new())?;
-    let worker = receivers.worker(Handlers::new().on_any_transactional(keep).on_conflict(contradicted));
-    let server = bank.server(receivers.router(), ServerOptions::new()).await?;
+    let worker = receivers.worker(
+        Handlers::new()
+            .on_any_transactional(keep)
+            .on_conflict(contradicted),
+    );
+    let server = bank
+        .server(receivers.router(), ServerOptions::new())
+        .await?;
     let stop = || shutdown.clone().wanted();
     poller.run(stop()).await;
     worker.run(stop()).await;
@@ -38,21 +56,31 @@ async fn import(new: NewEntries) -> Result<SqliteWork, Box<dyn Error + Send + Sy
         changes.iter().try_for_each(|change| match change {
             LedgerChange::Remove { id, .. } => {
                 let row = (account.as_str(), id.as_bytes());
-                sql.connection().execute("DELETE FROM ledger WHERE account = ?1 AND id = ?2", row).map(drop)
+                sql.connection()
+                    .execute("DELETE FROM ledger WHERE account = ?1 AND id = ?2", row)
+                    .map(drop)
             }
             LedgerChange::Add(one) => {
                 let row = (account.as_str(), one.id.as_bytes(), one.amount.to_string());
-                sql.connection().execute("INSERT INTO ledger VALUES (?1, ?2, ?3)", row).map(drop)
+                sql.connection()
+                    .execute("INSERT INTO ledger VALUES (?1, ?2, ?3)", row)
+                    .map(drop)
             }
         })
     }))
 }
 
 async fn keep(received: Delivery<Message>) -> Result<SqliteWork, HandlerError> {
-    Ok(SqliteWork::new(move |sql| sql.apply_history("", &received.message, received.received_at).map(drop)))
+    Ok(SqliteWork::new(move |sql| {
+        sql.apply_history("", &received.message, received.received_at)
+            .map(drop)
+    }))
 }
 
 async fn contradicted(received: Delivery<Conflict>) -> Result<(), HandlerError> {
-    println!("message {} contradicts message {}", received.id, received.message.with);
+    println!(
+        "message {} contradicts message {}",
+        received.id, received.message.with
+    );
     Ok(())
 }

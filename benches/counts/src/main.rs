@@ -1,8 +1,10 @@
-//! Runs one hot path a fixed number of times on a fixed input, for `benches/counts/run`, which counts its instructions.
+//! Runs one hot path a fixed number of times on a fixed input, for `benches/counts/run`, which
+//! counts its instructions.
 //!
 //! - `counts` prints the names of the paths, `counts NAME` runs one.
-//! - Only what [`counted_rounds`] calls is counted. The input is made, and the path run once, before: what a program
-//!   does once (tables, the allocator's first pages, the processor's abilities) is not in the count.
+//! - Only what [`counted_rounds`] calls is counted. The input is made, and the path run once,
+//!   before: what a program does once (tables, the allocator's first pages, the processor's
+//!   abilities) is not in the count.
 //! - What a path makes is dropped within the count.
 
 // The output of a program.
@@ -12,7 +14,8 @@ use bankrail_benches::report::{indented, prefixed, report};
 use bankrail_camt052::{Document, EntryReader, ReadOptions, StreamItem};
 use bankrail_rate_limit::{Algorithm, CallType, Counting, Limits, MemoryCounters, Policy, Window};
 use bankrail_statement::{
-    AccountId, EntryIdentity, Page, PageWalk, ReceivedPage, StatementReply, StatementRequest, StatementResponse,
+    AccountId, EntryIdentity, Page, PageWalk, ReceivedPage, StatementReply, StatementRequest,
+    StatementResponse,
 };
 use bankrail_values::Timestamp;
 use bankrail_values::json::{self, JsonLimits};
@@ -35,18 +38,78 @@ struct Path {
 }
 
 const PATHS: [Path; 12] = [
-    Path { name: "report_parse_compact", rounds: 10, expected: ENTRIES, prepare: || parse(compact()) },
-    Path { name: "report_parse_indented", rounds: 10, expected: ENTRIES, prepare: || parse(indented(&compact())) },
-    Path { name: "report_parse_prefixed", rounds: 10, expected: ENTRIES, prepare: || parse(prefixed(&compact())) },
-    Path { name: "report_stream", rounds: 10, expected: ENTRIES, prepare: stream },
-    Path { name: "report_write", rounds: 10, expected: 1, prepare: write },
-    Path { name: "report_write_into_json", rounds: 10, expected: 1, prepare: write_into_json },
-    Path { name: "report_check", rounds: 10, expected: 0, prepare: check },
-    Path { name: "statement_reply_parse", rounds: 10, expected: 1, prepare: reply },
-    Path { name: "entry_identity", rounds: 10, expected: ENTRIES, prepare: identity },
-    Path { name: "webhook_message_parse", rounds: 1_000, expected: 0, prepare: message },
-    Path { name: "limiter_decision_warm", rounds: 10_000, expected: 1, prepare: decision },
-    Path { name: "json_read", rounds: 1_000, expected: 13, prepare: json_read },
+    Path {
+        name: "report_parse_compact",
+        rounds: 10,
+        expected: ENTRIES,
+        prepare: || parse(compact()),
+    },
+    Path {
+        name: "report_parse_indented",
+        rounds: 10,
+        expected: ENTRIES,
+        prepare: || parse(indented(&compact())),
+    },
+    Path {
+        name: "report_parse_prefixed",
+        rounds: 10,
+        expected: ENTRIES,
+        prepare: || parse(prefixed(&compact())),
+    },
+    Path {
+        name: "report_stream",
+        rounds: 10,
+        expected: ENTRIES,
+        prepare: stream,
+    },
+    Path {
+        name: "report_write",
+        rounds: 10,
+        expected: 1,
+        prepare: write,
+    },
+    Path {
+        name: "report_write_into_json",
+        rounds: 10,
+        expected: 1,
+        prepare: write_into_json,
+    },
+    Path {
+        name: "report_check",
+        rounds: 10,
+        expected: 0,
+        prepare: check,
+    },
+    Path {
+        name: "statement_reply_parse",
+        rounds: 10,
+        expected: 1,
+        prepare: reply,
+    },
+    Path {
+        name: "entry_identity",
+        rounds: 10,
+        expected: ENTRIES,
+        prepare: identity,
+    },
+    Path {
+        name: "webhook_message_parse",
+        rounds: 1_000,
+        expected: 0,
+        prepare: message,
+    },
+    Path {
+        name: "limiter_decision_warm",
+        rounds: 10_000,
+        expected: 1,
+        prepare: decision,
+    },
+    Path {
+        name: "json_read",
+        rounds: 1_000,
+        expected: 13,
+        prepare: json_read,
+    },
 ];
 
 fn main() -> ExitCode {
@@ -61,12 +124,18 @@ fn main() -> ExitCode {
     let mut work = (path.prepare)();
     let done = work();
     if done != path.expected {
-        eprintln!("{name}: a round returned {done}, expected {}", path.expected);
+        eprintln!(
+            "{name}: a round returned {done}, expected {}",
+            path.expected
+        );
         return ExitCode::FAILURE;
     }
     let total = counted_rounds(&mut work, path.rounds);
     if total != path.expected * u64::from(path.rounds) {
-        eprintln!("{name}: {} rounds returned {total}, expected {} each", path.rounds, path.expected);
+        eprintln!(
+            "{name}: {} rounds returned {total}, expected {} each",
+            path.rounds, path.expected
+        );
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
@@ -94,7 +163,12 @@ fn parse(xml: String) -> Work {
     Box::new(move || {
         let parsed = Document::parse(black_box(&xml)).expect("a report");
         assert!(parsed.findings.is_empty());
-        parsed.document.reports.iter().map(|report| length(report.entries.len())).sum()
+        parsed
+            .document
+            .reports
+            .iter()
+            .map(|report| length(report.entries.len()))
+            .sum()
     })
 }
 
@@ -116,7 +190,9 @@ fn write_into_json() -> Work {
     let (document, xml) = (document(), compact());
     Box::new(move || {
         let mut json = String::new();
-        black_box(&document).write_json_string(&mut json).expect("writable");
+        black_box(&document)
+            .write_json_string(&mut json)
+            .expect("writable");
         // The quotation marks within are escaped.
         u64::from(json.len() > xml.len())
     })
@@ -129,12 +205,16 @@ fn check() -> Work {
 
 fn reply() -> Work {
     let account = AccountId::parse("012003123456789").expect("an account");
-    let key = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003".parse().expect("a UUID");
+    let key = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003"
+        .parse()
+        .expect("a UUID");
     let body = StatementResponse::new(&account, key, Page::Last).to_json(&compact());
     let request = StatementRequest::new(&account);
     Box::new(move || {
         let reply = StatementReply::parse(200, black_box(body.as_bytes())).expect("a reply");
-        let StatementReply::Statement(mut statement) = reply else { return 0 };
+        let StatementReply::Statement(mut statement) = reply else {
+            return 0;
+        };
         u64::from(statement.check_against(&request).is_ok())
     })
 }
@@ -143,9 +223,17 @@ fn reply() -> Work {
 fn identity() -> Work {
     let document = document();
     Box::new(move || {
-        let entries = black_box(&document).reports.iter().flat_map(|report| &report.entries);
+        let entries = black_box(&document)
+            .reports
+            .iter()
+            .flat_map(|report| &report.entries);
         let identities: Vec<_> = entries.map(EntryIdentity::of).collect();
-        length(PageWalk::new().receive(&ReceivedPage::Last, &identities).entries().len())
+        length(
+            PageWalk::new()
+                .receive(&ReceivedPage::Last, &identities)
+                .entries()
+                .len(),
+        )
     })
 }
 
@@ -159,17 +247,29 @@ fn message() -> Work {
 }
 
 fn decision() -> Work {
-    let windows = [Window::per_hour(1_000_000), Window::per_minute(1_000_000), Window::per_second(1_000_000)];
+    let windows = [
+        Window::per_hour(1_000_000),
+        Window::per_minute(1_000_000),
+        Window::per_second(1_000_000),
+    ];
     let windows = windows.map(|window| window.expect("within the bounds"));
-    let policy = Policy::new(Algorithm::Sliding, Counting::Admitted, &windows).expect("three lengths");
+    let policy =
+        Policy::new(Algorithm::Sliding, Counting::Admitted, &windows).expect("three lengths");
     let mut limits = Limits::default();
     limits.set_default(CallType::Payment, policy);
     let counters = MemoryCounters::default();
     let mut now = Timestamp::from_unix_millis(1_795_233_600_000).expect("a time");
     Box::new(move || {
         now = now.saturating_add(std::time::Duration::from_millis(1));
-        let charge = limits.charge(black_box("customer-0000000"), CallType::Payment, now, 1).expect("it fits");
-        u64::from(counters.charge(&charge).expect("there is room").is_allowed())
+        let charge = limits
+            .charge(black_box("customer-0000000"), CallType::Payment, now, 1)
+            .expect("it fits");
+        u64::from(
+            counters
+                .charge(&charge)
+                .expect("there is room")
+                .is_allowed(),
+        )
     })
 }
 

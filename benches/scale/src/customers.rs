@@ -2,7 +2,8 @@
 
 use crate::Curve;
 use bankrail_bank::{
-    ApiKeyRecord, CustomerBook, CustomerRecord, CustomerSource, DirectoryFollower, SqlDirectory, SqlDirectoryOptions,
+    ApiKeyRecord, CustomerBook, CustomerRecord, CustomerSource, DirectoryFollower, SqlDirectory,
+    SqlDirectoryOptions,
 };
 use bankrail_jose::{KeySet, RsaSize, SigningKey, VerifyingKey};
 use bankrail_rate_limit::{Limiter, Limits, MemoryCounters};
@@ -26,28 +27,57 @@ macro_rules! over {
             let limiter = Limiter::new(Limits::default(), Arc::new(MemoryCounters::default()));
             let mut follower = DirectoryFollower::new().limiter(Arc::new(limiter));
             let begun = Instant::now();
-            follower.apply(&*directory.customers().await.unwrap()).await.unwrap();
-            $curve.point(concat!($name, ", start, all"), size, "µs", crate::micros(begun.elapsed()));
+            follower
+                .apply(&*directory.customers().await.unwrap())
+                .await
+                .unwrap();
+            $curve.point(
+                concat!($name, ", start, all"),
+                size,
+                "µs",
+                crate::micros(begun.elapsed()),
+            );
             let mut number = 0;
             $curve
-                .time(concat!($name, ", a change of one, followed"), size, 5, async || {
-                    directory.put(record(number, &$key)).await.unwrap();
-                    number += 1;
-                    follower.apply(&*directory.customers().await.unwrap()).await.unwrap();
-                })
+                .time(
+                    concat!($name, ", a change of one, followed"),
+                    size,
+                    5,
+                    async || {
+                        directory.put(record(number, &$key)).await.unwrap();
+                        number += 1;
+                        follower
+                            .apply(&*directory.customers().await.unwrap())
+                            .await
+                            .unwrap();
+                    },
+                )
                 .await;
             $curve
-                .time(concat!($name, ", a lookup by API key"), size, 101, async || {
-                    number = (number + 7919) % size;
-                    assert!(directory.customer_by_api_key(api_key(number)).await.unwrap().is_some());
-                })
+                .time(
+                    concat!($name, ", a lookup by API key"),
+                    size,
+                    101,
+                    async || {
+                        number = (number + 7919) % size;
+                        assert!(
+                            directory
+                                .customer_by_api_key(api_key(number))
+                                .await
+                                .unwrap()
+                                .is_some()
+                        );
+                    },
+                )
                 .await;
         }
     }};
 }
 
 pub(crate) async fn measure(curve: &Curve<'_>) {
-    let key = SigningKey::generate(RsaSize::Rsa2048).unwrap().verifying_key();
+    let key = SigningKey::generate(RsaSize::Rsa2048)
+        .unwrap()
+        .verifying_key();
     let (store, _folder) = crate::sqlite();
     over!(curve, "SQLite", key, store);
     if let Some((store, shorter)) = crate::postgres(curve, "scale_customers").await {
@@ -58,7 +88,8 @@ pub(crate) async fn measure(curve: &Curve<'_>) {
 fn record(number: u64, key: &VerifyingKey) -> CustomerRecord {
     let code = format!("CUSTOMER{number:07}").parse().unwrap();
     let keys = KeySet::new([key.clone()]).unwrap();
-    let mut record = CustomerRecord::new(Customer::new(code, keys, "statement:read".parse().unwrap()));
+    let mut record =
+        CustomerRecord::new(Customer::new(code, keys, "statement:read".parse().unwrap()));
     record.api_keys.push(ApiKeyRecord::new(api_key(number)));
     record
 }

@@ -1,9 +1,11 @@
-//! Deliveries against the backlog and the number of endpoints; receipts against the keys that are remembered.
+//! Deliveries against the backlog and the number of endpoints; receipts against the keys that are
+//! remembered.
 
 use crate::Curve;
 use bankrail_mailbox::{
-    DeliveryRecord, Disposition, DuplicateKey, EndpointId, Enqueued, Fingerprint, Inbox, Incoming, Intervention,
-    KeyHash, Kind, Lease, LeaseOwner, LeaseRequest, Outbox, OutboxOperator, OutboxQuery, Outgoing, ReceiveOutcome,
+    DeliveryRecord, Disposition, DuplicateKey, EndpointId, Enqueued, Fingerprint, Inbox, Incoming,
+    Intervention, KeyHash, Kind, Lease, LeaseOwner, LeaseRequest, Outbox, OutboxOperator,
+    OutboxQuery, Outgoing, ReceiveOutcome,
 };
 use bankrail_stores::postgres::{InTransaction, PostgresStore};
 use bankrail_stores::sqlite::{SqliteStore, Transaction};
@@ -17,8 +19,8 @@ use tokio::task::JoinSet;
 const TIMES: usize = 101;
 /// The calls at once that share commits.
 const AT_ONCE: u64 = 256;
-/// The messages in one transaction while a store is filled. Their keys are anywhere in an index, so each takes a page
-/// of SQLite's cache.
+/// The messages in one transaction while a store is filled. Their keys are anywhere in an index, so
+/// each takes a page of SQLite's cache.
 const IN_ONE: usize = 256;
 
 /// A backlog of one endpoint, beside messages to another that are delivered one by one.
@@ -50,23 +52,39 @@ async fn backlog_over(
     fill: impl AsyncFn(Range<u64>),
 ) {
     let (full, quick) = (endpoint("a full one"), endpoint("quick"));
-    let why = Intervention { by: "bench".parse().unwrap(), reason: "it does not answer".parse().unwrap() };
+    let why = Intervention {
+        by: "bench".parse().unwrap(),
+        reason: "it does not answer".parse().unwrap(),
+    };
     outbox.stop_endpoint(&full, &why, now()).await.unwrap();
     let (mut number, mut waiting) = (0, 0);
     for size in curve.sizes() {
         fill(waiting..size).await;
         waiting = size;
         curve
-            .time(&format!("{name}, one message enqueued and delivered"), size, TIMES, async || {
-                number += 1;
-                deliver(outbox, &quick, 1_000_000_000 + number).await;
-            })
+            .time(
+                &format!("{name}, one message enqueued and delivered"),
+                size,
+                TIMES,
+                async || {
+                    number += 1;
+                    deliver(outbox, &quick, 1_000_000_000 + number).await;
+                },
+            )
             .await;
         let series = format!("{name}, the operator's backlogs");
-        curve.time(&series, size, 11, async || drop(outbox.backlogs(None, 100).await.unwrap())).await;
+        curve
+            .time(&series, size, 11, async || {
+                drop(outbox.backlogs(None, 100).await.unwrap())
+            })
+            .await;
         let series = format!("{name}, the operator's list of an endpoint");
         let query = OutboxQuery::new().endpoint(full.clone());
-        curve.time(&series, size, 11, async || drop(outbox.list(&query).await.unwrap())).await;
+        curve
+            .time(&series, size, 11, async || {
+                drop(outbox.list(&query).await.unwrap())
+            })
+            .await;
         let series = format!("{name}, counts");
         curve
             .time(&series, size, 11, async || {
@@ -100,9 +118,15 @@ async fn endpoints_over(curve: &Curve<'_>, name: &str, outbox: Arc<impl Outbox +
         let (mut leases, mut returns) = (Vec::new(), Vec::new());
         for _ in 0..31 {
             let owner = owner();
-            let lease = Lease { owner, until: now().saturating_add(Duration::from_secs(60)) };
+            let lease = Lease {
+                owner,
+                until: now().saturating_add(Duration::from_secs(60)),
+            };
             let begun = Instant::now();
-            let leased = outbox.lease(LeaseRequest::new(lease, 16).per_endpoint(4), now()).await.unwrap();
+            let leased = outbox
+                .lease(LeaseRequest::new(lease, 16).per_endpoint(4), now())
+                .await
+                .unwrap();
             leases.push(begun.elapsed());
             assert!(leased.len() == 16 || size < 16);
             let begun = Instant::now();
@@ -117,21 +141,34 @@ async fn endpoints_over(curve: &Curve<'_>, name: &str, outbox: Arc<impl Outbox +
 pub(crate) async fn receipts(curve: &Curve<'_>) {
     let (store, _folder) = crate::sqlite();
     // Of a message that was handled no body is kept.
-    let known = |number| Incoming { body: Vec::new().into(), ..incoming(number) };
+    let known = |number| Incoming {
+        body: Vec::new().into(),
+        ..incoming(number)
+    };
     let fill = async |numbers| {
-        in_sqlite(&store, numbers, move |to, number| drop(to.receive(&known(number), now()).unwrap())).await;
+        in_sqlite(&store, numbers, move |to, number| {
+            drop(to.receive(&known(number), now()).unwrap())
+        })
+        .await;
     };
     receipts_over(curve, "SQLite", &store.inbox(), fill).await;
     if let Some((store, shorter)) = crate::postgres(curve, "scale_receipts").await {
         let fill = async |numbers| {
-            in_postgres(&store, numbers, async |to, number| drop(to.receive(&known(number), now()).await.unwrap()))
-                .await;
+            in_postgres(&store, numbers, async |to, number| {
+                drop(to.receive(&known(number), now()).await.unwrap())
+            })
+            .await;
         };
         receipts_over(&shorter, "PostgreSQL", &store.inbox(), fill).await;
     }
 }
 
-async fn receipts_over(curve: &Curve<'_>, name: &str, inbox: &impl Inbox, fill: impl AsyncFn(Range<u64>)) {
+async fn receipts_over(
+    curve: &Curve<'_>,
+    name: &str,
+    inbox: &impl Inbox,
+    fill: impl AsyncFn(Range<u64>),
+) {
     let (mut remembered, mut number) = (0, 1_000_000_000);
     for size in curve.sizes() {
         fill(remembered..size).await;
@@ -144,25 +181,56 @@ async fn receipts_over(curve: &Curve<'_>, name: &str, inbox: &impl Inbox, fill: 
             })
             .await;
         curve
-            .time(&format!("{name}, a known message"), size, TIMES, async || {
-                let outcome = inbox.receive(&incoming(size / 2), now()).await.unwrap();
-                assert!(!outcome.is_stored());
-            })
+            .time(
+                &format!("{name}, a known message"),
+                size,
+                TIMES,
+                async || {
+                    let outcome = inbox.receive(&incoming(size / 2), now()).await.unwrap();
+                    assert!(!outcome.is_stored());
+                },
+            )
             .await;
     }
 }
 
 /// Enqueues a message, leases what is due and records its delivery.
 pub(crate) async fn deliver(outbox: &impl Outbox, endpoint: &EndpointId, number: u64) {
-    let enqueued = outbox.enqueue(&outgoing(endpoint.clone(), number), now()).await.unwrap();
+    let enqueued = outbox
+        .enqueue(&outgoing(endpoint.clone(), number), now())
+        .await
+        .unwrap();
     assert!(matches!(enqueued, Enqueued::New(_)));
     let owner = owner();
-    let lease = Lease { owner, until: now().saturating_add(Duration::from_secs(60)) };
-    let leased = outbox.lease(LeaseRequest::new(lease, 1).per_endpoint(64), now()).await.unwrap();
-    let record = DeliveryRecord { started_at: now(), duration: Duration::ZERO, status: Some(200), note: None };
+    let lease = Lease {
+        owner,
+        until: now().saturating_add(Duration::from_secs(60)),
+    };
+    let leased = outbox
+        .lease(LeaseRequest::new(lease, 1).per_endpoint(64), now())
+        .await
+        .unwrap();
+    let record = DeliveryRecord {
+        started_at: now(),
+        duration: Duration::ZERO,
+        status: Some(200),
+        note: None,
+    };
     for entry in leased {
         let done = Disposition::Delivered;
-        assert!(outbox.record(entry.id, owner, &record, done, Some(&entry.message.endpoint), now()).await.unwrap());
+        assert!(
+            outbox
+                .record(
+                    entry.id,
+                    owner,
+                    &record,
+                    done,
+                    Some(&entry.message.endpoint),
+                    now()
+                )
+                .await
+                .unwrap()
+        );
     }
 }
 
@@ -183,7 +251,11 @@ async fn in_sqlite(
 }
 
 /// Runs work for each number, many in each transaction.
-async fn in_postgres(store: &PostgresStore, numbers: Range<u64>, work: impl AsyncFn(&InTransaction<'_>, u64)) {
+async fn in_postgres(
+    store: &PostgresStore,
+    numbers: Range<u64>,
+    work: impl AsyncFn(&InTransaction<'_>, u64),
+) {
     for begin in numbers.clone().step_by(IN_ONE) {
         let run = async |transaction: &InTransaction<'_>| -> Result<(), StoreError> {
             for number in begin..numbers.end.min(begin + IN_ONE as u64) {
@@ -196,7 +268,10 @@ async fn in_postgres(store: &PostgresStore, numbers: Range<u64>, work: impl Asyn
 }
 
 /// Runs work for each number, many at once.
-pub(crate) async fn each<F: Future<Output = ()> + Send + 'static>(numbers: Range<u64>, work: impl Fn(u64) -> F) {
+pub(crate) async fn each<F: Future<Output = ()> + Send + 'static>(
+    numbers: Range<u64>,
+    work: impl Fn(u64) -> F,
+) {
     let mut running = JoinSet::new();
     for number in numbers {
         if u64::try_from(running.len()).unwrap() >= AT_ONCE {

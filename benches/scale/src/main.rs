@@ -1,12 +1,16 @@
 //! How costs grow: `scale CURVE MOST`, for `benches/scale/run`.
 //!
-//! An operation is measured at sizes 10, 100, … up to the most. Each point is one line of JSON: curve, series, size,
-//! unit and value. With `BANKRAIL_POSTGRES` (a connection string) and `BANKRAIL_REDIS` (an address), those stores are
-//! measured beside SQLite.
+//! An operation is measured at sizes 10, 100, … up to the most. Each point is one line of JSON:
+//! curve, series, size, unit and value. With `BANKRAIL_POSTGRES` (a connection string) and
+//! `BANKRAIL_REDIS` (an address), those stores are measured beside SQLite.
 
 #![forbid(unsafe_code)]
 // A benchmark that fails panics.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::cast_precision_loss)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_precision_loss
+)]
 
 mod callers;
 mod connections;
@@ -27,7 +31,9 @@ use tempfile::TempDir;
 #[tokio::main]
 async fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [curve, most] = arguments.as_slice() else { panic!("expected CURVE MOST") };
+    let [curve, most] = arguments.as_slice() else {
+        panic!("expected CURVE MOST")
+    };
     let most: u64 = most.parse().unwrap();
     let curve = Curve { name: curve, most };
     match curve.name {
@@ -57,7 +63,9 @@ impl Curve<'_> {
     /// Powers of ten.
     fn sizes(&self) -> impl Iterator<Item = u64> + use<> {
         let most = self.most;
-        (1..).map(|power| 10_u64.pow(power)).take_while(move |size| *size <= most)
+        (1..)
+            .map(|power| 10_u64.pow(power))
+            .take_while(move |size| *size <= most)
     }
 
     fn point(&self, series: &str, size: u64, unit: &str, value: f64) {
@@ -91,19 +99,33 @@ fn micros(time: Duration) -> f64 {
 /// A SQLite file whose commits reach the disk, removed at the end.
 fn sqlite() -> (SqliteStore, TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    (SqliteStore::open(folder.path().join("scale.db"), SqliteOptions::new()).unwrap(), folder)
+    (
+        SqliteStore::open(folder.path().join("scale.db"), SqliteOptions::new()).unwrap(),
+        folder,
+    )
 }
 
 /// A new schema of the PostgreSQL that the environment names.
 ///
-/// It takes some 300 µs for each row of a large table, one after the other, so its curves end a power of ten earlier.
+/// It takes some 300 µs for each row of a large table, one after the other, so its curves end a
+/// power of ten earlier.
 async fn postgres<'a>(curve: &Curve<'a>, schema: &str) -> Option<(PostgresStore, Curve<'a>)> {
     let config = std::env::var("BANKRAIL_POSTGRES").ok()?;
-    let (client, connection) = bankrail_stores::postgres::tokio_postgres::connect(&config, NoTls).await.unwrap();
+    let (client, connection) = bankrail_stores::postgres::tokio_postgres::connect(&config, NoTls)
+        .await
+        .unwrap();
     tokio::spawn(connection);
     let renew = format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}");
     client.batch_execute(&renew).await.unwrap();
     let config = format!("{config} options='-c search_path={schema}'");
-    let shorter = Curve { name: curve.name, most: (curve.most / 10).max(10) };
-    Some((PostgresStore::connect(&config, NoTls, PostgresOptions::new()).await.unwrap(), shorter))
+    let shorter = Curve {
+        name: curve.name,
+        most: (curve.most / 10).max(10),
+    };
+    Some((
+        PostgresStore::connect(&config, NoTls, PostgresOptions::new())
+            .await
+            .unwrap(),
+        shorter,
+    ))
 }

@@ -8,10 +8,22 @@ use std::time::Instant;
 pub(crate) fn measure(curve: &Curve<'_>) {
     let signing = SigningKey::generate(RsaSize::Rsa2048).unwrap();
     let decryption = DecryptionKey::generate(RsaSize::Rsa2048).unwrap();
-    let sealer = Sealer::new(signing.clone(), decryption.encryption_key(), SealOptions::new().max_payload(2 << 20));
-    let opener = Opener::new(decryption, signing.verifying_key(), OpenOptions::new().max_message(8 << 20)).unwrap();
+    let sealer = Sealer::new(
+        signing.clone(),
+        decryption.encryption_key(),
+        SealOptions::new().max_payload(2 << 20),
+    );
+    let opener = Opener::new(
+        decryption,
+        signing.verifying_key(),
+        OpenOptions::new().max_message(8 << 20),
+    )
+    .unwrap();
     for size in curve.sizes().filter(|size| *size >= 1000) {
-        let json = format!(r#"{{"narrative":"{}"}}"#, "abcdefghij".repeat(usize::try_from(size).unwrap() / 10));
+        let json = format!(
+            r#"{{"narrative":"{}"}}"#,
+            "abcdefghij".repeat(usize::try_from(size).unwrap() / 10)
+        );
         let times = u32::try_from(2_000_000 / size).unwrap().clamp(10, 300);
         let compact = sealer.seal(json.as_bytes()).unwrap();
         let each = |begun: Instant| crate::micros(begun.elapsed()) / f64::from(times);

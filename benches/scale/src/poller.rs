@@ -1,7 +1,9 @@
 //! One page polled and recorded, against the number of accounts, with a bank that answers at once.
 
 use crate::Curve;
-use bankrail_client::{NewEntries, PageFuture, PageSource, PolledAccount, Poller, PollerOptions, StatementPage};
+use bankrail_client::{
+    NewEntries, PageFuture, PageSource, PolledAccount, Poller, PollerOptions, StatementPage,
+};
 use bankrail_emulator::{Booking, FakeBank};
 use bankrail_statement::{AccountId, StatementRequest};
 use bankrail_stores::memory::MemoryStore;
@@ -16,23 +18,54 @@ const PAGES: usize = 2_000;
 pub(crate) async fn measure(curve: &Curve<'_>) {
     let bank = FakeBank::start().await;
     bank.book(&bank.account(), &Booking::new("10.00 AUD"));
-    let page = bank.client().statements().page(&StatementRequest::new(&bank.account())).await.unwrap();
+    let page = bank
+        .client()
+        .statements()
+        .page(&StatementRequest::new(&bank.account()))
+        .await
+        .unwrap();
     for size in curve.sizes() {
         let most = usize::try_from(size).unwrap();
-        let accounts = (0..size).map(|number| PolledAccount::new(AccountId::parse(&format!("{number:015}")).unwrap()));
+        let accounts = (0..size)
+            .map(|number| PolledAccount::new(AccountId::parse(&format!("{number:015}")).unwrap()));
         let begun = Instant::now();
-        let source =
-            Source(Arc::new(Answers { page: page.clone(), most, given: AtomicUsize::new(0), all: Notify::new() }));
+        let source = Source(Arc::new(Answers {
+            page: page.clone(),
+            most,
+            given: AtomicUsize::new(0),
+            all: Notify::new(),
+        }));
         let handler = |_: NewEntries| async { Ok(()) };
-        let poller = Poller::new(&source, Arc::new(MemoryStore::new()), accounts, handler, PollerOptions::new());
-        curve.point("made, for each account", size, "µs", crate::micros(begun.elapsed()) / size as f64);
+        let poller = Poller::new(
+            &source,
+            Arc::new(MemoryStore::new()),
+            accounts,
+            handler,
+            PollerOptions::new(),
+        );
+        curve.point(
+            "made, for each account",
+            size,
+            "µs",
+            crate::micros(begun.elapsed()) / size as f64,
+        );
         let pages = PAGES.min(most);
         let begun = Instant::now();
         poller.run(async { source.0.all.notified().await }).await;
-        curve.point("a page", size, "µs", crate::micros(begun.elapsed()) / pages as f64);
+        curve.point(
+            "a page",
+            size,
+            "µs",
+            crate::micros(begun.elapsed()) / pages as f64,
+        );
         let begun = Instant::now();
         drop(poller.check());
-        curve.point("the check for /readyz", size, "µs", crate::micros(begun.elapsed()));
+        curve.point(
+            "the check for /readyz",
+            size,
+            "µs",
+            crate::micros(begun.elapsed()),
+        );
     }
 }
 

@@ -17,30 +17,54 @@ macro_rules! over {
     ($curve:ident, $name:literal, $store:expr) => {{
         let ledger = SqlLedger::new($store);
         let account = AccountId::parse(ACCOUNT).unwrap();
-        ledger.open_account(&account, "0.00 AUD".parse().unwrap()).await.unwrap();
+        ledger
+            .open_account(&account, "0.00 AUD".parse().unwrap())
+            .await
+            .unwrap();
         let registered = vec![(account.clone(), RegisteredAccount::new(Currency::AUD))];
-        ledger.register(&"ACME".parse().unwrap(), registered).await.unwrap();
+        ledger
+            .register(&"ACME".parse().unwrap(), registered)
+            .await
+            .unwrap();
         let mut booked = 0;
         for size in $curve.sizes() {
             while booked < size {
                 let until = size.min(booked + AT_ONCE);
-                ledger.load_csv(std::io::Cursor::new(rows(booked, until))).await.unwrap();
+                ledger
+                    .load_csv(std::io::Cursor::new(rows(booked, until)))
+                    .await
+                    .unwrap();
                 booked = until;
             }
             let mut query = StatementQuery::new("ACME".parse().unwrap(), account.clone(), day());
             query.max_entries = MaxEntries::new(100).unwrap();
-            $curve.time(concat!($name, ", first page of 100"), size, TIMES, async || read(&ledger, &query).await).await;
+            $curve
+                .time(
+                    concat!($name, ", first page of 100"),
+                    size,
+                    TIMES,
+                    async || read(&ledger, &query).await,
+                )
+                .await;
             query.position = Some(PagePosition::from_number(size / 2));
             let middle = concat!($name, ", page in the middle");
-            $curve.time(middle, size, TIMES, async || read(&ledger, &query).await).await;
+            $curve
+                .time(middle, size, TIMES, async || read(&ledger, &query).await)
+                .await;
             (query.position, query.sort_order) = (None, SortOrder::Backward);
             let newest = concat!($name, ", newest first");
-            $curve.time(newest, size, TIMES, async || read(&ledger, &query).await).await;
+            $curve
+                .time(newest, size, TIMES, async || read(&ledger, &query).await)
+                .await;
             let booking = concat!($name, ", one booking");
             $curve
                 .time(booking, size, TIMES, async || {
-                    let booking = Booking::new(BookingKind::Fee, "0.01 AUD".parse().unwrap(), day());
-                    assert!(matches!(ledger.book(&account, &booking).await.unwrap(), Booked::New(_)));
+                    let booking =
+                        Booking::new(BookingKind::Fee, "0.01 AUD".parse().unwrap(), day());
+                    assert!(matches!(
+                        ledger.book(&account, &booking).await.unwrap(),
+                        Booked::New(_)
+                    ));
                 })
                 .await;
             booked += u64::try_from(TIMES).unwrap();
@@ -61,14 +85,20 @@ pub(crate) fn day() -> Date {
 }
 
 async fn read(ledger: &impl Ledger, query: &StatementQuery) {
-    let LedgerAnswer::Page(page) = ledger.statement(query).await.unwrap() else { panic!("expected a page") };
+    let LedgerAnswer::Page(page) = ledger.statement(query).await.unwrap() else {
+        panic!("expected a page")
+    };
     assert!(!page.entries.is_empty());
 }
 
 pub(crate) fn rows(from: u64, until: u64) -> String {
-    let mut rows = "account,date,kind,amount,currency,reference,counterparty,narrative\n".to_owned();
+    let mut rows =
+        "account,date,kind,amount,currency,reference,counterparty,narrative\n".to_owned();
     for row in from..until {
-        let _ = writeln!(rows, "{ACCOUNT},{DAY},fast_payment_in,12.34,AUD,R{row},JANE CITIZEN,payment {row} for goods");
+        let _ = writeln!(
+            rows,
+            "{ACCOUNT},{DAY},fast_payment_in,12.34,AUD,R{row},JANE CITIZEN,payment {row} for goods"
+        );
     }
     rows
 }

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 /// What happened on an account: it makes the entry of a statement.
 ///
 /// - The amount is more than zero; the kind decides whether it is a credit or a debit.
-/// - Texts are any Unicode characters that XML can carry, in the bounds of the message. They are checked when the entry
-///   is made, and the error names the member.
+/// - Texts are any Unicode characters that XML can carry, in the bounds of the message. They are
+///   checked when the entry is made, and the error names the member.
 ///
 /// ```
 /// use bankrail_bank::{Booking, BookingKind};
@@ -58,11 +58,19 @@ impl Booking {
     /// The most characters of a key.
     pub const MAX_KEY: usize = 128;
 
-    /// A booking of an amount, more than zero, on a booking day that is also its value date. The day of what is booked
-    /// now is [`Provider::today`](bankrail_service::Provider::today), not the day in UTC.
+    /// A booking of an amount, more than zero, on a booking day that is also its value date. The
+    /// day of what is booked now is [`Provider::today`](bankrail_service::Provider::today), not the
+    /// day in UTC.
     #[must_use]
     pub fn new(kind: BookingKind, amount: Money, day: Date) -> Self {
-        Self { kind, amount, day, value_date: None, reversal: false, texts: BTreeMap::new() }
+        Self {
+            kind,
+            amount,
+            day,
+            value_date: None,
+            reversal: false,
+            texts: BTreeMap::new(),
+        }
     }
 
     /// Sets a text of this name.
@@ -82,7 +90,8 @@ impl Booking {
         self
     }
 
-    /// Reverses an earlier booking of this kind: `RvslInd` is true, and the direction is the opposite one.
+    /// Reverses an earlier booking of this kind: `RvslInd` is true, and the direction is the
+    /// opposite one.
     #[must_use]
     pub fn reversal(mut self) -> Self {
         self.reversal = true;
@@ -90,21 +99,24 @@ impl Booking {
     }
 
     texts! {
-        /// The key by which a ledger knows a booking that it is given again: 1 to 128 characters, unique in the
-        /// account. It is not in the entry. Default: the reference.
+        /// The key by which a ledger knows a booking that it is given again: 1 to 128 characters,
+        /// unique in the account. It is not in the entry. Default: the reference.
         key: Key,
-        /// The bank's reference (`Refs/AcctSvcrRef`): 1 to 35 characters. It is also the key if there is no other.
+        /// The bank's reference (`Refs/AcctSvcrRef`): 1 to 35 characters. It is also the key if
+        /// there is no other.
         reference: Reference,
         /// The end-to-end identification (`Refs/EndToEndId`): 1 to 35 characters.
         end_to_end_id: EndToEndId,
-        /// The other party's name: the debtor of a credit, the creditor of a debit (`RltdPties`), 1 to 140 characters.
-        /// The parties of a reversal keep the roles that they had.
+        /// The other party's name: the debtor of a credit, the creditor of a debit (`RltdPties`), 1
+        /// to 140 characters. The parties of a reversal keep the roles that they had.
         counterparty: Counterparty,
         /// The remittance text (`RmtInf/Ustrd`): 1 to 280 characters, in pieces of 140.
         narrative: Narrative,
-        /// The number of the virtual account that a credit is for (`CdtrAcct/Id/Othr/Id`): 1 to 34 characters.
+        /// The number of the virtual account that a credit is for (`CdtrAcct/Id/Othr/Id`): 1 to 34
+        /// characters.
         virtual_account: VirtualAccount,
-        /// The code of the branch that issued the virtual account (`CdtrAcct/Id/Othr/Issr`): 1 to 35 characters.
+        /// The code of the branch that issued the virtual account (`CdtrAcct/Id/Othr/Issr`): 1 to
+        /// 35 characters.
         virtual_account_issuer: VirtualAccountIssuer,
         /// The mandate of a direct debit (`Refs/MndtId`): 1 to 35 characters.
         mandate: Mandate,
@@ -115,7 +127,8 @@ impl Booking {
     /// The key: [`Booking::key`], or else [`Booking::reference`].
     #[must_use]
     pub fn idempotency_key(&self) -> Option<&str> {
-        self.get(BookingMember::Key).or(self.get(BookingMember::Reference))
+        self.get(BookingMember::Key)
+            .or(self.get(BookingMember::Reference))
     }
 
     /// The entry, with the channel of the kind.
@@ -127,7 +140,11 @@ impl Booking {
         self.check_texts()?;
         self.check_virtual_account()?;
         let is_credit = self.kind.direction() == Direction::Credit;
-        let signed = if is_credit == self.reversal { -amount.amount() } else { amount.amount() };
+        let signed = if is_credit == self.reversal {
+            -amount.amount()
+        } else {
+            amount.amount()
+        };
         let [domain, family, sub_family] = self.kind.bank_transaction_code();
         let mut entry = EntryBuilder::new(Money::new(signed, amount.currency()), self.day)
             .value_date(self.value_date.unwrap_or(self.day))
@@ -140,16 +157,25 @@ impl Booking {
             entry = entry.end_to_end_id(id);
         }
         if let Some(name) = self.get(BookingMember::Counterparty) {
-            entry = if is_credit { entry.debtor(name) } else { entry.creditor(name) };
+            entry = if is_credit {
+                entry.debtor(name)
+            } else {
+                entry.creditor(name)
+            };
         }
         if let Some(number) = self.get(BookingMember::VirtualAccount) {
             entry = entry.creditor_account(number, self.get(BookingMember::VirtualAccountIssuer));
         }
         let mut entry = entry.build().map_err(BookingError::Entry)?;
         entry.reversal = self.reversal.then_some(true);
-        let references = [BookingMember::Mandate, BookingMember::Cheque].map(|member| self.get(member));
+        let references =
+            [BookingMember::Mandate, BookingMember::Cheque].map(|member| self.get(member));
         if references != [None, None]
-            && let Some(transaction) = entry.details.iter_mut().flat_map(|details| &mut details.transactions).next()
+            && let Some(transaction) = entry
+                .details
+                .iter_mut()
+                .flat_map(|details| &mut details.transactions)
+                .next()
         {
             let [mandate, cheque] = references.map(|text| text.map(Into::into));
             let references = transaction.references.get_or_insert_default();
@@ -182,7 +208,8 @@ impl Booking {
 
     fn check_texts(&self) -> Result<(), BookingError> {
         for (member, most) in BookingMember::TEXTS {
-            self.get(*member).map_or(Ok(()), |text| check_text(*member, text, *most))?;
+            self.get(*member)
+                .map_or(Ok(()), |text| check_text(*member, text, *most))?;
         }
         Ok(())
     }
@@ -194,19 +221,30 @@ impl Booking {
         }
         let issued = self.get(BookingMember::VirtualAccountIssuer).is_some();
         let wanted = issued || self.kind == BookingKind::VirtualAccountCredit;
-        if wanted && !named { Err(BookingError::NoVirtualAccount) } else { Ok(()) }
+        if wanted && !named {
+            Err(BookingError::NoVirtualAccount)
+        } else {
+            Ok(())
+        }
     }
 }
 
 /// Checks that the message can carry a text of 1 to `most` characters.
-pub(crate) fn check_text(member: BookingMember, text: &str, most: usize) -> Result<(), BookingError> {
+pub(crate) fn check_text(
+    member: BookingMember,
+    text: &str,
+    most: usize,
+) -> Result<(), BookingError> {
     let found = text.chars().count();
     if !(1..=most).contains(&found) {
-        return Err(BookingError::Length { member, most, found });
+        return Err(BookingError::Length {
+            member,
+            most,
+            found,
+        });
     }
     // XML 1.0, section 2.2, production `Char`.
-    let is_xml =
-        |c: &char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    let is_xml = |c: &char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
     match text.chars().find(|c| !is_xml(c)) {
         Some(found) => Err(BookingError::Character { member, found }),
         None => Ok(()),

@@ -1,14 +1,17 @@
 //! What the bank arranges with its customers, and directories to start from.
 //!
-//! - [`CustomerRecord`] is everything that is arranged with one customer: code, public keys, scopes, API keys, limits,
-//!   accounts and webhook endpoints. [`CustomerBook`] is all customers, validated together.
-//! - [`CustomerFolder`] (feature `toml`) is a [`Directory`](bankrail_service::Directory) from a folder of TOML files,
-//!   [`SqliteDirectory`] (feature `sqlite`) one in an SQLite file, and [`PostgresDirectory`] (feature `postgres`) one
-//!   in PostgreSQL.
-//! - [`DirectoryFollower`] applies limits, webhook endpoints and accounts wherever they are used, and follows changes.
+//! - [`CustomerRecord`] is everything that is arranged with one customer: code, public keys,
+//!   scopes, API keys, limits, accounts and webhook endpoints. [`CustomerBook`] is all customers,
+//!   validated together.
+//! - [`CustomerFolder`] (feature `toml`) is a [`Directory`](bankrail_service::Directory) from a
+//!   folder of TOML files, [`SqliteDirectory`] (feature `sqlite`) one in an SQLite file, and
+//!   [`PostgresDirectory`] (feature `postgres`) one in PostgreSQL.
+//! - [`DirectoryFollower`] applies limits, webhook endpoints and accounts wherever they are used,
+//!   and follows changes.
 //!
-//! A customer who is removed is refused with the next call, also one who still has a valid access token, because both
-//! endpoints look the API key up with every call. The same holds for an API key that has expired or was removed.
+//! A customer who is removed is refused with the next call, also one who still has a valid access
+//! token, because both endpoints look the API key up with every call. The same holds for an API key
+//! that has expired or was removed.
 
 mod account;
 mod api_key;

@@ -20,13 +20,17 @@ use crate::customers::AccountRegistrar;
 use crate::sql::now;
 use crate::sql::{Engine, corrupt, whole};
 use bankrail_client_assertion::CustomerCode;
-use bankrail_service::{Ledger, LedgerAnswer, LedgerEntry, PageEntry, RegisteredAccount, ReportDay, StatementQuery};
+use bankrail_service::{
+    Ledger, LedgerAnswer, LedgerEntry, PageEntry, RegisteredAccount, ReportDay, StatementQuery,
+};
 use bankrail_statement::AccountId;
 #[cfg(feature = "postgres")]
 use bankrail_stores::postgres::{InTransaction, PostgresStore};
 #[cfg(feature = "sqlite")]
 use bankrail_stores::sqlite::{SqliteStore, Transaction};
-use bankrail_values::{Clock as _, Date, Money, StoreError, StoreErrorKind, StoreFuture, SystemClock};
+use bankrail_values::{
+    Clock as _, Date, Money, StoreError, StoreErrorKind, StoreFuture, SystemClock,
+};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -34,29 +38,33 @@ use std::time::Duration;
 #[cfg(feature = "sqlite")]
 pub type SqliteLedger = SqlLedger<SqliteStore>;
 
-/// A [`Ledger`] in PostgreSQL, beside the other records of a [`PostgresStore`], for instances on several machines.
+/// A [`Ledger`] in PostgreSQL, beside the other records of a [`PostgresStore`], for instances on
+/// several machines.
 #[cfg(feature = "postgres")]
 pub type PostgresLedger = SqlLedger<PostgresStore>;
 
-/// A [`Ledger`] in a store, as [`SqliteLedger`] and `PostgresLedger`: accounts, the customers that may ask for them,
-/// balances and booked entries.
+/// A [`Ledger`] in a store, as [`SqliteLedger`] and `PostgresLedger`: accounts, the customers that
+/// may ask for them, balances and booked entries.
 ///
-/// - An account has one balance. Each entry changes it in the step that books the entry; it may fall below zero.
-///   Amounts are exact decimals.
-/// - An entry is kept as the message has it, with all its details, so that statements show it unchanged.
-/// - The entries of a day are listed in the order in which they were booked. A page position is the number of an entry
-///   in its account, so that entries that are booked between two pages neither repeat nor hide others.
-/// - A page costs the same whatever the account has. It is cut after 4 MiB of entries, and where its sums would have
-///   more digits than the message can carry; the next page goes on there.
+/// - An account has one balance. Each entry changes it in the step that books the entry; it may
+///   fall below zero. Amounts are exact decimals.
+/// - An entry is kept as the message has it, with all its details, so that statements show it
+///   unchanged.
+/// - The entries of a day are listed in the order in which they were booked. A page position is the
+///   number of an entry in its account, so that entries that are booked between two pages neither
+///   repeat nor hide others.
+/// - A page costs the same whatever the account has. It is cut after 4 MiB of entries, and where
+///   its sums would have more digits than the message can carry; the next page goes on there.
 /// - A statement shows the entries of one day, in the time zone of the provider's reports. Book on
-///   [`Provider::today`](bankrail_service::Provider::today): in the time zone `Australia/Sydney` the UTC day is another
-///   one for ten or eleven hours a day. Once a provider is made over the ledger or a clone of it, a booking of another
-///   day is warned about, or refused, as
+///   [`Provider::today`](bankrail_service::Provider::today): in the time zone `Australia/Sydney`
+///   the UTC day is another one for ten or eleven hours a day. Once a provider is made over the
+///   ledger or a clone of it, a booking of another day is warned about, or refused, as
 ///   [`booking_day_policy`](bankrail_service::ProviderOptions::booking_day_policy) says.
 /// - [`SqlLedger::register`] says which customers may ask for which accounts.
-/// - In PostgreSQL a booking waits for other transactions that book on the same account, so that entries are seen in
-///   the order of their numbers, and a page is of one state of the database. Book on several accounts in the order of
-///   their identifiers: of two transactions that wait for each other, the server ends one with an error.
+/// - In PostgreSQL a booking waits for other transactions that book on the same account, so that
+///   entries are seen in the order of their numbers, and a page is of one state of the database.
+///   Book on several accounts in the order of their identifiers: of two transactions that wait for
+///   each other, the server ends one with an error.
 ///
 #[cfg_attr(feature = "sqlite", doc = "```")]
 #[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]
@@ -67,15 +75,15 @@ pub type PostgresLedger = SqlLedger<PostgresStore>;
 /// use bankrail_stores::sqlite::{SqliteOptions, SqliteStore};
 /// use bankrail_values::{Currency, Date};
 ///
-/// let ledger = SqliteLedger::new(SqliteStore::open_in_memory(SqliteOptions::new())?);
-/// let account = "999001400100101".parse()?;
-/// ledger.open_account(&account, "12000.00 AUD".parse()?).await?;
-/// ledger.register(&"ACME".parse()?, vec![(account.clone(), RegisteredAccount::new(Currency::AUD))]).await?;
+/// let ledger = SqliteLedger::new(SqliteStore::open_in_memory(SqliteOptions::new())?); let account =
+/// "999001400100101".parse()?; ledger.open_account(&account, "12000.00 AUD".parse()?).await?;
+/// ledger.register(&"ACME".parse()?, vec![(account.clone(),
+/// RegisteredAccount::new(Currency::AUD))]).await?;
 ///
-/// let today = Date::parse("2021-07-29")?;
-/// let paid = Booking::new(BookingKind::FastPaymentIn, "1250.00 AUD".parse()?, today).reference("FP0001");
-/// assert_eq!(ledger.book(&account, &paid).await?, Booked::New(1));
-/// assert_eq!(ledger.book(&account, &paid).await?, Booked::Known(1));
+/// let today = Date::parse("2021-07-29")?; let paid = Booking::new(BookingKind::FastPaymentIn,
+/// "1250.00 AUD".parse()?, today).reference("FP0001"); assert_eq!(ledger.book(&account,
+/// &paid).await?, Booked::New(1)); assert_eq!(ledger.book(&account, &paid).await?,
+/// Booked::Known(1));
 /// # Ok(())
 /// # }
 /// ```
@@ -93,7 +101,10 @@ impl<S> SqlLedger<S> {
     /// The ledger in this store.
     #[must_use]
     pub fn new(store: S) -> Self {
-        Self { store, report_day: Arc::default() }
+        Self {
+            store,
+            report_day: Arc::default(),
+        }
     }
 
     fn follow(&self, day: &ReportDay) {
@@ -103,15 +114,21 @@ impl<S> SqlLedger<S> {
 }
 
 impl<S: Engine> SqlLedger<S> {
-    /// Opens an account with its opening balance, which may be negative. False if there is one already; its balance
-    /// stays as it is.
+    /// Opens an account with its opening balance, which may be negative. False if there is one
+    /// already; its balance stays as it is.
     ///
     /// # Errors
     /// [`AccountError`]: another currency than the account has, a currency that ISO 4217 does not list, a balance with
     /// more digits than a statement can carry, or a failure of the store.
-    pub async fn open_account(&self, account: &AccountId, opening: Money) -> Result<bool, AccountError> {
+    pub async fn open_account(
+        &self,
+        account: &AccountId,
+        opening: Money,
+    ) -> Result<bool, AccountError> {
         let account = account.clone();
-        self.store.write(async move |connection| account::open(connection, &account, opening).await).await
+        self.store
+            .write(async move |connection| account::open(connection, &account, opening).await)
+            .await
     }
 
     /// The balance of an account; `None` without such an account.
@@ -129,53 +146,77 @@ impl<S: Engine> SqlLedger<S> {
     pub async fn account(&self, account: &AccountId) -> Result<Option<LedgerAccount>, StoreError> {
         let account = account.clone();
         let find = async move |connection: &S::Connection<'_>| {
-            account::find(connection, &account).await?.map(LedgerAccount::try_from).transpose()
+            account::find(connection, &account)
+                .await?
+                .map(LedgerAccount::try_from)
+                .transpose()
         };
         self.store.read(find).await
     }
 
-    /// The accounts by their identifiers, from the first one after `after` on, also those that are registered for no
-    /// customer: at most `most`, and [`SqlLedger::MAX_LISTED`].
+    /// The accounts by their identifiers, from the first one after `after` on, also those that are
+    /// registered for no customer: at most `most`, and [`SqlLedger::MAX_LISTED`].
     ///
     /// # Errors
     /// [`StoreError`] if the store fails.
-    pub async fn accounts(&self, after: Option<&AccountId>, most: u32) -> Result<Vec<LedgerAccount>, StoreError> {
+    pub async fn accounts(
+        &self,
+        after: Option<&AccountId>,
+        most: u32,
+    ) -> Result<Vec<LedgerAccount>, StoreError> {
         // No identifier is empty.
         let after = after.map_or_else(String::new, ToString::to_string);
-        self.store.read(async move |connection| look::list(connection, &after, most.min(Self::MAX_LISTED)).await).await
+        self.store
+            .read(async move |connection| {
+                look::list(connection, &after, most.min(Self::MAX_LISTED)).await
+            })
+            .await
     }
 
-    /// The last day before `before`, or the last one of all, on which something was booked on an account; `None`
-    /// without such a day or account. It costs the same whatever the account has.
+    /// The last day before `before`, or the last one of all, on which something was booked on an
+    /// account; `None` without such a day or account. It costs the same whatever the account has.
     ///
     /// # Errors
     /// [`StoreError`] if the store fails.
-    pub async fn last_day(&self, account: &AccountId, before: Option<Date>) -> Result<Option<Date>, StoreError> {
+    pub async fn last_day(
+        &self,
+        account: &AccountId,
+        before: Option<Date>,
+    ) -> Result<Option<Date>, StoreError> {
         let account = account.clone();
-        self.store.read(async move |connection| look::last_day(connection, &account, before).await).await
+        self.store
+            .read(async move |connection| look::last_day(connection, &account, before).await)
+            .await
     }
 
-    /// Forgets the entries of days before `day`, and returns how many. Balances and the numbers of entries stay.
+    /// Forgets the entries of days before `day`, and returns how many. Balances and the numbers of
+    /// entries stay.
     ///
-    /// - Keep a day for as long as a statement of it is read page by page, and something that was booked on it may be
-    ///   booked again: with an entry its key is forgotten. A page position of a forgotten day names no entry any more
-    ///   ([`LedgerAnswer::UnknownPosition`], which is answered EC42001). On an account of which entries were forgotten,
-    ///   a booking on one of these days is refused ([`BookError::Forgotten`]).
-    /// - Of an account the days are gone at once; then its entries are deleted, 500 in each transaction, so that nobody
-    ///   waits for long. What a failure leaves is deleted with the next call.
+    /// - Keep a day for as long as a statement of it is read page by page, and something that was
+    ///   booked on it may be booked again: with an entry its key is forgotten. A page position of a
+    ///   forgotten day names no entry any more ([`LedgerAnswer::UnknownPosition`], which is
+    ///   answered EC42001). On an account of which entries were forgotten, a booking on one of
+    ///   these days is refused ([`BookError::Forgotten`]).
+    /// - Of an account the days are gone at once; then its entries are deleted, 500 in each
+    ///   transaction, so that nobody waits for long. What a failure leaves is deleted with the next
+    ///   call.
     ///
     /// # Errors
     /// [`ForgetError`]; of a future day nothing is changed.
     pub async fn forget_before(&self, day: Date) -> Result<u64, ForgetError> {
-        let latest = SystemClock.now().saturating_add(Duration::from_secs(86_400)).date();
+        let latest = SystemClock
+            .now()
+            .saturating_add(Duration::from_secs(86_400))
+            .date();
         if day > latest {
             return Err(ForgetError::Future { latest, found: day });
         }
         Ok(forget::before(&self.store, day).await?)
     }
 
-    /// Replaces the accounts that a customer may ask for. An account that the ledger does not have is opened with a
-    /// balance of zero. An account that is no longer among a customer's keeps its balance and its entries.
+    /// Replaces the accounts that a customer may ask for. An account that the ledger does not have
+    /// is opened with a balance of zero. An account that is no longer among a customer's keeps its
+    /// balance and its entries.
     ///
     /// # Errors
     /// [`RegisterError`], and then nothing is changed.
@@ -185,26 +226,29 @@ impl<S: Engine> SqlLedger<S> {
         accounts: Vec<(AccountId, RegisteredAccount)>,
     ) -> Result<(), RegisterError> {
         let customer = customer.clone();
-        let register =
-            async move |connection: &S::Connection<'_>| account::register(connection, &customer, &accounts).await;
+        let register = async move |connection: &S::Connection<'_>| {
+            account::register(connection, &customer, &accounts).await
+        };
         self.store.write_long(register).await
     }
 
     /// Books what happened on an account: adds the entry and changes the balance.
     ///
-    /// A booking whose [key](Booking::idempotency_key) the account has already changes nothing, whatever the day. The
-    /// answer says so. A booking without a key is always new.
+    /// A booking whose [key](Booking::idempotency_key) the account has already changes nothing,
+    /// whatever the day. The answer says so. A booking without a key is always new.
     ///
     /// # Errors
     /// [`BookError`], and then nothing is changed.
     pub async fn book(&self, account: &AccountId, booking: &Booking) -> Result<Booked, BookError> {
-        self.book_entry(account, &booking.to_entry()?, booking.idempotency_key()).await
+        self.book_entry(account, &booking.to_entry()?, booking.idempotency_key())
+            .await
     }
 
-    /// Books an entry as it is, with all the details that it has. It must be booked (`Sts`), have a booking day, and be
-    /// one that a statement can carry.
+    /// Books an entry as it is, with all the details that it has. It must be booked (`Sts`), have a
+    /// booking day, and be one that a statement can carry.
     ///
-    /// `key` has 1 to 128 characters and is unique in the account; an entry without one is always new.
+    /// `key` has 1 to 128 characters and is unique in the account; an entry without one is always
+    /// new.
     ///
     /// # Errors
     /// [`BookError`], and then nothing is changed.
@@ -217,7 +261,14 @@ impl<S: Engine> SqlLedger<S> {
         let (account, entry, key) = (account.clone(), entry.clone(), key.map(str::to_owned));
         let report_day = Arc::clone(&self.report_day);
         let book = async move |connection: &S::Connection<'_>| {
-            book::book(connection, &account, &entry, key.as_deref(), report_day.get()).await
+            book::book(
+                connection,
+                &account,
+                &entry,
+                key.as_deref(),
+                report_day.get(),
+            )
+            .await
         };
         self.store.write(book).await
     }
@@ -225,13 +276,20 @@ impl<S: Engine> SqlLedger<S> {
 
 impl<S: Engine> SqlLedger<S> {
     async fn page(&self, query: StatementQuery) -> Result<LedgerAnswer, StoreError> {
-        match self.store.read(async move |connection| page::page(connection, &query).await).await? {
-            // An earlier version booked an entry of the page: only reading shows whether it is whole. Not on the
-            // store's thread, nor on one of the asynchronous runtime's.
+        match self
+            .store
+            .read(async move |connection| page::page(connection, &query).await)
+            .await?
+        {
+            // An earlier version booked an entry of the page: only reading shows whether it is
+            // whole. Not on the store's thread, nor on one of the asynchronous runtime's.
             (LedgerAnswer::Page(mut page), true) => {
                 let entries = std::mem::take(&mut page.entries).into_iter();
-                let read =
-                    move || entries.map(|entry| entry.read().map(PageEntry::Model)).collect::<Result<Vec<_>, _>>();
+                let read = move || {
+                    entries
+                        .map(|entry| entry.read().map(PageEntry::Model))
+                        .collect::<Result<Vec<_>, _>>()
+                };
                 page.entries = tokio::task::spawn_blocking(read).await.map_err(corrupt)??;
                 Ok(LedgerAnswer::Page(page))
             }
@@ -251,11 +309,13 @@ impl SqlLedger<SqliteStore> {
         customer: &CustomerCode,
         accounts: &[(AccountId, RegisteredAccount)],
     ) -> Result<(), RegisterError> {
-        let register = async |connection: &_| account::register(connection, customer, accounts).await;
+        let register =
+            async |connection: &_| account::register(connection, customer, accounts).await;
         now(whole(transaction.connection(), register))
     }
 
-    /// As [`SqlLedger::book`], within the caller's transaction: the entry is booked if the transaction commits.
+    /// As [`SqlLedger::book`], within the caller's transaction: the entry is booked if the
+    /// transaction commits.
     ///
     /// # Errors
     /// [`BookError`], and then nothing is changed.
@@ -265,7 +325,12 @@ impl SqlLedger<SqliteStore> {
         account: &AccountId,
         booking: &Booking,
     ) -> Result<Booked, BookError> {
-        self.book_entry_within(transaction, account, &booking.to_entry()?, booking.idempotency_key())
+        self.book_entry_within(
+            transaction,
+            account,
+            &booking.to_entry()?,
+            booking.idempotency_key(),
+        )
     }
 
     /// As [`SqlLedger::book_entry`], within the caller's transaction.
@@ -279,29 +344,33 @@ impl SqlLedger<SqliteStore> {
         entry: &LedgerEntry,
         key: Option<&str>,
     ) -> Result<Booked, BookError> {
-        let book = async |connection: &_| book::book(connection, account, entry, key, self.report_day.get()).await;
+        let book = async |connection: &_| {
+            book::book(connection, account, entry, key, self.report_day.get()).await
+        };
         now(whole(transaction.connection(), book))
     }
 }
 
 #[cfg(feature = "postgres")]
 impl SqlLedger<PostgresStore> {
-    /// As [`SqlLedger::register`], within the caller's transaction. Others that register accounts of the customer wait
-    /// for its end.
+    /// As [`SqlLedger::register`], within the caller's transaction. Others that register accounts
+    /// of the customer wait for its end.
     ///
     /// # Errors
-    /// [`RegisterError`], and then nothing is changed. After [`StoreError`] the transaction is void.
+    /// [`RegisterError`], and then nothing is changed. After [`StoreError`] the transaction is
+    /// void.
     pub async fn register_within(
         transaction: InTransaction<'_>,
         customer: &CustomerCode,
         accounts: &[(AccountId, RegisteredAccount)],
     ) -> Result<(), RegisterError> {
-        let register = async |connection: &_| account::register(connection, customer, accounts).await;
+        let register =
+            async |connection: &_| account::register(connection, customer, accounts).await;
         whole(&transaction, register).await
     }
 
-    /// As [`SqlLedger::book`], within the caller's transaction: the entry is booked if the transaction commits. Others
-    /// that book on the account wait for its end.
+    /// As [`SqlLedger::book`], within the caller's transaction: the entry is booked if the
+    /// transaction commits. Others that book on the account wait for its end.
     ///
     /// # Errors
     /// [`BookError`], and then nothing is changed. After [`StoreError`] the transaction is void.
@@ -311,7 +380,13 @@ impl SqlLedger<PostgresStore> {
         account: &AccountId,
         booking: &Booking,
     ) -> Result<Booked, BookError> {
-        self.book_entry_within(transaction, account, &booking.to_entry()?, booking.idempotency_key()).await
+        self.book_entry_within(
+            transaction,
+            account,
+            &booking.to_entry()?,
+            booking.idempotency_key(),
+        )
+        .await
     }
 
     /// As [`SqlLedger::book_entry`], within the caller's transaction.

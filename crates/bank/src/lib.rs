@@ -11,8 +11,9 @@ mod sql;
 
 pub use booking::{Booking, BookingError, BookingKind, BookingKindError, BookingMember};
 pub use customers::{
-    AccountRegistrar, ApiKeyRecord, CustomerBook, CustomerFault, CustomerProblem, CustomerRecord, CustomerSource,
-    CustomersError, DirectoryFollower, EndpointRecord, LimitOverride, LimitOverrideError, Place, RecordPart,
+    AccountRegistrar, ApiKeyRecord, CustomerBook, CustomerFault, CustomerProblem, CustomerRecord,
+    CustomerSource, CustomersError, DirectoryFollower, EndpointRecord, LimitOverride,
+    LimitOverrideError, Place, RecordPart,
 };
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use customers::{CustomerChangeError, SqlDirectory, SqlDirectoryOptions};
@@ -20,8 +21,8 @@ pub use customers::{CustomerChangeError, SqlDirectory, SqlDirectoryOptions};
 pub use customers::{CustomerFolder, CustomerFolderOptions};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use ledger::{
-    AccountError, BookError, Booked, ForgetError, LedgerAccount, LoadError, LoadOptions, Loaded, RegisterError,
-    ReportError, RowError, SqlLedger,
+    AccountError, BookError, Booked, ForgetError, LedgerAccount, LoadError, LoadOptions, Loaded,
+    RegisterError, ReportError, RowError, SqlLedger,
 };
 #[cfg(feature = "postgres")]
 pub use {customers::PostgresDirectory, ledger::PostgresLedger};

@@ -1,7 +1,8 @@
 //! Statements that both engines run, each prepared once, and the transactions that they run in.
 //!
-//! A statement names its parameters `$1`, `$2` and so on. What is written over [`Sql`] is asynchronous for PostgreSQL;
-//! on SQLite no statement waits, and the store's thread runs it to its end.
+//! A statement names its parameters `$1`, `$2` and so on. What is written over [`Sql`] is
+//! asynchronous for PostgreSQL; on SQLite no statement waits, and the store's thread runs it to its
+//! end.
 
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -19,8 +20,8 @@ use std::ops::ControlFlow;
 /// Where statements run: a transaction of an engine.
 #[allow(unnameable_types, reason = "only the two engines have it")]
 pub trait Sql {
-    /// Whether other transactions write at the same time: what is read to be changed must be locked, and others are
-    /// told.
+    /// Whether other transactions write at the same time: what is read to be changed must be
+    /// locked, and others are told.
     const SHARED: bool;
 
     /// Runs a statement, and returns how many rows it has changed.
@@ -37,15 +38,17 @@ pub trait Sql {
     ) -> Result<(), StoreError>;
 }
 
-/// A store that a ledger and a directory can be in: [`SqliteStore`](bankrail_stores::sqlite::SqliteStore) or
-/// [`PostgresStore`](bankrail_stores::postgres::PostgresStore). Work takes effect as a whole, or not at all if it
-/// returns an error.
+/// A store that a ledger and a directory can be in:
+/// [`SqliteStore`](bankrail_stores::sqlite::SqliteStore) or
+/// [`PostgresStore`](bankrail_stores::postgres::PostgresStore). Work takes effect as a whole, or
+/// not at all if it returns an error.
 #[allow(unnameable_types, reason = "only the two engines have it")]
 pub trait Engine: Clone + fmt::Debug + Send + Sync + 'static {
     /// A transaction.
     type Connection<'a>: Sql;
 
-    /// Runs work that writes. It may share its transaction with other work, and run again if that is undone.
+    /// Runs work that writes. It may share its transaction with other work, and run again if that
+    /// is undone.
     #[allow(async_fn_in_trait, reason = "not for others")]
     async fn write<T: Send + 'static, E: From<StoreError> + Send + 'static>(
         &self,
@@ -63,20 +66,29 @@ pub trait Engine: Clone + fmt::Debug + Send + Sync + 'static {
     #[allow(async_fn_in_trait, reason = "not for others")]
     async fn read<T: Send + 'static>(
         &self,
-        work: impl for<'a, 'c> AsyncFnOnce(&'a Self::Connection<'c>) -> Result<T, StoreError> + Send + 'static,
+        work: impl for<'a, 'c> AsyncFnOnce(&'a Self::Connection<'c>) -> Result<T, StoreError>
+        + Send
+        + 'static,
     ) -> Result<T, StoreError>;
 
     /// Runs work that reads much.
     #[allow(async_fn_in_trait, reason = "not for others")]
     async fn read_long<T: Send + 'static>(
         &self,
-        work: impl for<'a, 'c> AsyncFnOnce(&'a Self::Connection<'c>) -> Result<T, StoreError> + Send + 'static,
+        work: impl for<'a, 'c> AsyncFnOnce(&'a Self::Connection<'c>) -> Result<T, StoreError>
+        + Send
+        + 'static,
     ) -> Result<T, StoreError>;
 }
 
 /// The value of a parameter.
 #[derive(Clone, Copy)]
-#[allow(unnameable_types, missing_debug_implementations, clippy::exhaustive_enums, reason = "only for the two engines")]
+#[allow(
+    unnameable_types,
+    missing_debug_implementations,
+    clippy::exhaustive_enums,
+    reason = "only for the two engines"
+)]
 pub enum Value<'a> {
     /// A number or none.
     Integer(Option<i64>),
@@ -176,7 +188,10 @@ impl FromCell<'_> for i64 {
 
 impl FromCell<'_> for u32 {
     fn from_cell(row: &dyn Cells, column: &str) -> Result<Option<Self>, StoreError> {
-        row.integer(column)?.map(u32::try_from).transpose().map_err(corrupt)
+        row.integer(column)?
+            .map(u32::try_from)
+            .transpose()
+            .map_err(corrupt)
     }
 }
 
@@ -187,12 +202,19 @@ impl FromCell<'_> for bool {
 }
 
 /// The value of a column that may have none.
-pub(crate) fn maybe<'a, T: FromCell<'a>>(row: &'a dyn Cells, column: &str) -> Result<Option<T>, StoreError> {
+pub(crate) fn maybe<'a, T: FromCell<'a>>(
+    row: &'a dyn Cells,
+    column: &str,
+) -> Result<Option<T>, StoreError> {
     T::from_cell(row, column)
 }
 
 pub(crate) fn get<'a, T: FromCell<'a>>(row: &'a dyn Cells, column: &str) -> Result<T, StoreError> {
-    T::from_cell(row, column)?.ok_or_else(|| corrupt(format!("expected a value in the column {column}, found none")))
+    T::from_cell(row, column)?.ok_or_else(|| {
+        corrupt(format!(
+            "expected a value in the column {column}, found none"
+        ))
+    })
 }
 
 /// A record that this version cannot read.
@@ -200,7 +222,8 @@ pub(crate) fn corrupt(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>
     StoreError::new(StoreErrorKind::Corrupt, cause)
 }
 
-/// Runs a piece of a transaction whose effects stay together, whatever the caller does after an error.
+/// Runs a piece of a transaction whose effects stay together, whatever the caller does after an
+/// error.
 pub(crate) async fn whole<C: Sql, T, E: From<StoreError>>(
     connection: &C,
     work: impl AsyncFnOnce(&C) -> Result<T, E>,
@@ -208,8 +231,13 @@ pub(crate) async fn whole<C: Sql, T, E: From<StoreError>>(
     connection.run("SAVEPOINT bankrail_whole", &[]).await?;
     let done = work(connection).await;
     if done.is_err() {
-        // Fails when the engine has ended the whole transaction by itself. The first error says why.
-        if connection.run("ROLLBACK TO bankrail_whole", &[]).await.is_ok() {
+        // Fails when the engine has ended the whole transaction by itself. The first error says
+        // why.
+        if connection
+            .run("ROLLBACK TO bankrail_whole", &[])
+            .await
+            .is_ok()
+        {
             let _ = connection.run("RELEASE bankrail_whole", &[]).await;
         }
         return done;

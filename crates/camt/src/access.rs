@@ -1,4 +1,5 @@
-//! Access to what users of entries ask for: signed amounts, narratives, counterparties, references, lines.
+//! Access to what users of entries ask for: signed amounts, narratives, counterparties, references,
+//! lines.
 
 pub(crate) mod balances;
 pub(crate) mod choices;
@@ -46,15 +47,23 @@ impl Direction {
 impl Entry {
     /// The transactions behind the entry, in all its details.
     pub fn transactions(&self) -> impl Iterator<Item = &Transaction> {
-        self.details.iter().flat_map(|details| details.transactions.iter())
+        self.details
+            .iter()
+            .flat_map(|details| details.transactions.iter())
     }
 
     /// One line per transaction, or one for the entry itself where none are detailed.
     pub fn lines(&self) -> impl Iterator<Item = EntryLine<'_>> {
         let alone = self.transactions().next().is_none();
-        let own = alone.then_some(EntryLine { entry: self, transaction: None });
+        let own = alone.then_some(EntryLine {
+            entry: self,
+            transaction: None,
+        });
         own.into_iter()
-            .chain(self.transactions().map(|transaction| EntryLine { entry: self, transaction: Some(transaction) }))
+            .chain(self.transactions().map(|transaction| EntryLine {
+                entry: self,
+                transaction: Some(transaction),
+            }))
     }
 
     /// The amount as it changes the account: debits are negative. `None` for an unknown direction.
@@ -63,19 +72,26 @@ impl Entry {
         self.direction.apply(self.amount.value())
     }
 
-    /// The [signed amount](Self::signed_amount) in its currency. `None` also without a well-formed currency code.
+    /// The [signed amount](Self::signed_amount) in its currency. `None` also without a well-formed
+    /// currency code.
     #[must_use]
     pub fn signed_money(&self) -> Option<Money> {
         self.direction.apply_to_money(&self.amount)
     }
 
-    /// All that the entry says in words: the [narrative](Transaction::narrative) of each transaction in turn, then
-    /// `AddtlNtryInf`. Each text stands on a line of its own, and a line that is there already is left out.
+    /// All that the entry says in words: the [narrative](Transaction::narrative) of each
+    /// transaction in turn, then `AddtlNtryInf`. Each text stands on a line of its own, and a line
+    /// that is there already is left out.
     #[must_use]
     pub fn narrative(&self) -> String {
         let mut lines = Vec::new();
-        self.transactions().for_each(|transaction| transaction.texts(&mut lines));
-        lines.extend(self.additional_information.as_ref().map(|text| text.as_str().into()));
+        self.transactions()
+            .for_each(|transaction| transaction.texts(&mut lines));
+        lines.extend(
+            self.additional_information
+                .as_ref()
+                .map(|text| text.as_str().into()),
+        );
         joined(lines)
     }
 
@@ -91,10 +107,16 @@ impl Entry {
         self.counterparty()?.name.as_ref().map(Text::as_str)
     }
 
-    /// All references of the entry and its transactions: the wire name, or the kind of a proprietary one, and the text.
+    /// All references of the entry and its transactions: the wire name, or the kind of a
+    /// proprietary one, and the text.
     pub fn references(&self) -> impl Iterator<Item = (&str, &str)> {
-        let own = [("NtryRef", &self.reference), ("AcctSvcrRef", &self.servicer_reference)];
-        let own = own.into_iter().filter_map(|(name, text)| Some((name, text.as_ref()?.as_str())));
+        let own = [
+            ("NtryRef", &self.reference),
+            ("AcctSvcrRef", &self.servicer_reference),
+        ];
+        let own = own
+            .into_iter()
+            .filter_map(|(name, text)| Some((name, text.as_ref()?.as_str())));
         own.chain(self.transactions().flat_map(Transaction::references))
     }
 }
@@ -103,18 +125,25 @@ impl Transaction {
     /// A transaction with all that the schema demands.
     #[must_use]
     pub fn with_amount(amount: Amount, direction: Direction) -> Self {
-        Self { amount: Some(amount), direction: Some(direction), ..Self::new() }
+        Self {
+            amount: Some(amount),
+            direction: Some(direction),
+            ..Self::new()
+        }
     }
 
-    /// The amount as it changes the account: debits are negative. `None` without an amount, without a direction, or
-    /// with an unknown one.
+    /// The amount as it changes the account: debits are negative. `None` without an amount, without
+    /// a direction, or with an unknown one.
     #[must_use]
     pub fn signed_amount(&self) -> Option<Decimal> {
-        self.direction.as_ref()?.apply(self.amount.as_ref()?.value())
+        self.direction
+            .as_ref()?
+            .apply(self.amount.as_ref()?.value())
     }
 
-    /// All that the transaction says in words: the [narrative](Remittance::narrative) of its remittance information,
-    /// then `AddtlTxInf`. Each text stands on a line of its own, and a line that is there already is left out.
+    /// All that the transaction says in words: the [narrative](Remittance::narrative) of its
+    /// remittance information, then `AddtlTxInf`. Each text stands on a line of its own, and a line
+    /// that is there already is left out.
     #[must_use]
     pub fn narrative(&self) -> String {
         let mut lines = Vec::new();
@@ -126,12 +155,18 @@ impl Transaction {
         if let Some(remittance) = &self.remittance {
             remittance.texts(lines);
         }
-        lines.extend(self.additional_information.as_ref().map(|text| text.as_str().into()));
+        lines.extend(
+            self.additional_information
+                .as_ref()
+                .map(|text| text.as_str().into()),
+        );
     }
 
     /// All references: the wire name, or the kind of a proprietary one, and the text.
     pub fn references(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.references.iter().flat_map(|references| references.all())
+        self.references
+            .iter()
+            .flat_map(|references| references.all())
     }
 }
 
@@ -153,8 +188,14 @@ impl References {
             ("MktInfrstrctrTxId", &self.market_infrastructure_id),
             ("PrcgId", &self.processing_id),
         ];
-        let named = named.into_iter().filter_map(|(name, text)| Some((name, text.as_ref()?.as_str())));
-        named.chain(self.proprietary.iter().map(|other| (other.kind.as_str(), other.reference.as_str())))
+        let named = named
+            .into_iter()
+            .filter_map(|(name, text)| Some((name, text.as_ref()?.as_str())));
+        named.chain(
+            self.proprietary
+                .iter()
+                .map(|other| (other.kind.as_str(), other.reference.as_str())),
+        )
     }
 }
 
@@ -165,7 +206,10 @@ impl Remittance {
         let mut remittance = Self::default();
         let mut rest = text;
         while !rest.is_empty() {
-            let end = rest.char_indices().nth(PIECE).map_or(rest.len(), |(end, _)| end);
+            let end = rest
+                .char_indices()
+                .nth(PIECE)
+                .map_or(rest.len(), |(end, _)| end);
             let (piece, after) = rest.split_at(end);
             remittance.unstructured.push(piece.into());
             rest = after;
@@ -173,9 +217,10 @@ impl Remittance {
         remittance
     }
 
-    /// All that the remittance information says in words: the pieces of `Ustrd` joined without a separator, then of
-    /// each `Strd` the creditor's reference (`CdtrRefInf/Ref`), the numbers of the documents (`RfrdDocInf/Nb`) and each
-    /// `AddtlRmtInf`. Each text stands on a line of its own, and a line that is there already is left out.
+    /// All that the remittance information says in words: the pieces of `Ustrd` joined without a
+    /// separator, then of each `Strd` the creditor's reference (`CdtrRefInf/Ref`), the numbers of
+    /// the documents (`RfrdDocInf/Nb`) and each `AddtlRmtInf`. Each text stands on a line of its
+    /// own, and a line that is there already is left out.
     #[must_use]
     pub fn narrative(&self) -> String {
         let mut lines = Vec::new();
@@ -186,72 +231,106 @@ impl Remittance {
     fn texts<'a>(&'a self, lines: &mut Vec<Cow<'a, str>>) {
         lines.push(self.unstructured.iter().map(Text::as_str).collect());
         for part in &self.structured {
-            let reference = part.creditor_reference.as_ref().and_then(|reference| reference.reference.as_ref());
+            let reference = part
+                .creditor_reference
+                .as_ref()
+                .and_then(|reference| reference.reference.as_ref());
             lines.extend(reference.map(|reference| reference.as_str().into()));
-            let numbers = part.documents.iter().filter_map(|document| document.number.as_ref());
+            let numbers = part
+                .documents
+                .iter()
+                .filter_map(|document| document.number.as_ref());
             lines.extend(numbers.map(|number| number.as_str().into()));
-            lines.extend(part.additional_information.iter().map(|text| text.as_str().into()));
+            lines.extend(
+                part.additional_information
+                    .iter()
+                    .map(|text| text.as_str().into()),
+            );
         }
     }
 }
 
 impl<'a> EntryLine<'a> {
-    /// The amount of the line: that of the transaction; that of the entry where there is none, or where the only
-    /// transaction of the entry states none. `None` for one of several that states none.
+    /// The amount of the line: that of the transaction; that of the entry where there is none, or
+    /// where the only transaction of the entry states none. `None` for one of several that states
+    /// none.
     #[must_use]
     pub fn amount(&self) -> Option<&'a Amount> {
         match self.transaction {
             None => Some(&self.entry.amount),
             Some(transaction) => {
                 let alone = self.entry.transactions().nth(1).is_none();
-                transaction.amount.as_ref().or(alone.then_some(&self.entry.amount))
+                transaction
+                    .amount
+                    .as_ref()
+                    .or(alone.then_some(&self.entry.amount))
             }
         }
     }
 
-    /// The direction of the line: that of the transaction; that of the entry where there is none, or where the
-    /// transaction states none.
+    /// The direction of the line: that of the transaction; that of the entry where there is none,
+    /// or where the transaction states none.
     #[must_use]
     pub fn direction(&self) -> &'a Direction {
-        let own = self.transaction.and_then(|transaction| transaction.direction.as_ref());
+        let own = self
+            .transaction
+            .and_then(|transaction| transaction.direction.as_ref());
         own.unwrap_or(&self.entry.direction)
     }
 
-    /// The amount as it changes the account: debits are negative. `None` without an amount, or for an unknown
-    /// direction.
+    /// The amount as it changes the account: debits are negative. `None` without an amount, or for
+    /// an unknown direction.
     #[must_use]
     pub fn signed_amount(&self) -> Option<Decimal> {
         self.direction().apply(self.amount()?.value())
     }
 
-    /// The [signed amount](Self::signed_amount) in its currency. `None` also without a well-formed currency code.
+    /// The [signed amount](Self::signed_amount) in its currency. `None` also without a well-formed
+    /// currency code.
     #[must_use]
     pub fn signed_money(&self) -> Option<Money> {
         self.direction().apply_to_money(self.amount()?)
     }
 
-    /// All that the line says in words: the [narrative](Transaction::narrative) of the transaction. That of the whole
-    /// entry, `AddtlNtryInf`, where the transaction says nothing or there is none.
+    /// All that the line says in words: the [narrative](Transaction::narrative) of the transaction.
+    /// That of the whole entry, `AddtlNtryInf`, where the transaction says nothing or there is
+    /// none.
     #[must_use]
     pub fn narrative(&self) -> String {
-        let own = self.transaction.map(Transaction::narrative).filter(|text| !text.is_empty());
-        let whole = || self.entry.additional_information.as_ref().map(|text| text.as_str().to_owned());
+        let own = self
+            .transaction
+            .map(Transaction::narrative)
+            .filter(|text| !text.is_empty());
+        let whole = || {
+            self.entry
+                .additional_information
+                .as_ref()
+                .map(|text| text.as_str().to_owned())
+        };
         own.or_else(whole).unwrap_or_default()
     }
 
-    /// The counterparty: the debtor of a credit, the creditor of a debit. For a reversal it is the other way round,
-    /// because its parties keep the roles that they had in the reversed payment.
+    /// The counterparty: the debtor of a credit, the creditor of a debit. For a reversal it is the
+    /// other way round, because its parties keep the roles that they had in the reversed payment.
     #[must_use]
     pub fn counterparty(&self) -> Option<&'a Party> {
         let parties = self.parties()?;
-        if self.is_incoming()? { parties.debtor.as_deref() } else { parties.creditor.as_deref() }
+        if self.is_incoming()? {
+            parties.debtor.as_deref()
+        } else {
+            parties.creditor.as_deref()
+        }
     }
 
     /// The account of the counterparty.
     #[must_use]
     pub fn counterparty_account(&self) -> Option<&'a CounterpartyAccount> {
         let parties = self.parties()?;
-        if self.is_incoming()? { parties.debtor_account.as_deref() } else { parties.creditor_account.as_deref() }
+        if self.is_incoming()? {
+            parties.debtor_account.as_deref()
+        } else {
+            parties.creditor_account.as_deref()
+        }
     }
 
     fn parties(&self) -> Option<&'a TransactionParties> {

@@ -1,6 +1,8 @@
-//! `account_message!`: a message about accounts, such as camt.052, camt.053 and camt.054 of one version.
+//! `account_message!`: a message about accounts, such as camt.052, camt.053 and camt.054 of one
+//! version.
 
-/// States a message of a group header and of groups, such as reports, each with the entries of one account.
+/// States a message of a group header and of groups, such as reports, each with the entries of one
+/// account.
 ///
 /// ```text
 /// account_message! {
@@ -24,8 +26,8 @@
 /// ```
 ///
 /// - `balances` is left out for a message without them.
-/// - The group has the elements that the messages of one version share, and methods for its entries and balances. Its
-///   summary is compared with its entries.
+/// - The group has the elements that the messages of one version share, and methods for its entries
+///   and balances. Its summary is compared with its entries.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! account_message {
@@ -63,10 +65,12 @@ macro_rules! account_message {
             /// and its end, then the end of the message.
             ///
             #[doc = concat!("- What stands before the first entry of a ", $word, " comes with its start. The parts that")]
-            ///   cannot be missing must be there; without them the first entry is an error that names them. Reading a
-            ///   whole document accepts them later, too.
-            /// - What stands after the entries, and what the summary contradicts, comes with the end.
-            /// - Under [`Mode::Strict`](crate::Mode::Strict) the first finding of the schema ends the stream.
+            ///   cannot be missing must be there; without them the first entry is an error that
+            ///   names them. Reading a whole document accepts them later, too.
+            /// - What stands after the entries, and what the summary contradicts, comes with the
+            ///   end.
+            /// - Under [`Mode::Strict`](crate::Mode::Strict) the first finding of the schema ends
+            ///   the stream.
             ///
             $(#[$stream_meta])*
             stream: $Reader of $Item { $Start, Entry, $End },
@@ -135,23 +139,27 @@ macro_rules! __account_balances {
                 $crate::__private::balance(&self.balances, kind)
             }
 
-            /// The opening balance: the first `OPBD`, otherwise the first `PRCD`, the closing balance before.
+            /// The opening balance: the first `OPBD`, otherwise the first `PRCD`, the closing
+            /// balance before.
             #[must_use]
             pub fn opening_balance(&self) -> Option<&$crate::Balance> {
                 $crate::__private::opening(&self.balances)
             }
 
-            /// The closing balance: the last `CLBD`, otherwise the last `ITBD`, the booked balance so far.
+            /// The closing balance: the last `CLBD`, otherwise the last `ITBD`, the booked balance
+            /// so far.
             #[must_use]
             pub fn closing_balance(&self) -> Option<&$crate::Balance> {
                 $crate::__private::closing(&self.balances)
             }
 
-            /// Each entry, in the order of the document, with the booked balance after it: the opening balance and the
-            /// booked entries up to and with it, below zero when the account is overdrawn.
+            /// Each entry, in the order of the document, with the booked balance after it: the
+            /// opening balance and the booked entries up to and with it, below zero when the
+            /// account is overdrawn.
             ///
-            /// `None` without an opening balance, and from an entry on that is booked in another currency or has an
-            /// unknown direction. Entries that are not booked leave the balance as it is.
+            /// `None` without an opening balance, and from an entry on that is booked in another
+            /// currency or has an unknown direction. Entries that are not booked leave the balance
+            /// as it is.
             pub fn running_balances(
                 &self,
             ) -> impl Iterator<Item = (&$crate::Entry, Option<$crate::__private::Decimal>)> {

@@ -22,7 +22,7 @@ mod tax;
 mod transaction;
 
 pub use self::{
-    account::*, agent::*, amount::*, balance::*, bank_transaction_code::*, card::*, charges::*, document_line::*,
-    entry::*, garnishment::*, header::*, instrument::*, interest::*, party::*, period::*, point_of_interaction::*,
-    remittance::*, summary::*, tax::*, transaction::*,
+    account::*, agent::*, amount::*, balance::*, bank_transaction_code::*, card::*, charges::*,
+    document_line::*, entry::*, garnishment::*, header::*, instrument::*, interest::*, party::*,
+    period::*, point_of_interaction::*, remittance::*, summary::*, tax::*, transaction::*,
 };

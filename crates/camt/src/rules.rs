@@ -46,24 +46,39 @@ pub(crate) fn entry_details(details: &EntryDetails, by: &mut impl Watch) {
         return;
     }
     let counted = number(details.transactions.len());
-    if let Some(stated) = batch.transactions.as_ref().and_then(|count| count.to_number())
+    if let Some(stated) = batch
+        .transactions
+        .as_ref()
+        .and_then(|count| count.to_number())
         && stated != counted
     {
         by.report(Disagreement::BatchCount { stated, counted }.into());
     }
     let Some(total) = &batch.total else { return };
     let same_currency = |amount: &Amount| amount.currency() == total.currency();
-    if !details.transactions.iter().all(|transaction| transaction.amount.as_ref().is_some_and(same_currency)) {
+    if !details
+        .transactions
+        .iter()
+        .all(|transaction| transaction.amount.as_ref().is_some_and(same_currency))
+    {
         return;
     }
     let summed = details
         .transactions
         .iter()
-        .try_fold(Decimal::ZERO, |sum, transaction| sum.checked_add(transaction.signed_amount()?));
+        .try_fold(Decimal::ZERO, |sum, transaction| {
+            sum.checked_add(transaction.signed_amount()?)
+        });
     if let Some(summed) = summed.map(|sum| sum.abs())
         && summed != total.value()
     {
-        by.report(Disagreement::BatchTotal { stated: total.value(), summed }.into());
+        by.report(
+            Disagreement::BatchTotal {
+                stated: total.value(),
+                summed,
+            }
+            .into(),
+        );
     }
 }
 

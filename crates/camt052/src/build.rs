@@ -60,6 +60,9 @@ impl From<Infallible> for BuildError {
 
 impl From<Finding> for BuildError {
     fn from(finding: Finding) -> Self {
-        Self::Invalid { path: finding.path, kind: finding.kind }
+        Self::Invalid {
+            path: finding.path,
+            kind: finding.kind,
+        }
     }
 }

@@ -6,7 +6,9 @@ mod build;
 mod message;
 
 pub use bankrail_camt::*;
-pub use build::{BuildError, CreationTime, EntryBuilder, ReportBuilder, ReportIds, WrittenEntry, WrittenReport};
+pub use build::{
+    BuildError, CreationTime, EntryBuilder, ReportBuilder, ReportIds, WrittenEntry, WrittenReport,
+};
 pub use message::{Document, EntryReader, Parsed, Report, StreamItem};
 
 /// The namespace of the message.

@@ -28,8 +28,9 @@ bankrail_camt::account_message! {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// It blocks while its source does. An async caller runs it on a thread of its own and receives the parts from a
-    /// channel. The capacity of the channel bounds what is read ahead, and dropping the receiver ends the reading:
+    /// It blocks while its source does. An async caller runs it on a thread of its own and receives
+    /// the parts from a channel. The capacity of the channel bounds what is read ahead, and
+    /// dropping the receiver ends the reading:
     ///
     /// ```
     /// use bankrail_camt052::{EntryReader, ReadError, ReadOptions, StreamItem};

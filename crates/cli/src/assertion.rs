@@ -6,7 +6,9 @@ use crate::failure::{Failure, Outcome, causes};
 use crate::keys::file;
 use crate::output::Output;
 use bankrail::client_assertion::token::{ScopeSet, TokenRequest};
-use bankrail::client_assertion::{AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId};
+use bankrail::client_assertion::{
+    AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId,
+};
 use bankrail::values::{Clock as _, SystemClock, Timestamp, ValueError};
 use clap::{Args, Subcommand};
 use std::io::Write as _;
@@ -16,8 +18,8 @@ use std::time::Duration;
 pub(crate) enum Command {
     /// Make an assertion, signed with the customer's key
     ///
-    /// Prints the assertion, or with --form the whole body of the token request. Whoever has it can get a token until
-    /// it expires.
+    /// Prints the assertion, or with --form the whole body of the token request. Whoever has it can
+    /// get a token until it expires.
     #[command(after_help = "Examples:\n  \
         bankrail assertion make --key signing.pem --customer CUSTOMERCODE \
         --audience https://auth.example.com/v1.0/auth\n  \
@@ -26,13 +28,15 @@ pub(crate) enum Command {
     Make(Make),
     /// Say which rule an assertion passes and which it does not
     ///
-    /// Without --key the signature is not verified, without --audience the claim aud is compared with nothing, and
-    /// there is no verdict. Claims and header are printed, the signature is not.
-    #[command(after_help = "Exit status: 0 if no rule is broken, 1 if one is, 2 for a file that cannot be read.\n\n\
+    /// Without --key the signature is not verified, without --audience the claim aud is compared
+    /// with nothing, and there is no verdict. Claims and header are printed, the signature is not.
+    #[command(
+        after_help = "Exit status: 0 if no rule is broken, 1 if one is, 2 for a file that cannot be read.\n\n\
         Examples:\n  \
         bankrail assertion explain assertion.txt\n  \
         bankrail assertion make … | bankrail assertion explain --key signing.pub.pem --audience \
-        https://auth.example.com/v1.0/auth -")]
+        https://auth.example.com/v1.0/auth -"
+    )]
     Explain(Explain),
 }
 
@@ -81,8 +85,8 @@ pub(crate) struct Explain {
     /// Judge as at this time instead of now, such as 2021-07-29T01:02:03Z
     #[arg(long, value_name = "TIME", value_parser = time)]
     at: Option<Timestamp>,
-    /// Accept what widespread client libraries send: an aud in an array, an exp that is text or up to 30 s too far
-    /// ahead, no typ or client-authentication+jwt
+    /// Accept what widespread client libraries send: an aud in an array, an exp that is text or up
+    /// to 30 s too far ahead, no typ or client-authentication+jwt
     #[arg(long)]
     lenient: bool,
 }
@@ -105,14 +109,29 @@ fn make(arguments: &Make, output: &mut Output) -> Result<(), Failure> {
         .lifetime(Duration::from_secs(arguments.lifetime))
         .issuer(arguments.issuer)
         .issued_at(arguments.issued_at)
-        .jwt_id(if arguments.jwt_id { JwtId::Random } else { JwtId::Absent });
-    let builder = AssertionBuilder::new(arguments.customer.clone(), arguments.audience.clone(), options);
-    let assertion = builder
-        .sign(&key, SystemClock.now())
-        .map_err(|error| Failure::refused(causes(&error), "bankrail assertion make --help says what fits"))?;
+        .jwt_id(if arguments.jwt_id {
+            JwtId::Random
+        } else {
+            JwtId::Absent
+        });
+    let builder = AssertionBuilder::new(
+        arguments.customer.clone(),
+        arguments.audience.clone(),
+        options,
+    );
+    let assertion = builder.sign(&key, SystemClock.now()).map_err(|error| {
+        Failure::refused(
+            causes(&error),
+            "bankrail assertion make --help says what fits",
+        )
+    })?;
     match &arguments.form {
         // Without a line end, because curl sends what it reads.
-        Some(scopes) => Ok(output.write_all(TokenRequest::new(assertion, scopes.clone()).to_form().as_bytes())?),
+        Some(scopes) => Ok(output.write_all(
+            TokenRequest::new(assertion, scopes.clone())
+                .to_form()
+                .as_bytes(),
+        )?),
         None => output.line(assertion),
     }
 }

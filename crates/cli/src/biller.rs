@@ -87,17 +87,19 @@ pub(crate) struct Arguments {
     /// The file connection.toml, or its folder
     #[arg(long, value_name = "FILE")]
     connection: PathBuf,
-    /// The folder of what it knows, made if it does not exist; by default biller beside the connection
+    /// The folder of what it knows, made if it does not exist; by default biller beside the
+    /// connection
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
     /// Print one JSON object for each line
     #[arg(long)]
     json: bool,
-    /// The seconds between two polls of an account; by default 600, or as many as all accounts need that together have
-    /// 25 calls an hour
+    /// The seconds between two polls of an account; by default 600, or as many as all accounts need
+    /// that together have 25 calls an hour
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     poll: Option<u64>,
-    /// The bank counts 25 calls an hour for each account, not for all accounts of the customer together
+    /// The bank counts 25 calls an hour for each account, not for all accounts of the customer
+    /// together
     #[arg(long)]
     limit_per_account: bool,
     /// An account to poll, in place of those of the connection; may be repeated
@@ -109,11 +111,12 @@ pub(crate) struct Arguments {
     /// Receive no webhooks
     #[arg(long, conflicts_with = "listen")]
     no_receive: bool,
-    /// Keep each page and each refused delivery as it came for so many days, sealed, in the data folder; see bankrail
-    /// archive
+    /// Keep each page and each refused delivery as it came for so many days, sealed, in the data
+    /// folder; see bankrail archive
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u64).range(1..=3650))]
     archive: Option<u64>,
-    /// Try what a statement needs, print what to change, and end: with one statement call, of the first account
+    /// Try what a statement needs, print what to change, and end: with one statement call, of the
+    /// first account
     #[arg(long, conflicts_with_all = ["no_poll", "json"])]
     probe: bool,
     /// The address to receive at, in place of that of the connection
@@ -172,14 +175,25 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome,
 }
 
 /// Uses the biller's own token and its count of calls.
-async fn probe(arguments: &Arguments, connection: &Connection, output: &mut Output) -> Result<Outcome, Failure> {
+async fn probe(
+    arguments: &Arguments,
+    connection: &Connection,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
     let folder = Folder::open(arguments.data())?;
     let store = Arc::new(folder.store()?);
     let client = client(connection, &folder, &store, None)?;
     let found = client.probe(connection.accounts.first()).await;
     store.close().await;
-    found.to_string().lines().try_for_each(|line| output.line(line))?;
-    Ok(if found.passed() { Outcome::Fine } else { Outcome::Findings })
+    found
+        .to_string()
+        .lines()
+        .try_for_each(|line| output.line(line))?;
+    Ok(if found.passed() {
+        Outcome::Fine
+    } else {
+        Outcome::Findings
+    })
 }
 
 fn client(
@@ -188,38 +202,76 @@ fn client(
     store: &Arc<SqliteStore>,
     archive: Option<Archive>,
 ) -> Result<Client, Failure> {
-    let mut options = ClientOptions::new().counters(store.clone()).token_cache((store.clone(), folder.secret()?));
+    let mut options = ClientOptions::new()
+        .counters(store.clone())
+        .token_cache((store.clone(), folder.secret()?));
     if let Some(archive) = archive {
         options = options.archive(archive);
     }
     connection.client(options).map_err(|error| failure(&error))
 }
 
-async fn serve(arguments: &Arguments, connection: &Connection, output: &mut Output) -> Result<Outcome, Failure> {
+async fn serve(
+    arguments: &Arguments,
+    connection: &Connection,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
     let shutdown = crate::unfinished::shutdown()?;
     let folder = Folder::open(arguments.data())?;
     let store = Arc::new(folder.store()?);
-    let archive = arguments.archive.map(|days| archive::keeping(&folder, &store, days)).transpose()?;
+    let archive = arguments
+        .archive
+        .map(|days| archive::keeping(&folder, &store, days))
+        .transpose()?;
     let journal = Journal::open((*store).clone()).await?;
     let (teller, mut printer) = Printer::new(journal.clone(), arguments.json);
 
     let accounts = &connection.accounts;
     let receiving = match connection.receivers {
-        Some(_) => Some(receive::start(connection, &store, archive.clone(), journal.clone(), teller.clone()).await?),
+        Some(_) => Some(
+            receive::start(
+                connection,
+                &store,
+                archive.clone(),
+                journal.clone(),
+                teller.clone(),
+            )
+            .await?,
+        ),
         None => None,
     };
-    let client = if accounts.is_empty() { None } else { Some(client(connection, &folder, &store, archive)?) };
+    let client = if accounts.is_empty() {
+        None
+    } else {
+        Some(client(connection, &folder, &store, archive)?)
+    };
     // Each account then polls as if it were alone.
-    let sharing = if connection.limit_per_account { accounts.len().min(1) } else { accounts.len() };
+    let sharing = if connection.limit_per_account {
+        accounts.len().min(1)
+    } else {
+        accounts.len()
+    };
     let every = poll::interval(arguments.poll, sharing);
-    let polling = client.as_ref().map(|client| poll::start(client, &store, accounts, every, journal, teller));
+    let polling = client
+        .as_ref()
+        .map(|client| poll::start(client, &store, accounts, every, journal, teller));
 
-    let counts = store.inbox().counts().await.map_err(|error| folder::failed(&error))?;
+    let counts = store
+        .inbox()
+        .counts()
+        .await
+        .map_err(|error| folder::failed(&error))?;
     let started = Started {
         at: SystemClock.now(),
         data: folder.path().display().to_string(),
-        listen: receiving.as_ref().map(|receiving| format!("https://{}", receiving.address())),
-        paths: if receiving.is_some() { receive::paths() } else { Vec::new() },
+        listen: receiving
+            .as_ref()
+            .map(|receiving| format!("https://{}", receiving.address())),
+        paths: if receiving.is_some() {
+            receive::paths()
+        } else {
+            Vec::new()
+        },
         accounts: accounts.len(),
         poll_seconds: polling.is_some().then_some(every),
         pending: counts.pending,
@@ -248,5 +300,10 @@ async fn serve(arguments: &Arguments, connection: &Connection, output: &mut Outp
         client.close();
     }
     store.close().await;
-    printed?.map_err(|error| Failure::unable(format_args!("a part of the program ended: {error}"), "start it again"))
+    printed?.map_err(|error| {
+        Failure::unable(
+            format_args!("a part of the program ended: {error}"),
+            "start it again",
+        )
+    })
 }

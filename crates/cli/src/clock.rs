@@ -14,7 +14,9 @@ pub(crate) fn moment(at: &DateTime) -> String {
 
 /// A date, or a date and time to the second, that a document wrote: `2021-07-29 17:10:05 +10:00`.
 pub(crate) fn readable(written: &str) -> String {
-    let Some((day, rest)) = written.split_once('T') else { return written.to_owned() };
+    let Some((day, rest)) = written.split_once('T') else {
+        return written.to_owned();
+    };
     let (time, offset) = rest.split_at(rest.find(['Z', '+', '-']).unwrap_or(rest.len()));
     let time = time.split_once('.').map_or(time, |(seconds, _)| seconds);
     let offset = if offset == "Z" { "UTC" } else { offset };
@@ -26,17 +28,32 @@ pub(crate) fn instant(at: Timestamp) -> String {
     both(at.to_time())
 }
 
-/// `2021-07-29 07:10:05 UTC`, followed by the time in the zone of the machine where that is another.
+/// `2021-07-29 07:10:05 UTC`, followed by the time in the zone of the machine where that is
+/// another.
 fn both(at: OffsetDateTime) -> String {
     // The zone is not known where the system does not tell.
-    let here = UtcOffset::local_offset_at(at).ok().filter(|offset| !offset.is_utc());
-    let text = |at: OffsetDateTime| format!("{} {:02}:{:02}:{:02}", at.date(), at.hour(), at.minute(), at.second());
+    let here = UtcOffset::local_offset_at(at)
+        .ok()
+        .filter(|offset| !offset.is_utc());
+    let text = |at: OffsetDateTime| {
+        format!(
+            "{} {:02}:{:02}:{:02}",
+            at.date(),
+            at.hour(),
+            at.minute(),
+            at.second()
+        )
+    };
     let utc = at.checked_to_offset(UtcOffset::UTC).unwrap_or(at);
     match here.and_then(|offset| at.checked_to_offset(offset)) {
         Some(local) => {
             let (hours, minutes, _) = local.offset().as_hms();
             let sign = if hours < 0 || minutes < 0 { '-' } else { '+' };
-            let offset = format!("{sign}{:02}:{:02}", hours.unsigned_abs(), minutes.unsigned_abs());
+            let offset = format!(
+                "{sign}{:02}:{:02}",
+                hours.unsigned_abs(),
+                minutes.unsigned_abs()
+            );
             format!("{} UTC, {} {offset} here", text(utc), text(local))
         }
         None => format!("{} UTC", text(utc)),
@@ -51,9 +68,15 @@ mod tests {
     fn times_are_readable() {
         for (written, expected) in [
             ("2021-07-29", "2021-07-29"),
-            ("2021-07-29T17:10:05.0000000+10:00", "2021-07-29 17:10:05 +10:00"),
+            (
+                "2021-07-29T17:10:05.0000000+10:00",
+                "2021-07-29 17:10:05 +10:00",
+            ),
             ("2021-07-29T17:10:00Z", "2021-07-29 17:10:00 UTC"),
-            ("2021-07-29T17:10:05.250-03:30", "2021-07-29 17:10:05 -03:30"),
+            (
+                "2021-07-29T17:10:05.250-03:30",
+                "2021-07-29 17:10:05 -03:30",
+            ),
             ("2021-07-29T17:10:05", "2021-07-29 17:10:05"),
         ] {
             assert_eq!(readable(written), expected);

@@ -18,20 +18,23 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Judge a customer's receivers by the clauses of the specification that can be seen from outside
+    /// Judge a customer's receivers by the clauses of the specification that can be seen from
+    /// outside
     ///
-    /// Plays the provider: delivers some 1,300 messages over HTTPS, good ones and hostile ones, and prints a row for
-    /// each clause: its number in docs/conformance.md under the heading of SPEC.md, the verdict, and for a failure what
-    /// was expected and what was found. Nothing is assumed about the language or the library behind the receivers.
+    /// Plays the provider: delivers some 1,300 messages over HTTPS, good ones and hostile ones, and
+    /// prints a row for each clause: its number in docs/conformance.md under the heading of
+    /// SPEC.md, the verdict, and for a failure what was expected and what was found. Nothing is
+    /// assumed about the language or the library behind the receivers.
     ///
-    /// Mandates, payments and cases are made up anew in each run, and receivers store them: judge a test installation.
+    /// Mandates, payments and cases are made up anew in each run, and receivers store them: judge a
+    /// test installation.
     ///
-    /// A row fails if a sentence of SPEC.md is broken. Rows under "Beyond SPEC.md" are about what it does not say, such
-    /// as the API key: where a receiver differs there from what is known of live services, that is "noted", and fails
-    /// with
-    /// --strict. What is left open altogether is noted and never fails. Whether a receiver knows a message again is seen
-    /// in the ids of its acknowledgements, if it repeats the first one. The last line says what to mend first.
-    /// "not run": the row depends on another that failed, or on a receiver whose address was not given.
+    /// A row fails if a sentence of SPEC.md is broken. Rows under "Beyond SPEC.md" are about what
+    /// it does not say, such as the API key: where a receiver differs there from what is known of
+    /// live services, that is "noted", and fails with --strict. What is left open altogether is
+    /// noted and never fails. Whether a receiver knows a message again is seen in the ids of its
+    /// acknowledgements, if it repeats the first one. The last line says what to mend first. "not
+    /// run": the row depends on another that failed, or on a receiver whose address was not given.
     #[command(
         after_help = "The file of --config is TOML. Names of files in it are relative to its folder, and arguments \
         come before what is in it. Keys in it do not stand in the list of processes:\n\n  \
@@ -66,24 +69,27 @@ pub(crate) enum Command {
     Receiver(Box<receiver::Receiver>),
     /// Judge a provider by the clauses of the specification that can be seen from outside
     ///
-    /// Calls the provider's two endpoints over HTTPS as a customer does, rightly and wrongly, and prints a row for each
-    /// clause: its number in docs/conformance.md under the heading of SPEC.md, the verdict, and for a failure what was
-    /// expected and what was found. Nothing is assumed about the language or the library behind the endpoints.
+    /// Calls the provider's two endpoints over HTTPS as a customer does, rightly and wrongly, and
+    /// prints a row for each clause: its number in docs/conformance.md under the heading of
+    /// SPEC.md, the verdict, and for a failure what was expected and what was found. Nothing is
+    /// assumed about the language or the library behind the endpoints.
     ///
-    /// Every call counts against the customer's limits, so the calls are bounded by --budget: 10 for tokens and 25 for
-    /// statements unless it says otherwise, the most important ones first. What the budget did not last for reads "not
-    /// run". Run it again an hour later with --rest-of, or agree on higher limits with the provider. A call that is
-    /// answered 429 is repeated after its Retry-After if that is within --wait.
+    /// Every call counts against the customer's limits, so the calls are bounded by --budget: 10
+    /// for tokens and 25 for statements unless it says otherwise, the most important ones first.
+    /// What the budget did not last for reads "not run". Run it again an hour later with --rest-of,
+    /// or agree on higher limits with the provider. A call that is answered 429 is repeated after
+    /// its Retry-After if that is within --wait.
     ///
     /// The last line says what to mend first. Without a token the rows that need one are not run.
     ///
-    /// A row fails if a sentence of SPEC.md is broken. What differs from what is known of live services, and SPEC.md
-    /// does not say, is "noted", and fails with --strict. What is left open altogether is noted and never fails. "not
-    /// seen": this customer's accounts or options show nothing to judge it by.
+    /// A row fails if a sentence of SPEC.md is broken. What differs from what is known of live
+    /// services, and SPEC.md does not say, is "noted", and fails with --strict. What is left open
+    /// altogether is noted and never fails. "not seen": this customer's accounts or options show
+    /// nothing to judge it by.
     ///
-    /// The customer should be one for tests. Its accounts should have entries of today, one of them fast payments, one
-    /// of them credits to virtual accounts. No secret, account number or name is printed; amounts are where they are
-    /// wrong.
+    /// The customer should be one for tests. Its accounts should have entries of today, one of them
+    /// fast payments, one of them credits to virtual accounts. No secret, account number or name is
+    /// printed; amounts are where they are wrong.
     #[command(
         after_help = "A booking of --book is one JSON object. It is booked when the command ends with 0 or the answer \
         is a success. Six are ordered for today, two of them alike, and the statement is asked for two to four times \
@@ -130,7 +136,8 @@ struct Printing {
     /// Write a JUnit XML file too; - for standard output, in place of the table
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Write an HTML page too, one file that loads nothing; - for standard output, in place of the table
+    /// Write an HTML page too, one file that loads nothing; - for standard output, in place of the
+    /// table
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Print one JSON object in place of the table
@@ -139,24 +146,30 @@ struct Printing {
     /// Let what SPEC.md does not say, and public documentation of live services does, fail too
     #[arg(long)]
     strict: bool,
-    /// Make ids, texts and amounts up as the run did whose report says this seed. Receivers know the messages of that
-    /// run
+    /// Make ids, texts and amounts up as the run did whose report says this seed. Receivers know
+    /// the messages of that run
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u32>,
 }
 
 impl Printing {
-    /// Prints the judgement, and says how the command ends: with findings if a row failed, otherwise with
-    /// [`Outcome::NotRun`] if one was not run and that is not allowed.
+    /// Prints the judgement, and says how the command ends: with findings if a row failed,
+    /// otherwise with [`Outcome::NotRun`] if one was not run and that is not allowed.
     fn print(&self, judgement: &Judgement, output: &mut Output) -> Result<Outcome, Failure> {
         let files = [&self.junit, &self.html];
         let is_output = |path: &&PathBuf| path.as_os_str() == "-";
         // Standard output is for one of them.
         let taken = files.into_iter().flatten().filter(is_output).count();
         if taken > 1 {
-            return Err(Failure::unable("--junit and --html: expected one of them on standard output", "name a file"));
+            return Err(Failure::unable(
+                "--junit and --html: expected one of them on standard output",
+                "name a file",
+            ));
         }
-        for (path, report) in files.into_iter().zip([judgement.to_junit(), judgement.to_html()]) {
+        for (path, report) in files
+            .into_iter()
+            .zip([judgement.to_junit(), judgement.to_html()])
+        {
             let Some(path) = path else { continue };
             let mut to = Destination::open(Some(path), output)?;
             to.write_all(shown_lines(&report).as_bytes())?;
@@ -199,19 +212,31 @@ fn print_table(judgement: &Judgement, output: &mut Output) -> Result<(), Failure
             output.line(format_args!("{:18}{}", "", shown(row.verdict.detail())))?;
         }
     }
-    let style = if judgement.passed() { Style::Green } else { Style::Red };
+    let style = if judgement.passed() {
+        Style::Green
+    } else {
+        Style::Red
+    };
     output.line(output.paint(style, &shown(&judgement.summary())))?;
-    judgement.mend_first().map_or(Ok(()), |line| output.line(output.paint(style, &shown(&line))))
+    judgement.mend_first().map_or(Ok(()), |line| {
+        output.line(output.paint(style, &shown(&line)))
+    })
 }
 
-/// The failure of a command whose judge came to no judgement. `unreachable` is what to do when nobody answers.
+/// The failure of a command whose judge came to no judgement. `unreachable` is what to do when
+/// nobody answers.
 fn failure(error: &JudgeError, unreachable: &str) -> Failure {
     let next = match error {
         JudgeError::Address => "give one such as https://bank.example",
-        JudgeError::NoAddress => "name the address that the four are below, or pass --outcome and others",
+        JudgeError::NoAddress => {
+            "name the address that the four are below, or pass --outcome and others"
+        }
         JudgeError::NoAccount => "--account names one whose statements may be asked for",
         JudgeError::KeySize { .. } => {
-            return Failure::refused(format_args!("--sign-4096: {error}"), "pass a key of 2048 bits with --sign");
+            return Failure::refused(
+                format_args!("--sign-4096: {error}"),
+                "pass a key of 2048 bits with --sign",
+            );
         }
         JudgeError::Tls(_) => "pass certificates as PEM with --roots",
         JudgeError::Unreachable { .. } => unreachable,
@@ -226,7 +251,9 @@ fn failure(error: &JudgeError, unreachable: &str) -> Failure {
 
 /// The certificate authorities in a PEM file, or else those of the system.
 fn roots(path: Option<&str>) -> Result<TlsRoots, Failure> {
-    path.map_or(Ok(TlsRoots::Platform), |path| Ok(TlsRoots::OnlyPem(input::read(path, MOST_ROOTS)?.to_vec())))
+    path.map_or(Ok(TlsRoots::Platform), |path| {
+        Ok(TlsRoots::OnlyPem(input::read(path, MOST_ROOTS)?.to_vec()))
+    })
 }
 
 /// The bytes of a file of certificates that are read.
@@ -236,7 +263,10 @@ const MOST_ROOTS: usize = 1 << 20;
 fn api_key_header(name: Option<&str>) -> Result<HeaderName, Failure> {
     let Some(name) = name else { return Ok(API_KEY) };
     HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
-        let what = format!("--api-key-header: expected the name of a header, found {}", excerpt(name));
+        let what = format!(
+            "--api-key-header: expected the name of a header, found {}",
+            excerpt(name)
+        );
         Failure::unable(what, "pass the name that is expected, such as apikey")
     })
 }

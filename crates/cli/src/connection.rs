@@ -1,7 +1,7 @@
 //! The file `connection.toml` in the program, and other ways to name what is in it.
 //!
-//! `bankrail provider` writes one for each of its demo customers. `token`, `statement fetch`, `biller` and
-//! `conformance` read it.
+//! `bankrail provider` writes one for each of its demo customers. `token`, `statement fetch`,
+//! `biller` and `conformance` read it.
 
 mod refusal;
 
@@ -30,14 +30,21 @@ pub(crate) fn failure(error: &ConnectionError) -> Failure {
         ConnectionError::Open { source, .. } if source.kind() == ErrorKind::NotFound => {
             "name the file connection.toml or its folder; bankrail provider prints where it has written one"
         }
-        ConnectionError::Open { .. } | ConnectionError::Read { .. } => "check its name, and who may read it",
+        ConnectionError::Open { .. } | ConnectionError::Read { .. } => {
+            "check its name, and who may read it"
+        }
         ConnectionError::Toml { .. } => "correct the file",
-        ConnectionError::Key { source: KeyError::NotPrivate, .. } => NEXT_PRIVATE,
+        ConnectionError::Key {
+            source: KeyError::NotPrivate,
+            ..
+        } => NEXT_PRIVATE,
         ConnectionError::Key { .. } => NEXT_KEY,
         ConnectionError::SeveralKeys { .. } => NEXT_ONE,
         ConnectionError::NotPublicHalf { .. } => "put the public half there, or remove the file",
         ConnectionError::SameKey { .. } => "make another one: bankrail keys generate",
-        ConnectionError::ProviderKeys(_) => "put the provider's public keys there, as PEM or JWK set",
+        ConnectionError::ProviderKeys(_) => {
+            "put the provider's public keys there, as PEM or JWK set"
+        }
         ConnectionError::Certificate { .. } => "name a certificate and its key as PEM",
         ConnectionError::Client { source, .. } => after_options(source),
         ConnectionError::Listen { listen, source, .. } if source.kind() == ErrorKind::AddrInUse => {
@@ -58,7 +65,9 @@ fn after_options(error: &ClientOptionsError) -> &'static str {
             "give the address as the provider does, such as https://bank.example"
         }
         ClientOptionsError::ApiKey => "give the API key without spaces and line ends",
-        ClientOptionsError::ApiKeyHeader { .. } => "give the name that the provider uses, such as apikey",
+        ClientOptionsError::ApiKeyHeader { .. } => {
+            "give the name that the provider uses, such as apikey"
+        }
         ClientOptionsError::Tls(_) => "give the provider's certificate authorities as PEM",
         _ => "correct the connection",
     }
@@ -66,11 +75,21 @@ fn after_options(error: &ClientOptionsError) -> &'static str {
 
 /// A secret of the command line: the text itself, or the first line of the file after an `@`.
 pub(crate) fn given_secret(given: &str, name: &str) -> Result<Zeroizing<String>, Failure> {
-    let Some(file) = given.strip_prefix('@') else { return Ok(Zeroizing::new(given.to_owned())) };
+    let Some(file) = given.strip_prefix('@') else {
+        return Ok(Zeroizing::new(given.to_owned()));
+    };
     let text = input::read_text(file, 4096)?;
-    match text.lines().next().map(str::trim).filter(|line| !line.is_empty()) {
+    match text
+        .lines()
+        .next()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+    {
         Some(line) => Ok(Zeroizing::new(line.to_owned())),
-        None => Err(Failure::unable(format_args!("{file}: expected {name}, found nothing"), "write it to the file")),
+        None => Err(Failure::unable(
+            format_args!("{file}: expected {name}, found nothing"),
+            "write it to the file",
+        )),
     }
 }
 
@@ -78,7 +97,10 @@ pub(crate) fn given_secret(given: &str, name: &str) -> Result<Zeroizing<String>,
 pub(crate) fn given_api_key(option: Option<&str>) -> Result<Option<Zeroizing<String>>, Failure> {
     match option {
         Some(given) => given_secret(given, "an API key").map(Some),
-        None => Ok(std::env::var(API_KEY).ok().filter(|key| !key.is_empty()).map(Zeroizing::new)),
+        None => Ok(std::env::var(API_KEY)
+            .ok()
+            .filter(|key| !key.is_empty())
+            .map(Zeroizing::new)),
     }
 }
 
@@ -88,9 +110,14 @@ mod tests {
 
     #[test]
     fn a_connection_that_is_not_there_is_said_with_what_to_do() {
-        let Err(failure) = open(Path::new("/nowhere/connection.toml")) else { panic!("it is not there") };
+        let Err(failure) = open(Path::new("/nowhere/connection.toml")) else {
+            panic!("it is not there")
+        };
         let line = failure.into_parts().0.unwrap();
-        assert!(line.contains("/nowhere/connection.toml: ") && line.contains("bankrail provider"), "{line}");
+        assert!(
+            line.contains("/nowhere/connection.toml: ") && line.contains("bankrail provider"),
+            "{line}"
+        );
     }
 
     #[test]
@@ -99,8 +126,14 @@ mod tests {
         let file = folder.path().join("key");
         std::fs::write(&file, "the-secret\r\nmore").unwrap();
         let at = format!("@{}", file.display());
-        assert_eq!(given_secret(&at, "an API key").unwrap().as_str(), "the-secret");
-        assert_eq!(given_secret("plain", "an API key").unwrap().as_str(), "plain");
+        assert_eq!(
+            given_secret(&at, "an API key").unwrap().as_str(),
+            "the-secret"
+        );
+        assert_eq!(
+            given_secret("plain", "an API key").unwrap().as_str(),
+            "plain"
+        );
         std::fs::write(&file, "\n").unwrap();
         assert!(given_secret(&at, "an API key").is_err());
     }

@@ -17,7 +17,8 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Of both: [`Outcome::Findings`] if either has findings, otherwise [`Outcome::NotRun`] if either was not judged.
+    /// Of both: [`Outcome::Findings`] if either has findings, otherwise [`Outcome::NotRun`] if
+    /// either was not judged.
     pub(crate) fn and(self, other: Self) -> Self {
         self.max(other)
     }
@@ -45,7 +46,8 @@ pub(crate) enum Failure {
     Refused(String),
     /// A file cannot be read or written, or the arguments do not fit together: exit status 2.
     Unable(String),
-    /// Nobody reads the output any more, as after `| head`. That is no failure: exit status 0, and no text.
+    /// Nobody reads the output any more, as after `| head`. That is no failure: exit status 0, and
+    /// no text.
     Closed,
 }
 
@@ -83,9 +85,10 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::Closed,
-            _ => {
-                Self::unable(format_args!("the output cannot be written: {error}"), "make room or choose another file")
-            }
+            _ => Self::unable(
+                format_args!("the output cannot be written: {error}"),
+                "make room or choose another file",
+            ),
         }
     }
 }

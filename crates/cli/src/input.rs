@@ -30,20 +30,32 @@ pub(crate) fn open(path: &str) -> Result<Reader, Failure> {
             (Box::new(file), metadata.is_file().then_some(metadata.len()))
         }
     };
-    Ok(BufReader::with_capacity(1 << 16, Progress::new(source, total)))
+    Ok(BufReader::with_capacity(
+        1 << 16,
+        Progress::new(source, total),
+    ))
 }
 
-/// Reads a whole file of at most this many bytes. It may be a secret, and is overwritten when it is dropped.
+/// Reads a whole file of at most this many bytes. It may be a secret, and is overwritten when it is
+/// dropped.
 pub(crate) fn read(path: &str, most: usize) -> Result<Zeroizing<Vec<u8>>, Failure> {
     read_rest(path, open(path)?, most)
 }
 
 /// Reads what is left of a source.
-pub(crate) fn read_rest(path: &str, source: impl Read, most: usize) -> Result<Zeroizing<Vec<u8>>, Failure> {
-    // A buffer that grows by itself would leave copies behind. Nearly all inputs are shorter than this.
+pub(crate) fn read_rest(
+    path: &str,
+    source: impl Read,
+    most: usize,
+) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    // A buffer that grows by itself would leave copies behind. Nearly all inputs are shorter than
+    // this.
     let mut bytes = Zeroizing::new(Vec::with_capacity(most.min(1 << 16)));
     let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
-    source.take(limit).read_to_end(&mut bytes).map_err(|error| unreadable(path, &error))?;
+    source
+        .take(limit)
+        .read_to_end(&mut bytes)
+        .map_err(|error| unreadable(path, &error))?;
     if bytes.len() > most {
         let what = format!("{}: expected at most {most} bytes, found more", name(path));
         return Err(Failure::unable(what, "check that it is the file you mean"));
@@ -57,27 +69,45 @@ pub(crate) fn read_text(path: &str, most: usize) -> Result<Zeroizing<String>, Fa
     match std::str::from_utf8(&bytes) {
         Ok(text) => Ok(Zeroizing::new(text.to_owned())),
         Err(error) => Err(Failure::refused(
-            format_args!("{}: expected UTF-8, found another byte after {} bytes", name(path), error.valid_up_to()),
+            format_args!(
+                "{}: expected UTF-8, found another byte after {} bytes",
+                name(path),
+                error.valid_up_to()
+            ),
             "check that it is the file you mean",
         )),
     }
 }
 
-/// Parses the TOML text of a file; `next` says what to do about one that is wrong. An error names the line and leaves
-/// out its text, which may be a secret. Serde quotes the value of a member of another type: a member that is a secret
-/// is read by a function of its own.
-pub(crate) fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str, next: &'static str) -> Result<T, Failure> {
+/// Parses the TOML text of a file; `next` says what to do about one that is wrong. An error names
+/// the line and leaves out its text, which may be a secret. Serde quotes the value of a member of
+/// another type: a member that is a secret is read by a function of its own.
+pub(crate) fn parse_toml<T: DeserializeOwned>(
+    path: &Path,
+    text: &str,
+    next: &'static str,
+) -> Result<T, Failure> {
     toml::from_str(text).map_err(|error| {
-        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let before = error
+            .span()
+            .and_then(|span| text.get(..span.start))
+            .unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         let path = path.to_string_lossy();
-        Failure::unable(format_args!("{}: line {line}: {}", name(&path), error.message()), next)
+        Failure::unable(
+            format_args!("{}: line {line}: {}", name(&path), error.message()),
+            next,
+        )
     })
 }
 
 /// The name of an input for people.
 pub(crate) fn name(path: &str) -> &str {
-    if path == STANDARD { "standard input" } else { path }
+    if path == STANDARD {
+        "standard input"
+    } else {
+        path
+    }
 }
 
 /// A file whose content is refused, and what to do next.
@@ -92,7 +122,10 @@ pub(crate) fn unreadable(path: &str, error: &io::Error) -> Failure {
         io::ErrorKind::PermissionDenied => "check who may read it",
         _ => "check the file",
     };
-    Failure::unable(format_args!("{}: cannot be read: {error}", name(path)), next)
+    Failure::unable(
+        format_args!("{}: cannot be read: {error}", name(path)),
+        next,
+    )
 }
 
 #[cfg(test)]
@@ -101,16 +134,31 @@ mod tests {
 
     #[test]
     fn an_error_of_toml_names_the_line_and_quotes_nothing() {
-        for (text, line) in
-            [("a = 1\n\nsecret = hidden\n", 3), ("secret = \"hidden", 1), ("a = 1\na = \"hidden\"\n", 2)]
-        {
-            let error = parse_toml::<toml::Table>(Path::new("a/file.toml"), text, "correct it").unwrap_err();
+        for (text, line) in [
+            ("a = 1\n\nsecret = hidden\n", 3),
+            ("secret = \"hidden", 1),
+            ("a = 1\na = \"hidden\"\n", 2),
+        ] {
+            let error = parse_toml::<toml::Table>(Path::new("a/file.toml"), text, "correct it")
+                .unwrap_err();
             let error = error.into_parts().0.unwrap();
-            assert!(error.starts_with(&format!("a/file.toml: line {line}: ")), "{error}");
-            assert!(error.ends_with("; correct it") && error.lines().count() == 1, "{error}");
+            assert!(
+                error.starts_with(&format!("a/file.toml: line {line}: ")),
+                "{error}"
+            );
+            assert!(
+                error.ends_with("; correct it") && error.lines().count() == 1,
+                "{error}"
+            );
             assert!(!error.contains("hidden"), "{error}");
         }
         let error = parse_toml::<toml::Table>(Path::new(STANDARD), "a", "correct it").unwrap_err();
-        assert!(error.into_parts().0.unwrap().starts_with("standard input: line 1: "));
+        assert!(
+            error
+                .into_parts()
+                .0
+                .unwrap()
+                .starts_with("standard input: line 1: ")
+        );
     }
 }

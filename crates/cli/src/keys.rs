@@ -15,10 +15,10 @@ use std::path::PathBuf;
 pub(crate) enum Command {
     /// Make a signing key and a decryption key
     ///
-    /// Writes signing.pem and decryption.pem (private, PKCS#8), signing.pub.pem and encryption.pub.pem (public, for the
-    /// other side), and jwks.json (both public keys, named by their thumbprints). A new folder and the private files
-    /// are readable by you alone. No file is overwritten unless --force is given, and without it either all files are
-    /// written or none.
+    /// Writes signing.pem and decryption.pem (private, PKCS#8), signing.pub.pem and
+    /// encryption.pub.pem (public, for the other side), and jwks.json (both public keys, named by
+    /// their thumbprints). A new folder and the private files are readable by you alone. No file is
+    /// overwritten unless --force is given, and without it either all files are written or none.
     #[command(after_help = "Examples:\n  \
         bankrail keys generate my-keys\n  \
         bankrail keys generate --only signing --bits 4096 my-keys")]
@@ -30,21 +30,24 @@ pub(crate) enum Command {
     Show(Files),
     /// Write a key in another spelling
     ///
-    /// Reads PEM and DER of PKCS#1, PKCS#8 and SubjectPublicKeyInfo, and JWK. A private key is only written to a file,
-    /// readable by you alone, or with `-o -`.
+    /// Reads PEM and DER of PKCS#1, PKCS#8 and SubjectPublicKeyInfo, and JWK. A private key is only
+    /// written to a file, readable by you alone, or with `-o -`.
     #[command(after_help = "Examples:\n  \
         bankrail keys convert signing.pem --public --to pem\n  \
         bankrail keys convert signing.pem --to pkcs1-pem -o old.pem\n  \
         bankrail keys convert signing.pub.pem --to jwk --use sign --kid 2026-11")]
     Convert(Convert),
-    /// Print the SHA-256 thumbprint of keys (RFC 7638), the same for a private key and its public half
+    /// Print the SHA-256 thumbprint of keys (RFC 7638), the same for a private key and its public
+    /// half
     #[command(after_help = "Example:\n  bankrail keys thumbprint signing.pem")]
     Thumbprint(Files),
     /// Print a set of public keys as JSON (RFC 7517), for publishing
     ///
-    /// Each key has its use, and a kid: that of a JWK, otherwise its thumbprint. Of private keys only the public half
-    /// is written.
-    #[command(after_help = "Example:\n  bankrail keys jwks --sign signing.pem --encrypt decryption.pem > jwks.json")]
+    /// Each key has its use, and a kid: that of a JWK, otherwise its thumbprint. Of private keys
+    /// only the public half is written.
+    #[command(
+        after_help = "Example:\n  bankrail keys jwks --sign signing.pem --encrypt decryption.pem > jwks.json"
+    )]
     Jwks(Jwks),
 }
 
@@ -112,7 +115,12 @@ pub(crate) struct Convert {
     #[arg(long)]
     public: bool,
     /// What the key is for; needed for a JWK
-    #[arg(long = "use", value_enum, value_name = "USE", required_if_eq("to", "jwk"))]
+    #[arg(
+        long = "use",
+        value_enum,
+        value_name = "USE",
+        required_if_eq("to", "jwk")
+    )]
     use_: Option<Use>,
     /// The name of the JWK; by default that of the JWK read, if it is one
     #[arg(long)]
@@ -147,6 +155,8 @@ pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Fai
         Command::Show(arguments) => show::run(&arguments.files, output),
         Command::Convert(arguments) => convert::run(arguments, output),
         Command::Thumbprint(arguments) => show::thumbprints(&arguments.files, output),
-        Command::Jwks(arguments) => show::jwks(&arguments.sign, &arguments.encrypt, output).map(|()| Outcome::Fine),
+        Command::Jwks(arguments) => {
+            show::jwks(&arguments.sign, &arguments.encrypt, output).map(|()| Outcome::Fine)
+        }
     }
 }

@@ -8,20 +8,27 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// The names of levels, as values of an argument.
 pub(crate) fn levels() -> impl TypedValueParser<Value = LevelFilter> {
-    PossibleValuesParser::new(["off", "error", "warn", "info", "debug"]).try_map(|name| name.parse::<LevelFilter>())
+    PossibleValuesParser::new(["off", "error", "warn", "info", "debug"])
+        .try_map(|name| name.parse::<LevelFilter>())
 }
 
-/// Starts the log: what `RUST_LOG` says, and without it what is of this level. Of the modules that are `printed`, only
-/// errors are logged below the level `info`, because the command prints the rest itself.
+/// Starts the log: what `RUST_LOG` says, and without it what is of this level. Of the modules that
+/// are `printed`, only errors are logged below the level `info`, because the command prints the
+/// rest itself.
 pub(crate) fn start(level: LevelFilter, printed: &[&str], colors: bool) {
-    let asked = std::env::var("RUST_LOG").ok().and_then(|text| text.parse::<Targets>().ok());
+    let asked = std::env::var("RUST_LOG")
+        .ok()
+        .and_then(|text| text.parse::<Targets>().ok());
     let targets = asked.unwrap_or_else(|| {
         let targets = Targets::new().with_default(level);
         let errors = level.min(LevelFilter::ERROR);
         let quiet = printed.iter().filter(|_| level < LevelFilter::INFO);
         targets.with_targets(quiet.map(|target| (*target, errors)))
     });
-    let layer = tracing_subscriber::fmt::layer().with_ansi(colors).with_writer(std::io::stderr).with_filter(targets);
+    let layer = tracing_subscriber::fmt::layer()
+        .with_ansi(colors)
+        .with_writer(std::io::stderr)
+        .with_filter(targets);
     // A second log in one process would be a fault of this program; the first one stays.
     let _ = tracing_subscriber::registry().with(layer).try_init();
 }

@@ -28,8 +28,9 @@ use std::fmt::Display;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-/// Look into account reports, client assertions, sealed messages, webhook messages and keys; get tokens and statements;
-/// receive webhooks; be a bank to test with; judge implementations of both sides.
+/// Look into account reports, client assertions, sealed messages, webhook messages and keys; get
+/// tokens and statements; receive webhooks; be a bank to test with; judge implementations of both
+/// sides.
 #[derive(Debug, Parser)]
 #[command(
     name = "bankrail",
@@ -42,7 +43,8 @@ use std::process::ExitCode;
         Each command has examples: bankrail COMMAND --help"
 )]
 struct Program {
-    /// When to use colours: auto, always or never; auto is on terminals without NO_COLOR and TERM=dumb
+    /// When to use colours: auto, always or never; auto is on terminals without NO_COLOR and
+    /// TERM=dumb
     #[arg(
         long,
         global = true,
@@ -67,22 +69,25 @@ enum Command {
     Assertion(assertion::Command),
     /// Get an access token
     ///
-    /// Prints the token alone, and on standard error until when it is valid, its scope and the request key of the call.
-    /// Token calls are few, 10 an hour: keep the token and pass it on.
+    /// Prints the token alone, and on standard error until when it is valid, its scope and the
+    /// request key of the call. Token calls are few, 10 an hour: keep the token and pass it on.
     Token(token::Arguments),
     /// Receive webhooks, poll accounts, and print what comes
     ///
-    /// Serves the receivers that the connection describes, polls its accounts, keeps the histories of mandates and
-    /// payments, and prints each message, duplicate, conflict, refusal and new entry, until Ctrl-C. What it knows is in
-    /// the data folder, for its owner alone: it may be killed at any time and started again.
+    /// Serves the receivers that the connection describes, polls its accounts, keeps the histories
+    /// of mandates and payments, and prints each message, duplicate, conflict, refusal and new
+    /// entry, until Ctrl-C. What it knows is in the data folder, for its owner alone: it may be
+    /// killed at any time and started again.
     ///
-    /// A message or entry is printed when the transaction is committed that takes it in. After a kill, what was
-    /// committed and perhaps not printed is printed again, with the same number: nothing is lost, and a reader that
-    /// leaves out known numbers sees each once. Tokens are kept, sealed, and calls are counted in the data folder, so
-    /// that a restart asks for no new token and no limit is overrun.
+    /// A message or entry is printed when the transaction is committed that takes it in. After a
+    /// kill, what was committed and perhaps not printed is printed again, with the same number:
+    /// nothing is lost, and a reader that leaves out known numbers sees each once. Tokens are kept,
+    /// sealed, and calls are counted in the data folder, so that a restart asks for no new token
+    /// and no limit is overrun.
     ///
-    /// A refusal names its stage: path, method, api_key, content_type, body, headers, envelope, format, decryption_key,
-    /// decrypt_or_verify, verifying_key, signed_header, parse, message, age or inbox. The sender learns none of it.
+    /// A refusal names its stage: path, method, api_key, content_type, body, headers, envelope,
+    /// format, decryption_key, decrypt_or_verify, verifying_key, signed_header, parse, message, age
+    /// or inbox. The sender learns none of it.
     Biller(biller::Arguments),
     /// List, show and take in again what a biller has kept as it came (biller --archive)
     #[command(subcommand)]
@@ -98,10 +103,10 @@ enum Command {
     Keys(keys::Command),
     /// Be a bank: serve tokens and statements, and deliver webhooks
     ///
-    /// Serves over HTTPS until Ctrl-C or SIGTERM. Without --config everything is made up at the first start and kept in
-    /// the folder of --data: two customers, the specification's test accounts with entries of today, keys and
-    /// certificates. The first lines name all that a client needs. Each call that is refused prints one line with the
-    /// reason.
+    /// Serves over HTTPS until Ctrl-C or SIGTERM. Without --config everything is made up at the
+    /// first start and kept in the folder of --data: two customers, the specification's test
+    /// accounts with entries of today, keys and certificates. The first lines name all that a
+    /// client needs. Each call that is refused prints one line with the reason.
     #[command(after_help = "Limits in a file:\n  \
         [[limits]]\n  \
         call_type = \"token\"   # or statement\n  \
@@ -189,14 +194,22 @@ fn manual(path: &[String]) -> Result<Vec<u8>, Failure> {
     for name in path {
         command = command.find_subcommand(name).ok_or_else(|| {
             Failure::unable(
-                format_args!("expected a command, found {}", bankrail::values::excerpt(name)),
+                format_args!(
+                    "expected a command, found {}",
+                    bankrail::values::excerpt(name)
+                ),
                 "bankrail --help lists the commands",
             )
         })?;
     }
-    let name = std::iter::once("bankrail").chain(path.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
+    let name = std::iter::once("bankrail")
+        .chain(path.iter().map(String::as_str))
+        .collect::<Vec<_>>()
+        .join("-");
     let mut page = Vec::new();
-    clap_mangen::Man::new(command.clone()).title(name).render(&mut page)?;
+    clap_mangen::Man::new(command.clone())
+        .title(name)
+        .render(&mut page)?;
     // What stands below the options has the headings that manual pages usually have.
     let mut page = String::from_utf8_lossy(&page).into_owned();
     let headings = [
@@ -213,7 +226,9 @@ fn manual(path: &[String]) -> Result<Vec<u8>, Failure> {
 
 /// With the commit, if whoever built the program named it in `BANKRAIL_COMMIT`.
 fn version() -> String {
-    let commit = option_env!("BANKRAIL_COMMIT").map(|commit| format!(" ({commit})")).unwrap_or_default();
+    let commit = option_env!("BANKRAIL_COMMIT")
+        .map(|commit| format!(" ({commit})"))
+        .unwrap_or_default();
     format!("{}{commit}", env!("CARGO_PKG_VERSION"))
 }
 
@@ -221,5 +236,9 @@ fn version() -> String {
 fn log(line: impl Display) {
     progress::clear();
     // Without a standard error the line cannot be shown.
-    let _ = writeln!(std::io::stderr(), "bankrail: {}", text::shown(&line.to_string()));
+    let _ = writeln!(
+        std::io::stderr(),
+        "bankrail: {}",
+        text::shown(&line.to_string())
+    );
 }

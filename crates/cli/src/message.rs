@@ -16,8 +16,9 @@ use clap::{Args, Subcommand};
 pub(crate) enum Command {
     /// List what is wrong with messages
     ///
-    /// Reads a message as a receiver does, and prints one line for each finding: file, JSON pointer, rule, and what was
-    /// expected and found. Of a message that is refused, each reason is a line. Without --kind the kind is found out.
+    /// Reads a message as a receiver does, and prints one line for each finding: file, JSON
+    /// pointer, rule, and what was expected and found. Of a message that is refused, each reason is
+    /// a line. Without --kind the kind is found out.
     #[command(
         after_help = "Exit status: 0 without findings, 1 with findings or for a message that is refused, 2 for a \
         file that cannot be read.\n\n\

@@ -28,7 +28,11 @@ impl Color {
         match self {
             Self::Always => true,
             Self::Never => false,
-            Self::Auto => terminal && set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb"),
+            Self::Auto => {
+                terminal
+                    && set("NO_COLOR").is_none()
+                    && set("TERM").is_none_or(|term| term != "dumb")
+            }
         }
     }
 }
@@ -53,7 +57,12 @@ impl Output {
             Box::new(BufWriter::with_capacity(1 << 16, stdout))
         };
         let log_colors = color.is_on(io::stderr().is_terminal());
-        Self { writer, colors: color.is_on(terminal), log_colors, terminal }
+        Self {
+            writer,
+            colors: color.is_on(terminal),
+            log_colors,
+            terminal,
+        }
     }
 
     /// True if the log on standard error is in colours.
@@ -68,13 +77,18 @@ impl Output {
 
     /// The columns of the terminal; `None` without one.
     pub(crate) fn columns(&self) -> Option<usize> {
-        let (terminal_size::Width(columns), _) = terminal_size::terminal_size().filter(|_| self.terminal)?;
+        let (terminal_size::Width(columns), _) =
+            terminal_size::terminal_size().filter(|_| self.terminal)?;
         Some(usize::from(columns).max(40))
     }
 
     /// A text in a colour, if colours are on.
     pub(crate) fn paint(&self, style: Style, text: &str) -> String {
-        if self.colors { format!("\x1b[{}m{text}\x1b[0m", style as u8) } else { text.to_owned() }
+        if self.colors {
+            format!("\x1b[{}m{text}\x1b[0m", style as u8)
+        } else {
+            text.to_owned()
+        }
     }
 
     /// How many findings there are, in a colour.
@@ -113,8 +127,8 @@ pub(crate) enum Style {
     Green = 32,
 }
 
-/// A file that appears under its name when it is whole, or standard output. Dropped before [`Destination::finish`],
-/// nothing of a file is left, and one that was there before is as it was.
+/// A file that appears under its name when it is whole, or standard output. Dropped before
+/// [`Destination::finish`], nothing of a file is left, and one that was there before is as it was.
 pub(crate) enum Destination<'a> {
     Output(&'a mut Output),
     /// A device or a pipe, which cannot be replaced.
@@ -123,8 +137,8 @@ pub(crate) enum Destination<'a> {
 }
 
 impl<'a> Destination<'a> {
-    /// The file of this name, or standard output without one or for `-`. A file that is replaced keeps its permissions;
-    /// a link keeps pointing to it.
+    /// The file of this name, or standard output without one or for `-`. A file that is replaced
+    /// keeps its permissions; a link keeps pointing to it.
     pub(crate) fn open(path: Option<&Path>, output: &'a mut Output) -> Result<Self, Failure> {
         match path.filter(|path| path.as_os_str() != "-") {
             Some(path) => Self::open_file(path).map_err(|error| unwritable(path, &error)),
@@ -135,7 +149,8 @@ impl<'a> Destination<'a> {
     fn open_file(path: &Path) -> io::Result<Self> {
         let (path, file) = match fs::metadata(path) {
             Ok(found) if found.is_file() => {
-                // A rename asks the folder only. A file that must not be written is not replaced either.
+                // A rename asks the folder only. A file that must not be written is not replaced
+                // either.
                 if found.permissions().readonly() {
                     return Err(io::ErrorKind::PermissionDenied.into());
                 }
@@ -146,8 +161,15 @@ impl<'a> Destination<'a> {
                 fs::set_permissions(file.path(), found.permissions())?;
                 (path, file)
             }
-            Ok(_) => return Ok(Self::Device(path.to_owned(), OpenOptions::new().write(true).open(path)?)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => (path.to_owned(), unnamed(path, Secrecy::Public)?),
+            Ok(_) => {
+                return Ok(Self::Device(
+                    path.to_owned(),
+                    OpenOptions::new().write(true).open(path)?,
+                ));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                (path.to_owned(), unnamed(path, Secrecy::Public)?)
+            }
             Err(error) => return Err(error),
         };
         Ok(Self::File(path, BufWriter::with_capacity(1 << 16, file)))
@@ -162,11 +184,15 @@ impl<'a> Destination<'a> {
         }
     }
 
-    /// The folder for what is written before its place in the file is known: that of the file, or the system's for
-    /// temporary files.
+    /// The folder for what is written before its place in the file is known: that of the file, or
+    /// the system's for temporary files.
     pub(crate) fn folder(&self) -> PathBuf {
         match self {
-            Self::File(path, _) => path.parent().filter(|folder| *folder != "").unwrap_or(Path::new(".")).to_owned(),
+            Self::File(path, _) => path
+                .parent()
+                .filter(|folder| *folder != "")
+                .unwrap_or(Path::new("."))
+                .to_owned(),
             _ => std::env::temp_dir(),
         }
     }

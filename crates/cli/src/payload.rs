@@ -25,8 +25,8 @@ pub(crate) enum Command {
     Seal(Seal),
     /// Decrypt and verify a sealed message, and print it
     ///
-    /// Reads the compact form or the JSON with the member secured_payload. Prints nothing unless the signature is
-    /// valid. On a terminal control characters of the message are escaped.
+    /// Reads the compact form or the JSON with the member secured_payload. Prints nothing unless
+    /// the signature is valid. On a terminal control characters of the message are escaped.
     #[command(
         after_help = "Exit status: 0 for a message that was opened, 1 for one that is refused, 2 for a file that \
         cannot be read.\n\n\
@@ -35,13 +35,16 @@ pub(crate) enum Command {
     Open(Open),
     /// Say layer by layer what a sealed message is, and which step fails
     ///
-    /// Without keys: its form and its header. With the decryption key: whether it was encrypted to that key, has not
-    /// been changed, and who says to have signed it. With the sender's key too: whether the signature is valid, and
-    /// what kind of message is inside. The message itself and the keys are never printed.
-    #[command(after_help = "Exit status: 0 if no step fails, 1 if one does, 2 for a file that cannot be read.\n\n\
+    /// Without keys: its form and its header. With the decryption key: whether it was encrypted to
+    /// that key, has not been changed, and who says to have signed it. With the sender's key too:
+    /// whether the signature is valid, and what kind of message is inside. The message itself and
+    /// the keys are never printed.
+    #[command(
+        after_help = "Exit status: 0 if no step fails, 1 if one does, 2 for a file that cannot be read.\n\n\
         Examples:\n  \
         bankrail payload explain body.json\n  \
-        bankrail payload explain --decrypt decryption.pem --verify sender.pub.pem body.json")]
+        bankrail payload explain --decrypt decryption.pem --verify sender.pub.pem body.json"
+    )]
     Explain(Explain),
 }
 
@@ -117,22 +120,37 @@ fn seal(arguments: &Seal, output: &mut Output) -> Result<(), Failure> {
     let signing = file::signing(&arguments.sign, arguments.sign_kid.as_deref())?;
     let encryption = file::encryption(&arguments.encrypt, arguments.encrypt_kid.as_deref())?;
     let message = input::read(&arguments.file, MOST)?;
-    let options = SealOptions::new().deflate(arguments.deflate).cty(!arguments.no_cty);
+    let options = SealOptions::new()
+        .deflate(arguments.deflate)
+        .cty(!arguments.no_cty);
     let sealed = Sealer::new(signing, encryption, options).seal(&message);
-    let sealed = sealed.map_err(|error| input::refused(&arguments.file, &error, "pass one JSON message in UTF-8"))?;
-    let text = if arguments.envelope { SecuredPayload::new(sealed).to_json() } else { sealed };
+    let sealed = sealed.map_err(|error| {
+        input::refused(&arguments.file, &error, "pass one JSON message in UTF-8")
+    })?;
+    let text = if arguments.envelope {
+        SecuredPayload::new(sealed).to_json()
+    } else {
+        sealed
+    };
     let mut to = Destination::open(arguments.output.as_deref(), output)?;
     writeln!(to, "{text}")?;
     to.finish()
 }
 
 fn open(arguments: &Open, output: &mut Output) -> Result<(), Failure> {
-    let (decryption, verifying) = (file::decryption(&arguments.decrypt)?, file::message_verifying(&arguments.verify)?);
+    let (decryption, verifying) = (
+        file::decryption(&arguments.decrypt)?,
+        file::message_verifying(&arguments.verify)?,
+    );
     let compact = compact(&arguments.file)?;
     let options = OpenOptions::new();
-    let options = if arguments.no_inflate { options.inflate(None) } else { options };
-    let opener =
-        Opener::new(decryption, verifying, options).map_err(|error| file::refused(&arguments.verify, &error))?;
+    let options = if arguments.no_inflate {
+        options.inflate(None)
+    } else {
+        options
+    };
+    let opener = Opener::new(decryption, verifying, options)
+        .map_err(|error| file::refused(&arguments.verify, &error))?;
     let opened = opener.open(&compact).map_err(|error| {
         let next = "bankrail payload explain with the same keys says which step fails";
         input::refused(&arguments.file, &error, next)
@@ -151,6 +169,7 @@ fn compact(path: &str) -> Result<Zeroizing<String>, Failure> {
         return Ok(Zeroizing::new(text.trim().to_owned()));
     }
     let next = "pass the body of a webhook call, or the compact message in it";
-    let envelope = SecuredPayload::from_json(text.as_bytes()).map_err(|error| input::refused(path, &error, next))?;
+    let envelope = SecuredPayload::from_json(text.as_bytes())
+        .map_err(|error| input::refused(path, &error, next))?;
     Ok(Zeroizing::new(envelope.secured_payload))
 }

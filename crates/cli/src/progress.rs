@@ -28,8 +28,8 @@ pub(crate) fn show(line: &str) {
     }
 }
 
-/// A source that prints how much of it has been read: rate and, where the length is known, the time left. Only on a
-/// terminal, and from 50 MB on.
+/// A source that prints how much of it has been read: rate and, where the length is known, the time
+/// left. Only on a terminal, and from 50 MB on.
 pub(crate) struct Progress<R> {
     source: R,
     total: Option<u64>,
@@ -43,7 +43,14 @@ impl<R> Progress<R> {
     /// Watches a source of this many bytes, if that is known.
     pub(crate) fn new(source: R, total: Option<u64>) -> Self {
         let now = Instant::now();
-        Self { source, total, done: 0, begin: now, last: now, terminal: io::stderr().is_terminal() }
+        Self {
+            source,
+            total,
+            done: 0,
+            begin: now,
+            last: now,
+            terminal: io::stderr().is_terminal(),
+        }
     }
 }
 
@@ -51,7 +58,10 @@ impl<R: Read> Read for Progress<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.source.read(buffer)?;
         self.done = self.done.saturating_add(u64::try_from(read).unwrap_or(0));
-        if self.terminal && self.total.unwrap_or(self.done) >= FROM_BYTES && self.last.elapsed() >= EVERY {
+        if self.terminal
+            && self.total.unwrap_or(self.done) >= FROM_BYTES
+            && self.last.elapsed() >= EVERY
+        {
             self.last = Instant::now();
             show(&line(self.done, self.total, self.begin.elapsed()));
         }
@@ -68,14 +78,20 @@ impl<R> Drop for Progress<R> {
 /// The line after this many bytes and this time.
 fn line(done: u64, total: Option<u64>, elapsed: Duration) -> String {
     let mega = |bytes: u64| bytes / 1_000_000;
-    let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX).max(1);
+    let millis = u64::try_from(elapsed.as_millis())
+        .unwrap_or(u64::MAX)
+        .max(1);
     let rate = done.saturating_mul(1000) / millis;
     let speed = format!("{} MB/s", mega(rate));
     match total {
         None => format!("{} MB, {speed}", mega(done)),
         Some(total) => {
             let left = total.saturating_sub(done) / rate.max(1);
-            format!("{} of {} MB, {speed}, {left} s left", mega(done), mega(total))
+            format!(
+                "{} of {} MB, {speed}, {left} s left",
+                mega(done),
+                mega(total)
+            )
         }
     }
 }
@@ -87,8 +103,14 @@ mod tests {
     #[test]
     fn the_line_has_rate_and_time_left() {
         let second = Duration::from_secs(1);
-        assert_eq!(line(50_000_000, Some(150_000_000), second), "50 of 150 MB, 50 MB/s, 2 s left");
+        assert_eq!(
+            line(50_000_000, Some(150_000_000), second),
+            "50 of 150 MB, 50 MB/s, 2 s left"
+        );
         assert_eq!(line(60_000_000, None, second), "60 MB, 60 MB/s");
-        assert_eq!(line(0, Some(50_000_000), Duration::ZERO), "0 of 50 MB, 0 MB/s, 50000000 s left");
+        assert_eq!(
+            line(0, Some(50_000_000), Duration::ZERO),
+            "0 of 50 MB, 0 MB/s, 50000000 s left"
+        );
     }
 }

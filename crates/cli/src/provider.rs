@@ -28,11 +28,12 @@ use std::path::PathBuf;
 pub(crate) struct Provider {
     /// The folder of the provider's data; without --config also of its keys and customers
     ///
-    /// It is made if it does not exist: with demo customers, test accounts, keys and certificates. Without it: the
-    /// folder of --config, or bankrail-data.
+    /// It is made if it does not exist: with demo customers, test accounts, keys and certificates.
+    /// Without it: the folder of --config, or bankrail-data.
     #[arg(long, global = true, value_name = "FOLDER")]
     data: Option<PathBuf>,
-    /// A folder with customers/*.toml, signing.pem, server.pem, server-key.pem and cursor.key of your own
+    /// A folder with customers/*.toml, signing.pem, server.pem, server-key.pem and cursor.key of
+    /// your own
     #[arg(long, global = true, value_name = "FOLDER")]
     config: Option<PathBuf>,
     #[command(flatten)]
@@ -45,17 +46,20 @@ pub(crate) struct Provider {
 enum Command {
     /// Book on an account
     ///
-    /// One entry, or all rows of a CSV file with the columns account, date, kind, amount, currency, and optionally
-    /// value_date, reversal, key, reference, end_to_end_id, counterparty, narrative, virtual_account,
-    /// virtual_account_issuer, mandate, cheque. What has a reference or key that the account knows is booked once.
+    /// One entry, or all rows of a CSV file with the columns account, date, kind, amount, currency,
+    /// and optionally value_date, reversal, key, reference, end_to_end_id, counterparty, narrative,
+    /// virtual_account, virtual_account_issuer, mandate, cheque. What has a reference or key that
+    /// the account knows is booked once.
     #[command(after_help = "Examples:\n  \
         bankrail provider book 999001400100101 25.00 --narrative 'rent, week 31'\n  \
         bankrail provider book 999001400100101 15.00 --kind fee --reference CH0007\n  \
         bankrail provider book --csv today.csv")]
     Book(book::Book),
-    /// Steer a provider that runs with --control: its clock, limits and faults; show and judge its calls
+    /// Steer a provider that runs with --control: its clock, limits and faults; show and judge its
+    /// calls
     ///
-    /// Prints the answer in JSON. The folder of the data says where the provider is, and opens it: control.json.
+    /// Prints the answer in JSON. The folder of the data says where the provider is, and opens it:
+    /// control.json.
     #[command(
         after_help = "Exit status: 0 if it was done or is so; 1 if it was refused or is not so; 2 if nobody answers.\n\n\
         Examples:\n  \
@@ -76,8 +80,8 @@ enum Command {
     Outbox(outbox::Command),
     /// Deliver messages to a registered endpoint, and say what came back
     ///
-    /// A running provider delivers them; without one they wait. After a delivery that failed, the message is delivered
-    /// again on the schedule, and never to another endpoint.
+    /// A running provider delivers them; without one they wait. After a delivery that failed, the
+    /// message is delivered again on the schedule, and never to another endpoint.
     #[command(
         after_help = "Exit status: 0 if each message was delivered, or stored with --wait 0; 1 if one was not; 2 for \
         a file that cannot be read and an endpoint that nobody has.\n\n\

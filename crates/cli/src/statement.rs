@@ -16,16 +16,18 @@ use bankrail::statement::AccountId;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// The bytes of a statement endpoint's JSON answer that are read. XML is read entry by entry and has no such bound.
+/// The bytes of a statement endpoint's JSON answer that are read. XML is read entry by entry and
+/// has no such bound.
 const MOST_JSON: usize = 64 << 20;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Fetch the statement of an account
     ///
-    /// Asks for a token and walks through all pages. A statement of one page is written as it was received. Several
-    /// pages become one document, as by statement merge --pages: with identifications and totals of its own. With
-    /// --json, the answer of each page is written, one on each line.
+    /// Asks for a token and walks through all pages. A statement of one page is written as it was
+    /// received. Several pages become one document, as by statement merge --pages: with
+    /// identifications and totals of its own. With --json, the answer of each page is written, one
+    /// on each line.
     #[command(
         after_help = "Exit status: 0 with a statement, 1 if the provider refuses, 2 for wrong arguments, unreadable \
         files and a provider that is not reached.\n\n\
@@ -36,8 +38,9 @@ pub(crate) enum Command {
     Fetch(Fetch),
     /// Print account reports as a table
     ///
-    /// Prints the account, its balances, each entry, the totals and the findings. An entry of several transactions is
-    /// followed by a line for each of them. On a terminal long texts are cut to fit unless --wide is given.
+    /// Prints the account, its balances, each entry, the totals and the findings. An entry of
+    /// several transactions is followed by a line for each of them. On a terminal long texts are
+    /// cut to fit unless --wide is given.
     #[command(
         after_help = "Exit status: 0, also for a document with findings; 1 for a document that is refused or an entry that \
         cannot be read, 2 for a file that cannot be read.\n\n\
@@ -49,8 +52,9 @@ pub(crate) enum Command {
     Show(Show),
     /// List what is wrong with account reports
     ///
-    /// Prints one line for each finding: file, line, column, element and what is wrong with it. For a JSON answer, line
-    /// and column are those of the XML in it. Files of any size are read in bounded memory.
+    /// Prints one line for each finding: file, line, column, element and what is wrong with it. For
+    /// a JSON answer, line and column are those of the XML in it. Files of any size are read in
+    /// bounded memory.
     #[command(
         after_help = "Exit status: 0 without findings, 1 with findings or for a document that is refused, 2 for \
         a file that cannot be read.\n\n\
@@ -61,8 +65,8 @@ pub(crate) enum Command {
     Check(Check),
     /// Write one self-contained page with all entries
     ///
-    /// The page has balances, entries with the balance after each, totals of what is shown, and findings where they
-    /// belong. It loads nothing, sends nothing, and has its own search.
+    /// The page has balances, entries with the balance after each, totals of what is shown, and
+    /// findings where they belong. It loads nothing, sends nothing, and has its own search.
     #[command(
         after_help = "Exit status: 0, also for a document with findings; 1 for a document that is refused or an entry that \
         cannot be read, 2 for a file that cannot be read.\n\n\
@@ -102,26 +106,30 @@ pub(crate) enum Command {
     Csv(Csv),
     /// Write the entries of several documents as one document
     ///
-    /// The documents must be of one account and one currency. Each entry is written once; which are left out because
-    /// they were there before is said on standard error. Totals are computed anew.
+    /// The documents must be of one account and one currency. Each entry is written once; which are
+    /// left out because they were there before is said on standard error. Totals are computed anew.
     ///
-    /// An entry with a reference of the bank is the same wherever that reference occurs with the same amount, day,
-    /// direction and status. Entries without one are told apart by their content, and counted: the second coffee of a
-    /// day is another one than the first. A file is taken for a statement of its own that may overlap with the others,
-    /// unless the file before is a JSON answer that says that more follows; --pages takes all files for the pages of
-    /// one statement, in the order given.
+    /// An entry with a reference of the bank is the same wherever that reference occurs with the
+    /// same amount, day, direction and status. Entries without one are told apart by their content,
+    /// and counted: the second coffee of a day is another one than the first. A file is taken for a
+    /// statement of its own that may overlap with the others, unless the file before is a JSON
+    /// answer that says that more follows; --pages takes all files for the pages of one statement,
+    /// in the order given.
     ///
-    /// Header and report are those of the newest document with new identifications. Page numbers, and totals per bank
-    /// transaction code, are left out. Of each kind of balance the newest is kept, of opening balances the oldest.
+    /// Header and report are those of the newest document with new identifications. Page numbers,
+    /// and totals per bank transaction code, are left out. Of each kind of balance the newest is
+    /// kept, of opening balances the oldest.
     ///
-    /// Memory grows by at most 160 bytes for each entry that is written. The entries themselves, if they are more than
-    /// 1 MiB, wait for the totals in a file without a name: in the folder of the output, or without -o in that for
-    /// temporary files, which the variable TMPDIR names.
-    #[command(after_help = "Exit status: 0 for documents that were merged, 1 for documents that are refused, 2 for a \
+    /// Memory grows by at most 160 bytes for each entry that is written. The entries themselves, if
+    /// they are more than 1 MiB, wait for the totals in a file without a name: in the folder of the
+    /// output, or without -o in that for temporary files, which the variable TMPDIR names.
+    #[command(
+        after_help = "Exit status: 0 for documents that were merged, 1 for documents that are refused, 2 for a \
         file that cannot be read.\n\n\
         Examples:\n  \
         bankrail statement merge morning.xml noon.xml > day.xml\n  \
-        bankrail statement merge --pages page1.json page2.json page3.json -o day.xml")]
+        bankrail statement merge --pages page1.json page2.json page3.json -o day.xml"
+    )]
     Merge(Merge),
 }
 
@@ -133,10 +141,12 @@ pub(crate) struct Fetch {
     /// The file connection.toml, or its folder
     #[arg(long, value_name = "FILE")]
     connection: PathBuf,
-    /// Ask for parties and texts of fast payments, or with =false for none; by default the provider decides
+    /// Ask for parties and texts of fast payments, or with =false for none; by default the provider
+    /// decides
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     narrative: Option<bool>,
-    /// A token to use, or @FILE for the first line of FILE; one that the provider refuses is replaced
+    /// A token to use, or @FILE for the first line of FILE; one that the provider refuses is
+    /// replaced
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
     /// Wait when a limit is reached, and go on then

@@ -1,4 +1,5 @@
-//! Text for terminals: control characters escaped, measured in columns, cut between characters as people see them.
+//! Text for terminals: control characters escaped, measured in columns, cut between characters as
+//! people see them.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -8,8 +9,10 @@ use unicode_width::UnicodeWidthStr as _;
 /// A text that may stand in one line of a terminal.
 ///
 /// - A line end becomes ` / `.
-/// - Other control characters are escaped, also those of the range U+0080 to U+009F, which some terminals obey.
-/// - So are the characters that change the direction of text, because they let a text look like another.
+/// - Other control characters are escaped, also those of the range U+0080 to U+009F, which some
+///   terminals obey.
+/// - So are the characters that change the direction of text, because they let a text look like
+///   another.
 /// - Joiners, variation selectors and tags stay: emoji sequences are made of them.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unsafe) {
@@ -49,7 +52,9 @@ pub(crate) fn width(text: &str) -> usize {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return text.len();
     }
-    text.graphemes(true).map(|character| character.width()).sum()
+    text.graphemes(true)
+        .map(|character| character.width())
+        .sum()
 }
 
 /// A text of at most this many columns. What is cut off is replaced by `…`.
@@ -73,12 +78,18 @@ pub(crate) fn cut(text: &str, columns: usize) -> Cow<'_, str> {
 /// Appends a text and spaces up to this many columns.
 pub(crate) fn pad_right(text: &str, columns: usize, out: &mut String) {
     out.push_str(text);
-    out.extend(std::iter::repeat_n(' ', columns.saturating_sub(width(text))));
+    out.extend(std::iter::repeat_n(
+        ' ',
+        columns.saturating_sub(width(text)),
+    ));
 }
 
 /// Appends spaces and a text so that it ends at this many columns.
 pub(crate) fn pad_left(text: &str, columns: usize, out: &mut String) {
-    out.extend(std::iter::repeat_n(' ', columns.saturating_sub(width(text))));
+    out.extend(std::iter::repeat_n(
+        ' ',
+        columns.saturating_sub(width(text)),
+    ));
     out.push_str(text);
 }
 
@@ -94,7 +105,11 @@ pub(crate) fn grouped(text: &str) -> String {
     let mut rest = text;
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
         let (before, number) = rest.split_at(start);
-        let (digits, after) = number.split_at(number.find(|c: char| !c.is_ascii_digit()).unwrap_or(number.len()));
+        let (digits, after) = number.split_at(
+            number
+                .find(|c: char| !c.is_ascii_digit())
+                .unwrap_or(number.len()),
+        );
         out.push_str(before);
         for (place, digit) in digits.char_indices() {
             if place > 0 && (digits.len() - place).is_multiple_of(3) && !before.ends_with('.') {
@@ -122,7 +137,10 @@ mod tests {
             ("x\u{202e}y", "x\\u{202e}y"),
             ("👩\u{200d}👩\u{200d}👧", "👩\u{200d}👩\u{200d}👧"),
             ("e\u{301}", "e\u{301}"),
-            ("🏴\u{e0067}\u{e0062}\u{e007f}", "🏴\u{e0067}\u{e0062}\u{e007f}"),
+            (
+                "🏴\u{e0067}\u{e0062}\u{e007f}",
+                "🏴\u{e0067}\u{e0062}\u{e007f}",
+            ),
         ] {
             assert_eq!(shown(text), expected);
         }
@@ -131,9 +149,15 @@ mod tests {
 
     #[test]
     fn widths_are_those_of_a_terminal() {
-        for (text, columns) in
-            [("abc", 3), ("", 0), ("漢字", 4), ("e\u{301}", 1), ("👩\u{200d}👩\u{200d}👧", 2), ("👍🏽", 2), ("🇦🇺", 2)]
-        {
+        for (text, columns) in [
+            ("abc", 3),
+            ("", 0),
+            ("漢字", 4),
+            ("e\u{301}", 1),
+            ("👩\u{200d}👩\u{200d}👧", 2),
+            ("👍🏽", 2),
+            ("🇦🇺", 2),
+        ] {
             assert_eq!(width(text), columns, "{text}");
         }
     }
@@ -144,7 +168,10 @@ mod tests {
             ("+1245500.00 AUD", "+1,245,500.00 AUD"),
             ("-100", "-100"),
             ("±1000.123456", "±1,000.123456"),
-            ("2 credits: 25.75; net -1234567.5", "2 credits: 25.75; net -1,234,567.5"),
+            (
+                "2 credits: 25.75; net -1234567.5",
+                "2 credits: 25.75; net -1,234,567.5",
+            ),
             ("", ""),
         ] {
             assert_eq!(grouped(text), expected);
@@ -156,7 +183,10 @@ mod tests {
         assert_eq!(cut("abcdef", 6), "abcdef");
         assert_eq!(cut("abcdef", 4), "abc…");
         assert_eq!(cut("漢字漢字", 4), "漢…");
-        assert_eq!(cut("👩\u{200d}👩\u{200d}👧👍", 3), "👩\u{200d}👩\u{200d}👧…");
+        assert_eq!(
+            cut("👩\u{200d}👩\u{200d}👧👍", 3),
+            "👩\u{200d}👩\u{200d}👧…"
+        );
         assert_eq!(cut("e\u{301}e\u{301}e\u{301}", 2), "e\u{301}…");
         for columns in 1..9 {
             assert!(width(&cut("a漢e\u{301}👩\u{200d}👩字", columns)) <= columns);

@@ -53,7 +53,8 @@ struct Over {
     #[arg(long)]
     #[serde(rename = "signing_kid")]
     kid: Option<String>,
-    /// The API key, or @FILE for the first line of FILE; by default BANKRAIL_API_KEY, or that of the connection
+    /// The API key, or @FILE for the first line of FILE; by default BANKRAIL_API_KEY, or that of
+    /// the connection
     #[arg(long, value_name = "KEY")]
     #[serde(skip)]
     api_key: Option<String>,
@@ -76,7 +77,12 @@ impl Arguments {
         let mut members = match &self.connection {
             Some(path) => Table::try_from(open(path)?).map_err(wrong)?,
             // Nothing but the token endpoint is called.
-            None => self.over.token_url.iter().map(|url| ("base_url".to_owned(), url.as_str().into())).collect(),
+            None => self
+                .over
+                .token_url
+                .iter()
+                .map(|url| ("base_url".to_owned(), url.as_str().into()))
+                .collect(),
         };
         if self.over.key.is_some() {
             members.remove("signing_kid");
@@ -86,15 +92,22 @@ impl Arguments {
             members.insert("api_key".to_owned(), key.as_str().into());
         }
         if let Some(scope) = &self.over.scope {
-            members.insert("scopes".to_owned(), scope.split_ascii_whitespace().collect::<Vec<_>>().into());
+            members.insert(
+                "scopes".to_owned(),
+                scope.split_ascii_whitespace().collect::<Vec<_>>().into(),
+            );
         }
         if !members.contains_key("api_key") {
             let next = format_args!("pass --api-key @FILE or set {API_KEY}");
             return Err(Failure::unable("expected an API key, found none", next));
         }
-        // The arguments have everything else that a connection needs, and only the customer code has a form of its own.
+        // The arguments have everything else that a connection needs, and only the customer code
+        // has a form of its own.
         members.try_into().map_err(|error: toml::de::Error| {
-            Failure::unable(format_args!("customer code: {}", error.message()), "correct it")
+            Failure::unable(
+                format_args!("customer code: {}", error.message()),
+                "correct it",
+            )
         })
     }
 }
@@ -113,8 +126,14 @@ struct Answer<'a> {
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<(), Failure> {
     let connection = arguments.connection()?;
     let token = block_on(async {
-        let client = connection.client(ClientOptions::new().pacing(Pacing::Fail)).map_err(|error| failure(&error))?;
-        client.tokens().token().await.map_err(|error| token_failure(&error))
+        let client = connection
+            .client(ClientOptions::new().pacing(Pacing::Fail))
+            .map_err(|error| failure(&error))?;
+        client
+            .tokens()
+            .token()
+            .await
+            .map_err(|error| token_failure(&error))
     })?;
     print(&token, arguments.json, output)
 }
@@ -133,8 +152,12 @@ fn print(token: &Token, json: bool, output: &mut Output) -> Result<(), Failure> 
         return output.line(serde_json::to_string(&answer).expect("texts and a number are JSON"));
     }
     output.line(access_token)?;
-    let key = token.request_key.map_or_else(|| "none".to_owned(), |key| key.to_string());
+    let key = token
+        .request_key
+        .map_or_else(|| "none".to_owned(), |key| key.to_string());
     let (until, scopes) = (instant(token.expires_at), &token.scopes);
-    crate::log(format_args!("the token is valid until {until}; scope {scopes}; request key {key}"));
+    crate::log(format_args!(
+        "the token is valid until {until}; scope {scopes}; request key {key}"
+    ));
     Ok(())
 }

@@ -12,8 +12,8 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use tempfile::TempPath;
 
-/// A file under another name until it is whole. Dropped before, it is removed; when Ctrl-C or `SIGTERM` ends the
-/// program, it is too.
+/// A file under another name until it is whole. Dropped before, it is removed; when Ctrl-C or
+/// `SIGTERM` ends the program, it is too.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     file: File,
@@ -24,17 +24,28 @@ pub(crate) struct Unfinished {
 
 impl Unfinished {
     /// Makes a file in a folder. Its name has six random characters behind the prefix.
-    pub(crate) fn make(folder: &Path, prefix: &OsStr, open: impl FnMut(&Path) -> io::Result<File>) -> io::Result<Self> {
+    pub(crate) fn make(
+        folder: &Path,
+        prefix: &OsStr,
+        open: impl FnMut(&Path) -> io::Result<File>,
+    ) -> io::Result<Self> {
         let is_left_alone = list().is_left_alone;
         if !is_left_alone {
             remove_when_interrupted();
         }
         let mut list = list();
         // A signal waits for the lock, so that no file exists that is not listed.
-        let (file, path) = tempfile::Builder::new().prefix(prefix).make_in(folder, open)?.into_parts();
+        let (file, path) = tempfile::Builder::new()
+            .prefix(prefix)
+            .make_in(folder, open)?
+            .into_parts();
         list.names.push(path.to_path_buf());
         drop(list);
-        Ok(Self { listed: Listed(path.to_path_buf()), file, path })
+        Ok(Self {
+            listed: Listed(path.to_path_buf()),
+            file,
+            path,
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -48,13 +59,21 @@ impl Unfinished {
 
     /// Gives the file its name, also in the place of another file.
     pub(crate) fn persist(self, path: &Path) -> io::Result<()> {
-        let Self { file: _file, path: partial, listed: _listed } = self;
+        let Self {
+            file: _file,
+            path: partial,
+            listed: _listed,
+        } = self;
         partial.persist(path).map_err(|error| error.error)
     }
 
     /// Gives the file its name, unless something has it.
     pub(crate) fn persist_noclobber(self, path: &Path) -> io::Result<()> {
-        let Self { file: _file, path: partial, listed: _listed } = self;
+        let Self {
+            file: _file,
+            path: partial,
+            listed: _listed,
+        } = self;
         partial.persist_noclobber(path).map_err(|error| error.error)
     }
 }
@@ -87,7 +106,10 @@ struct List {
     is_left_alone: bool,
 }
 
-static LIST: Mutex<List> = Mutex::new(List { names: Vec::new(), is_left_alone: false });
+static LIST: Mutex<List> = Mutex::new(List {
+    names: Vec::new(),
+    is_left_alone: false,
+});
 
 fn list() -> MutexGuard<'static, List> {
     LIST.lock().unwrap_or_else(PoisonError::into_inner)
@@ -96,23 +118,34 @@ fn list() -> MutexGuard<'static, List> {
 /// Ctrl-C and `SIGTERM`, for a command that ends in an orderly way after them.
 pub(crate) fn shutdown() -> Result<Shutdown, Failure> {
     list().is_left_alone = true;
-    Shutdown::on_signal()
-        .map_err(|error| Failure::unable(format_args!("signals cannot be received: {error}"), "try again"))
+    Shutdown::on_signal().map_err(|error| {
+        Failure::unable(
+            format_args!("signals cannot be received: {error}"),
+            "try again",
+        )
+    })
 }
 
-/// Lets Ctrl-C and `SIGTERM` end the program without an unfinished file. Where signals cannot be received, or there is
-/// no thread to wait for them, they end it as ever.
+/// Lets Ctrl-C and `SIGTERM` end the program without an unfinished file. Where signals cannot be
+/// received, or there is no thread to wait for them, they end it as ever.
 fn remove_when_interrupted() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let (ready, is_ready) = channel();
         let wait = move || {
-            if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() {
+            if let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+            {
                 let _ = runtime.block_on(end_when_interrupted(ready));
             }
         };
         // A thread that cannot be made or ends early drops the sender, which ends the wait.
-        if thread::Builder::new().name("signals".to_owned()).spawn(wait).is_ok() {
+        if thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(wait)
+            .is_ok()
+        {
             let _ = is_ready.recv();
         }
     });
@@ -177,7 +210,10 @@ mod tests {
         file.persist_noclobber(&own).unwrap();
         assert!(own.exists() && !name.exists() && !is_listed(&name));
         let (file, name) = make();
-        assert_eq!(file.persist_noclobber(&own).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(
+            file.persist_noclobber(&own).unwrap_err().kind(),
+            io::ErrorKind::AlreadyExists
+        );
         assert!(!name.exists() && !is_listed(&name));
         let (file, name) = make();
         file.persist(&own).unwrap();

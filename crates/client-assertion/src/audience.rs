@@ -2,8 +2,9 @@
 
 use bankrail_values::ValueError;
 
-/// The value of an assertion's `aud`: the address of the token endpoint (Specification: "Client assertion (JWT) the
-/// customer builds"). It is configured on both sides and may differ from the URL of the requests.
+/// The value of an assertion's `aud`: the address of the token endpoint (Specification: "Client
+/// assertion (JWT) the customer builds"). It is configured on both sides and may differ from the
+/// URL of the requests.
 ///
 /// 1 to 2048 bytes without white space and control characters, compared byte for byte.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,7 +21,10 @@ impl Audience {
     pub fn parse(text: &str) -> Result<Self, ValueError> {
         let refused = |c: char| c.is_whitespace() || c.is_control();
         if text.is_empty() || text.len() > Self::MAX_LENGTH || text.contains(refused) {
-            return Err(ValueError::new("an audience of 1 to 2048 bytes without white space", text));
+            return Err(ValueError::new(
+                "an audience of 1 to 2048 bytes without white space",
+                text,
+            ));
         }
         Ok(Self(text.into()))
     }

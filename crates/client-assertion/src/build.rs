@@ -8,9 +8,11 @@ use bankrail_values::json::JsonObjectWriter;
 use bankrail_values::{HyphenatedUuid, RandomnessError, Timestamp, random_bytes};
 use std::time::Duration;
 
-/// Makes the assertions of one customer (Specification: "Client assertion (JWT) the customer builds").
+/// Makes the assertions of one customer (Specification: "Client assertion (JWT) the customer
+/// builds").
 ///
-/// - The header is `{"alg":"RS256","typ":"jwt"}`, followed by `kid` if one is set here or the key has one.
+/// - The header is `{"alg":"RS256","typ":"jwt"}`, followed by `kid` if one is set here or the key
+///   has one.
 /// - The claims are `sub`, `exp` and `aud`. Others are added by [`AssertionOptions`].
 ///
 /// ```
@@ -44,7 +46,11 @@ impl AssertionBuilder {
     /// A builder of a customer's assertions for an audience.
     #[must_use]
     pub fn new(customer: CustomerCode, audience: Audience, options: AssertionOptions) -> Self {
-        Self { customer, audience, options }
+        Self {
+            customer,
+            audience,
+            options,
+        }
     }
 
     /// The audience.
@@ -62,17 +68,22 @@ impl AssertionBuilder {
     /// The claims of an assertion made at `now`.
     ///
     /// # Errors
-    /// [`AssertionBuildError::Lifetime`], [`AssertionBuildError::JwtId`], [`AssertionBuildError::Random`].
+    /// [`AssertionBuildError::Lifetime`], [`AssertionBuildError::JwtId`],
+    /// [`AssertionBuildError::Random`].
     pub fn claims_json(&self, now: Timestamp) -> Result<String, AssertionBuildError> {
         if !is_lifetime(self.options.lifetime) {
-            return Err(AssertionBuildError::Lifetime { found: self.options.lifetime });
+            return Err(AssertionBuildError::Lifetime {
+                found: self.options.lifetime,
+            });
         }
         let issued = now.unix_seconds();
         let lifetime = i64::try_from(self.options.lifetime.as_secs()).expect("at most an hour");
         let jti = match &self.options.jwt_id {
             JwtId::Absent => None,
             JwtId::Random => Some(HyphenatedUuid::from_random_bytes(random_bytes()?).to_string()),
-            JwtId::Text(text) if (1..=crate::MAX_JWT_ID).contains(&text.len()) => Some(text.clone()),
+            JwtId::Text(text) if (1..=crate::MAX_JWT_ID).contains(&text.len()) => {
+                Some(text.clone())
+            }
             JwtId::Text(text) => return Err(AssertionBuildError::JwtId { length: text.len() }),
         };
         let claims = JsonObjectWriter::new()
@@ -97,23 +108,29 @@ impl AssertionBuilder {
     /// Makes an assertion with a remote key.
     ///
     /// # Errors
-    /// As [`AssertionBuilder::sign`]. If the remote key could not be used, the source of the error says whether a retry
-    /// can succeed.
+    /// As [`AssertionBuilder::sign`]. If the remote key could not be used, the source of the error
+    /// says whether a retry can succeed.
     pub async fn sign_remote(
         &self,
         key: &(impl RemoteSigner + ?Sized),
         now: Timestamp,
     ) -> Result<String, AssertionBuildError> {
         let claims = self.claims_json(now)?;
-        jws::sign_remote(key, &self.header(), claims.as_bytes()).await.map_err(AssertionBuildError::Sign)
+        jws::sign_remote(key, &self.header(), claims.as_bytes())
+            .await
+            .map_err(AssertionBuildError::Sign)
     }
 
-    /// Makes an assertion without its signature, for a key that is used without this crate. `key_kid` is the `kid` of
-    /// the key, if it has one.
+    /// Makes an assertion without its signature, for a key that is used without this crate.
+    /// `key_kid` is the `kid` of the key, if it has one.
     ///
     /// # Errors
     /// As [`AssertionBuilder::claims_json`].
-    pub fn prepare(&self, key_kid: Option<&str>, now: Timestamp) -> Result<jws::Prepared, AssertionBuildError> {
+    pub fn prepare(
+        &self,
+        key_kid: Option<&str>,
+        now: Timestamp,
+    ) -> Result<jws::Prepared, AssertionBuildError> {
         let claims = self.claims_json(now)?;
         Ok(jws::prepare(&self.header(), key_kid, claims.as_bytes()))
     }

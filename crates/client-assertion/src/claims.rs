@@ -6,14 +6,18 @@ use bankrail_values::{Timestamp, excerpt};
 use std::time::Duration;
 
 /// The bounds on the claims.
-pub(crate) const LIMITS: JsonLimits = JsonLimits::new().max_bytes(12 * 1024).max_depth(8).max_values(256);
+pub(crate) const LIMITS: JsonLimits = JsonLimits::new()
+    .max_bytes(12 * 1024)
+    .max_depth(8)
+    .max_values(256);
 
-/// The longest lifetime of an assertion: `exp` may be at most 60 minutes ahead (Specification: "Client assertion (JWT)
-/// the customer builds" and "Limits", rule 4). It bounds assertions that are made and that are verified.
+/// The longest lifetime of an assertion: `exp` may be at most 60 minutes ahead (Specification:
+/// "Client assertion (JWT) the customer builds" and "Limits", rule 4). It bounds assertions that
+/// are made and that are verified.
 pub const MAX_LIFETIME: Duration = Duration::from_secs(3600);
 
-/// Whether an assertion may be made for this long: for 1 s to [`MAX_LIFETIME`]. A lifetime of less than a second is cut
-/// to zero: the assertion would be expired when it is made.
+/// Whether an assertion may be made for this long: for 1 s to [`MAX_LIFETIME`]. A lifetime of less
+/// than a second is cut to zero: the assertion would be expired when it is made.
 #[must_use]
 pub fn is_lifetime(lifetime: Duration) -> bool {
     (Duration::from_secs(1)..=MAX_LIFETIME).contains(&lifetime)
@@ -61,7 +65,10 @@ impl Claims {
     pub(crate) fn jwt_id(&self) -> Result<Option<&str>, AssertionError> {
         match self.text("jti")? {
             Some(id) if !(1..=crate::MAX_JWT_ID).contains(&id.len()) => {
-                Err(AssertionError::ClaimValue { claim: "jti", found: excerpt(id) })
+                Err(AssertionError::ClaimValue {
+                    claim: "jti",
+                    found: excerpt(id),
+                })
             }
             other => Ok(other),
         }
@@ -70,37 +77,48 @@ impl Claims {
     /// `exp`. A string of digits is accepted only with `allow_text`.
     pub(crate) fn expires_at(&self, allow_text: bool) -> Result<Instant, AssertionError> {
         if let (true, Claim::Text(text)) = (allow_text, self.get("exp")) {
-            return numeric_text(text).ok_or_else(|| AssertionError::ClaimValue { claim: "exp", found: excerpt(text) });
+            return numeric_text(text).ok_or_else(|| AssertionError::ClaimValue {
+                claim: "exp",
+                found: excerpt(text),
+            });
         }
-        self.instant("exp")?.ok_or(AssertionError::ClaimMissing { claim: "exp" })
+        self.instant("exp")?
+            .ok_or(AssertionError::ClaimMissing { claim: "exp" })
     }
 
     pub(crate) fn instant(&self, claim: &'static str) -> Result<Option<Instant>, AssertionError> {
         match self.get(claim) {
             Claim::Absent => Ok(None),
             Claim::Number(instant) => Ok(Some(*instant)),
-            Claim::Text(_) | Claim::OneText(_) | Claim::Other => {
-                Err(AssertionError::ClaimType { claim, expected: "a number" })
-            }
+            Claim::Text(_) | Claim::OneText(_) | Claim::Other => Err(AssertionError::ClaimType {
+                claim,
+                expected: "a number",
+            }),
         }
     }
 
     fn required_text(&self, claim: &'static str) -> Result<&str, AssertionError> {
-        self.text(claim)?.ok_or(AssertionError::ClaimMissing { claim })
+        self.text(claim)?
+            .ok_or(AssertionError::ClaimMissing { claim })
     }
 
     fn text(&self, claim: &'static str) -> Result<Option<&str>, AssertionError> {
         match self.get(claim) {
             Claim::Absent => Ok(None),
             Claim::Text(text) => Ok(Some(text)),
-            Claim::OneText(_) | Claim::Number(_) | Claim::Other => {
-                Err(AssertionError::ClaimType { claim, expected: "one string" })
-            }
+            Claim::OneText(_) | Claim::Number(_) | Claim::Other => Err(AssertionError::ClaimType {
+                claim,
+                expected: "one string",
+            }),
         }
     }
 
     fn get(&self, claim: &str) -> &Claim {
-        NAMES.iter().zip(&self.0).find(|(name, _)| **name == claim).map_or(&Claim::Absent, |(_, found)| found)
+        NAMES
+            .iter()
+            .zip(&self.0)
+            .find(|(name, _)| **name == claim)
+            .map_or(&Claim::Absent, |(_, found)| found)
     }
 }
 
@@ -123,7 +141,8 @@ impl Claim {
     }
 }
 
-/// A NumericDate (RFC 7519 section 2): its millisecond, and whether it is after the start of that millisecond.
+/// A NumericDate (RFC 7519 section 2): its millisecond, and whether it is after the start of that
+/// millisecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Instant {
     millis: i64,
@@ -132,14 +151,23 @@ pub(crate) struct Instant {
 
 impl Instant {
     fn of_seconds(seconds: i64) -> Self {
-        Self { millis: seconds.saturating_mul(1000), inside: false }
+        Self {
+            millis: seconds.saturating_mul(1000),
+            inside: false,
+        }
     }
 
     /// Rounds to microseconds, which a double can tell apart for dates of this century.
-    #[expect(clippy::cast_possible_truncation, reason = "`as` saturates, at a date centuries away")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "`as` saturates, at a date centuries away"
+    )]
     fn of_fraction(seconds: f64) -> Self {
         let micros = (seconds * 1e6).round() as i64;
-        Self { millis: micros.div_euclid(1000), inside: micros.rem_euclid(1000) != 0 }
+        Self {
+            millis: micros.div_euclid(1000),
+            inside: micros.rem_euclid(1000) != 0,
+        }
     }
 
     /// The latest millisecond that is not after the instant.
@@ -156,14 +184,27 @@ impl Instant {
 /// Reads a string of up to 15 digits with an optional fraction of up to 9.
 fn numeric_text(text: &str) -> Option<Instant> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-    let digits = |part: &str, most| (1..=most).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+    let digits = |part: &str, most| {
+        (1..=most).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit())
+    };
     if !digits(whole, 15) || !digits(fraction, 9) {
         return None;
     }
     let (first, rest) = fraction.split_at(fraction.len().min(3));
-    let millis = first.bytes().chain(std::iter::repeat(b'0')).take(3).fold(0, |sum, b| sum * 10 + i64::from(b - b'0'));
-    let millis = whole.parse::<i64>().ok()?.saturating_mul(1000).saturating_add(millis);
-    Some(Instant { millis, inside: rest.bytes().any(|b| b != b'0') })
+    let millis = first
+        .bytes()
+        .chain(std::iter::repeat(b'0'))
+        .take(3)
+        .fold(0, |sum, b| sum * 10 + i64::from(b - b'0'));
+    let millis = whole
+        .parse::<i64>()
+        .ok()?
+        .saturating_mul(1000)
+        .saturating_add(millis);
+    Some(Instant {
+        millis,
+        inside: rest.bytes().any(|b| b != b'0'),
+    })
 }
 
 #[cfg(test)]
@@ -201,13 +242,31 @@ mod tests {
 
     #[test]
     fn numeric_texts_where_allowed() {
-        assert_eq!(exp("\"1795229400\"", true), Some((1_795_229_400_000, 1_795_229_400_000)));
+        assert_eq!(
+            exp("\"1795229400\"", true),
+            Some((1_795_229_400_000, 1_795_229_400_000))
+        );
         assert_eq!(exp("\"7.25\"", true), Some((7250, 7250)));
         assert_eq!(exp("\"7.2501\"", true), Some((7250, 7251)));
         assert_eq!(exp("7", true), Some((7000, 7000)));
-        assert_eq!(exp("\"123456789012.123456789\"", true), Some((123_456_789_012_123, 123_456_789_012_124)));
+        assert_eq!(
+            exp("\"123456789012.123456789\"", true),
+            Some((123_456_789_012_123, 123_456_789_012_124))
+        );
         assert!(exp("\"123456789012345\"", true).is_some());
-        for bad in ["", " 7", "+7", "-7", "7.", ".5", "0x7", "7e1", "٧", "1234567890123456", "1.1234567890"] {
+        for bad in [
+            "",
+            " 7",
+            "+7",
+            "-7",
+            "7.",
+            ".5",
+            "0x7",
+            "7e1",
+            "٧",
+            "1234567890123456",
+            "1.1234567890",
+        ] {
             assert_eq!(exp(&format!("\"{bad}\""), true), None, "{bad}");
         }
     }

@@ -2,10 +2,11 @@
 
 use bankrail_values::ValueError;
 
-/// The code under which the provider knows a customer (Specification: "Client assertion (JWT) the customer builds").
+/// The code under which the provider knows a customer (Specification: "Client assertion (JWT) the
+/// customer builds").
 ///
-/// - 1 to 64 characters of visible ASCII (`!` to `~`). These bounds are this crate's: the specification only says
-///   "upper case".
+/// - 1 to 64 characters of visible ASCII (`!` to `~`). These bounds are this crate's: the
+///   specification only says "upper case".
 /// - No lower-case letters. A code with one is refused, never converted.
 /// - Compared byte for byte.
 ///
@@ -25,7 +26,8 @@ impl CustomerCode {
     /// Checks a code.
     ///
     /// # Errors
-    /// [`ValueError`] for an empty or longer text and for characters other than visible upper-case ASCII.
+    /// [`ValueError`] for an empty or longer text and for characters other than visible upper-case
+    /// ASCII.
     pub fn parse(text: &str) -> Result<Self, ValueError> {
         let allowed = |b: u8| b.is_ascii_graphic() && !b.is_ascii_lowercase();
         if text.is_empty() || text.len() > Self::MAX_LENGTH || !text.bytes().all(allowed) {

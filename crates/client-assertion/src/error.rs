@@ -9,9 +9,9 @@ use bankrail_values::{StoreError, Timestamp, ValueError};
 
 /// The reason why an assertion is refused.
 ///
-/// The reason is for the log only, because it would help an attacker to improve a forged assertion. Answer the
-/// counterparty with [`AssertionError::to_body`] and [`AssertionError::status`], which are the same for every invalid
-/// assertion.
+/// The reason is for the log only, because it would help an attacker to improve a forged assertion.
+/// Answer the counterparty with [`AssertionError::to_body`] and [`AssertionError::status`], which
+/// are the same for every invalid assertion.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssertionError {
@@ -85,7 +85,9 @@ pub enum AssertionError {
         now: Timestamp,
     },
     /// `exp` is more than 3600 s and the clock tolerance ahead.
-    #[error("expected an assertion that expires within an hour of {now}, found one that expires at {expires_at}")]
+    #[error(
+        "expected an assertion that expires within an hour of {now}, found one that expires at {expires_at}"
+    )]
     TooFarAhead {
         /// `exp`.
         expires_at: Timestamp,
@@ -114,14 +116,15 @@ pub enum AssertionError {
     /// The assertion was used before.
     #[error("the assertion was used before")]
     Replayed,
-    /// The store failed, so it is not known whether the assertion was used before. This is a local fault; issue no
-    /// token.
+    /// The store failed, so it is not known whether the assertion was used before. This is a local
+    /// fault; issue no token.
     #[error("the replay store failed")]
     ReplayStore(#[source] StoreError),
 }
 
 impl AssertionError {
-    /// The error code for the counterparty: `invalid_client`, or `temporarily_unavailable` for a local fault.
+    /// The error code for the counterparty: `invalid_client`, or `temporarily_unavailable` for a
+    /// local fault.
     #[must_use]
     pub fn code(&self) -> TokenErrorCode {
         match self {
@@ -142,14 +145,17 @@ impl AssertionError {
         TokenErrorBody::new(self.code())
     }
 
-    /// The kind of the error as one word, for logs and counters. It holds no value from the assertion.
+    /// The kind of the error as one word, for logs and counters. It holds no value from the
+    /// assertion.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Malformed(_) => "malformed",
             Self::Typ { .. } => "typ",
             Self::Claims(_) => "claims",
-            Self::ClaimMissing { claim } | Self::ClaimType { claim, .. } | Self::ClaimValue { claim, .. } => claim,
+            Self::ClaimMissing { claim }
+            | Self::ClaimType { claim, .. }
+            | Self::ClaimValue { claim, .. } => claim,
             Self::Subject(_) => "sub",
             Self::UnknownCustomer { .. } => "customer",
             Self::NoKey(_) => "key",

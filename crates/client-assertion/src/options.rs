@@ -11,31 +11,32 @@ options! {
     /// [`MAX_LIFETIME`](crate::MAX_LIFETIME) ahead, `aud` one string, `typ` `jwt` in any case.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct VerifierOptions {
-        /// Accepts assertions for these audiences too. Client libraries write the token endpoint's address or the
-        /// issuer's name as `aud` by default (Default: "Token endpoint").
+        /// Accepts assertions for these audiences too. Client libraries write the token endpoint's
+        /// address or the issuer's name as `aud` by default (Default: "Token endpoint").
         pub(crate) audiences: Vec<Audience> = Vec::new(),
-        /// How far in the future `nbf` and `iat` may be, at most [`VerifierOptions::MAX_LEEWAY`]. Default: 30 s. It
-        /// does not lengthen the life of an assertion: `exp` has no leeway.
+        /// How far in the future `nbf` and `iat` may be, at most [`VerifierOptions::MAX_LEEWAY`].
+        /// Default: 30 s. It does not lengthen the life of an assertion: `exp` has no leeway.
         pub(crate) leeway(Duration => |leeway| leeway.min(Self::MAX_LEEWAY)): Duration = Self::DEFAULT_LEEWAY,
         /// How much more than [`MAX_LIFETIME`](crate::MAX_LIFETIME) ahead `exp` may be, at most
-        /// [`VerifierOptions::MAX_LEEWAY`]. Default: nothing, because the specification says "no more than 60 minutes
-        /// in the future". Without it, a customer whose clock is ahead and whose library writes a lifetime of an hour
-        /// gets no token.
+        /// [`VerifierOptions::MAX_LEEWAY`]. Default: nothing, because the specification says "no
+        /// more than 60 minutes in the future". Without it, a customer whose clock is ahead and
+        /// whose library writes a lifetime of an hour gets no token.
         pub(crate) clock_tolerance(Duration => |most| most.min(Self::MAX_LEEWAY)): Duration = Duration::ZERO,
         /// Which `typ` the header may have.
         pub(crate) typ: TypRule = TypRule::default(),
-        /// Whether `exp` may be a string of digits, as in published samples (Default: "Token endpoint"). Off by
-        /// default.
+        /// Whether `exp` may be a string of digits, as in published samples (Default: "Token
+        /// endpoint"). Off by default.
         pub(crate) accept_text_exp: bool = false,
-        /// Whether `aud` may be an array of one string, which a widespread library writes. An array of several is
-        /// always refused: such an assertion is good at more than one service. Off by default.
+        /// Whether `aud` may be an array of one string, which a widespread library writes. An array
+        /// of several is always refused: such an assertion is good at more than one service. Off by
+        /// default.
         pub(crate) accept_audience_array: bool = false,
     }
 }
 
 impl VerifierOptions {
-    /// The default leeway for `nbf` and `iat`, and the clock tolerance of [`VerifierOptions::lenient_clients`]: 30 s
-    /// (Default: "Token endpoint").
+    /// The default leeway for `nbf` and `iat`, and the clock tolerance of
+    /// [`VerifierOptions::lenient_clients`]: 30 s (Default: "Token endpoint").
     pub const DEFAULT_LEEWAY: Duration = Duration::from_secs(30);
     /// The most leeway and the most clock tolerance.
     pub const MAX_LEEWAY: Duration = Duration::from_secs(300);
@@ -70,8 +71,8 @@ pub enum TypRule {
     /// `jwt` in any case.
     #[default]
     AnyCase,
-    /// `jwt` in any case, `client-authentication+jwt` (draft-ietf-oauth-rfc7523bis), or no `typ`: OAuth clients send
-    /// each of them.
+    /// `jwt` in any case, `client-authentication+jwt` (draft-ietf-oauth-rfc7523bis), or no `typ`:
+    /// OAuth clients send each of them.
     Lenient,
     /// `jwt` in lower case, as the specification spells it.
     Exact,
@@ -82,22 +83,26 @@ impl TypRule {
         match (typ, self) {
             (Some("jwt"), _) | (None, Self::Lenient) => Ok(()),
             (Some(typ), Self::AnyCase | Self::Lenient) if typ.eq_ignore_ascii_case("jwt") => Ok(()),
-            (Some(typ), Self::Lenient) if typ.eq_ignore_ascii_case("client-authentication+jwt") => Ok(()),
-            (found, _) => Err(AssertionError::Typ { found: found.map(excerpt) }),
+            (Some(typ), Self::Lenient) if typ.eq_ignore_ascii_case("client-authentication+jwt") => {
+                Ok(())
+            }
+            (found, _) => Err(AssertionError::Typ {
+                found: found.map(excerpt),
+            }),
         }
     }
 }
 
 options! {
-    /// The lifetime of an assertion, and the members that an [`AssertionBuilder`] writes in addition to `sub`, `exp`
-    /// and `aud`. By default there are none.
+    /// The lifetime of an assertion, and the members that an [`AssertionBuilder`] writes in
+    /// addition to `sub`, `exp` and `aud`. By default there are none.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct AssertionOptions {
-        /// The lifetime: 1 s to [`MAX_LIFETIME`](crate::MAX_LIFETIME), cut to seconds. It is checked when signing.
-        /// Default: five minutes.
+        /// The lifetime: 1 s to [`MAX_LIFETIME`](crate::MAX_LIFETIME), cut to seconds. It is
+        /// checked when signing. Default: five minutes.
         ///
-        /// Stay below the maximum if the customer's clock may be ahead of the service's: the service refuses an `exp`
-        /// that is too far ahead of its own clock.
+        /// Stay below the maximum if the customer's clock may be ahead of the service's: the
+        /// service refuses an `exp` that is too far ahead of its own clock.
         pub(crate) lifetime: Duration = AssertionBuilder::DEFAULT_LIFETIME,
         /// The header's `kid`, in place of the key's own.
         pub(crate) key_id(impl Into<String> => |key_id| Some(key_id.into())): Option<String> = None,

@@ -5,18 +5,20 @@ use std::fmt;
 
 /// The rule for which assertions are accepted only once.
 ///
-/// [`ReplayPolicy::WholeAssertion`] is not the default because the specification's assertion has no `jti` and RS256 is
-/// deterministic: two assertions of an honest customer that expire in the same second are byte-identical.
+/// [`ReplayPolicy::WholeAssertion`] is not the default because the specification's assertion has no
+/// `jti` and RS256 is deterministic: two assertions of an honest customer that expire in the same
+/// second are byte-identical.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReplayPolicy {
     /// Each pair of customer and `jti` is accepted once. An assertion without `jti` is refused.
     RequireJti,
-    /// Each pair of customer and `jti` is accepted once. An assertion without `jti` is accepted until it expires.
+    /// Each pair of customer and `jti` is accepted once. An assertion without `jti` is accepted
+    /// until it expires.
     #[default]
     JtiIfPresent,
-    /// Each assertion is accepted once, with or without `jti`. A customer must not request two tokens with assertions
-    /// that expire in the same second and have no `jti`.
+    /// Each assertion is accepted once, with or without `jti`. A customer must not request two
+    /// tokens with assertions that expire in the same second and have no `jti`.
     WholeAssertion,
     /// Every assertion is accepted until it expires. Nothing is stored.
     Off,
@@ -39,8 +41,8 @@ impl ReplayKey {
         Self { key, expires_at }
     }
 
-    /// Whether the key, once claimed, may be claimed again at `now`: only after `expires_at`, not at that instant.
-    /// Every engine of [`ReplayStore`] decides like this function.
+    /// Whether the key, once claimed, may be claimed again at `now`: only after `expires_at`, not
+    /// at that instant. Every engine of [`ReplayStore`] decides like this function.
     #[must_use]
     pub fn is_free_at(&self, now: Timestamp) -> bool {
         self.expires_at < now
@@ -55,13 +57,15 @@ impl ReplayKey {
     note = "`bankrail-stores` implements it with the feature `client-assertion`, which `bankrail` switches on by itself"
 )]
 pub trait ReplayStore: fmt::Debug + Send + Sync {
-    /// Claims a key. Returns true for the first caller, and false for every later one until the first one's
-    /// `expires_at` has passed. The step is atomic, also among several processes.
+    /// Claims a key. Returns true for the first caller, and false for every later one until the
+    /// first one's `expires_at` has passed. The step is atomic, also among several processes.
     ///
-    /// - An engine keeps the claim for [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) beyond `expires_at`, so that a
-    ///   caller whose `now` lags behind another's by less than that cannot claim it again.
+    /// - An engine keeps the claim for [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) beyond
+    ///   `expires_at`, so that a caller whose `now` lags behind another's by less than that cannot
+    ///   claim it again.
     /// - Claim before the token is issued.
     /// - If the store fails, issue no token: after a timeout the key may be claimed.
-    /// - A customer that retries after a failure must sign a new assertion, because the earlier one may be used up.
+    /// - A customer that retries after a failure must sign a new assertion, because the earlier one
+    ///   may be used up.
     fn claim(&self, key: ReplayKey, now: Timestamp) -> StoreFuture<'_, bool>;
 }

@@ -1,6 +1,7 @@
 //! The suite that every engine of [`TokenCache`] runs (feature `testing`).
 //!
-//! It panics with the rule that an engine breaks. It needs no runtime of its own: await it in a test.
+//! It panics with the rule that an engine breaks. It needs no runtime of its own: await it in a
+//! test.
 
 use crate::token::{CachedToken, TokenCache, TokenCacheKey};
 use bankrail_values::{EXPIRY_GRACE, Timestamp};
@@ -42,65 +43,155 @@ async fn found_until_it_expires(cache: &impl TokenCache) {
     assert_eq!(get(cache, 1, 0).await, None, "an empty cache has no token");
     put(cache, 1, &token("a", 3_600_000), 0).await;
     for now in [-1, 0, 3_599_999] {
-        assert_eq!(get(cache, 1, now).await, Some(token("a", 3_600_000)), "a token is there until it expires");
+        assert_eq!(
+            get(cache, 1, now).await,
+            Some(token("a", 3_600_000)),
+            "a token is there until it expires"
+        );
     }
-    assert_eq!(get(cache, 1, 3_600_000).await, None, "a token is not valid at the instant at which it expires");
+    assert_eq!(
+        get(cache, 1, 3_600_000).await,
+        None,
+        "a token is not valid at the instant at which it expires"
+    );
     put(cache, 2, &token("b", 5), 5).await;
-    assert_eq!(get(cache, 2, 5).await, None, "a token that has expired may be put, and is not found");
+    assert_eq!(
+        get(cache, 2, 5).await,
+        None,
+        "a token that has expired may be put, and is not found"
+    );
     let endless = CachedToken::new(vec![1], Timestamp::MAX);
     put(cache, 3, &endless, 0).await;
-    assert_eq!(get(cache, 3, 0).await, Some(endless), "an expiry may be as late as a timestamp can be");
+    assert_eq!(
+        get(cache, 3, 0).await,
+        Some(endless),
+        "an expiry may be as late as a timestamp can be"
+    );
 }
 
 async fn a_later_one_replaces_it(cache: &impl TokenCache) {
     put(cache, 1, &token("a", 100), 0).await;
     put(cache, 1, &token("b", 50), 10).await;
-    assert_eq!(get(cache, 1, 20).await, Some(token("b", 50)), "the token that was put last counts");
-    assert_eq!(get(cache, 1, 50).await, None, "the expiry of a replaced token does not count");
+    assert_eq!(
+        get(cache, 1, 20).await,
+        Some(token("b", 50)),
+        "the token that was put last counts"
+    );
+    assert_eq!(
+        get(cache, 1, 50).await,
+        None,
+        "the expiry of a replaced token does not count"
+    );
 }
 
 async fn keys_are_apart(cache: &impl TokenCache) {
     put(cache, 1, &token("a", 100), 0).await;
     put(cache, 2, &token("b", 100), 0).await;
-    assert_eq!(get(cache, 1, 0).await, Some(token("a", 100)), "each key has its own token");
-    assert_eq!(get(cache, 2, 0).await, Some(token("b", 100)), "each key has its own token");
-    cache.remove(&key(2), &token("a", 100)).await.expect("remove");
-    assert_eq!(get(cache, 2, 0).await, Some(token("b", 100)), "another key's token removes nothing");
-    assert_eq!(get(cache, 1, 0).await, Some(token("a", 100)), "a token is removed under its key only");
+    assert_eq!(
+        get(cache, 1, 0).await,
+        Some(token("a", 100)),
+        "each key has its own token"
+    );
+    assert_eq!(
+        get(cache, 2, 0).await,
+        Some(token("b", 100)),
+        "each key has its own token"
+    );
+    cache
+        .remove(&key(2), &token("a", 100))
+        .await
+        .expect("remove");
+    assert_eq!(
+        get(cache, 2, 0).await,
+        Some(token("b", 100)),
+        "another key's token removes nothing"
+    );
+    assert_eq!(
+        get(cache, 1, 0).await,
+        Some(token("a", 100)),
+        "a token is removed under its key only"
+    );
 }
 
 async fn removed_only_if_it_is_still_there(cache: &impl TokenCache) {
-    cache.remove(&key(1), &token("a", 100)).await.expect("removing what is not there is no error");
+    cache
+        .remove(&key(1), &token("a", 100))
+        .await
+        .expect("removing what is not there is no error");
     put(cache, 1, &token("a", 100), 0).await;
     put(cache, 1, &token("b", 100), 0).await;
     for other in ["a", "", "b\0", "B"] {
-        cache.remove(&key(1), &token(other, 100)).await.expect("remove");
-        assert_eq!(get(cache, 1, 0).await, Some(token("b", 100)), "{other:?} does not remove its successor");
+        cache
+            .remove(&key(1), &token(other, 100))
+            .await
+            .expect("remove");
+        assert_eq!(
+            get(cache, 1, 0).await,
+            Some(token("b", 100)),
+            "{other:?} does not remove its successor"
+        );
     }
-    cache.remove(&key(1), &token("b", 99)).await.expect("remove");
-    assert_eq!(get(cache, 1, 0).await, None, "the sealed bytes are compared, and nothing else");
+    cache
+        .remove(&key(1), &token("b", 99))
+        .await
+        .expect("remove");
+    assert_eq!(
+        get(cache, 1, 0).await,
+        None,
+        "the sealed bytes are compared, and nothing else"
+    );
     put(cache, 1, &token("b", 100), 0).await;
-    assert_eq!(get(cache, 1, 0).await, Some(token("b", 100)), "what was removed may be put again");
+    assert_eq!(
+        get(cache, 1, 0).await,
+        Some(token("b", 100)),
+        "what was removed may be put again"
+    );
 }
 
 async fn bytes_come_back_unchanged(cache: &impl TokenCache) {
-    let longest = (0..CachedToken::MAX_SEALED_BYTES).map(|at| u8::try_from(at % 256).unwrap_or(0)).collect();
-    for sealed in [longest, vec![0], vec![0xff, 0, b'\n', 0xc3, 0x28], b"'; --".to_vec()] {
+    let longest = (0..CachedToken::MAX_SEALED_BYTES)
+        .map(|at| u8::try_from(at % 256).unwrap_or(0))
+        .collect();
+    for sealed in [
+        longest,
+        vec![0],
+        vec![0xff, 0, b'\n', 0xc3, 0x28],
+        b"'; --".to_vec(),
+    ] {
         let token = CachedToken::new(sealed, at(100));
         put(cache, 1, &token, 0).await;
-        assert_eq!(get(cache, 1, 0).await, Some(token.clone()), "every byte is kept");
+        assert_eq!(
+            get(cache, 1, 0).await,
+            Some(token.clone()),
+            "every byte is kept"
+        );
         cache.remove(&key(1), &token).await.expect("remove");
         assert_eq!(get(cache, 1, 0).await, None, "every byte is compared");
     }
 }
 
-/// Tokens of another caller, whose clock is ahead, drop what has expired, and only after the grace period.
+/// Tokens of another caller, whose clock is ahead, drop what has expired, and only after the grace
+/// period.
 async fn a_clock_that_lags_finds_it(cache: &impl TokenCache) {
     let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap_or(i64::MAX);
     put(cache, 1, &token("a", 100), 0).await;
     for (other, now) in [(2, 100), (3, 5000), (4, 100 + grace)] {
-        put(cache, other, &CachedToken::new(vec![1], Timestamp::MAX), now).await;
-        assert_eq!(get(cache, 1, 99).await, Some(token("a", 100)), "kept during the grace period, at {now}");
-        assert_eq!(get(cache, 1, 100).await, None, "and not found by a clock that is right, at {now}");
+        put(
+            cache,
+            other,
+            &CachedToken::new(vec![1], Timestamp::MAX),
+            now,
+        )
+        .await;
+        assert_eq!(
+            get(cache, 1, 99).await,
+            Some(token("a", 100)),
+            "kept during the grace period, at {now}"
+        );
+        assert_eq!(
+            get(cache, 1, 100).await,
+            None,
+            "and not found by a clock that is right, at {now}"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! The token exchange: the customer's request for an access token and the answers to it (RFC 6749 sections 4.4 and 5,
-//! RFC 7523 section 2.2).
+//! The token exchange: the customer's request for an access token and the answers to it (RFC 6749
+//! sections 4.4 and 5, RFC 7523 section 2.2).
 //!
 //! ```
 //! use bankrail_client_assertion::token::{ScopeSet, TokenRequest, FORM_CONTENT_TYPE};
@@ -28,4 +28,6 @@ pub use error_body::{ErrorBodyError, TokenErrorBody, TokenErrorCode};
 pub use form::{FORM_CONTENT_TYPE, TokenRequest, TokenRequestError};
 pub use grant::{SeparateStores, TokenGrant, TokenStore};
 pub use response::{TokenResponse, TokenResponseError};
-pub use scope::{GrantedScopes, NoScopeGrantedError, Scope, ScopeAccess, ScopeError, ScopeSet, names};
+pub use scope::{
+    GrantedScopes, NoScopeGrantedError, Scope, ScopeAccess, ScopeError, ScopeSet, names,
+};

@@ -2,7 +2,9 @@
 
 use crate::claims::{self, Claims, Instant, MAX_LIFETIME};
 use crate::token::TokenRequest;
-use crate::{AssertionError, Audience, CustomerCode, ReplayKey, ReplayPolicy, ReplayStore, VerifierOptions};
+use crate::{
+    AssertionError, Audience, CustomerCode, ReplayKey, ReplayPolicy, ReplayStore, VerifierOptions,
+};
 use bankrail_jose::jws::{Compact, VerifyError, VerifyOptions};
 use bankrail_jose::{KeyLookup, VerifyingKey};
 use bankrail_values::json::{self, JsonObject};
@@ -10,13 +12,16 @@ use bankrail_values::{Timestamp, excerpt};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-/// Verifies assertions (Specification: "Client assertion (JWT) the customer builds"; RFC 7523 section 3).
+/// Verifies assertions (Specification: "Client assertion (JWT) the customer builds"; RFC 7523
+/// section 3).
 ///
 /// By default:
 /// - the algorithm is RS256, and `typ` is `jwt` in any case;
-/// - `aud` is one string, equal to the audience or another one of [`VerifierOptions::also_audience`];
-/// - `exp` is a JSON number in the future and at most 3600 s ahead. At `exp` itself the assertion has expired: the
-///   specification's "after which the token is rejected" is read as RFC 7519 section 4.1.4 has it, "on or after";
+/// - `aud` is one string, equal to the audience or another one of
+///   [`VerifierOptions::also_audience`];
+/// - `exp` is a JSON number in the future and at most 3600 s ahead. At `exp` itself the assertion
+///   has expired: the specification's "after which the token is rejected" is read as RFC 7519
+///   section 4.1.4 has it, "on or after";
 /// - `nbf` and `iat`, if present, are at most 30 s in the future (Default: "Token endpoint");
 /// - `iss`, if present, equals `sub`.
 ///
@@ -67,19 +72,26 @@ impl Verifier {
     /// Reads an assertion without verifying it, to find out whose keys to look up.
     ///
     /// # Errors
-    /// [`AssertionError`] if it is malformed, if its header is outside the profile, or if `sub` is not a customer code.
+    /// [`AssertionError`] if it is malformed, if its header is outside the profile, or if `sub` is
+    /// not a customer code.
     pub fn read<'a>(&'a self, assertion: &'a str) -> Result<Unverified<'a>, AssertionError> {
         let compact = parse(assertion)?;
         self.options.typ.check(compact.header().typ())?;
         let claims = Claims::read(compact.unverified_payload())?;
         let subject = claims.subject()?;
-        Ok(Unverified { verifier: self, compact, claims, subject })
+        Ok(Unverified {
+            verifier: self,
+            compact,
+            claims,
+            subject,
+        })
     }
 
     /// Verifies an assertion with the keys of the customer that it names.
     ///
-    /// `keys` looks up the keys of a customer: one key or a [`KeySet`](bankrail_jose::KeySet), `None` for an unknown
-    /// customer. For an asynchronous look-up, use [`VerifierOptions, Verifier::read`] and [`Unverified::verify`].
+    /// `keys` looks up the keys of a customer: one key or a [`KeySet`](bankrail_jose::KeySet),
+    /// `None` for an unknown customer. For an asynchronous look-up, use
+    /// [`VerifierOptions, Verifier::read`] and [`Unverified::verify`].
     ///
     /// # Errors
     /// [`AssertionError`], whose documentation says what a counterparty may learn.
@@ -93,14 +105,18 @@ impl Verifier {
         let subject = unverified.subject_for_key_lookup();
         match keys(subject) {
             Some(keys) => unverified.verify(&keys, now),
-            None => Err(AssertionError::UnknownCustomer { customer: subject.clone() }),
+            None => Err(AssertionError::UnknownCustomer {
+                customer: subject.clone(),
+            }),
         }
     }
 }
 
 /// Reads the compact form, within the bounds on an assertion.
 pub(crate) fn parse(assertion: &str) -> Result<Compact<'_>, AssertionError> {
-    let bounds = VerifyOptions::new().max_token(Verifier::MAX_BYTES).max_header(2 * 1024);
+    let bounds = VerifyOptions::new()
+        .max_token(Verifier::MAX_BYTES)
+        .max_header(2 * 1024);
     Compact::parse(assertion, &bounds).map_err(AssertionError::Malformed)
 }
 
@@ -119,7 +135,8 @@ impl Unverified<'_> {
         &self.subject
     }
 
-    /// Verifies the signature with the keys of [`Unverified::subject_for_key_lookup`], then checks the claims.
+    /// Verifies the signature with the keys of [`Unverified::subject_for_key_lookup`], then checks
+    /// the claims.
     ///
     /// # Errors
     /// [`AssertionError`], whose documentation says what a counterparty may learn.
@@ -129,7 +146,12 @@ impl Unverified<'_> {
         now: Timestamp,
     ) -> Result<VerifiedAssertion, AssertionError> {
         // The claims were read from the same bytes as the signature covers.
-        let Self { verifier, compact, claims, subject } = self;
+        let Self {
+            verifier,
+            compact,
+            claims,
+            subject,
+        } = self;
         let proved = compact.verify(keys).map_err(|error| match error {
             VerifyError::NoKey(error) => AssertionError::NoKey(error),
             _ => AssertionError::BadSignature,
@@ -162,15 +184,37 @@ impl Unverified<'_> {
 impl Verifier {
     pub(crate) fn check_audience(&self, claims: &Claims) -> Result<(), AssertionError> {
         let found = claims.audience(self.options.accept_audience_array)?;
-        let known = self.options.audiences.iter().chain([&self.audience]).any(|own| own.as_str() == found);
-        if known { Ok(()) } else { Err(AssertionError::Audience { found: excerpt(found) }) }
+        let known = self
+            .options
+            .audiences
+            .iter()
+            .chain([&self.audience])
+            .any(|own| own.as_str() == found);
+        if known {
+            Ok(())
+        } else {
+            Err(AssertionError::Audience {
+                found: excerpt(found),
+            })
+        }
     }
 
     /// Checks that `exp` is at most 3600 s and the tolerance after `now`.
-    pub(crate) fn check_lifetime(&self, expires: Instant, now: Timestamp) -> Result<(), AssertionError> {
+    pub(crate) fn check_lifetime(
+        &self,
+        expires: Instant,
+        now: Timestamp,
+    ) -> Result<(), AssertionError> {
         let expires_at = expires.ceil();
-        let near = expires_at <= now.saturating_add(MAX_LIFETIME).saturating_add(self.options.clock_tolerance);
-        if near { Ok(()) } else { Err(AssertionError::TooFarAhead { expires_at, now }) }
+        let near = expires_at
+            <= now
+                .saturating_add(MAX_LIFETIME)
+                .saturating_add(self.options.clock_tolerance);
+        if near {
+            Ok(())
+        } else {
+            Err(AssertionError::TooFarAhead { expires_at, now })
+        }
     }
 
     /// Checks that the time of a claim, if it is there, is not after `now` and the leeway.
@@ -181,7 +225,11 @@ impl Verifier {
         now: Timestamp,
     ) -> Result<(), AssertionError> {
         let lead = now.saturating_add(self.options.leeway);
-        match claims.instant(claim)?.map(Instant::ceil).filter(|found| *found > lead) {
+        match claims
+            .instant(claim)?
+            .map(Instant::ceil)
+            .filter(|found| *found > lead)
+        {
             Some(found) => Err(AssertionError::NotYetValid { claim, found, now }),
             None => Ok(()),
         }
@@ -189,15 +237,28 @@ impl Verifier {
 }
 
 pub(crate) fn check_issuer(claims: &Claims, subject: &CustomerCode) -> Result<(), AssertionError> {
-    match claims.issuer()?.filter(|issuer| *issuer != subject.as_str()) {
-        Some(issuer) => Err(AssertionError::Issuer { found: excerpt(issuer) }),
+    match claims
+        .issuer()?
+        .filter(|issuer| *issuer != subject.as_str())
+    {
+        Some(issuer) => Err(AssertionError::Issuer {
+            found: excerpt(issuer),
+        }),
         None => Ok(()),
     }
 }
 
-/// Checks that `exp` is after `now`: an assertion is expired "on or after" `exp` (RFC 7519 section 4.1.4).
+/// Checks that `exp` is after `now`: an assertion is expired "on or after" `exp` (RFC 7519 section
+/// 4.1.4).
 pub(crate) fn check_not_expired(expires: Instant, now: Timestamp) -> Result<(), AssertionError> {
-    if expires.ceil() > now { Ok(()) } else { Err(AssertionError::Expired { expires_at: expires.floor(), now }) }
+    if expires.ceil() > now {
+        Ok(())
+    } else {
+        Err(AssertionError::Expired {
+            expires_at: expires.floor(),
+            now,
+        })
+    }
 }
 
 bankrail_values::impl_debug!(Unverified<'_>, self; subject: self.subject);
@@ -229,8 +290,9 @@ impl VerifiedAssertion {
         key_id: Option<&str> = self.key_id.as_deref();
     }
 
-    /// All claims as they were signed, also those that this crate does not read. Of them, `sub`, `aud`, `exp`, `nbf`,
-    /// `iat`, `iss` and `jti` were checked; everything else is the customer's own statement.
+    /// All claims as they were signed, also those that this crate does not read. Of them, `sub`,
+    /// `aud`, `exp`, `nbf`, `iat`, `iss` and `jti` were checked; everything else is the customer's
+    /// own statement.
     ///
     /// ```
     /// # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
@@ -249,7 +311,8 @@ impl VerifiedAssertion {
     /// ```
     #[must_use]
     pub fn all_claims(&self) -> JsonObject<'_> {
-        json::read_object(&self.claims, &claims::LIMITS).expect("the same bytes were read before they were verified")
+        json::read_object(&self.claims, &claims::LIMITS)
+            .expect("the same bytes were read before they were verified")
     }
 
     /// The key to claim in a [`ReplayStore`] under a policy. `None` if the policy stores nothing.
@@ -260,29 +323,41 @@ impl VerifiedAssertion {
         let (kind, what): (&[u8], &[u8]) = match (policy, &self.jwt_id) {
             (ReplayPolicy::Off, _) | (ReplayPolicy::JtiIfPresent, None) => return Ok(None),
             (ReplayPolicy::RequireJti, None) => return Err(AssertionError::JwtIdRequired),
-            (ReplayPolicy::RequireJti | ReplayPolicy::JtiIfPresent, Some(id)) => (b"jti\0", id.as_bytes()),
+            (ReplayPolicy::RequireJti | ReplayPolicy::JtiIfPresent, Some(id)) => {
+                (b"jti\0", id.as_bytes())
+            }
             // A valid signature identifies the bytes that it signs, and has only one encoding.
             (ReplayPolicy::WholeAssertion, _) => (b"assertion\0", &self.signature),
         };
         // A customer code holds no NUL, so the concatenation is unambiguous.
         let customer = self.customer.as_str();
-        let digest = Sha256::new().chain_update(kind).chain_update(customer).chain_update([0]).chain_update(what);
-        Ok(Some(ReplayKey::new(digest.finalize().into(), self.remember_until)))
+        let digest = Sha256::new()
+            .chain_update(kind)
+            .chain_update(customer)
+            .chain_update([0])
+            .chain_update(what);
+        Ok(Some(ReplayKey::new(
+            digest.finalize().into(),
+            self.remember_until,
+        )))
     }
 
-    /// Marks the assertion as used under a policy. Call it after all other checks of the request and before a token is
-    /// issued.
+    /// Marks the assertion as used under a policy. Call it after all other checks of the request
+    /// and before a token is issued.
     ///
     /// # Errors
-    /// [`AssertionError::Replayed`], [`AssertionError::JwtIdRequired`], or [`AssertionError::ReplayStore`] if the store
-    /// failed. After each of them no token must be issued.
+    /// [`AssertionError::Replayed`], [`AssertionError::JwtIdRequired`], or
+    /// [`AssertionError::ReplayStore`] if the store failed. After each of them no token must be
+    /// issued.
     pub async fn claim(
         &self,
         policy: ReplayPolicy,
         store: &(impl ReplayStore + ?Sized),
         now: Timestamp,
     ) -> Result<(), AssertionError> {
-        let Some(key) = self.replay_key(policy)? else { return Ok(()) };
+        let Some(key) = self.replay_key(policy)? else {
+            return Ok(());
+        };
         match store.claim(key, now).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(AssertionError::Replayed),
@@ -296,7 +371,9 @@ impl VerifiedAssertion {
     /// [`AssertionError::ClientId`] if they differ.
     pub fn check_client_id(&self, request: &TokenRequest) -> Result<(), AssertionError> {
         match request.client_id() {
-            Some(found) if found != self.customer.as_str() => Err(AssertionError::ClientId { found: excerpt(found) }),
+            Some(found) if found != self.customer.as_str() => Err(AssertionError::ClientId {
+                found: excerpt(found),
+            }),
             _ => Ok(()),
         }
     }

@@ -1,4 +1,5 @@
-//! The archive of what a customer received: pages of statements as they came, and refused deliveries.
+//! The archive of what a customer received: pages of statements as they came, and refused
+//! deliveries.
 
 #[cfg(feature = "statement")]
 mod replay;
@@ -23,32 +24,37 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The most records that are listed at once.
 const MOST_LISTED: u32 = 1000;
 bankrail_values::options! {
-    /// Bounds of an [`Archive`]. Pages and refused deliveries are bounded each by themselves, so that a sender whose
-    /// deliveries are refused removes no page.
+    /// Bounds of an [`Archive`]. Pages and refused deliveries are bounded each by themselves, so
+    /// that a sender whose deliveries are refused removes no page.
     #[derive(Clone, Copy, Debug)]
     pub struct ArchiveOptions {
-        /// How long a record is kept. Older ones are removed when another one of their kind is kept. Default: 30 days.
+        /// How long a record is kept. Older ones are removed when another one of their kind is
+        /// kept. Default: 30 days.
         max_age: Duration = Duration::from_secs(30 * 24 * 3600),
-        /// The most bytes of the records of a kind; the oldest are removed first. A larger record is not kept. Default:
-        /// 256 MiB.
+        /// The most bytes of the records of a kind; the oldest are removed first. A larger record
+        /// is not kept. Default: 256 MiB.
         max_bytes: u64 = 256 << 20,
     }
 }
 
-/// An archive of what this side received, as it came, for whoever must look at it or take it in again. Cheap to clone.
+/// An archive of what this side received, as it came, for whoever must look at it or take it in
+/// again. Cheap to clone.
 ///
-/// - With [`ClientOptions::archive`](crate::ClientOptions::archive), each answer of the statement endpoint that has a
-///   2xx status is kept with its request, before it is judged: also one that cannot be read.
-/// - With [`ReceiversOptions::archive`](crate::receivers::ReceiversOptions::archive), the body of each delivery is kept
-///   that was read whole, has the API key, and is refused with a status from 400 to 499, with the reason. It is whatever a sender
-///   wrote: handle it as hostile.
-/// - A record is kept before the answer is judged or sent. An archive that fails or takes longer than 5 s is logged as
-///   an error and counted, and nothing else changes.
-/// - Content is sealed with AES-256-GCM, bound to the record's kind, subject, call and time, which are in clear:
-///   account identifiers are among them. The secret is of the kind that seals cached tokens; give it one of its own, in
-///   another file. With another secret what was kept cannot be read any more.
+/// - With [`ClientOptions::archive`](crate::ClientOptions::archive), each answer of the statement
+///   endpoint that has a 2xx status is kept with its request, before it is judged: also one that
+///   cannot be read.
+/// - With [`ReceiversOptions::archive`](crate::receivers::ReceiversOptions::archive), the body of
+///   each delivery is kept that was read whole, has the API key, and is refused with a status from
+///   400 to 499, with the reason. It is whatever a sender wrote: handle it as hostile.
+/// - A record is kept before the answer is judged or sent. An archive that fails or takes longer
+///   than 5 s is logged as an error and counted, and nothing else changes.
+/// - Content is sealed with AES-256-GCM, bound to the record's kind, subject, call and time, which
+///   are in clear: account identifiers are among them. The secret is of the kind that seals cached
+///   tokens; give it one of its own, in another file. With another secret what was kept cannot be
+///   read any more.
 ///
-/// [`Archive::replay`] takes the pages in again: for a ledger that was lost, or spoilt by a fault of its own.
+/// [`Archive::replay`] takes the pages in again: for a ledger that was lost, or spoilt by a fault
+/// of its own.
 #[derive(Clone, Debug)]
 pub struct Archive {
     store: Arc<dyn ArchiveStore>,
@@ -74,16 +80,26 @@ bankrail_values::impl_debug!(Archived, self; record: self.record, bytes: self.bo
 impl Archive {
     /// The kind of a page of a statement. Its subject is the account, its call the request key.
     pub const PAGE: Kind = Kind::from_static("page");
-    /// The kind of a refused delivery. Its subject is the kind of messages of its receiver, its call the message id.
+    /// The kind of a refused delivery. Its subject is the kind of messages of its receiver, its
+    /// call the message id.
     pub const REFUSED_DELIVERY: Kind = Kind::from_static("refused_delivery");
 
     /// An archive in this store.
     #[must_use]
-    pub fn new(store: Arc<dyn ArchiveStore>, secret: SealingSecret, options: ArchiveOptions) -> Self {
-        Self { store, secret, options }
+    pub fn new(
+        store: Arc<dyn ArchiveStore>,
+        secret: SealingSecret,
+        options: ArchiveOptions,
+    ) -> Self {
+        Self {
+            store,
+            secret,
+            options,
+        }
     }
 
-    /// The records after this number in their order, the oldest first, at most `most`: after 0 from the first one on.
+    /// The records after this number in their order, the oldest first, at most `most`: after 0 from
+    /// the first one on.
     ///
     /// # Errors
     /// [`StoreError`] if the store fails.
@@ -98,7 +114,9 @@ impl Archive {
     pub async fn all_records(&self) -> Result<Vec<ArchiveRecord>, StoreError> {
         let mut all: Vec<ArchiveRecord> = Vec::new();
         loop {
-            let more = self.records(all.last().map_or(0, |last| last.number), MOST_LISTED).await?;
+            let more = self
+                .records(all.last().map_or(0, |last| last.number), MOST_LISTED)
+                .await?;
             if more.is_empty() {
                 return Ok(all);
             }
@@ -109,27 +127,45 @@ impl Archive {
     /// A record with its content; `None` if there is none of this number, or none any more.
     ///
     /// # Errors
-    /// [`StoreError`] if the store fails, or if the record was sealed with another secret or was changed
-    /// ([`StoreErrorKind::Corrupt`]).
+    /// [`StoreError`] if the store fails, or if the record was sealed with another secret or was
+    /// changed ([`StoreErrorKind::Corrupt`]).
     pub async fn find(&self, number: u64) -> Result<Option<Archived>, StoreError> {
         let record = self.store.records(number.saturating_sub(1), 1).await?.pop();
-        let Some(record) = record.filter(|record| record.number == number) else { return Ok(None) };
-        let Some(sealed) = self.store.content(number).await? else { return Ok(None) };
+        let Some(record) = record.filter(|record| record.number == number) else {
+            return Ok(None);
+        };
+        let Some(sealed) = self.store.content(number).await? else {
+            return Ok(None);
+        };
         let text = sealing::open(&self.secret, &associated(&record.label), &sealed);
         let opened = text.and_then(|text| {
-            let (note, body) = text.split_at_checked(text.iter().position(|byte| *byte == b'\n')?)?;
-            Some(Archived { record, note: str::from_utf8(note).ok()?.to_owned(), body: body.get(1..)?.to_vec() })
+            let (note, body) =
+                text.split_at_checked(text.iter().position(|byte| *byte == b'\n')?)?;
+            Some(Archived {
+                record,
+                note: str::from_utf8(note).ok()?.to_owned(),
+                body: body.get(1..)?.to_vec(),
+            })
         });
-        let wrong = || format!("record {number}: expected one that was sealed with this secret, found another");
-        opened.ok_or_else(|| StoreError::new(StoreErrorKind::Corrupt, wrong())).map(Some)
+        let wrong = || {
+            format!("record {number}: expected one that was sealed with this secret, found another")
+        };
+        opened
+            .ok_or_else(|| StoreError::new(StoreErrorKind::Corrupt, wrong()))
+            .map(Some)
     }
 
-    /// The pages of an account, in the order in which they came, to be taken in again. `options` say how they are read.
+    /// The pages of an account, in the order in which they came, to be taken in again. `options`
+    /// say how they are read.
     ///
     /// # Errors
     /// [`StoreError`] if the store fails.
     #[cfg(feature = "statement")]
-    pub async fn replay(&self, account: &AccountId, options: ReadOptions) -> Result<Replay, StoreError> {
+    pub async fn replay(
+        &self,
+        account: &AccountId,
+        options: ReadOptions,
+    ) -> Result<Replay, StoreError> {
         let mut pages = self.all_records().await?;
         pages.retain(|one| one.label.kind == Self::PAGE && one.label.subject == account.as_str());
         Ok(Replay::new(self.clone(), account.clone(), options, pages))
@@ -138,14 +174,25 @@ impl Archive {
     /// Keeps what was received. A failure is logged and counted.
     pub(crate) async fn keep(&self, label: ArchiveLabel, note: &str, body: &[u8]) {
         let mut text = Zeroizing::new(Vec::with_capacity(note.len() + body.len() + 64));
-        text.extend(note.bytes().map(|byte| if byte == b'\n' { b' ' } else { byte }));
+        text.extend(
+            note.bytes()
+                .map(|byte| if byte == b'\n' { b' ' } else { byte }),
+        );
         text.push(b'\n');
         text.extend_from_slice(body);
         let kept = async {
-            let sealed = sealing::seal(&self.secret, &associated(&label), text).ok_or(StoreErrorKind::Unavailable)?;
-            let (sealed, oldest) = (OpaqueBytes::from(sealed), label.at.saturating_sub(self.options.max_age));
-            let adding = self.store.add(&label, &sealed, oldest, self.options.max_bytes);
-            tokio::time::timeout(PATIENCE, adding).await.unwrap_or(Err(StoreErrorKind::Timeout.into()))
+            let sealed = sealing::seal(&self.secret, &associated(&label), text)
+                .ok_or(StoreErrorKind::Unavailable)?;
+            let (sealed, oldest) = (
+                OpaqueBytes::from(sealed),
+                label.at.saturating_sub(self.options.max_age),
+            );
+            let adding = self
+                .store
+                .add(&label, &sealed, oldest, self.options.max_bytes);
+            tokio::time::timeout(PATIENCE, adding)
+                .await
+                .unwrap_or(Err(StoreErrorKind::Timeout.into()))
         };
         let kept: Result<(), StoreError> = kept.await;
         let archived = label.kind.as_str();
@@ -160,7 +207,12 @@ impl Archive {
 /// What a content is bound to: the version and the label, each part behind its length.
 fn associated(label: &ArchiveLabel) -> Vec<u8> {
     let call = label.call.map(|call| call.to_string()).unwrap_or_default();
-    let mut bytes = [b"bankrail archive".as_slice(), &[VERSION], &label.at.unix_millis().to_be_bytes()].concat();
+    let mut bytes = [
+        b"bankrail archive".as_slice(),
+        &[VERSION],
+        &label.at.unix_millis().to_be_bytes(),
+    ]
+    .concat();
     for part in [label.kind.as_str(), &label.subject, &call] {
         bytes.extend_from_slice(&(part.len() as u64).to_be_bytes());
         bytes.extend_from_slice(part.as_bytes());

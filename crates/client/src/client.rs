@@ -12,7 +12,9 @@ use crate::statement::{self, StatementClient};
 use crate::token::{Exchange, KeptTokens, TokenSource};
 use crate::transport::{Caller, Failing};
 use bankrail_client_assertion::token::TokenResponse;
-use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, is_lifetime};
+use bankrail_client_assertion::{
+    AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, is_lifetime,
+};
 use bankrail_http::EndpointUrl;
 use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH, is_reserved};
 use bankrail_jose::remote::RemoteSigner;
@@ -34,14 +36,30 @@ pub struct Credentials {
 
 impl Credentials {
     /// Credentials with a key in memory. If the key has an id, assertions have it as their `kid`.
-    pub fn new(code: CustomerCode, signing_key: SigningKey, api_key: impl Into<SecretString>) -> Self {
-        Self { code, key: AssertionKey::Here(signing_key), api_key: api_key.into() }
+    pub fn new(
+        code: CustomerCode,
+        signing_key: SigningKey,
+        api_key: impl Into<SecretString>,
+    ) -> Self {
+        Self {
+            code,
+            key: AssertionKey::Here(signing_key),
+            api_key: api_key.into(),
+        }
     }
 
-    /// Credentials with a key in an HSM or a key service. It signs once for each token, and may take as long as a call
-    /// to the service ([`ClientOptions::timeout`]).
-    pub fn remote(code: CustomerCode, signer: Arc<dyn RemoteSigner>, api_key: impl Into<SecretString>) -> Self {
-        Self { code, key: AssertionKey::Elsewhere(signer), api_key: api_key.into() }
+    /// Credentials with a key in an HSM or a key service. It signs once for each token, and may
+    /// take as long as a call to the service ([`ClientOptions::timeout`]).
+    pub fn remote(
+        code: CustomerCode,
+        signer: Arc<dyn RemoteSigner>,
+        api_key: impl Into<SecretString>,
+    ) -> Self {
+        Self {
+            code,
+            key: AssertionKey::Elsewhere(signer),
+            api_key: api_key.into(),
+        }
     }
 }
 
@@ -52,10 +70,12 @@ pub(crate) enum AssertionKey {
     Elsewhere(Arc<dyn RemoteSigner>),
 }
 
-/// A client of one customer of one service. Cheap to clone; clones share token, limits and connections.
+/// A client of one customer of one service. Cheap to clone; clones share token, limits and
+/// connections.
 ///
-/// Make one and keep it: two clients of one customer do not know each other's calls and tokens, and one that is started
-/// again does not know its own, unless they share [`ClientOptions::counters`] and [`ClientOptions::token_cache`].
+/// Make one and keep it: two clients of one customer do not know each other's calls and tokens, and
+/// one that is started again does not know its own, unless they share [`ClientOptions::counters`]
+/// and [`ClientOptions::token_cache`].
 #[derive(Clone, Debug)]
 pub struct Client(pub(crate) Arc<Parts>);
 
@@ -72,7 +92,11 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientOptionsError`] if the credentials, the address or the options are unusable.
-    pub fn new(credentials: Credentials, base_url: &str, options: ClientOptions) -> Result<Self, ClientOptionsError> {
+    pub fn new(
+        credentials: Credentials,
+        base_url: &str,
+        options: ClientOptions,
+    ) -> Result<Self, ClientOptionsError> {
         crate::measure::describe();
         let address = |text: &str| EndpointUrl::check(text, options.danger_allow_http_on_loopback);
         let base = address(base_url).map_err(ClientOptionsError::BaseUrl)?;
@@ -80,8 +104,8 @@ impl Client {
             Some(url) => address(url).map_err(ClientOptionsError::AuthUrl)?,
             None => base.join(TOKEN_PATH),
         };
-        let mut api_key =
-            HeaderValue::from_str(credentials.api_key.expose_secret()).map_err(|_| ClientOptionsError::ApiKey)?;
+        let mut api_key = HeaderValue::from_str(credentials.api_key.expose_secret())
+            .map_err(|_| ClientOptionsError::ApiKey)?;
         if api_key.is_empty() {
             return Err(ClientOptionsError::ApiKey);
         }
@@ -92,7 +116,8 @@ impl Client {
             roots: options.tls_roots.as_ref(),
             http_on_loopback: options.danger_allow_http_on_loopback,
             all_http,
-            // Shorter than the whole exchange, so that a call that only tried to connect is known to be one.
+            // Shorter than the whole exchange, so that a call that only tried to connect is known
+            // to be one.
             connect_timeout: options.connect_timeout.min(options.timeout / 2),
         };
         let http = http.build().map_err(|error| match error {
@@ -101,11 +126,23 @@ impl Client {
         })?;
         let assertion = assertion(&options, &credentials, &auth)?;
         let kept = options.token_cache.clone().map(|(cache, secret)| {
-            KeptTokens::new(cache, secret, auth.url().as_str(), &credentials.code, &options.scopes)
+            KeptTokens::new(
+                cache,
+                secret,
+                auth.url().as_str(),
+                &credentials.code,
+                &options.scopes,
+            )
         });
         let closing = Closing::default();
-        let counters = options.counters.clone().unwrap_or_else(|| Arc::new(MemoryCounters::default()));
-        let pacing = PacerOptions::new().counters(counters).customer(credentials.code.as_str()).pacing(options.pacing);
+        let counters = options
+            .counters
+            .clone()
+            .unwrap_or_else(|| Arc::new(MemoryCounters::default()));
+        let pacing = PacerOptions::new()
+            .counters(counters)
+            .customer(credentials.code.as_str())
+            .pacing(options.pacing);
         let caller = |endpoint, name, call_type, policy, limit| Caller {
             http: http.clone(),
             timeout: options.timeout,
@@ -113,13 +150,24 @@ impl Client {
             endpoint,
             name,
             api_key: api_key.clone(),
-            pacer: Arc::new(Pacer::new(call_type, policy, options.clock.clone(), pacing.clone())),
+            pacer: Arc::new(Pacer::new(
+                call_type,
+                policy,
+                options.clock.clone(),
+                pacing.clone(),
+            )),
             closing: closing.clone(),
             limit,
             failing: Failing::default(),
         };
         let tokens = TokenSource::new(Exchange {
-            caller: caller(auth, "token", CallType::Token, options.token_limits, TokenResponse::MAX_BYTES),
+            caller: caller(
+                auth,
+                "token",
+                CallType::Token,
+                options.token_limits,
+                TokenResponse::MAX_BYTES,
+            ),
             assertion,
             key: CurrentKey::new(credentials.key),
             scopes: options.scopes.clone(),
@@ -127,7 +175,13 @@ impl Client {
         });
         let (endpoint, limit) = (base.join(STATEMENT_PATH), options.max_statement_bytes);
         let statements = StatementClient::new(statement::Parts {
-            caller: caller(endpoint, "statement", CallType::Statement, options.statement_limits, limit),
+            caller: caller(
+                endpoint,
+                "statement",
+                CallType::Statement,
+                options.statement_limits,
+                limit,
+            ),
             apart: options.limit_per_account.then(|| PacedApart {
                 policy: options.statement_limits,
                 options: pacing.clone(),
@@ -139,22 +193,30 @@ impl Client {
             read: options.read_options,
             archive: options.archive,
         });
-        Ok(Self(Arc::new(Parts { tokens, statements, closing })))
+        Ok(Self(Arc::new(Parts {
+            tokens,
+            statements,
+            closing,
+        })))
     }
 
-    /// Tries what a statement needs, and says what to change: name, connection and TLS, clock, API key and assertion,
-    /// scopes, and the service of statements. For a first start, and for whoever looks for a fault.
+    /// Tries what a statement needs, and says what to change: name, connection and TLS, clock, API
+    /// key and assertion, scopes, and the service of statements. For a first start, and for whoever
+    /// looks for a fault.
     ///
-    /// - It takes a token from the cache, if there is one, and otherwise one of the token calls. Only if the service
-    ///   refuses the assertion, it tries the two audiences that the service's metadata may name, if they are of the
-    ///   token endpoint's own host, with a token call for each.
-    /// - Of an account it asks for the statement, which is one of the statement calls. Nothing else shows whether the
-    ///   token's scopes are enough. Without an account, the service is asked without a token, which uses up no call.
+    /// - It takes a token from the cache, if there is one, and otherwise one of the token calls.
+    ///   Only if the service refuses the assertion, it tries the two audiences that the service's
+    ///   metadata may name, if they are of the token endpoint's own host, with a token call for
+    ///   each.
+    /// - Of an account it asks for the statement, which is one of the statement calls. Nothing else
+    ///   shows whether the token's scopes are enough. Without an account, the service is asked
+    ///   without a token, which uses up no call.
     pub async fn probe(&self, account: Option<&AccountId>) -> Probe {
         Probe::of(self.tokens(), self.statements(), account).await
     }
 
-    /// Signs assertions with this key from now on, here and in all clones. The token at hand stays until it is renewed.
+    /// Signs assertions with this key from now on, here and in all clones. The token at hand stays
+    /// until it is renewed.
     ///
     /// The service must know the public half before, beside the old one.
     pub fn replace_signing_key(&self, signing_key: SigningKey) {
@@ -166,13 +228,14 @@ impl Client {
         self.0.tokens.replace_key(AssertionKey::Elsewhere(signer));
     }
 
-    /// Ends every wait at once, for a shutdown: a call that waits for the rate limit or for a token, and every later
-    /// call, here and in all clones, fails with [`TokenError::Closed`](crate::TokenError::Closed) or
+    /// Ends every wait at once, for a shutdown: a call that waits for the rate limit or for a
+    /// token, and every later call, here and in all clones, fails with
+    /// [`TokenError::Closed`](crate::TokenError::Closed) or
     /// [`StatementError::Closed`](crate::StatementError::Closed). It cannot be undone.
     ///
-    /// A call that was already sent is not ended, because the service may have counted it: its caller gets the answer,
-    /// within [`ClientOptions::timeout`], and a token that comes is put into the token cache. Drop the caller's future
-    /// to wait for less.
+    /// A call that was already sent is not ended, because the service may have counted it: its
+    /// caller gets the answer, within [`ClientOptions::timeout`], and a token that comes is put
+    /// into the token cache. Drop the caller's future to wait for less.
     pub fn close(&self) {
         self.0.closing.close();
     }
@@ -187,8 +250,12 @@ impl Client {
 
 /// The header of the API key: any but those that a call has anyway, of which one carries the token.
 fn api_key_header(name: &str) -> Result<HeaderName, ClientOptionsError> {
-    let header = HeaderName::try_from(name).ok().filter(|name| !is_reserved(name) && *name != AUTHORIZATION);
-    header.ok_or_else(|| ClientOptionsError::ApiKeyHeader { found: excerpt(name) })
+    let header = HeaderName::try_from(name)
+        .ok()
+        .filter(|name| !is_reserved(name) && *name != AUTHORIZATION);
+    header.ok_or_else(|| ClientOptionsError::ApiKeyHeader {
+        found: excerpt(name),
+    })
 }
 
 fn assertion(
@@ -196,7 +263,11 @@ fn assertion(
     credentials: &Credentials,
     auth: &EndpointUrl,
 ) -> Result<AssertionBuilder, ClientOptionsError> {
-    let audience = options.audience.as_deref().or(options.auth_url.as_deref()).unwrap_or(auth.url().as_str());
+    let audience = options
+        .audience
+        .as_deref()
+        .or(options.auth_url.as_deref())
+        .unwrap_or(auth.url().as_str());
     let audience = Audience::parse(audience).map_err(ClientOptionsError::Audience)?;
     let mut assertion = AssertionOptions::new();
     if options.jti {
@@ -208,5 +279,9 @@ fn assertion(
         }
         assertion = assertion.lifetime(lifetime);
     }
-    Ok(AssertionBuilder::new(credentials.code.clone(), audience, assertion))
+    Ok(AssertionBuilder::new(
+        credentials.code.clone(),
+        audience,
+        assertion,
+    ))
 }

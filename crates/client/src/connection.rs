@@ -1,6 +1,6 @@
-//! What a customer and its provider have arranged, from the file `connection.toml`: the client, the receivers and their
-//! server are made of it. `bankrail provider` writes such a file, with its keys and certificates, for each of its demo
-//! customers, and the other commands of the program read it.
+//! What a customer and its provider have arranged, from the file `connection.toml`: the client, the
+//! receivers and their server are made of it. `bankrail provider` writes such a file, with its keys
+//! and certificates, for each of its demo customers, and the other commands of the program read it.
 //!
 //! ```no_run
 //! use bankrail_client::receivers::ReceiversOptions;
@@ -22,9 +22,9 @@
 //!
 //! # The file
 //!
-//! Its members are the fields of [`Connection`], and those of [`ReceiverConnection`] under `[receivers]`. Other members
-//! are refused. Files are named relative to the folder of `connection.toml`. It holds secrets: only its owner should be
-//! able to read it.
+//! Its members are the fields of [`Connection`], and those of [`ReceiverConnection`] under
+//! `[receivers]`. Other members are refused. Files are named relative to the folder of
+//! `connection.toml`. It holds secrets: only its owner should be able to read it.
 //!
 //! ```toml
 //! base_url = "https://bank.example"
@@ -57,12 +57,14 @@
 //!
 //! # Keys that do not belong together
 //!
-//! [`Connection::open`] refuses them, so that a mistake shows at the start and not in what the provider refuses:
+//! [`Connection::open`] refuses them, so that a mistake shows at the start and not in what the
+//! provider refuses:
 //!
-//! - a private key beside a public one of its name that is not its other half: `signing.pub.pem` beside `signing.pem`,
-//!   and beside `decryption.pem` both `decryption.pub.pem` and `encryption.pub.pem`;
-//! - one key for signing and for decrypting: an operation of one use can serve an attack on the other (RFC 8725 section
-//!   3.1).
+//! - a private key beside a public one of its name that is not its other half: `signing.pub.pem`
+//!   beside `signing.pem`, and beside `decryption.pem` both `decryption.pub.pem` and
+//!   `encryption.pub.pem`;
+//! - one key for signing and for decrypting: an operation of one use can serve an attack on the
+//!   other (RFC 8725 section 3.1).
 //!
 //! [`Connection::server`] refuses a certificate with the key of another.
 
@@ -86,8 +88,8 @@ use std::path::{Path, PathBuf};
 /// The bytes of `connection.toml` that are read.
 const MOST: usize = 64 * 1024;
 
-/// What a customer and its provider have arranged: the members of the file `connection.toml`, which the
-/// [module](self) shows.
+/// What a customer and its provider have arranged: the members of the file `connection.toml`, which
+/// the [module](self) shows.
 ///
 /// Its serde form is the file's, **with API keys in the clear**. `Debug` does not show them.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -98,8 +100,8 @@ pub struct Connection {
     pub base_url: String,
     /// The address of the token endpoint. Without it: `base_url` and `/v1.0/auth`.
     pub token_url: Option<String>,
-    /// The claim `aud` of an assertion, exactly as the provider expects it. Without it: the address of the token
-    /// endpoint.
+    /// The claim `aud` of an assertion, exactly as the provider expects it. Without it: the address
+    /// of the token endpoint.
     pub audience: Option<String>,
     /// The customer code, the claim `sub` of an assertion.
     #[serde(with = "text::value")]
@@ -112,15 +114,17 @@ pub struct Connection {
     /// The scopes to ask for. Without them: the documented scope of statements.
     #[serde(default)]
     pub scopes: Vec<String>,
-    /// The file of the private key that signs assertions: PEM, DER or JWK, of 2048 or 4096 bits, without a pass phrase.
+    /// The file of the private key that signs assertions: PEM, DER or JWK, of 2048 or 4096 bits,
+    /// without a pass phrase.
     pub signing_key: PathBuf,
-    /// The name of that key, the `kid` of an assertion's header. Without it: that of a JWK, otherwise none.
+    /// The name of that key, the `kid` of an assertion's header. Without it: that of a JWK,
+    /// otherwise none.
     pub signing_kid: Option<String>,
-    /// A file of the certificate authorities of the provider as PEM, at most 4 MiB. Without it: those of the operating
-    /// system.
+    /// A file of the certificate authorities of the provider as PEM, at most 4 MiB. Without it:
+    /// those of the operating system.
     pub roots: Option<PathBuf>,
-    /// Whether the provider counts 25 statement calls an hour for each account instead of for the customer
-    /// ([`ClientOptions::limit_per_account`](crate::ClientOptions::limit_per_account)).
+    /// Whether the provider counts 25 statement calls an hour for each account instead of for the
+    /// customer ([`ClientOptions::limit_per_account`](crate::ClientOptions::limit_per_account)).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limit_per_account: bool,
     /// The accounts whose statements may be asked for.
@@ -140,8 +144,8 @@ pub struct Connection {
 pub struct ReceiverConnection {
     /// The address and port to listen on, such as `0.0.0.0:9443`.
     pub listen: SocketAddr,
-    /// The file of the certificate that is shown there as PEM, followed by those between it and its authority, at most
-    /// 1 MiB. It may be replaced while a program runs.
+    /// The file of the certificate that is shown there as PEM, followed by those between it and its
+    /// authority, at most 1 MiB. It may be replaced while a program runs.
     pub certificate: PathBuf,
     /// The file of the certificate's private key as PEM.
     pub certificate_key: PathBuf,
@@ -150,19 +154,21 @@ pub struct ReceiverConnection {
     pub api_key: SecretString,
     /// The file of the private key that opens messages: PEM, DER, JWK, or a JWK set of several.
     pub decryption_key: PathBuf,
-    /// The public keys that the provider signs with: a file (PEM, JWK, JWK set) or a folder of files, as
-    /// [`KeyFolder`](crate::receivers::keys::KeyFolder) reads them. They may be replaced while a program runs.
+    /// The public keys that the provider signs with: a file (PEM, JWK, JWK set) or a folder of
+    /// files, as [`KeyFolder`](crate::receivers::keys::KeyFolder) reads them. They may be replaced
+    /// while a program runs.
     pub provider_keys: PathBuf,
     /// The networks of proxies that connections come through
-    /// ([`ServerOptions::trusted_proxies`](bankrail_http::serve::ServerOptions::trusted_proxies)). Without them, at
-    /// most 256 connections come from one address. Connections from these networks count as those of a known
-    /// caller, so nobody else may be in them.
+    /// ([`ServerOptions::trusted_proxies`](bankrail_http::serve::ServerOptions::trusted_proxies)).
+    /// Without them, at most 256 connections come from one address. Connections from these networks
+    /// count as those of a known caller, so nobody else may be in them.
     #[serde(default, with = "text::values", skip_serializing_if = "Vec::is_empty")]
     pub trusted_proxies: Vec<IpNet>,
 }
 
 impl Connection {
-    /// A connection that is not read from a file, with the signing key in `signing.pem` and without what may be absent.
+    /// A connection that is not read from a file, with the signing key in `signing.pem` and without
+    /// what may be absent.
     #[must_use]
     pub fn new(base_url: impl Into<String>, customer: CustomerCode, api_key: SecretString) -> Self {
         Self {
@@ -183,23 +189,26 @@ impl Connection {
         }
     }
 
-    /// Reads the file, or `connection.toml` in the folder of this name, of at most 64 KiB. The names of files in it
-    /// become relative to the working folder. Blocks while it reads.
+    /// Reads the file, or `connection.toml` in the folder of this name, of at most 64 KiB. The
+    /// names of files in it become relative to the working folder. Blocks while it reads.
     ///
     /// # Errors
-    /// [`ConnectionError`] if it cannot be read, is no such file, or names keys that do not belong together.
+    /// [`ConnectionError`] if it cannot be read, is no such file, or names keys that do not belong
+    /// together.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ConnectionError> {
         let file = Self::file_of(path);
-        let text = secret_file::read_text(&file, MOST)
-            .map_err(|source| ConnectionError::Open { file: file.clone(), source })?;
+        let text = secret_file::read_text(&file, MOST).map_err(|source| ConnectionError::Open {
+            file: file.clone(),
+            source,
+        })?;
         let mut connection = Self::from_toml(&text, &file)?;
         connection.place(file.parent().unwrap_or(Path::new("")));
         check::keys(&connection)?;
         Ok(connection)
     }
 
-    /// Reads the text of a `connection.toml`, whose name errors say. The names of files in it stay as they are, and no
-    /// other file is looked at.
+    /// Reads the text of a `connection.toml`, whose name errors say. The names of files in it stay
+    /// as they are, and no other file is looked at.
     ///
     /// # Errors
     /// [`ConnectionError::Toml`], which quotes no value of a member that is a secret.
@@ -211,11 +220,16 @@ impl Connection {
         }
     }
 
-    /// The file that [`Connection::open`] reads for this name: `connection.toml` in a folder, or the file itself.
+    /// The file that [`Connection::open`] reads for this name: `connection.toml` in a folder, or
+    /// the file itself.
     #[must_use]
     pub fn file_of(path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
-        if path.is_dir() { path.join("connection.toml") } else { path.to_owned() }
+        if path.is_dir() {
+            path.join("connection.toml")
+        } else {
+            path.to_owned()
+        }
     }
 
     /// Names files relative to a folder.
@@ -238,8 +252,8 @@ fn unnamed() -> PathBuf {
 }
 
 impl ReceiverConnection {
-    /// Receivers at this address, with the files that `bankrail provider` writes: `receiver.pem`, `receiver-key.pem`,
-    /// `decryption.pem` and `provider.jwks.json`.
+    /// Receivers at this address, with the files that `bankrail provider` writes: `receiver.pem`,
+    /// `receiver-key.pem`, `decryption.pem` and `provider.jwks.json`.
     #[must_use]
     pub fn new(listen: SocketAddr, api_key: SecretString) -> Self {
         Self {

@@ -27,7 +27,8 @@ pub enum ExchangeError {
     /// The service was not reached, and nothing was sent.
     #[error("the service was not reached")]
     Connect(#[source] Arc<dyn Error + Send + Sync>),
-    /// No complete answer within the time allowed. The service may have counted and answered the call.
+    /// No complete answer within the time allowed. The service may have counted and answered the
+    /// call.
     #[error("no complete answer within {after:?}")]
     #[non_exhaustive]
     TimedOut {
@@ -60,13 +61,26 @@ impl ExchangeError {
     pub(crate) fn from_send(error: reqwest::Error) -> Self {
         let connect = error.is_connect();
         let source = cause(error.without_url());
-        if connect { Self::Connect(source) } else { Self::Interrupted { phase: CallPhase::Answer, source } }
+        if connect {
+            Self::Connect(source)
+        } else {
+            Self::Interrupted {
+                phase: CallPhase::Answer,
+                source,
+            }
+        }
     }
 
     pub(crate) fn from_body(error: BodyError, status: StatusCode) -> Self {
         match error {
-            BodyError::TooLarge { limit } => Self::TooLarge { limit, status: status.as_u16() },
-            BodyError::TimedOut { after } => Self::TimedOut { after, phase: CallPhase::Read },
+            BodyError::TooLarge { limit } => Self::TooLarge {
+                limit,
+                status: status.as_u16(),
+            },
+            BodyError::TimedOut { after } => Self::TimedOut {
+                after,
+                phase: CallPhase::Read,
+            },
             BodyError::Broken(source) => Self::unread(match source.downcast::<reqwest::Error>() {
                 Ok(error) => cause(error.without_url()),
                 Err(other) => cause(other),
@@ -76,7 +90,10 @@ impl ExchangeError {
     }
 
     fn unread(source: Cause) -> Self {
-        Self::Interrupted { phase: CallPhase::Read, source }
+        Self::Interrupted {
+            phase: CallPhase::Read,
+            source,
+        }
     }
 
     /// Whether the same call can succeed later without a change on this side.

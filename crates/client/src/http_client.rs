@@ -12,7 +12,8 @@ pub(crate) struct HttpClientOptions<'a> {
     pub(crate) roots: Option<&'a TlsRoots>,
     /// Whether http to loopback addresses is allowed. The environment's proxies are then ignored.
     pub(crate) http_on_loopback: bool,
-    /// Whether all addresses are http. No certificate is needed then, and a container may have none.
+    /// Whether all addresses are http. No certificate is needed then, and a container may have
+    /// none.
     pub(crate) all_http: bool,
     pub(crate) connect_timeout: Duration,
 }
@@ -25,11 +26,16 @@ pub(crate) enum HttpClientError {
 
 impl HttpClientOptions<'_> {
     pub(crate) fn build(&self) -> Result<reqwest::Client, HttpClientError> {
-        let roots = if self.all_http { self.roots } else { Some(self.roots.unwrap_or(&TlsRoots::Platform)) };
+        let roots = if self.all_http {
+            self.roots
+        } else {
+            Some(self.roots.unwrap_or(&TlsRoots::Platform))
+        };
         let mut http = reqwest::Client::builder()
             .tls_backend_preconfigured(client_config(roots).map_err(HttpClientError::Tls)?)
             .https_only(!self.http_on_loopback)
-            // A redirect would carry the API key, and on one host the token, to an address that was not checked.
+            // A redirect would carry the API key, and on one host the token, to an address that was
+            // not checked.
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             .connect_timeout(self.connect_timeout)
@@ -38,6 +44,7 @@ impl HttpClientOptions<'_> {
         if self.http_on_loopback {
             http = http.no_proxy();
         }
-        http.build().map_err(|error| HttpClientError::Http(Box::new(error.without_url())))
+        http.build()
+            .map_err(|error| HttpClientError::Http(Box::new(error.without_url())))
     }
 }

@@ -3,7 +3,9 @@
 #![forbid(unsafe_code)]
 
 #[cfg(not(any(feature = "aws-lc", feature = "josekit")))]
-compile_error!("bankrail-client needs an RSA back end: switch on its feature `aws-lc` or `josekit`");
+compile_error!(
+    "bankrail-client needs an RSA back end: switch on its feature `aws-lc` or `josekit`"
+);
 
 #[cfg(any(feature = "statement", feature = "receivers"))]
 mod archive;
@@ -56,16 +58,19 @@ pub use connection::{Connection, ConnectionError, ReceiverConnection};
 pub use exchange_error::{CallPhase, ExchangeError};
 #[cfg(feature = "statement")]
 pub use poller::{
-    AccountState, AccountStatus, CallFailure, LedgerChange, Movement, MovementError, NewEntries, NewEntriesHandler,
-    NewEntry, PageFuture, PageSource, PollError, PolledAccount, Poller, PollerFault, PollerOptions, Removal,
-    TransactionalNewEntriesHandler, WaitReason,
+    AccountState, AccountStatus, CallFailure, LedgerChange, Movement, MovementError, NewEntries,
+    NewEntriesHandler, NewEntry, PageFuture, PageSource, PollError, PolledAccount, Poller,
+    PollerFault, PollerOptions, Removal, TransactionalNewEntriesHandler, WaitReason,
 };
 #[cfg(feature = "connection")]
 pub use sealing::SealingSecretFileError;
 #[cfg(any(feature = "statement", feature = "receivers"))]
 pub use sealing::{SealingSecret, SealingSecretError};
 #[cfg(feature = "statement")]
-pub use statement::{FetchedPage, Pages, Statement, StatementClient, StatementError, StatementPage, UnreadablePayload};
+pub use statement::{
+    FetchedPage, Pages, Statement, StatementClient, StatementError, StatementPage,
+    UnreadablePayload,
+};
 #[cfg(feature = "statement")]
 pub use token::{Token, TokenError, TokenSource};
 #[cfg(feature = "statement")]

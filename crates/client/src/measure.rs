@@ -1,8 +1,11 @@
-//! What this crate counts, through the `metrics` facade. `docs/metrics.md` lists the names and labels, which are
-//! stable. A label has one of a fixed set of values: no text of a peer's.
+//! What this crate counts, through the `metrics` facade. `docs/metrics.md` lists the names and
+//! labels, which are stable. A label has one of a fixed set of values: no text of a peer's.
 //!
 //! Without the feature `metrics`, each function is empty.
-#![cfg_attr(not(feature = "metrics"), allow(unused_variables, reason = "counted with the feature `metrics` only"))]
+#![cfg_attr(
+    not(feature = "metrics"),
+    allow(unused_variables, reason = "counted with the feature `metrics` only")
+)]
 
 #[cfg(all(feature = "receivers", feature = "metrics"))]
 pub(crate) use self::receiving::inbox;
@@ -20,12 +23,18 @@ pub(crate) fn archived(kind: &bankrail_mailbox::Kind, kept: bool) {
 
 /// A call of the provider ended. `status`: that of its answer, if there was one.
 #[cfg(feature = "statement")]
-pub(crate) fn called(endpoint: &'static str, status: Option<http::StatusCode>, took: std::time::Duration) {
+pub(crate) fn called(
+    endpoint: &'static str,
+    status: Option<http::StatusCode>,
+    took: std::time::Duration,
+) {
     #[cfg(feature = "metrics")]
     {
-        let outcome = status.map_or_else(|| "failed".to_owned(), |status| status.as_str().to_owned());
+        let outcome =
+            status.map_or_else(|| "failed".to_owned(), |status| status.as_str().to_owned());
         metrics::counter!("bankrail_client_calls_total", "endpoint" => endpoint, "outcome" => outcome).increment(1);
-        metrics::histogram!("bankrail_client_call_duration_seconds", "endpoint" => endpoint).record(took);
+        metrics::histogram!("bankrail_client_call_duration_seconds", "endpoint" => endpoint)
+            .record(took);
     }
 }
 
@@ -105,13 +114,32 @@ pub(crate) fn describe() {
     #[cfg(feature = "metrics")]
     {
         use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
-        describe_counter!("bankrail_archived_total", "records of the archive by kind and outcome");
-        describe_counter!("bankrail_client_calls_total", "calls of the provider by endpoint and outcome");
-        describe_histogram!("bankrail_client_call_duration_seconds", Unit::Seconds, "durations of calls");
+        describe_counter!(
+            "bankrail_archived_total",
+            "records of the archive by kind and outcome"
+        );
+        describe_counter!(
+            "bankrail_client_calls_total",
+            "calls of the provider by endpoint and outcome"
+        );
+        describe_histogram!(
+            "bankrail_client_call_duration_seconds",
+            Unit::Seconds,
+            "durations of calls"
+        );
         describe_counter!("bankrail_polls_total", "polls of accounts by outcome");
-        describe_counter!("bankrail_polled_entries_total", "new entries that were handed over and recorded");
-        describe_counter!("bankrail_poll_notices_total", "what pages said about entries of before, by kind");
-        describe_gauge!("bankrail_poll_stopped_accounts", "accounts that are no longer polled");
+        describe_counter!(
+            "bankrail_polled_entries_total",
+            "new entries that were handed over and recorded"
+        );
+        describe_counter!(
+            "bankrail_poll_notices_total",
+            "what pages said about entries of before, by kind"
+        );
+        describe_gauge!(
+            "bankrail_poll_stopped_accounts",
+            "accounts that are no longer polled"
+        );
         describe_gauge!(
             "bankrail_poll_oldest_page_seconds",
             Unit::Seconds,
@@ -122,11 +150,24 @@ pub(crate) fn describe() {
             Unit::Seconds,
             "longest time without a full walk through an account"
         );
-        describe_counter!("bankrail_key_fetches_total", "requests for the sender's keys by outcome");
-        describe_counter!("bankrail_received_total", "deliveries of webhook messages by kind and outcome");
-        describe_counter!("bankrail_handled_total", "messages out of the inbox by outcome");
+        describe_counter!(
+            "bankrail_key_fetches_total",
+            "requests for the sender's keys by outcome"
+        );
+        describe_counter!(
+            "bankrail_received_total",
+            "deliveries of webhook messages by kind and outcome"
+        );
+        describe_counter!(
+            "bankrail_handled_total",
+            "messages out of the inbox by outcome"
+        );
         describe_gauge!("bankrail_inbox_entries", "messages in the inbox by state");
-        describe_gauge!("bankrail_inbox_oldest_seconds", Unit::Seconds, "age of the oldest pending message");
+        describe_gauge!(
+            "bankrail_inbox_oldest_seconds",
+            Unit::Seconds,
+            "age of the oldest pending message"
+        );
     }
 }
 
@@ -159,12 +200,17 @@ mod receiving {
 
     /// Sets the gauges.
     #[cfg(feature = "metrics")]
-    #[allow(clippy::cast_precision_loss, reason = "a gauge is a float, exact up to 2^53")]
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "a gauge is a float, exact up to 2^53"
+    )]
     pub(crate) fn inbox(counts: bankrail_mailbox::InboxCounts, oldest: std::time::Duration) {
         use metrics::gauge;
-        for (state, count) in
-            [("pending", counts.pending), ("completed", counts.completed), ("dead_letter", counts.dead_letters)]
-        {
+        for (state, count) in [
+            ("pending", counts.pending),
+            ("completed", counts.completed),
+            ("dead_letter", counts.dead_letters),
+        ] {
             gauge!("bankrail_inbox_entries", "state" => state).set(count as f64);
         }
         gauge!("bankrail_inbox_oldest_seconds").set(oldest.as_secs_f64());

@@ -111,7 +111,11 @@ impl Caller {
         let begun = self.now();
         match self.closing.unless_closed(pacer.acquire(1)).await {
             None => Err(NotAdmitted::Closed),
-            Some(Ok(call)) => Ok(Admitted { pacer: pacer.clone(), call: Some(call), waited: self.now() > begun }),
+            Some(Ok(call)) => Ok(Admitted {
+                pacer: pacer.clone(),
+                call: Some(call),
+                waited: self.now() > begun,
+            }),
             Some(Err(PaceError::Held { until, .. })) => Err(NotAdmitted::HeldBack { until }),
             Some(Err(PaceError::Store(error))) => Err(NotAdmitted::Counters(cause(error))),
             // A limit is at least 1, so a cost of 1 fits every policy.
@@ -119,7 +123,8 @@ impl Caller {
         }
     }
 
-    /// Holds back all calls of this pacer until the time of the answer's `Retry-After`, and returns that time.
+    /// Holds back all calls of this pacer until the time of the answer's `Retry-After`, and returns
+    /// that time.
     pub(crate) fn hold(&self, pacer: &Pacer, reply: &Reply) -> Option<Timestamp> {
         let wait = reply.retry_after?.wait(self.now());
         if wait > self.longest_hold {
@@ -132,12 +137,14 @@ impl Caller {
         Some(self.hold_for(pacer, wait))
     }
 
-    /// The same for a 429. Without `Retry-After`, calls are held back for as long as the slowest limit takes for one
-    /// call, because a service may count refused calls too.
+    /// The same for a 429. Without `Retry-After`, calls are held back for as long as the slowest
+    /// limit takes for one call, because a service may count refused calls too.
     pub(crate) fn hold_refused(&self, pacer: &Pacer, reply: &Reply) -> Timestamp {
         self.hold(pacer, reply).unwrap_or_else(|| {
             let windows = pacer.policy().windows().iter();
-            let slowest = windows.map(|window| window.length() / window.limit().max(1)).max();
+            let slowest = windows
+                .map(|window| window.length() / window.limit().max(1))
+                .max();
             self.hold_for(pacer, slowest.unwrap_or(HOLD_WITHOUT_LIMITS))
         })
     }

@@ -38,36 +38,41 @@ use tokio::time::Instant;
 
 /// Polls the statements of accounts, and hands each new entry to a handler.
 ///
-/// - Which entries are new is decided by [`AccountPoll`](bankrail_statement::AccountPoll), and kept in a store. With
-///   [`Poller::transactional`], the effect of the handler and the record of the entries are one transaction of the
-///   store, so the effect happens exactly once. With [`Poller::new`], the entries are recorded after the handler, so
-///   that after a crash it gets some again, with the same [`NewEntry::id`].
+/// - Which entries are new is decided by [`AccountPoll`](bankrail_statement::AccountPoll), and kept
+///   in a store. With [`Poller::transactional`], the effect of the handler and the record of the
+///   entries are one transaction of the store, so the effect happens exactly once. With
+///   [`Poller::new`], the entries are recorded after the handler, so that after a crash it gets
+///   some again, with the same [`NewEntry::id`].
 /// - Only booked entries are handed over, unless [`PollerOptions::unbooked`] says otherwise.
-/// - What an entry is to earlier ones is handed over with it: one that the bank has booked under another reference, or
-///   corrected, replaces the earlier one. Entries that vanish, come late or return, balances that do not add up, and an
-///   account that changes its currency are handed over, logged and counted. None of this stops an account. It rests on
-///   the account's position in the store, so one process polls an account: of two, only doubled new entries are
-///   noticed.
+/// - What an entry is to earlier ones is handed over with it: one that the bank has booked under
+///   another reference, or corrected, replaces the earlier one. Entries that vanish, come late or
+///   return, balances that do not add up, and an account that changes its currency are handed over,
+///   logged and counted. None of this stops an account. It rests on the account's position in the
+///   store, so one process polls an account: of two, only doubled new entries are noticed.
 /// - Entries are handed over page by page, and each page is one transaction.
-/// - One page is fetched at a time, so that all accounts share the client's limit of statement calls. The account whose
-///   poll has been due for longest goes first. After five pages of an account, others that are due have their turn. Of
-///   the calls of an hour ([`PageSource::calls_an_hour`]), an account gets its part, and what the others do not need.
-/// - A call that fails in a way that may pass is made again ([`PollerOptions::retry_schedule`]), not before the
-///   service's `Retry-After`. That includes every failure to get a token and every answer that is neither a statement
-///   nor the service's own error. A service that fails three times in a row to answer a cursor is asked for the first
-///   page.
-/// - A request with a cursor that the service refuses, whatever its error, is followed by a full walk: the
-///   specification has no error for it.
-/// - An account is stopped when its handler has failed three times with a page ([`PollerOptions::handler_schedule`]),
-///   when its statement cannot be read to its end, and when a call fails in a way that cannot pass. [`Poller::status`]
-///   and [`Poller::check`] say so until a page of it is recorded: it is tried again after an hour
-///   ([`PollerOptions::retry_stopped`]), and at once after [`Poller::resume`]. The others are polled on.
-/// - The intraday statement of a day ends with the day, and cannot be asked for afterwards. So each account is polled
-///   shortly before midnight where the bank is ([`PollerOptions::last_poll`]), as its reports say with their offset,
-///   and the hours before leave calls for that. After midnight the last cursor is asked once more; a statement of one
-///   page has none. If that shows nothing of the old day, and its last minutes were not seen, this is said
-///   ([`AccountNotice::DayIncomplete`](bankrail_statement::AccountNotice::DayIncomplete)). Of more accounts than
-///   the calls of an hour, others each day are polled an hour or more before midnight.
+/// - One page is fetched at a time, so that all accounts share the client's limit of statement
+///   calls. The account whose poll has been due for longest goes first. After five pages of an
+///   account, others that are due have their turn. Of the calls of an hour
+///   ([`PageSource::calls_an_hour`]), an account gets its part, and what the others do not need.
+/// - A call that fails in a way that may pass is made again ([`PollerOptions::retry_schedule`]),
+///   not before the service's `Retry-After`. That includes every failure to get a token and every
+///   answer that is neither a statement nor the service's own error. A service that fails three
+///   times in a row to answer a cursor is asked for the first page.
+/// - A request with a cursor that the service refuses, whatever its error, is followed by a full
+///   walk: the specification has no error for it.
+/// - An account is stopped when its handler has failed three times with a page
+///   ([`PollerOptions::handler_schedule`]), when its statement cannot be read to its end, and when
+///   a call fails in a way that cannot pass. [`Poller::status`] and [`Poller::check`] say so until
+///   a page of it is recorded: it is tried again after an hour ([`PollerOptions::retry_stopped`]),
+///   and at once after [`Poller::resume`]. The others are polled on.
+/// - The intraday statement of a day ends with the day, and cannot be asked for afterwards. So each
+///   account is polled shortly before midnight where the bank is ([`PollerOptions::last_poll`]), as
+///   its reports say with their offset, and the hours before leave calls for that. After midnight
+///   the last cursor is asked once more; a statement of one page has none. If that shows nothing of
+///   the old day, and its last minutes were not seen, this is said
+///   ([`AccountNotice::DayIncomplete`](bankrail_statement::AccountNotice::DayIncomplete)). Of more
+///   accounts than the calls of an hour, others each day are polled an hour or more before
+///   midnight.
 /// - The store keeps what it knows of an entry for [`PollerOptions::retention`].
 ///
 /// Cheap to clone; clones share everything.
@@ -125,9 +130,9 @@ struct Shared {
 }
 
 impl Poller {
-    /// A poller whose handler has effects of its own: at least once. If the process ends between the effect and its
-    /// record, the page is handed over again as the bank lists it then: an entry that is no longer there by then is not
-    /// taken back.
+    /// A poller whose handler has effects of its own: at least once. If the process ends between
+    /// the effect and its record, the page is handed over again as the bank lists it then: an entry
+    /// that is no longer there by then is not taken back.
     ///
     /// Of an account that is there twice, the last one counts.
     #[must_use = "a poller polls while its `run` is awaited"]
@@ -138,7 +143,15 @@ impl Poller {
         handler: impl NewEntriesHandler,
         options: PollerOptions,
     ) -> Self {
-        Self::with(Arc::new(pages.clone()), accounts, Plain { store, handler: Arc::new(handler) }, options)
+        Self::with(
+            Arc::new(pages.clone()),
+            accounts,
+            Plain {
+                store,
+                handler: Arc::new(handler),
+            },
+            options,
+        )
     }
 
     /// A poller whose handler prepares work for the store's own transaction: exactly once.
@@ -152,7 +165,15 @@ impl Poller {
         handler: impl TransactionalNewEntriesHandler<S>,
         options: PollerOptions,
     ) -> Self {
-        Self::with(Arc::new(pages.clone()), accounts, Transactional { store, handler: Arc::new(handler) }, options)
+        Self::with(
+            Arc::new(pages.clone()),
+            accounts,
+            Transactional {
+                store,
+                handler: Arc::new(handler),
+            },
+            options,
+        )
     }
 
     fn with(
@@ -164,13 +185,19 @@ impl Poller {
         // Of each identifier the last one, at its place.
         let mut all: Vec<PolledAccount> = accounts.into_iter().collect();
         let mut known = HashSet::new();
-        let last: Vec<bool> = all.iter().rev().map(|account| known.insert(account.id.clone())).collect();
+        let last: Vec<bool> = all
+            .iter()
+            .rev()
+            .map(|account| known.insert(account.id.clone()))
+            .collect();
         let mut last = last.into_iter().rev();
         all.retain(|_| last.next().unwrap_or(true));
-        let labels = (1..).zip(&all).map(|(number, account): (usize, _)| match &account.label {
-            Some(label) => label.clone(),
-            None => number.to_string(),
-        });
+        let labels = (1..)
+            .zip(&all)
+            .map(|(number, account): (usize, _)| match &account.label {
+                Some(label) => label.clone(),
+                None => number.to_string(),
+            });
         let shared = Shared {
             labels: labels.collect(),
             board: Board::new(all.len(), source.now()),
@@ -186,16 +213,18 @@ impl Poller {
 
     /// Polls until `stop` is ready.
     ///
-    /// A wait or a call that is under way then ends at once. A handler may continue for [`PollerOptions::grace`], and a
-    /// page that is being recorded is recorded. Dropping the future is safe too: what was not recorded is fetched
-    /// again.
+    /// A wait or a call that is under way then ends at once. A handler may continue for
+    /// [`PollerOptions::grace`], and a page that is being recorded is recorded. Dropping the future
+    /// is safe too: what was not recorded is fetched again.
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         said::begin();
         let (stopping, stopped) = watch::channel(false);
         // Runs beside the polls and ends with this function.
         let _forgetting = self.0.options.retention.map(|retention| {
-            Recurring::start(FORGET_EVERY, self.clone(), move |poller| async move { poller.forget(retention).await })
+            Recurring::start(FORGET_EVERY, self.clone(), move |poller| async move {
+                poller.forget(retention).await
+            })
         });
         // In a task of its own, so that they rise while a call or a store hangs.
         let _measuring = Recurring::start(LONGEST_SLEEP, self.clone(), |poller| async move {
@@ -221,14 +250,16 @@ impl Poller {
         }
     }
 
-    /// Fetches and hands over the pages that are due now, and returns how many were recorded. For tests, and for
-    /// callers with their own loop. What fails is in [`Poller::status`].
+    /// Fetches and hands over the pages that are due now, and returns how many were recorded. For
+    /// tests, and for callers with their own loop. What fails is in [`Poller::status`].
     pub async fn run_due(&self) -> usize {
         let (_stopping, stopped) = watch::channel(false);
         let mut recorded = 0;
         loop {
             let slots = self.0.slots.lock().await;
-            let Next::Now(index) = self.0.board.next(self.now()) else { return recorded };
+            let Next::Now(index) = self.0.board.next(self.now()) else {
+                return recorded;
+            };
             if let Some(turn) = self.fetch(slots, index).await
                 && self.hand_over(turn, stopped.clone()).await
             {
@@ -246,35 +277,56 @@ impl Poller {
     /// What the poller does with this account; `None` if it does not poll it.
     #[must_use]
     pub fn state(&self, account: &AccountId) -> Option<AccountState> {
-        self.status().into_iter().find(|status| status.account == *account).map(|status| status.state)
+        self.status()
+            .into_iter()
+            .find(|status| status.account == *account)
+            .map(|status| status.state)
     }
 
-    /// Whether all accounts are polled as they should be, for a check of `/readyz`. One account makes it fail: where a
-    /// supervisor withdraws what is not ready, and the same process receives webhooks, leave it to alarms over the
-    /// metrics instead.
+    /// Whether all accounts are polled as they should be, for a check of `/readyz`. One account
+    /// makes it fail: where a supervisor withdraws what is not ready, and the same process receives
+    /// webhooks, leave it to alarms over the metrics instead.
     ///
     /// # Errors
-    /// [`PollerFault`] if an account is stopped, or if no page of one was recorded for [`PollerOptions::stale_after`]
-    /// and twice its interval, counted from when the poller was made. Where the accounts need the calls of an hour and
-    /// more for their last polls of a day, it is two hours more than that takes.
+    /// [`PollerFault`] if an account is stopped, or if no page of one was recorded for
+    /// [`PollerOptions::stale_after`] and twice its interval, counted from when the poller was
+    /// made. Where the accounts need the calls of an hour and more for their last polls of a day,
+    /// it is two hours more than that takes.
     pub fn check(&self) -> Result<(), PollerFault> {
         let (mut stopped, mut stale) = (Vec::new(), Vec::new());
         let ages = self.0.board.ages(self.now());
         let planned = plan::longest_wait(self.0.accounts.len(), self.calls_an_hour());
-        for ((polled, label), (is_stopped, age)) in self.0.accounts.iter().zip(&self.0.labels).zip(ages) {
+        for ((polled, label), (is_stopped, age)) in
+            self.0.accounts.iter().zip(&self.0.labels).zip(ages)
+        {
             if is_stopped {
                 stopped.push(label.clone());
-            } else if age > self.0.options.stale_after.max(polled.every.saturating_mul(2)).max(planned) {
+            } else if age
+                > self
+                    .0
+                    .options
+                    .stale_after
+                    .max(polled.every.saturating_mul(2))
+                    .max(planned)
+            {
                 stale.push(label.clone());
             }
         }
-        if stopped.is_empty() && stale.is_empty() { Ok(()) } else { Err(PollerFault { stopped, stale }) }
+        if stopped.is_empty() && stale.is_empty() {
+            Ok(())
+        } else {
+            Err(PollerFault { stopped, stale })
+        }
     }
 
-    /// Polls an account at once that is stopped ([`AccountStatus::stopped_since`]), also one whose retry waits, and
-    /// returns whether it had to wait.
+    /// Polls an account at once that is stopped ([`AccountStatus::stopped_since`]), also one whose
+    /// retry waits, and returns whether it had to wait.
     pub fn resume(&self, account: &AccountId) -> bool {
-        let index = self.0.accounts.iter().position(|polled| polled.id == *account);
+        let index = self
+            .0
+            .accounts
+            .iter()
+            .position(|polled| polled.id == *account);
         let now = self.now();
         let resumed = index.and_then(|index| {
             self.0.board.change(index, |row| {
@@ -285,7 +337,10 @@ impl Poller {
                 };
                 let stopped = row.stopped_since.is_some() && waits;
                 if stopped {
-                    row.state = AccountState::Waiting { until: now, reason: WaitReason::Turn };
+                    row.state = AccountState::Waiting {
+                        until: now,
+                        reason: WaitReason::Turn,
+                    };
                     (row.due, row.failures) = (now, 0);
                 }
                 stopped
@@ -303,7 +358,11 @@ impl Poller {
     fn calls_an_hour(&self) -> usize {
         let calls = self.0.source.calls_an_hour().unwrap_or(usize::MAX);
         let each = self.0.source.counts_each_account();
-        if each { calls.saturating_mul(self.0.accounts.len()) } else { calls }
+        if each {
+            calls.saturating_mul(self.0.accounts.len())
+        } else {
+            calls
+        }
     }
 
     /// Waits for the next page and fetches it.
@@ -330,15 +389,22 @@ impl Poller {
     fn follow_clock(&self, before: &mut (Instant, Timestamp)) {
         const WORTH_FOLLOWING: Duration = Duration::from_secs(60);
         let now = (Instant::now(), self.now());
-        let by = before.1.saturating_add(now.0 - before.0).saturating_since(now.1);
+        let by = before
+            .1
+            .saturating_add(now.0 - before.0)
+            .saturating_since(now.1);
         *before = now;
         if by >= WORTH_FOLLOWING {
-            tracing::warn!(duration_ms = by.as_millis(), "the clock was set back: waits are shortened by as much");
+            tracing::warn!(
+                duration_ms = by.as_millis(),
+                "the clock was set back: waits are shortened by as much"
+            );
             self.0.board.set_back(by);
         }
     }
 
-    /// Waits until the next account may be ready, or an account was resumed. `said` is the wait that was logged last.
+    /// Waits until the next account may be ready, or an account was resumed. `said` is the wait
+    /// that was logged last.
     async fn wait(&self, next: Next, said: &mut Option<Next>, resumed: impl Future<Output = ()>) {
         /// A shorter wait is not logged.
         const WORTH_SAYING: Duration = Duration::from_secs(1);
@@ -362,8 +428,12 @@ impl Poller {
         for (account, label) in self.0.accounts.iter().zip(&self.0.labels) {
             match self.0.sink.store().forget_before(&account.id, day).await {
                 Ok(0) => {}
-                Ok(forgotten) => tracing::info!(account = label, forgotten, "old entries were forgotten"),
-                Err(error) => tracing::error!(account = label, %error, "the store of seen entries failed"),
+                Ok(forgotten) => {
+                    tracing::info!(account = label, forgotten, "old entries were forgotten")
+                }
+                Err(error) => {
+                    tracing::error!(account = label, %error, "the store of seen entries failed")
+                }
             }
         }
     }

@@ -1,9 +1,10 @@
-//! The four webhook receivers, as an axum [`Router`](axum::Router) and as plain tower services, and the worker that
-//! handles what they stored (Specification: "Webhook receivers").
+//! The four webhook receivers, as an axum [`Router`](axum::Router) and as plain tower services, and
+//! the worker that handles what they stored (Specification: "Webhook receivers").
 //!
-//! A delivery passes, in this order: the API key, the size limit, the headers, the envelope, decryption and
-//! verification, the message of the receiver's own kind, the inbox. Then it is answered 200 with the acknowledgement.
-//! After that, a [`Worker`] takes the message from the inbox and handles it.
+//! A delivery passes, in this order: the API key, the size limit, the headers, the envelope,
+//! decryption and verification, the message of the receiver's own kind, the inbox. Then it is
+//! answered 200 with the acknowledgement. After that, a [`Worker`] takes the message from the inbox
+//! and handles it.
 //!
 //! | what | answer |
 //! |---|---|
@@ -52,8 +53,9 @@
 //! # example().unwrap();
 //! ```
 //!
-//! The history of a mandate or payment can be kept in the inbox's store, and changes in the transaction that marks the
-//! message as handled. A message in conflict does not get there, because it has a handler of its own:
+//! The history of a mandate or payment can be kept in the inbox's store, and changes in the
+//! transaction that marks the message as handled. A message in conflict does not get there, because
+//! it has a handler of its own:
 //!
 //! ```
 //! use bankrail_client::receivers::{Delivery, Handlers};
@@ -70,15 +72,16 @@
 //!
 //! `SqliteStore::histories` then finds them by id, lists them by state, and tells of changes.
 //!
-//! The sender learns no reason of a refusal. The operator finds it in the log, and [`ReceiversOptions::observe`] tells
-//! a program what became of each delivery, with the stage that it did not pass.
+//! The sender learns no reason of a refusal. The operator finds it in the log, and
+//! [`ReceiversOptions::observe`] tells a program what became of each delivery, with the stage that
+//! it did not pass.
 //!
 //! Handled messages are kept so that a duplicate is recognised. They are kept for ever, unless
 //! [`ReceiversOptions::retention`] or a retention of the inbox is set, or the caller runs
-//! [`Inbox::forget`](bankrail_mailbox::Inbox::forget). Keep them longer than a sender delivers a message: published
-//! schedules take some three days, and a sender may resend dead letters later. Messages that are older than the
-//! retention are refused, because the inbox would take a forgotten one for new. Dead letters of the inbox stay until
-//! they are resent.
+//! [`Inbox::forget`](bankrail_mailbox::Inbox::forget). Keep them longer than a sender delivers a
+//! message: published schedules take some three days, and a sender may resend dead letters later.
+//! Messages that are older than the retention are refused, because the inbox would take a forgotten
+//! one for new. Dead letters of the inbox stay until they are resent.
 
 mod all;
 mod delivery;

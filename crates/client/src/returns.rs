@@ -1,6 +1,7 @@
 //! What an asynchronous function returns, as a bound whose error says how to mend it.
 
-/// `Self` is `T`. Beside `Future<Output = T>`, which infers the types of closures, it has the compiler name the remedy.
+/// `Self` is `T`. Beside `Future<Output = T>`, which infers the types of closures, it has the
+/// compiler name the remedy.
 #[diagnostic::on_unimplemented(
     message = "the handler returns `{Self}`, and `{T}` is expected",
     label = "this handler returns `{Self}`",

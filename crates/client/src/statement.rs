@@ -49,7 +49,8 @@ impl StatementClient {
     /// Fetches one page. Dropping the future is safe, but the service may have counted the call.
     ///
     /// # Errors
-    /// [`StatementError`] if the call was not sent, failed, or had no usable statement as its answer.
+    /// [`StatementError`] if the call was not sent, failed, or had no usable statement as its
+    /// answer.
     pub async fn page(&self, request: &StatementRequest) -> Result<StatementPage, StatementError> {
         refuse_reserved(request)?;
         let outcome = self.fetch(request).await;
@@ -61,15 +62,25 @@ impl StatementClient {
                 tracing::debug!(request_key = %page.request_key(), findings, "statement received");
             }
             Err(error) => {
-                let phase = if let StatementError::Transport(error) = error { Some(error.phase()) } else { None };
-                let remarks = Remarks { phase, cause: error.cause(), code: error.code(), advice: &error.advice() };
+                let phase = if let StatementError::Transport(error) = error {
+                    Some(error.phase())
+                } else {
+                    None
+                };
+                let remarks = Remarks {
+                    phase,
+                    cause: error.cause(),
+                    code: error.code(),
+                    advice: &error.advice(),
+                };
                 caller.failed("no statement", &error.facts(), &remarks);
             }
         }
         outcome
     }
 
-    /// Walks through the pages of a statement from its first page, or from the request's own cursor.
+    /// Walks through the pages of a statement from its first page, or from the request's own
+    /// cursor.
     ///
     /// ```no_run
     /// # use bankrail_statement::{AccountId, StatementRequest};
@@ -97,11 +108,12 @@ impl StatementClient {
         Pages::resume(self.clone(), request, checkpoint)
     }
 
-    /// Fetches all pages of an account's statement, at most [`Pages::DEFAULT_MAX_PAGES`] of them, into memory.
+    /// Fetches all pages of an account's statement, at most [`Pages::DEFAULT_MAX_PAGES`] of them,
+    /// into memory.
     ///
     /// # Errors
-    /// [`StatementError`] of a page. The pages before it are lost, so use [`StatementClient::pages`] for long
-    /// statements.
+    /// [`StatementError`] of a page. The pages before it are lost, so use
+    /// [`StatementClient::pages`] for long statements.
     pub async fn statement(&self, account: &AccountId) -> Result<Statement, StatementError> {
         self.pages(StatementRequest::new(account)).collect().await
     }
@@ -119,16 +131,21 @@ impl StatementClient {
         &self.0.caller
     }
 
-    /// The status of the answer to a request without a token, which is refused and counts as no call.
+    /// The status of the answer to a request without a token, which is refused and counts as no
+    /// call.
     pub(crate) async fn unauthorized(&self) -> Result<u16, ExchangeError> {
-        self.0.caller.post_uncounted("application/json", b"{}").await.map(|reply| reply.status.as_u16())
+        self.0
+            .caller
+            .post_uncounted("application/json", b"{}")
+            .await
+            .map(|reply| reply.status.as_u16())
     }
 
     async fn fetch(&self, request: &StatementRequest) -> Result<StatementPage, StatementError> {
         let (reply, token) = self.send(request).await?;
         match self.read(request, &reply) {
-            // The token may have been revoked, or may have expired on the way: call again with another one, which may
-            // have been fetched meanwhile.
+            // The token may have been revoked, or may have expired on the way: call again with
+            // another one, which may have been fetched meanwhile.
             Err(StatementError::Unauthorized { .. }) => self.0.tokens.refused(&token).await,
             outcome => return outcome,
         }
@@ -142,26 +159,43 @@ impl StatementClient {
         apart.as_ref().map_or_else(|| caller.pacer.clone(), of)
     }
 
-    async fn send(&self, request: &StatementRequest) -> Result<(Reply, Arc<Token>), StatementError> {
+    async fn send(
+        &self,
+        request: &StatementRequest,
+    ) -> Result<(Reply, Arc<Token>), StatementError> {
         let (parts, asked_at) = (&*self.0, self.now());
-        // The token is needed before the call is counted, and asked for again because waiting can outlast its life.
+        // The token is needed before the call is counted, and asked for again because waiting can
+        // outlast its life.
         parts.tokens.token().await?;
         let admitted = parts.caller.admit(&self.pacer(request)).await?;
         let token = parts.tokens.token().await?;
-        let mut authorization = HeaderValue::from_str(token.access_token.to_authorization().expose_secret())
-            .expect("a token is a UUID, which a header can carry");
+        let mut authorization =
+            HeaderValue::from_str(token.access_token.to_authorization().expose_secret())
+                .expect("a token is a UUID, which a header can carry");
         authorization.set_sensitive(true);
         let body = request.to_json().into_bytes();
-        let reply = parts.caller.post(admitted, "application/json", Some(authorization), body).await;
+        let reply = parts
+            .caller
+            .post(admitted, "application/json", Some(authorization), body)
+            .await;
         let reply = reply.map_err(StatementError::Transport)?;
         if let Some(archive) = parts.archive.as_ref().filter(|_| reply.status.is_success()) {
-            let label = ArchiveLabel::new(Archive::PAGE, request.account_id(), reply.request_key, asked_at);
+            let label = ArchiveLabel::new(
+                Archive::PAGE,
+                request.account_id(),
+                reply.request_key,
+                asked_at,
+            );
             archive.keep(label, &request.to_json(), &reply.body).await;
         }
         Ok((reply, token))
     }
 
-    fn read(&self, request: &StatementRequest, reply: &Reply) -> Result<StatementPage, StatementError> {
+    fn read(
+        &self,
+        request: &StatementRequest,
+        reply: &Reply,
+    ) -> Result<StatementPage, StatementError> {
         let status = reply.status.as_u16();
         let (error, refusal) = match StatementReply::parse(status, &reply.body) {
             Ok(StatementReply::Statement(received)) => {
@@ -170,34 +204,61 @@ impl StatementClient {
             Ok(StatementReply::Error(error)) => (Some(error), None),
             Err(refusal) => (None, Some(refusal)),
         };
-        let request_key = error.as_ref().and_then(|error| error.request_key).or(reply.request_key);
+        let request_key = error
+            .as_ref()
+            .and_then(|error| error.request_key)
+            .or(reply.request_key);
         let code = error.as_ref().and_then(|error| error.code.clone());
         if reply.status == StatusCode::TOO_MANY_REQUESTS {
             let retry_at = self.0.caller.hold_refused(&self.pacer(request), reply);
-            return Err(StatementError::TooManyCalls { retry_at, code, request_key });
+            return Err(StatementError::TooManyCalls {
+                retry_at,
+                code,
+                request_key,
+            });
         }
-        // A gateway in front of the service says 401 with a code of its own, under any status (Default: "Statement
-        // exchange").
-        if reply.status == StatusCode::UNAUTHORIZED || code.as_ref().and_then(ErrorCode::gateway_status) == Some(401) {
+        // A gateway in front of the service says 401 with a code of its own, under any status
+        // (Default: "Statement exchange").
+        if reply.status == StatusCode::UNAUTHORIZED
+            || code.as_ref().and_then(ErrorCode::gateway_status) == Some(401)
+        {
             return Err(StatementError::Unauthorized { code, request_key });
         }
-        let retry_at =
-            if reply.status.is_server_error() { self.0.caller.hold(&self.pacer(request), reply) } else { None };
+        let retry_at = if reply.status.is_server_error() {
+            self.0.caller.hold(&self.pacer(request), reply)
+        } else {
+            None
+        };
         match (error, refusal) {
             (Some(error), _) => {
                 let title = error.title.as_deref().map(error::shortened);
-                Err(StatementError::Service { status, code, title, retry_at, request_key })
+                Err(StatementError::Service {
+                    status,
+                    code,
+                    title,
+                    retry_at,
+                    request_key,
+                })
             }
             (None, Some(source)) if reply.status.is_success() && reply.form == AnswerForm::Json => {
-                Err(StatementError::Reply { status, request_key, source })
+                Err(StatementError::Reply {
+                    status,
+                    request_key,
+                    source,
+                })
             }
-            _ => Err(StatementError::Unexpected { status, form: reply.form, retry_at, request_key }),
+            _ => Err(StatementError::Unexpected {
+                status,
+                form: reply.form,
+                retry_at,
+                request_key,
+            }),
         }
     }
 }
 
-/// Refuses reserved account numbers, which must not be used (Specification: "Request statement", test data), and texts
-/// that are not account identifiers, which could hide one.
+/// Refuses reserved account numbers, which must not be used (Specification: "Request statement",
+/// test data), and texts that are not account identifiers, which could hide one.
 fn refuse_reserved(request: &StatementRequest) -> Result<(), StatementError> {
     let account = request.account().map_err(StatementError::Account)?;
     if account.is_reserved_for_negative_testing() {

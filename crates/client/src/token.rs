@@ -25,7 +25,8 @@ pub struct Token {
     pub scopes: ScopeSet,
     /// When it was requested, which is not after its life began.
     pub asked_at: Timestamp,
-    /// When it is no longer used. Its lifetime is counted from [`Token::asked_at`], so this is not after its real end.
+    /// When it is no longer used. Its lifetime is counted from [`Token::asked_at`], so this is not
+    /// after its real end.
     pub expires_at: Timestamp,
     /// The request key of the token call.
     pub request_key: Option<HyphenatedUuid>,
@@ -40,11 +41,12 @@ impl Token {
         now < self.expires_at
     }
 
-    /// When the next token is fetched: before the end by a tenth of the lifetime, at most 60 seconds (Default: "Token
-    /// endpoint").
+    /// When the next token is fetched: before the end by a tenth of the lifetime, at most 60
+    /// seconds (Default: "Token endpoint").
     #[must_use]
     pub fn refresh_at(&self) -> Timestamp {
         let life = self.expires_at.saturating_since(self.asked_at);
-        self.expires_at.saturating_sub((life / 10).min(Duration::from_secs(60)))
+        self.expires_at
+            .saturating_sub((life / 10).min(Duration::from_secs(60)))
     }
 }

@@ -1,4 +1,5 @@
-//! Calls of one endpoint: within its limits, without redirects, with a bounded answer, and no secret in an error.
+//! Calls of one endpoint: within its limits, without redirects, with a bounded answer, and no
+//! secret in an error.
 
 mod failure;
 mod form;
@@ -6,7 +7,9 @@ mod report;
 
 pub use form::AnswerForm;
 
-pub(crate) use failure::{CallFacts, SERVICE_FAILED, after_comma, call_error, show_the_service, wait_until};
+pub(crate) use failure::{
+    CallFacts, SERVICE_FAILED, after_comma, call_error, show_the_service, wait_until,
+};
 pub(crate) use report::{Failing, Remarks};
 
 use crate::exchange_error::{CallPhase, ExchangeError};
@@ -50,7 +53,8 @@ pub(crate) struct Reply {
     /// By how many seconds this side's clock is ahead of the answer's `Date`.
     pub(crate) clock_ahead: Option<i64>,
     pub(crate) form: AnswerForm,
-    /// Overwritten when dropped, because a token's answer is secret; for other answers this costs little.
+    /// Overwritten when dropped, because a token's answer is secret; for other answers this costs
+    /// little.
     pub(crate) body: Zeroizing<Vec<u8>>,
 }
 
@@ -70,13 +74,22 @@ impl Caller {
         if let (Err(ExchangeError::Connect(_)), Some(call)) = (&outcome, call) {
             admitted.pacer.not_sent(call);
         }
-        measure::called(self.name, outcome.as_ref().ok().map(|reply| reply.status), begun.elapsed());
+        measure::called(
+            self.name,
+            outcome.as_ref().ok().map(|reply| reply.status),
+            begun.elapsed(),
+        );
         outcome
     }
 
     /// Posts `body` without a token: the service refuses that, and no limit counts it.
-    pub(crate) async fn post_uncounted(&self, content_type: &'static str, body: &[u8]) -> Result<Reply, ExchangeError> {
-        self.exchange(self.request(content_type, None, body.to_vec())).await
+    pub(crate) async fn post_uncounted(
+        &self,
+        content_type: &'static str,
+        body: &[u8],
+    ) -> Result<Reply, ExchangeError> {
+        self.exchange(self.request(content_type, None, body.to_vec()))
+            .await
     }
 
     fn request(
@@ -90,7 +103,10 @@ impl Caller {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.extend(authorization.map(|value| (AUTHORIZATION, value)));
         headers.extend([self.api_key.clone()]);
-        self.http.post(self.endpoint.url().clone()).headers(headers).body(body)
+        self.http
+            .post(self.endpoint.url().clone())
+            .headers(headers)
+            .body(body)
     }
 
     /// Asks for a document beside the endpoint, without the API key, which no limit counts.
@@ -101,22 +117,33 @@ impl Caller {
     }
 
     async fn exchange(&self, request: reqwest::RequestBuilder) -> Result<Reply, ExchangeError> {
-        let late = |phase| ExchangeError::TimedOut { after: self.timeout, phase };
+        let late = |phase| ExchangeError::TimedOut {
+            after: self.timeout,
+            phase,
+        };
         let deadline = tokio::time::Instant::now() + self.timeout;
-        let sent = tokio::time::timeout_at(deadline, request.send()).await.map_err(|_| late(CallPhase::Answer))?;
-        let response = http::Response::<reqwest::Body>::from(sent.map_err(ExchangeError::from_send)?);
+        let sent = tokio::time::timeout_at(deadline, request.send())
+            .await
+            .map_err(|_| late(CallPhase::Answer))?;
+        let response =
+            http::Response::<reqwest::Body>::from(sent.map_err(ExchangeError::from_send)?);
         let (head, body) = response.into_parts();
         let mut reply = Reply {
             status: head.status,
             request_key: RequestKey::from_headers(&head.headers).map(RequestKey::uuid),
             retry_after: RetryAfter::from_headers(&head.headers),
-            clock_ahead: content::date(&head.headers).map(|date| self.now().unix_seconds() - date.unix_seconds()),
+            clock_ahead: content::date(&head.headers)
+                .map(|date| self.now().unix_seconds() - date.unix_seconds()),
             form: AnswerForm::of(&head.headers),
             body: Zeroizing::new(Vec::new()),
         };
         let mut body = BodyReader::new(&head.headers, body);
-        let read = body.read_each(self.limit, self.timeout, |piece| reply.body.extend_from_slice(&piece));
-        let read = tokio::time::timeout_at(deadline, read).await.map_err(|_| late(CallPhase::Read))?;
+        let read = body.read_each(self.limit, self.timeout, |piece| {
+            reply.body.extend_from_slice(&piece)
+        });
+        let read = tokio::time::timeout_at(deadline, read)
+            .await
+            .map_err(|_| late(CallPhase::Read))?;
         read.map_err(|error| ExchangeError::from_body(error, head.status))?;
         Ok(reply)
     }

@@ -10,8 +10,11 @@ use std::time::Duration;
 /// # Errors
 /// [`JudgeError::Address`].
 pub(crate) fn address(text: &str) -> Result<Url, JudgeError> {
-    let url = Url::parse(text).ok().filter(|url| url.scheme() == "https" && url.has_host());
-    url.filter(|url| url.username().is_empty() && url.password().is_none()).ok_or(JudgeError::Address)
+    let url = Url::parse(text)
+        .ok()
+        .filter(|url| url.scheme() == "https" && url.has_host());
+    url.filter(|url| url.username().is_empty() && url.password().is_none())
+        .ok_or(JudgeError::Address)
 }
 
 /// An address with this path below its own.
@@ -30,9 +33,12 @@ pub(crate) fn client(roots: &TlsRoots, timeout: Duration) -> Result<Client, Judg
         .referer(false)
         .no_proxy()
         .retry(retry::never())
-        // A server may close a connection that is not in use at any time, which would look like its fault.
+        // A server may close a connection that is not in use at any time, which would look like its
+        // fault.
         .pool_max_idle_per_host(0)
         .user_agent(concat!("bankrail-conformance/", env!("CARGO_PKG_VERSION")))
         .timeout(timeout);
-    client.build().map_err(|error| JudgeError::Client(Box::new(error)))
+    client
+        .build()
+        .map_err(|error| JudgeError::Client(Box::new(error)))
 }

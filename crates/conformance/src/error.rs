@@ -7,8 +7,8 @@ use std::error::Error;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JudgeError {
-    /// An address is not one to call. It is not quoted, because it may have a password in it (Specification:
-    /// "Authentication", rule 5).
+    /// An address is not one to call. It is not quoted, because it may have a password in it
+    /// (Specification: "Authentication", rule 5).
     #[error("expected an address that begins with https:// and names no user, found another")]
     Address,
     /// No receiver has an address.

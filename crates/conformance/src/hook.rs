@@ -1,4 +1,5 @@
-//! How the judge orders what the judged side offers beside the specification: a booking, another time.
+//! How the judge orders what the judged side offers beside the specification: a booking, another
+//! time.
 
 use crate::client::address;
 use serde_json::Value;
@@ -13,8 +14,9 @@ const LONGEST: Duration = Duration::from_secs(60);
 
 /// A command that gets one JSON object on its standard input, or an address that it is posted to.
 ///
-/// A text that begins with `https://` is an address; any other is a command, which `sh` runs. An order is carried out
-/// when the command ends with 0, or the address answers with a status of success.
+/// A text that begins with `https://` is an address; any other is a command, which `sh` runs. An
+/// order is carried out when the command ends with 0, or the address answers with a status of
+/// success.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hook(String);
 
@@ -29,12 +31,22 @@ impl Hook {
     ///
     /// # Errors
     /// What became of it.
-    pub(crate) async fn order(&self, client: &reqwest::Client, order: &Value) -> Result<(), String> {
+    pub(crate) async fn order(
+        &self,
+        client: &reqwest::Client,
+        order: &Value,
+    ) -> Result<(), String> {
         let Ok(url) = address(&self.0) else {
             return run(&self.0, &order.to_string(), LONGEST).await;
         };
-        let request = client.post(url).header("content-type", "application/json").body(order.to_string());
-        let answer = request.send().await.map_err(|error| bankrail_values::causes(&error.without_url()))?;
+        let request = client
+            .post(url)
+            .header("content-type", "application/json")
+            .body(order.to_string());
+        let answer = request
+            .send()
+            .await
+            .map_err(|error| bankrail_values::causes(&error.without_url()))?;
         let status = answer.status();
         let wrong = || format!("expected a status of success, found {}", status.as_u16());
         status.is_success().then_some(()).ok_or_else(wrong)
@@ -43,7 +55,11 @@ impl Hook {
 
 async fn run(command: &str, order: &str, longest: Duration) -> Result<(), String> {
     let mut shell = Command::new("sh");
-    shell.args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::null()).kill_on_drop(true);
+    shell
+        .args(["-c", command])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .kill_on_drop(true);
     let mut child = shell.spawn().map_err(|error| error.to_string())?;
     let input = child.stdin.take();
     let ended = timeout(longest, async {
@@ -53,9 +69,17 @@ async fn run(command: &str, order: &str, longest: Duration) -> Result<(), String
         }
         child.wait().await
     });
-    let ended = ended.await.map_err(|_| format!("expected the command to end within {} s", longest.as_secs()))?;
+    let ended = ended
+        .await
+        .map_err(|_| format!("expected the command to end within {} s", longest.as_secs()))?;
     let status = ended.map_err(|error| error.to_string())?;
-    if status.success() { Ok(()) } else { Err(format!("expected the command to end with 0, found {status}")) }
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!(
+            "expected the command to end with 0, found {status}"
+        ))
+    }
 }
 
 #[cfg(test)]
@@ -65,9 +89,22 @@ mod tests {
     #[tokio::test]
     async fn a_command_gets_the_order_and_says_whether_it_is_done() {
         let order = "{\"amount\":\"12.50\"}";
-        assert_eq!(run("grep -q '\"amount\":\"12.50\"'", order, LONGEST).await, Ok(()));
-        assert!(run("exit 3", order, LONGEST).await.unwrap_err().contains("found exit status: 3"));
-        let endless = run("exec sleep 600", order, Duration::from_millis(50)).await.unwrap_err();
-        assert!(endless.contains("expected the command to end within"), "{endless}");
+        assert_eq!(
+            run("grep -q '\"amount\":\"12.50\"'", order, LONGEST).await,
+            Ok(())
+        );
+        assert!(
+            run("exit 3", order, LONGEST)
+                .await
+                .unwrap_err()
+                .contains("found exit status: 3")
+        );
+        let endless = run("exec sleep 600", order, Duration::from_millis(50))
+            .await
+            .unwrap_err();
+        assert!(
+            endless.contains("expected the command to end within"),
+            "{endless}"
+        );
     }
 }

@@ -3,8 +3,8 @@
 use bankrail_values::HyphenatedUuid;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A source of numbers that only look random, after the generator `SplitMix64`. Keys and initialisation vectors never
-/// come from it.
+/// A source of numbers that only look random, after the generator `SplitMix64`. Keys and
+/// initialisation vectors never come from it.
 pub(crate) struct Invented(AtomicU64);
 
 impl Invented {

@@ -24,17 +24,27 @@ pub struct Judgement {
 /// Rows, by how their ids begin, in the order in which they are to be mended, and why.
 const FIRST: [(&[&str], &str); 5] = [
     (&["S20.13", "S7.8"], "without it nothing else works"),
-    (&["S21.4", "S21.9", "S21.13", "S21.18"], "messages of this kind are lost"),
     (
-        &["S20.17", "S8.3", "S8.10", "S8.20", "S8.21", "S2.6", "S19.6", "S19.7", "S19.11", "S22.", "S23.21", "S9."],
+        &["S21.4", "S21.9", "S21.13", "S21.18"],
+        "messages of this kind are lost",
+    ),
+    (
+        &[
+            "S20.17", "S8.3", "S8.10", "S8.20", "S8.21", "S2.6", "S19.6", "S19.7", "S19.11",
+            "S22.", "S23.21", "S9.",
+        ],
         "it lets in what nobody has proved to be right",
     ),
-    (&["S4.", "S6.", "S11.13", "S23."], "money is lost, doubled or changed by it"),
+    (
+        &["S4.", "S6.", "S11.13", "S23."],
+        "money is lost, doubled or changed by it",
+    ),
     (&[""], "it breaks a sentence of the specification"),
 ];
 
 impl Judgement {
-    /// The rows in the order of the specification. Those with one id stay in the order in which they were judged.
+    /// The rows in the order of the specification. Those with one id stay in the order in which
+    /// they were judged.
     ///
     /// # Errors
     /// [`JudgeError::NoRows`] without a row.
@@ -49,7 +59,14 @@ impl Judgement {
             return Err(JudgeError::NoRows);
         }
         rows.sort_by_key(Row::place);
-        Ok(Self { subject, address, at: SystemClock.now(), rows, blocked: blocked.map(Into::into), seed })
+        Ok(Self {
+            subject,
+            address,
+            at: SystemClock.now(),
+            rows,
+            blocked: blocked.map(Into::into),
+            seed,
+        })
     }
 
     bankrail_values::getters! { self;
@@ -62,13 +79,19 @@ impl Judgement {
     /// True if no row failed.
     #[must_use]
     pub fn passed(&self) -> bool {
-        !self.rows.iter().any(|row| matches!(row.verdict, Verdict::Failed(_)))
+        !self
+            .rows
+            .iter()
+            .any(|row| matches!(row.verdict, Verdict::Failed(_)))
     }
 
     /// True if every row was run.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        !self.rows.iter().any(|row| matches!(row.verdict, Verdict::NotRun(_)))
+        !self
+            .rows
+            .iter()
+            .any(|row| matches!(row.verdict, Verdict::NotRun(_)))
     }
 
     /// What to mend first and why, in one line. Nothing if no row failed.
@@ -76,13 +99,25 @@ impl Judgement {
     pub fn mend_first(&self) -> Option<String> {
         let failed = |row: &&Row| matches!(row.verdict, Verdict::Failed(_));
         let urgent = |(ids, why): (&[&str], &'static str)| {
-            let row = self.rows.iter().filter(failed).find(|row| ids.iter().any(|id| is_of(row.id, id)))?;
+            let row = self
+                .rows
+                .iter()
+                .filter(failed)
+                .find(|row| ids.iter().any(|id| is_of(row.id, id)))?;
             Some((row, why))
         };
-        let (Row { id, title, verdict, .. }, why) = FIRST.into_iter().find_map(urgent)?;
+        let (
+            Row {
+                id, title, verdict, ..
+            },
+            why,
+        ) = FIRST.into_iter().find_map(urgent)?;
         Some(match &self.blocked {
             Some(blocked) => format!("mend first: {blocked} ({id} {title}: {})", verdict.detail()),
-            None => format!("mend first: {id} {title}, because {why}: {}", verdict.detail()),
+            None => format!(
+                "mend first: {id} {title}, because {why}: {}",
+                verdict.detail()
+            ),
         })
     }
 
@@ -97,9 +132,17 @@ impl Judgement {
             if self.rows.len() == 1 { "row" } else { "rows" }
         );
         for name in ["passed", "failed", "noted", "not seen", "not run"] {
-            let count = self.rows.iter().filter(|row| row.verdict.name() == name).count();
+            let count = self
+                .rows
+                .iter()
+                .filter(|row| row.verdict.name() == name)
+                .count();
             line.push_str(&format!(", {count} {name}"));
-            let beyond = self.rows.iter().filter(|row| row.beyond && matches!(row.verdict, Verdict::Failed(_))).count();
+            let beyond = self
+                .rows
+                .iter()
+                .filter(|row| row.beyond && matches!(row.verdict, Verdict::Failed(_)))
+                .count();
             if name == "failed" && beyond > 0 {
                 line.push_str(&format!(" ({beyond} of them beyond SPEC.md)"));
             }
@@ -108,9 +151,8 @@ impl Judgement {
         line
     }
 
-    /// One JSON object: `subject`, `address`, `version` of the judge, `time`, `seed`, `mend_first`, and `rows` with
-    /// `id`,
-    /// `heading`, `title`, `beyond`, `verdict`, `detail` and `seconds`.
+    /// One JSON object: `subject`, `address`, `version` of the judge, `time`, `seed`, `mend_first`,
+    /// and `rows` with `id`, `heading`, `title`, `beyond`, `verdict`, `detail` and `seconds`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let row = |row: &Row| {
@@ -135,8 +177,8 @@ impl Judgement {
         })
     }
 
-    /// A JUnit XML document: a suite for each heading, a case for each row. What was noted, not seen or not
-    /// run is skipped. Names stay the same from run to run; address, version, time and
+    /// A JUnit XML document: a suite for each heading, a case for each row. What was noted, not
+    /// seen or not run is skipped. Names stay the same from run to run; address, version, time and
     /// seed are properties of the suites.
     #[must_use]
     pub fn to_junit(&self) -> String {
@@ -146,24 +188,40 @@ impl Judgement {
             let (time, seed) = (self.at.to_string(), self.seed.to_string());
             let mend = self.mend_first().unwrap_or_default();
             let address = &*self.address;
-            let all = [("address", address), ("version", VERSION), ("time", &time), ("seed", &seed)];
-            all.into_iter().chain([("mend_first", &*mend)]).for_each(|property| {
-                suite.add_property(property);
-            });
+            let all = [
+                ("address", address),
+                ("version", VERSION),
+                ("time", &time),
+                ("seed", &seed),
+            ];
+            all.into_iter()
+                .chain([("mend_first", &*mend)])
+                .for_each(|property| {
+                    suite.add_property(property);
+                });
             suite.add_test_cases(rows.iter().map(|row| self.case(row)));
             report.add_test_suite(suite);
         }
         report.to_string().expect("text is written to memory")
     }
 
-    /// An HTML page of one file: every row under its heading, those that failed also first. Nothing in it is loaded
-    /// from elsewhere, and no script runs.
+    /// An HTML page of one file: every row under its heading, those that failed also first. Nothing
+    /// in it is loaded from elsewhere, and no script runs.
     #[must_use]
     pub fn to_html(&self) -> String {
-        let failed: Vec<&Row> = self.rows.iter().filter(|row| matches!(row.verdict, Verdict::Failed(_))).collect();
-        let under = self.headings().map(|(heading, rows)| (heading, rows.iter().collect()));
+        let failed: Vec<&Row> = self
+            .rows
+            .iter()
+            .filter(|row| matches!(row.verdict, Verdict::Failed(_)))
+            .collect();
+        let under = self
+            .headings()
+            .map(|(heading, rows)| (heading, rows.iter().collect()));
         let failed = Some(("Failed", failed)).filter(|(_, failed)| !failed.is_empty());
-        let page = Page { judgement: self, sections: failed.into_iter().chain(under).collect() };
+        let page = Page {
+            judgement: self,
+            sections: failed.into_iter().chain(under).collect(),
+        };
         page.render().expect("text is written to memory")
     }
 
@@ -177,12 +235,15 @@ impl Judgement {
         let mut status = match &row.verdict {
             Verdict::Passed => TestCaseStatus::success(),
             Verdict::Failed(_) => TestCaseStatus::non_success(NonSuccessKind::Failure),
-            Verdict::Noted(_) | Verdict::NotSeen(_) | Verdict::NotRun(_) => TestCaseStatus::skipped(),
+            Verdict::Noted(_) | Verdict::NotSeen(_) | Verdict::NotRun(_) => {
+                TestCaseStatus::skipped()
+            }
         };
         status.set_message(row.verdict.detail());
         status.set_type(row.verdict.name());
         let mut case = TestCase::new(format!("{} {}", row.id, row.title), status);
-        case.set_classname(format!("{}.{}", self.subject, row.id)).set_time(row.took);
+        case.set_classname(format!("{}.{}", self.subject, row.id))
+            .set_time(row.took);
         if let Verdict::Noted(note) = &row.verdict {
             case.set_system_out(note);
         }
@@ -208,13 +269,17 @@ fn is_of(id: &str, start: &str) -> bool {
 
 impl fmt::Display for Judgement {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Row { id, title, verdict, .. } in &self.rows {
+        for Row {
+            id, title, verdict, ..
+        } in &self.rows
+        {
             if let Verdict::Failed(why) = verdict {
                 writeln!(out, "{id} {title}: {why}")?;
             }
         }
         out.write_str(&self.summary())?;
-        self.mend_first().map_or(Ok(()), |line| write!(out, "\n{line}"))
+        self.mend_first()
+            .map_or(Ok(()), |line| write!(out, "\n{line}"))
     }
 }
 
@@ -224,7 +289,9 @@ mod tests {
     use std::time::Duration;
 
     fn judged(verdicts: &[(&'static str, Verdict)]) -> Judgement {
-        let row = |(id, verdict): &(&'static str, Verdict)| Row::new(id, "a title", verdict.clone(), Duration::ZERO);
+        let row = |(id, verdict): &(&'static str, Verdict)| {
+            Row::new(id, "a title", verdict.clone(), Duration::ZERO)
+        };
         Judgement::new(
             "provider",
             "https://bank.example/".to_owned(),
@@ -237,16 +304,29 @@ mod tests {
 
     #[test]
     fn what_failed_and_what_was_not_run_is_told_apart() {
-        let (failed, not_run) = (Verdict::Failed("why".to_owned()), Verdict::NotRun(String::new()));
-        let (noted, not_seen) = (Verdict::Noted(String::new()), Verdict::NotSeen(String::new()));
+        let (failed, not_run) = (
+            Verdict::Failed("why".to_owned()),
+            Verdict::NotRun(String::new()),
+        );
+        let (noted, not_seen) = (
+            Verdict::Noted(String::new()),
+            Verdict::NotSeen(String::new()),
+        );
         for (verdicts, expected) in [
             (vec![Verdict::Passed, noted, not_seen], (true, true)),
             (vec![Verdict::Passed, not_run.clone()], (true, false)),
             (vec![not_run, failed], (false, false)),
         ] {
-            let verdicts: Vec<_> = verdicts.into_iter().map(|verdict| ("S8.3", verdict)).collect();
+            let verdicts: Vec<_> = verdicts
+                .into_iter()
+                .map(|verdict| ("S8.3", verdict))
+                .collect();
             let judgement = judged(&verdicts);
-            assert_eq!((judgement.passed(), judgement.is_complete()), expected, "{verdicts:?}");
+            assert_eq!(
+                (judgement.passed(), judgement.is_complete()),
+                expected,
+                "{verdicts:?}"
+            );
         }
     }
 
@@ -259,35 +339,82 @@ mod tests {
 
     #[test]
     fn the_text_has_what_failed_and_how_many_there_are_of_each() {
-        let rows = [("S8.3", Verdict::Failed("expected 401, found 200".to_owned())), ("S8.5", Verdict::Passed)];
+        let rows = [
+            (
+                "S8.3",
+                Verdict::Failed("expected 401, found 200".to_owned()),
+            ),
+            ("S8.5", Verdict::Passed),
+        ];
         let expected = "S8.3 a title: expected 401, found 200\n\
             provider https://bank.example/: 2 rows, 1 passed, 1 failed, 0 noted, 0 not seen, 0 not run; seed 7\n\
             mend first: S8.3 a title, because it lets in what nobody has proved to be right: expected 401, found 200";
         assert_eq!(judged(&rows).to_string(), expected);
         let junit = judged(&rows).to_junit();
-        assert!(junit.contains("<failure message=\"expected 401, found 200\" type=\"failed\""), "{junit}");
+        assert!(
+            junit.contains("<failure message=\"expected 401, found 200\" type=\"failed\""),
+            "{junit}"
+        );
         let json = judged(&rows).to_json();
-        assert_eq!((&json["rows"][0]["verdict"], &json["seed"]), (&Value::from("failed"), &Value::from(7)));
+        assert_eq!(
+            (&json["rows"][0]["verdict"], &json["seed"]),
+            (&Value::from("failed"), &Value::from(7))
+        );
     }
 
     #[test]
     fn what_is_noted_is_skipped_with_its_text_and_what_hinders_most_is_mended_first() {
         let noted = judged(&[("S8.3", Verdict::Noted("another text".to_owned()))]);
         let junit = noted.to_junit();
-        assert!(junit.contains("<skipped message=\"another text\" type=\"noted\""), "{junit}");
-        assert!(junit.contains("name=\"address\" value=\"https://bank.example/\""), "{junit}");
+        assert!(
+            junit.contains("<skipped message=\"another text\" type=\"noted\""),
+            "{junit}"
+        );
+        assert!(
+            junit.contains("name=\"address\" value=\"https://bank.example/\""),
+            "{junit}"
+        );
         assert_eq!(noted.mend_first(), None);
         let (html, hostile) = (noted.to_html(), Verdict::Failed("<script>&\"'".to_owned()));
-        assert!(html.contains("another text") && html.contains("<dd>7</dd>") && !html.contains("<h2>Failed"), "{html}");
+        assert!(
+            html.contains("another text")
+                && html.contains("<dd>7</dd>")
+                && !html.contains("<h2>Failed"),
+            "{html}"
+        );
         let html = judged(&[("S8.3", hostile)]).to_html();
-        assert!(html.contains("<h2>Failed") && !html.contains("<script"), "{html}");
+        assert!(
+            html.contains("<h2>Failed") && !html.contains("<script"),
+            "{html}"
+        );
         assert!(html.contains("&#60;script&#62;&#38;&#34;&#39;"), "{html}");
         let why = || Verdict::Failed("why".to_owned());
-        let first = judged(&[("S6.20", why()), ("S4.1", why()), ("S20.17", why()), ("S7.8", why())]).mend_first();
+        let first = judged(&[
+            ("S6.20", why()),
+            ("S4.1", why()),
+            ("S20.17", why()),
+            ("S7.8", why()),
+        ])
+        .mend_first();
         assert!(first.unwrap().starts_with("mend first: S7.8 "));
-        let beyond = judged(&[("-", why()), ("S2.13", why()), ("S7.8", why()), ("S6.4", Verdict::Passed)]);
-        assert!(beyond.summary().contains("1 passed, 3 failed (2 of them beyond SPEC.md), 0 noted"));
-        let blocked = Judgement { blocked: Some("check the key".to_owned()), ..judged(&[("S20.13", why())]) };
-        assert_eq!(blocked.mend_first().unwrap(), "mend first: check the key (S20.13 a title: why)");
+        let beyond = judged(&[
+            ("-", why()),
+            ("S2.13", why()),
+            ("S7.8", why()),
+            ("S6.4", Verdict::Passed),
+        ]);
+        assert!(
+            beyond
+                .summary()
+                .contains("1 passed, 3 failed (2 of them beyond SPEC.md), 0 noted")
+        );
+        let blocked = Judgement {
+            blocked: Some("check the key".to_owned()),
+            ..judged(&[("S20.13", why())])
+        };
+        assert_eq!(
+            blocked.mend_first().unwrap(),
+            "mend first: check the key (S20.13 a title: why)"
+        );
     }
 }

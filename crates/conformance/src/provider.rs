@@ -35,20 +35,23 @@ use target::Target;
 
 /// Judges a provider by the clauses of the specification that can be seen from outside.
 ///
-/// It calls the provider's two endpoints over HTTPS as a customer does, rightly and wrongly. Every call counts against
-/// the customer's limits, so the calls are bounded by a [`Budget`], the most important ones first. What the budget did
-/// not last for is [`Verdict::NotRun`](crate::Verdict::NotRun). A call that is answered 429 is repeated after its
+/// It calls the provider's two endpoints over HTTPS as a customer does, rightly and wrongly. Every
+/// call counts against the customer's limits, so the calls are bounded by a [`Budget`], the most
+/// important ones first. What the budget did not last for is
+/// [`Verdict::NotRun`](crate::Verdict::NotRun). A call that is answered 429 is repeated after its
 /// `Retry-After` if that is within [`ProviderJudgeOptions::wait`].
 pub struct ProviderJudge(Judge);
 
-const NO_TOKEN: &str = "no access token was received: check the API key, the customer code, its key and the audience";
+const NO_TOKEN: &str =
+    "no access token was received: check the API key, the customer code, its key and the audience";
 
 impl ProviderJudge {
-    /// A judge of the provider at this address, in the name of a customer whose assertions this key signs.
+    /// A judge of the provider at this address, in the name of a customer whose assertions this key
+    /// signs.
     ///
     /// # Errors
-    /// [`JudgeError`] if an address is not one to call, the customer has no account, or the keys or the certificates
-    /// to trust are unusable.
+    /// [`JudgeError`] if an address is not one to call, the customer has no account, or the keys or
+    /// the certificates to trust are unusable.
     pub fn new(
         url: &str,
         customer: Customer,
@@ -57,10 +60,16 @@ impl ProviderJudge {
     ) -> Result<Self, JudgeError> {
         let target = Target::new(url, customer, &options)?;
         let client = client(&options.roots, wire::TIMEOUT)?;
-        Ok(Self(Judge::new(target, Keys::new(signing_key, options.second_signing_key.as_ref())?, client, options)))
+        Ok(Self(Judge::new(
+            target,
+            Keys::new(signing_key, options.second_signing_key.as_ref())?,
+            client,
+            options,
+        )))
     }
 
-    /// Makes the calls: first one token and the statements, then what must be refused, then what uses up the budget.
+    /// Makes the calls: first one token and the statements, then what must be refused, then what
+    /// uses up the budget.
     ///
     /// # Errors
     /// [`JudgeError`] if nobody answers, a request cannot be made, or no row is selected.

@@ -21,18 +21,19 @@ use std::fmt;
 
 /// Judges a customer's receivers by the clauses of the specification that can be seen from outside.
 ///
-/// It plays the provider: it delivers some 1,300 messages over HTTPS, good ones and hostile ones. Mandates, payments
-/// and cases are made up anew in each run, and receivers store them: judge a test installation. Rows under "Beyond
-/// SPEC.md" are about what the specification does not say. What differs from what is sensible there is
-/// [`Verdict::Noted`](crate::Verdict::Noted).
+/// It plays the provider: it delivers some 1,300 messages over HTTPS, good ones and hostile ones.
+/// Mandates, payments and cases are made up anew in each run, and receivers store them: judge a
+/// test installation. Rows under "Beyond SPEC.md" are about what the specification does not say.
+/// What differs from what is sensible there is [`Verdict::Noted`](crate::Verdict::Noted).
 pub struct ReceiverJudge(Session);
 
 impl ReceiverJudge {
-    /// A judge of the receivers at these addresses, who verify what this key signs and decrypt what is encrypted to
-    /// their key.
+    /// A judge of the receivers at these addresses, who verify what this key signs and decrypt what
+    /// is encrypted to their key.
     ///
     /// # Errors
-    /// [`JudgeError`] if no receiver has an address, or a key, the API key or the certificates to trust are unusable.
+    /// [`JudgeError`] if no receiver has an address, or a key, the API key or the certificates to
+    /// trust are unusable.
     pub fn new(
         addresses: ReceiverAddresses,
         signing_key: &SigningKey,
@@ -42,7 +43,8 @@ impl ReceiverJudge {
         Session::new(addresses, signing_key, encryption_key, options).map(Self)
     }
 
-    /// Makes the deliveries: what must be accepted, what must be refused, and last what takes weak receivers down.
+    /// Makes the deliveries: what must be accepted, what must be refused, and last what takes weak
+    /// receivers down.
     ///
     /// # Errors
     /// [`JudgeError`] if nobody answers, a message cannot be made, or no row is selected.

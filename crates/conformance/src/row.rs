@@ -32,7 +32,8 @@ pub enum Verdict {
     Noted(String),
     /// Nothing shows whether the clause holds. The text says what would be needed.
     NotSeen(String),
-    /// It was not judged, and why: the budget, a row that it depends on, or an address that was not given.
+    /// It was not judged, and why: the budget, a row that it depends on, or an address that was not
+    /// given.
     NotRun(String),
 }
 
@@ -54,13 +55,19 @@ impl Verdict {
     pub fn detail(&self) -> &str {
         match self {
             Self::Passed => "",
-            Self::Failed(text) | Self::Noted(text) | Self::NotSeen(text) | Self::NotRun(text) => text,
+            Self::Failed(text) | Self::Noted(text) | Self::NotSeen(text) | Self::NotRun(text) => {
+                text
+            }
         }
     }
 
     /// Passed if this holds.
     pub(crate) fn when(holds: bool, why: impl FnOnce() -> String) -> Self {
-        if holds { Self::Passed } else { Self::Failed(why()) }
+        if holds {
+            Self::Passed
+        } else {
+            Self::Failed(why())
+        }
     }
 
     /// Passed, or failed for this reason.
@@ -71,8 +78,20 @@ impl Verdict {
 
 impl Row {
     /// A row under the heading of its number.
-    pub(crate) fn new(id: &'static str, title: impl Into<String>, verdict: Verdict, took: Duration) -> Self {
-        Self { id, heading: heading(id), beyond: is_beyond(id), title: title.into(), verdict, took }
+    pub(crate) fn new(
+        id: &'static str,
+        title: impl Into<String>,
+        verdict: Verdict,
+        took: Duration,
+    ) -> Self {
+        Self {
+            id,
+            heading: heading(id),
+            beyond: is_beyond(id),
+            title: title.into(),
+            verdict,
+            took,
+        }
     }
 
     /// The number of the heading and of the row under it, to sort by.
@@ -84,7 +103,8 @@ impl Row {
 /// The id of rows that SPEC.md has no clause for.
 pub(crate) const BEYOND: &str = "-";
 
-/// Rows about what is a default in docs/conformance.md, because only public documentation of live services has it.
+/// Rows about what is a default in docs/conformance.md, because only public documentation of live
+/// services has it.
 const DEFAULTS: [&str; 5] = ["S2.13", "S6.4", "S7.4", "S24.9", "S25.36"];
 
 /// True if SPEC.md does not say what rows of this id ask.
@@ -101,7 +121,10 @@ pub(crate) fn place(id: &str) -> Option<(u32, u32)> {
 /// SPEC.md's heading of an id.
 fn heading(id: &str) -> &'static str {
     let number = place(id).and_then(|(heading, _)| usize::try_from(heading).ok());
-    number.and_then(|number| HEADINGS.get(number.checked_sub(1)?)).copied().unwrap_or("Beyond SPEC.md")
+    number
+        .and_then(|number| HEADINGS.get(number.checked_sub(1)?))
+        .copied()
+        .unwrap_or("Beyond SPEC.md")
 }
 
 /// SPEC.md's headings in its order.
@@ -141,7 +164,10 @@ mod tests {
     #[test]
     fn headings_are_those_of_the_specification_in_its_order() {
         for (id, expected) in [
-            ("S1.1", "Intraday Statement, Access Token and Mandate Notification Service Specification"),
+            (
+                "S1.1",
+                "Intraday Statement, Access Token and Mandate Notification Service Specification",
+            ),
             ("S8.15", "Client assertion (JWT) the customer builds"),
             ("S20.3", "Obtain access token"),
             ("S26.1", "Versioning"),
@@ -152,11 +178,18 @@ mod tests {
         }
         let conformance = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/conformance.md");
         // A package that was published is without it.
-        let Ok(page) = std::fs::read_to_string(conformance) else { return };
-        let found: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+        let Ok(page) = std::fs::read_to_string(conformance) else {
+            return;
+        };
+        let found: Vec<&str> = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("## "))
+            .collect();
         assert_eq!(found, HEADINGS);
         for id in DEFAULTS {
-            let row = page.lines().find(|line| line.contains(&format!(">{id}</a> | Default: ")));
+            let row = page
+                .lines()
+                .find(|line| line.contains(&format!(">{id}</a> | Default: ")));
             assert!(row.is_some() && is_beyond(id), "{id}");
         }
     }

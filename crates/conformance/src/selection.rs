@@ -18,8 +18,14 @@ impl FromStr for RowSelection {
     type Err = RowSelectionError;
 
     fn from_str(text: &str) -> Result<Self, RowSelectionError> {
-        let heading = text.strip_prefix('S').is_some_and(|number| number.parse::<u32>().is_ok());
-        if heading || place(text).is_some() { Ok(Self(text.to_owned())) } else { Err(RowSelectionError) }
+        let heading = text
+            .strip_prefix('S')
+            .is_some_and(|number| number.parse::<u32>().is_ok());
+        if heading || place(text).is_some() {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(RowSelectionError)
+        }
     }
 }
 
@@ -46,11 +52,25 @@ impl UnrunRows {
     /// [`UnrunRowsError`] if it is no report, or every row in it was run.
     pub fn from_json(report: &[u8]) -> Result<Self, UnrunRowsError> {
         let report: Option<Value> = serde_json::from_slice(report).ok();
-        let rows = report.as_ref().and_then(|report| report.get("rows")?.as_array()).ok_or(UnrunRowsError::NoReport)?;
-        let text = |row: &Value, member: &str| row.get(member).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let rows = report
+            .as_ref()
+            .and_then(|report| report.get("rows")?.as_array())
+            .ok_or(UnrunRowsError::NoReport)?;
+        let text = |row: &Value, member: &str| {
+            row.get(member)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
         let rows = rows.iter().filter(|row| text(row, "verdict") == "not run");
-        let rest: Vec<_> = rows.map(|row| (text(row, "id"), text(row, "title"))).collect();
-        if rest.is_empty() { Err(UnrunRowsError::None) } else { Ok(Self(rest)) }
+        let rest: Vec<_> = rows
+            .map(|row| (text(row, "id"), text(row, "title")))
+            .collect();
+        if rest.is_empty() {
+            Err(UnrunRowsError::None)
+        } else {
+            Ok(Self(rest))
+        }
     }
 }
 
@@ -65,27 +85,39 @@ impl Wanted {
     /// True if a row of this id is to be judged.
     pub(crate) fn has(&self, id: &str) -> bool {
         (self.only.is_empty() || self.only.iter().any(|only| is_within(id, &only.0)))
-            && self.rest.as_ref().is_none_or(|rest| rest.0.iter().any(|(found, _)| found == id))
+            && self
+                .rest
+                .as_ref()
+                .is_none_or(|rest| rest.0.iter().any(|(found, _)| found == id))
     }
 
     /// True if this row is to be judged.
     pub(crate) fn has_row(&self, id: &str, title: &str) -> bool {
-        self.has(id) && self.rest.as_ref().is_none_or(|rest| rest.0.iter().any(|row| row.0 == id && row.1 == title))
+        self.has(id)
+            && self
+                .rest
+                .as_ref()
+                .is_none_or(|rest| rest.0.iter().any(|row| row.0 == id && row.1 == title))
     }
 
     /// True if there may be a row under one of these headings and ids.
     pub(crate) fn has_any(&self, headings: &[&str]) -> bool {
         let under = |id: &str| headings.iter().any(|heading| is_within(id, heading));
-        let touches =
-            |only: &RowSelection| under(&only.0) || headings.iter().any(|heading| is_within(heading, &only.0));
+        let touches = |only: &RowSelection| {
+            under(&only.0) || headings.iter().any(|heading| is_within(heading, &only.0))
+        };
         (self.only.is_empty() || self.only.iter().any(touches))
-            && self.rest.as_ref().is_none_or(|rest| rest.0.iter().any(|(id, _)| under(id)))
+            && self
+                .rest
+                .as_ref()
+                .is_none_or(|rest| rest.0.iter().any(|(id, _)| under(id)))
     }
 }
 
 /// True if a row is another, or one of those under it.
 fn is_within(id: &str, other: &str) -> bool {
-    id.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    id.strip_prefix(other)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 #[cfg(test)]
@@ -102,11 +134,20 @@ mod tests {
             ("S81.5", "S8", false),
             ("-", "S8", false),
         ] {
-            let wanted = Wanted { only: vec![only.parse().unwrap()], rest: None };
+            let wanted = Wanted {
+                only: vec![only.parse().unwrap()],
+                rest: None,
+            };
             assert_eq!(wanted.has(id), expected, "{id} {only}");
         }
         assert!(Wanted::default().has("-"));
-        for (text, accepted) in [("S8", true), ("S8.15", true), ("8", false), ("S", false), ("S8.", false)] {
+        for (text, accepted) in [
+            ("S8", true),
+            ("S8.15", true),
+            ("8", false),
+            ("S", false),
+            ("S8.", false),
+        ] {
             assert_eq!(text.parse::<RowSelection>().is_ok(), accepted, "{text}");
         }
     }
@@ -115,9 +156,14 @@ mod tests {
     fn the_rest_is_what_was_not_run() {
         let report = br#"{"rows":[{"id":"S8.3","title":"a","verdict":"not run"},
             {"id":"S8.3","title":"b","verdict":"passed"},{"id":"S4.1","title":"c","verdict":"passed"}]}"#;
-        let wanted = Wanted { only: Vec::new(), rest: Some(UnrunRows::from_json(report).unwrap()) };
+        let wanted = Wanted {
+            only: Vec::new(),
+            rest: Some(UnrunRows::from_json(report).unwrap()),
+        };
         assert!(wanted.has("S8.3") && wanted.has_row("S8.3", "a") && wanted.has_any(&["S8"]));
-        assert!(!wanted.has_row("S8.3", "b") && !wanted.has("S4.1") && !wanted.has_any(&["S4", "S2"]));
+        assert!(
+            !wanted.has_row("S8.3", "b") && !wanted.has("S4.1") && !wanted.has_any(&["S4", "S2"])
+        );
         for report in [&b"{}"[..], b"no", br#"{"rows":[]}"#] {
             assert!(UnrunRows::from_json(report).is_err());
         }

@@ -23,11 +23,14 @@ pub(crate) fn rsa(pair: &RsaKeyPair, alg: &str, signed: &[u8]) -> Result<Vec<u8>
         _ => &RSA_PKCS1_SHA256,
     };
     let mut signature = vec![0; pair.public_modulus_len()];
-    pair.sign(encoding, &SystemRandom::new(), signed, &mut signature).map_err(failed)?;
+    pair.sign(encoding, &SystemRandom::new(), signed, &mut signature)
+        .map_err(failed)?;
     Ok(signature)
 }
 
 /// HS256 with this secret.
 pub(crate) fn mac(key: &[u8], signed: &[u8]) -> Vec<u8> {
-    hmac::sign(&hmac::Key::new(HMAC_SHA256, key), signed).as_ref().to_vec()
+    hmac::sign(&hmac::Key::new(HMAC_SHA256, key), signed)
+        .as_ref()
+        .to_vec()
 }

@@ -30,18 +30,20 @@ use std::sync::Arc;
 /// The calls that are kept; the oldest are forgotten.
 const MAX_CALLS: usize = 10_000;
 
-/// A bank on loopback for tests: the provider of `bankrail-service` over stores in memory, with a clock, accounts and
-/// faults that the test controls.
+/// A bank on loopback for tests: the provider of `bankrail-service` over stores in memory, with a
+/// clock, accounts and faults that the test controls.
 ///
-/// - It starts with one customer ([`FakeBank::CUSTOMER`]) and one account in Australian dollars ([`FakeBank::ACCOUNT`])
-///   without entries.
+/// - It starts with one customer ([`FakeBank::CUSTOMER`]) and one account in Australian dollars
+///   ([`FakeBank::ACCOUNT`]) without entries.
 /// - Its clock stands still until it is advanced. Limits, tokens and days follow it.
-/// - Request keys, references and the identifiers in webhooks come from a seed and are the same in each run. Keys,
-///   access tokens, message keys and report identifiers are random, as those of a real provider.
-/// - Cheap to clone; clones are the same bank. Its servers end with the last of them, and with the runtime.
+/// - Request keys, references and the identifiers in webhooks come from a seed and are the same in
+///   each run. Keys, access tokens, message keys and report identifiers are random, as those of a
+///   real provider.
+/// - Cheap to clone; clones are the same bank. Its servers end with the last of them, and with the
+///   runtime.
 ///
-/// A method that is told something impossible, such as to book on an account that does not exist, panics and says what
-/// is wrong.
+/// A method that is told something impossible, such as to book on an account that does not exist,
+/// panics and says what is wrong.
 ///
 /// ```
 /// use bankrail_emulator::{Booking, FakeBank};
@@ -83,7 +85,8 @@ impl FakeBank {
     /// The API key that deliveries carry to receivers.
     pub const RECEIVER_API_KEY: &'static str = "fake-receiver-key-5d1c2f6e8a1d41eb8dcd0242ac130003";
 
-    /// Starts a bank with the default options. The first bank of a process makes three RSA keys, which takes a moment.
+    /// Starts a bank with the default options. The first bank of a process makes three RSA keys,
+    /// which takes a moment.
     ///
     /// # Panics
     /// If loopback has no free port, or outside of a tokio runtime.
@@ -103,7 +106,8 @@ impl FakeBank {
         let bound = Bound::any_port().await;
         let certificate = (!options.plain_http).then(OwnCertificate::generate);
         let url = bound.url(certificate.as_ref());
-        let audience = Audience::parse(&format!("{url}{TOKEN_PATH}")).expect("an address is an audience");
+        let audience =
+            Audience::parse(&format!("{url}{TOKEN_PATH}")).expect("an address is an audience");
         let webhooks = Webhooks::new(&ids, certificate.as_ref());
         let engines = Engines {
             directory: directory.clone(),
@@ -114,7 +118,10 @@ impl FakeBank {
         };
         let provider = options
             .provider
-            .limiter(Arc::new(Limiter::new(options.limits, Arc::new(MemoryCounters::default()))))
+            .limiter(Arc::new(Limiter::new(
+                options.limits,
+                Arc::new(MemoryCounters::default()),
+            )))
             .cursor_secret(CursorSecret::from_bytes([7; 32]))
             .base_path("")
             .token_path(TOKEN_PATH)
@@ -127,12 +134,30 @@ impl FakeBank {
             .seed(options.seed)
             .calls(MAX_CALLS);
         (emulated.journal, emulated.ids) = (Keeps::Requests, Some(ids.clone()));
-        let emulator = Emulator::new(engines, Verifier::new(audience, VerifierOptions::new()), emulated);
+        let emulator = Emulator::new(
+            engines,
+            Verifier::new(audience, VerifierOptions::new()),
+            emulated,
+        );
         let emulator = emulator.unwrap_or_else(|error| panic!("the fake bank: {}", source(&error)));
         let _server = bound.serve(emulator.router(), certificate.as_ref());
-        let bank = Bank { clock, ids, ledger, directory, emulator, webhooks, certificate, url, _server };
+        let bank = Bank {
+            clock,
+            ids,
+            ledger,
+            directory,
+            emulator,
+            webhooks,
+            certificate,
+            url,
+            _server,
+        };
         let bank = Self(Arc::new(bank));
-        bank.insert_customer(&code(Self::CUSTOMER), Self::API_KEY, &keys::first_assertion_key());
+        bank.insert_customer(
+            &code(Self::CUSTOMER),
+            Self::API_KEY,
+            &keys::first_assertion_key(),
+        );
         bank.open_account(&bank.account(), Currency::AUD);
         bank
     }
@@ -143,7 +168,8 @@ impl FakeBank {
         &self.0.url
     }
 
-    /// The certificate authorities that a client of this bank trusts: the bank's own, or with plain HTTP the system's.
+    /// The certificate authorities that a client of this bank trusts: the bank's own, or with plain
+    /// HTTP the system's.
     #[must_use]
     pub fn roots(&self) -> TlsRoots {
         match &self.0.certificate {
@@ -161,11 +187,14 @@ impl FakeBank {
         credentials: Credentials = Credentials::new(code(Self::CUSTOMER), keys::first_assertion_key(), Self::API_KEY);
     }
 
-    /// Options for a client of this bank: its certificate and its clock, and calls that the limits do not allow yet
-    /// fail at once ([`Pacing::Fail`]), as waiting for a clock that stands still would not end.
+    /// Options for a client of this bank: its certificate and its clock, and calls that the limits
+    /// do not allow yet fail at once ([`Pacing::Fail`]), as waiting for a clock that stands still
+    /// would not end.
     #[must_use]
     pub fn client_options(&self) -> ClientOptions {
-        let options = ClientOptions::new().clock(self.clock()).pacing(Pacing::Fail);
+        let options = ClientOptions::new()
+            .clock(self.clock())
+            .pacing(Pacing::Fail);
         match self.0.certificate {
             Some(_) => options.tls_roots(self.roots()),
             None => options.danger_allow_http_on_loopback(true),
@@ -179,7 +208,8 @@ impl FakeBank {
         client.expect("the bank's own address and credentials are usable")
     }
 
-    /// Registers another customer, with a new key and an API key that is its code. It may read statements and mandates.
+    /// Registers another customer, with a new key and an API key that is its code. It may read
+    /// statements and mandates.
     ///
     /// # Panics
     /// If the code is not a customer code.
@@ -197,7 +227,9 @@ impl FakeBank {
             .expect("the documented scope names are well formed");
         let keys = KeySet::new([key.verifying_key()]).expect("one key is a set");
         let customer = Customer::new(customer.clone(), keys, scopes);
-        self.0.directory.insert(ApiKeyHash::of(api_key.as_bytes()), customer);
+        self.0
+            .directory
+            .insert(ApiKeyHash::of(api_key.as_bytes()), customer);
     }
 
     bankrail_values::getters! { self;
@@ -209,14 +241,19 @@ impl FakeBank {
         account: AccountId = AccountId::parse(Self::ACCOUNT).expect("a constant that is an account identifier");
     }
 
-    /// Opens an account of the first customer in this currency. [`FakeLedger::open`] opens those of other customers and
-    /// accounts with virtual accounts.
+    /// Opens an account of the first customer in this currency. [`FakeLedger::open`] opens those of
+    /// other customers and accounts with virtual accounts.
     pub fn open_account(&self, account: &AccountId, currency: Currency) {
-        self.0.ledger.open(&code(Self::CUSTOMER), account, RegisteredAccount::new(currency));
+        self.0.ledger.open(
+            &code(Self::CUSTOMER),
+            account,
+            RegisteredAccount::new(currency),
+        );
     }
 
-    /// Opens the specification's test accounts for the first customer, each with its entries of today. Accounts with
-    /// their identifiers are replaced; [`FakeBank::ACCOUNT`] is the first of them.
+    /// Opens the specification's test accounts for the first customer, each with its entries of
+    /// today. Accounts with their identifiers are replaced; [`FakeBank::ACCOUNT`] is the first of
+    /// them.
     pub fn open_test_accounts(&self) {
         let (ledger, today) = (&self.0.ledger, self.0.emulator.today());
         for account in TestAccount::ALL {
@@ -224,24 +261,33 @@ impl FakeBank {
             ledger.open(&code(Self::CUSTOMER), &id, account.registered());
             ledger.set_opening_balance(&id, account.opening().amount());
             for booking in account.bookings(today) {
-                ledger.book_entry(&id, booking.to_entry().expect("a test account has entries"), today);
+                ledger.book_entry(
+                    &id,
+                    booking.to_entry().expect("a test account has entries"),
+                    today,
+                );
             }
         }
     }
 
-    /// Books an entry on an account, on the day of a report made now unless the booking names another.
+    /// Books an entry on an account, on the day of a report made now unless the booking names
+    /// another.
     ///
     /// # Panics
-    /// If there is no such account, the booking is in another currency, or its amount does not fit an entry.
+    /// If there is no such account, the booking is in another currency, or its amount does not fit
+    /// an entry.
     #[track_caller]
     pub fn book(&self, account: &AccountId, booking: &Booking) -> Booked {
-        self.0.ledger.book(account, booking, self.0.emulator.today())
+        self.0
+            .ledger
+            .book(account, booking, self.0.emulator.today())
     }
 
     /// Puts another content in the place of a booked entry; see [`FakeLedger::correct`].
     ///
     /// # Panics
-    /// If there is no such entry, the correction is in another currency, or its amount does not fit an entry.
+    /// If there is no such entry, the correction is in another currency, or its amount does not fit
+    /// an entry.
     #[track_caller]
     pub fn correct(&self, booked: Booked, correction: &Booking) {
         self.0.ledger.correct(booked, correction);
@@ -277,7 +323,8 @@ impl FakeBank {
         self.0.emulator.front.end_repetitions();
     }
 
-    /// The calls of the bank's endpoints since its start or [`FakeBank::forget_calls`], oldest first; the last 10,000.
+    /// The calls of the bank's endpoints since its start or [`FakeBank::forget_calls`], oldest
+    /// first; the last 10,000.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
         let mut calls = self.0.emulator.calls().newest();
@@ -296,7 +343,8 @@ impl FakeBank {
         MandateStory::new(self.0.ids.number(), self.clock())
     }
 
-    /// A payment instruction that was received now; its messages have the times of the bank's clock.
+    /// A payment instruction that was received now; its messages have the times of the bank's
+    /// clock.
     #[must_use]
     pub fn payment(&self) -> PaymentStory {
         PaymentStory::new(self.0.ids.number(), self.clock())

@@ -39,16 +39,19 @@ pub(crate) fn half(mut body: Bytes) -> Body {
 /// Sends the body in pieces, with a pause after each.
 pub(crate) fn drip(body: Bytes, bytes: usize, pause: Duration) -> Body {
     let bytes = bytes.max(1);
-    Body::from_stream(stream::unfold((body, true), move |(mut left, is_first)| async move {
-        if left.is_empty() {
-            return None;
-        }
-        if !is_first {
-            tokio::time::sleep(pause).await;
-        }
-        let piece = left.split_to(bytes.min(left.len()));
-        Some((Ok::<_, io::Error>(piece), (left, false)))
-    }))
+    Body::from_stream(stream::unfold(
+        (body, true),
+        move |(mut left, is_first)| async move {
+            if left.is_empty() {
+                return None;
+            }
+            if !is_first {
+                tokio::time::sleep(pause).await;
+            }
+            let piece = left.split_to(bytes.min(left.len()));
+            Some((Ok::<_, io::Error>(piece), (left, false)))
+        },
+    ))
 }
 
 /// This many spaces, made while they are sent.
@@ -66,5 +69,7 @@ pub(crate) fn endless(bytes: u64) -> Body {
 
 pub(crate) fn gzip(body: &[u8]) -> Vec<u8> {
     let mut out = GzEncoder::new(Vec::new(), Compression::default());
-    out.write_all(body).and_then(|()| out.finish()).expect("writing to memory succeeds")
+    out.write_all(body)
+        .and_then(|()| out.finish())
+        .expect("writing to memory succeeds")
 }

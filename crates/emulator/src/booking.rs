@@ -6,10 +6,10 @@ use bankrail_values::{Date, Money};
 
 /// An entry to book on an account of a [`FakeBank`](crate::FakeBank).
 ///
-/// - Default: an entry of the fast-payment channel, booked on the bank's current day, last of its day, with a reference
-///   of the bank that no other entry has.
-/// - Two equal bookings [without a reference](Booking::without_reference) are twins: two payments that nothing tells
-///   apart.
+/// - Default: an entry of the fast-payment channel, booked on the bank's current day, last of its
+///   day, with a reference of the bank that no other entry has.
+/// - Two equal bookings [without a reference](Booking::without_reference) are twins: two payments
+///   that nothing tells apart.
 ///
 /// ```
 /// use bankrail_emulator::Booking;
@@ -37,14 +37,17 @@ enum Reference {
 }
 
 impl Booking {
-    /// An entry of an amount and a currency, such as `25.00 AUD`: a credit, or a debit if the amount is negative.
+    /// An entry of an amount and a currency, such as `25.00 AUD`: a credit, or a debit if the
+    /// amount is negative.
     ///
     /// # Panics
     /// If the text is no amount of money.
     #[must_use]
     #[track_caller]
     pub fn new(amount: &str) -> Self {
-        let amount = amount.parse().unwrap_or_else(|error| panic!("a booking of {amount:?}: {error}"));
+        let amount = amount
+            .parse()
+            .unwrap_or_else(|error| panic!("a booking of {amount:?}: {error}"));
         Self {
             amount,
             reference: Reference::Own,
@@ -71,7 +74,8 @@ impl Booking {
         self
     }
 
-    /// The bank's reference (`Refs/AcctSvcrRef`), which several entries may share. Default: one of its own.
+    /// The bank's reference (`Refs/AcctSvcrRef`), which several entries may share. Default: one of
+    /// its own.
     #[must_use]
     pub fn reference(mut self, reference: impl Into<String>) -> Self {
         self.reference = Reference::Given(reference.into());
@@ -85,8 +89,8 @@ impl Booking {
         self
     }
 
-    /// An entry of another channel than the fast-payment channel. It keeps its party and its text when the customer
-    /// asks for no narrative.
+    /// An entry of another channel than the fast-payment channel. It keeps its party and its text
+    /// when the customer asks for no narrative.
     #[must_use]
     pub fn ordinary(mut self) -> Self {
         self.channel = EntryChannel::Ordinary;
@@ -107,8 +111,8 @@ impl Booking {
         self
     }
 
-    /// Listed before all other entries of its day, as if the bank had booked it earlier and listed it late. Default:
-    /// listed last.
+    /// Listed before all other entries of its day, as if the bank had booked it earlier and listed
+    /// it late. Default: listed last.
     #[must_use]
     pub fn listed_first(mut self) -> Self {
         self.first = true;
@@ -136,7 +140,11 @@ impl Booking {
             Reference::None => {}
         }
         if let Some(name) = &self.party {
-            entry = if is_credit { entry.debtor(name) } else { entry.creditor(name) };
+            entry = if is_credit {
+                entry.debtor(name)
+            } else {
+                entry.creditor(name)
+            };
         }
         if let Some((number, issuer)) = &self.virtual_account {
             entry = entry.creditor_account(number, Some(issuer));

@@ -16,7 +16,8 @@ pub enum Endpoint {
     Token,
     /// `POST /accounts/v2.0/statement`
     Statement,
-    /// Not of the bank: the receivers that messages are delivered to. The bank itself makes these calls.
+    /// Not of the bank: the receivers that messages are delivered to. The bank itself makes these
+    /// calls.
     Webhook,
     /// Any other path: that of a document, or one that is answered 404.
     Other,
@@ -46,15 +47,20 @@ impl Endpoint {
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(if *self == Self::Other { "other path" } else { self.name() })
+        out.write_str(if *self == Self::Other {
+            "other path"
+        } else {
+            self.name()
+        })
     }
 }
 
-/// One call of the bank's endpoints, or with [`EmulatorOptions::journal`](crate::EmulatorOptions::journal) one that the
-/// bank made to deliver a message.
+/// One call of the bank's endpoints, or with
+/// [`EmulatorOptions::journal`](crate::EmulatorOptions::journal) one that the bank made to deliver
+/// a message.
 ///
-/// `Display`, `Debug` and comparison with a text are one line: the endpoint, the account of a statement, `next page`
-/// for a call with a cursor, the status, and the fault in parentheses.
+/// `Display`, `Debug` and comparison with a text are one line: the endpoint, the account of a
+/// statement, `next page` for a call with a cursor, the status, and the fault in parentheses.
 ///
 /// ```no_run
 /// # async fn example(bank: bankrail_emulator::FakeBank) {
@@ -76,14 +82,18 @@ pub struct Call {
     pub method: String,
     /// The path, cut after 200 characters.
     pub path: String,
-    /// The headers; none unless the bank keeps requests. A [`FakeBank`](crate::FakeBank) keeps them with all secrets,
-    /// a bank with [`EmulatorOptions::journal`](crate::EmulatorOptions::journal) without.
+    /// The headers; none unless the bank keeps requests. A [`FakeBank`](crate::FakeBank) keeps them
+    /// with all secrets, a bank with [`EmulatorOptions::journal`](crate::EmulatorOptions::journal)
+    /// without.
     pub headers: HeaderMap,
-    /// The body, at most 64 KiB; empty unless the bank keeps requests. Of a delivery, the message before it is sealed.
+    /// The body, at most 64 KiB; empty unless the bank keeps requests. Of a delivery, the message
+    /// before it is sealed.
     pub body: Bytes,
-    /// The headers of the answer; none without [`EmulatorOptions::journal`](crate::EmulatorOptions::journal).
+    /// The headers of the answer; none without
+    /// [`EmulatorOptions::journal`](crate::EmulatorOptions::journal).
     pub answer_headers: HeaderMap,
-    /// The first 64 KiB of the answer's body; empty as its headers are, and where a fault sends it in pieces.
+    /// The first 64 KiB of the answer's body; empty as its headers are, and where a fault sends it
+    /// in pieces.
     pub answer: Bytes,
     /// The customer whose API key it had.
     pub customer: Option<String>,
@@ -150,7 +160,9 @@ impl fmt::Display for Call {
             Some(status) => write!(out, " {status}")?,
             None => out.write_str(" no answer")?,
         }
-        self.fault.as_ref().map_or(Ok(()), |fault| write!(out, " ({fault})"))
+        self.fault
+            .as_ref()
+            .map_or(Ok(()), |fault| write!(out, " ({fault})"))
     }
 }
 

@@ -11,8 +11,8 @@ const MOST_BYTES: usize = 32 * 1024 * 1024;
 /// The number of calls that a subscriber may fall behind.
 const MOST_NEWS: usize = 500;
 
-/// The newest calls of a bank and its newest deliveries, of at most 32 MiB together, and a subscription to later ones.
-/// Cheap to clone; clones share the calls.
+/// The newest calls of a bank and its newest deliveries, of at most 32 MiB together, and a
+/// subscription to later ones. Cheap to clone; clones share the calls.
 #[derive(Clone, Debug)]
 pub struct Calls(Arc<Inner>);
 
@@ -38,7 +38,11 @@ impl Calls {
     #[must_use]
     pub fn new(most: usize) -> Self {
         let (news, _) = broadcast::channel(most.clamp(1, MOST_NEWS));
-        Self(Arc::new(Inner { most, kept: Mutex::default(), news }))
+        Self(Arc::new(Inner {
+            most,
+            kept: Mutex::default(),
+            news,
+        }))
     }
 
     /// Gives a call its number, keeps it, and tells those who subscribed.
@@ -48,7 +52,9 @@ impl Calls {
         call.number = kept.count;
         kept.bytes += bytes(&call);
         kept.calls.push_back(call.clone());
-        let alike = |kept: &&Call| (kept.endpoint == Endpoint::Webhook) == (call.endpoint == Endpoint::Webhook);
+        let alike = |kept: &&Call| {
+            (kept.endpoint == Endpoint::Webhook) == (call.endpoint == Endpoint::Webhook)
+        };
         if kept.calls.len() > self.0.most && kept.calls.iter().filter(alike).count() > self.0.most {
             let oldest = kept.calls.iter().position(|kept| alike(&kept));
             kept.drop_at(oldest);
@@ -56,7 +62,8 @@ impl Calls {
         while kept.bytes > MOST_BYTES {
             kept.drop_at(Some(0));
         }
-        // While the lock is held, so that calls are told in their order. An error says that nobody has subscribed.
+        // While the lock is held, so that calls are told in their order. An error says that nobody
+        // has subscribed.
         let _ = self.0.news.send(call);
     }
 
@@ -73,10 +80,12 @@ impl Calls {
 
     /// Forgets the calls of one customer so far.
     pub fn forget_of(&self, customer: &str) {
-        self.lock().keep(|call| call.customer.as_deref() != Some(customer));
+        self.lock()
+            .keep(|call| call.customer.as_deref() != Some(customer));
     }
 
-    /// Subscribes to the calls from now on. A subscriber that falls more than 500 calls behind misses some.
+    /// Subscribes to the calls from now on. A subscriber that falls more than 500 calls behind
+    /// misses some.
     #[must_use]
     pub fn subscribe(&self) -> broadcast::Receiver<Call> {
         self.0.news.subscribe()
@@ -102,7 +111,9 @@ impl Kept {
 
 fn bytes(call: &Call) -> usize {
     let headers = call.headers.iter().chain(&call.answer_headers);
-    let headers = headers.map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>();
+    let headers = headers
+        .map(|(name, value)| name.as_str().len() + value.len())
+        .sum::<usize>();
     headers + call.body.len() + call.answer.len()
 }
 
@@ -120,12 +131,22 @@ mod tests {
         }
         let kept: Vec<u64> = calls.newest().iter().map(|call| call.number).collect();
         assert_eq!((kept.len(), kept[0], kept[499]), (500, 520, 21));
-        assert!(matches!(news.try_recv(), Err(broadcast::error::TryRecvError::Lagged(_))));
+        assert!(matches!(
+            news.try_recv(),
+            Err(broadcast::error::TryRecvError::Lagged(_))
+        ));
         let next = news.try_recv().unwrap().number;
         assert_eq!(news.try_recv().unwrap().number, next + 1);
         calls.forget();
         calls.record(Call::new(Endpoint::Token, Timestamp::UNIX_EPOCH));
-        assert_eq!(calls.newest().iter().map(|call| call.number).collect::<Vec<_>>(), [521]);
+        assert_eq!(
+            calls
+                .newest()
+                .iter()
+                .map(|call| call.number)
+                .collect::<Vec<_>>(),
+            [521]
+        );
     }
 
     #[test]
@@ -135,7 +156,13 @@ mod tests {
         record(Endpoint::Token);
         (0..10).for_each(|_| record(Endpoint::Webhook));
         (0..3).for_each(|_| record(Endpoint::Statement));
-        let kept = || calls.newest().iter().map(|call| call.number).collect::<Vec<_>>();
+        let kept = || {
+            calls
+                .newest()
+                .iter()
+                .map(|call| call.number)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(kept(), [14, 13, 12, 11, 10, 9]);
         calls.forget_of("nobody");
         record(Endpoint::Webhook);
@@ -150,7 +177,14 @@ mod tests {
             call.body = vec![0; MOST_BYTES / 4].into();
             calls.record(call);
         }
-        assert_eq!(calls.newest().iter().map(|call| call.number).collect::<Vec<_>>(), [5, 4, 3, 2]);
+        assert_eq!(
+            calls
+                .newest()
+                .iter()
+                .map(|call| call.number)
+                .collect::<Vec<_>>(),
+            [5, 4, 3, 2]
+        );
         calls.forget();
         assert_eq!(calls.lock().bytes, 0);
     }

@@ -2,8 +2,8 @@
 
 use bankrail_values::{Clock as _, SystemClock};
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
-    KeyUsagePurpose,
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
+    KeyPair, KeyUsagePurpose,
 };
 use std::fmt;
 use std::time::Duration;
@@ -19,7 +19,8 @@ const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 #[error("a certificate cannot be made")]
 pub struct CertificateAuthorityError(#[source] rcgen::Error);
 
-/// An authority that signs certificates for loopback until it is dropped. Its key is new and never leaves it.
+/// An authority that signs certificates for loopback until it is dropped. Its key is new and never
+/// leaves it.
 pub struct CertificateAuthority(CertifiedIssuer<'static, KeyPair>);
 
 /// A certificate for `localhost`, the loopback addresses and perhaps another host, and its key.
@@ -40,7 +41,8 @@ impl CertificateAuthority {
         let mut authority = parameters(CertificateParams::default(), "bankrail demo authority");
         authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        let issuer = KeyPair::generate().and_then(|key| CertifiedIssuer::self_signed(authority, key));
+        let issuer =
+            KeyPair::generate().and_then(|key| CertifiedIssuer::self_signed(authority, key));
         issuer.map(Self).map_err(CertificateAuthorityError)
     }
 
@@ -67,14 +69,21 @@ impl CertificateAuthority {
     }
 
     fn signed(&self, host: Option<&str>) -> Result<Certificate, rcgen::Error> {
-        let names: Vec<String> = LOOPBACK.into_iter().chain(host).map(str::to_owned).collect();
+        let names: Vec<String> = LOOPBACK
+            .into_iter()
+            .chain(host)
+            .map(str::to_owned)
+            .collect();
         let mut server = parameters(CertificateParams::new(names)?, "localhost");
         server.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         server.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         server.use_authority_key_identifier_extension = true;
         let key = KeyPair::generate()?;
         let chain_pem = server.signed_by(&key, &self.0)?.pem();
-        Ok(Certificate { chain_pem, key_pem: Zeroizing::new(key.serialize_pem()) })
+        Ok(Certificate {
+            chain_pem,
+            key_pem: Zeroizing::new(key.serialize_pem()),
+        })
     }
 }
 

@@ -4,7 +4,8 @@ use bankrail_values::{Clock, SystemClock, Timestamp};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A clock that follows the operating system's until somebody sets it, steps it, or makes it run faster or stand still.
+/// A clock that follows the operating system's until somebody sets it, steps it, or makes it run
+/// faster or stand still.
 ///
 /// ```
 /// use bankrail_emulator::BankClock;
@@ -33,13 +34,21 @@ struct Course {
 impl Default for Course {
     fn default() -> Self {
         let start = Timestamp::UNIX_EPOCH;
-        Self { since: start, from: start, rate: 1, judges_assertions: false }
+        Self {
+            since: start,
+            from: start,
+            rate: 1,
+            judges_assertions: false,
+        }
     }
 }
 
 impl Course {
     fn at(&self, real: Timestamp) -> Timestamp {
-        let passed = real.unix_millis().saturating_sub(self.since.unix_millis()).saturating_mul(self.rate.into());
+        let passed = real
+            .unix_millis()
+            .saturating_sub(self.since.unix_millis())
+            .saturating_mul(self.rate.into());
         Timestamp::saturating_from_unix_millis(self.from.unix_millis().saturating_add(passed))
     }
 }
@@ -64,7 +73,8 @@ impl BankClock {
         self.change(|course| course.from = course.from.saturating_add(by));
     }
 
-    /// Runs this many times as fast as the real time, at most [`BankClock::MAX_RATE`]; 0 stands still.
+    /// Runs this many times as fast as the real time, at most [`BankClock::MAX_RATE`]; 0 stands
+    /// still.
     pub fn run(&self, rate: u32) {
         self.change(|course| course.rate = rate.min(Self::MAX_RATE));
     }
@@ -80,7 +90,8 @@ impl BankClock {
         self.lock().rate
     }
 
-    /// Whether this clock judges the assertions of customers, whose programs take the real time. Default: no.
+    /// Whether this clock judges the assertions of customers, whose programs take the real time.
+    /// Default: no.
     pub fn judge_assertions(&self, by_this_clock: bool) {
         self.lock().judges_assertions = by_this_clock;
     }
@@ -92,8 +103,8 @@ impl BankClock {
     }
 
     /// The clock by which assertions are judged, for
-    /// [`ProviderOptions::assertion_clock`](bankrail_service::ProviderOptions::assertion_clock): the real time, or this
-    /// clock's where [`BankClock::judge_assertions`] says so.
+    /// [`ProviderOptions::assertion_clock`](bankrail_service::ProviderOptions::assertion_clock):
+    /// the real time, or this clock's where [`BankClock::judge_assertions`] says so.
     #[must_use]
     pub fn for_assertions(self: &Arc<Self>) -> Arc<dyn Clock> {
         Arc::new(AssertionClock(Arc::clone(self)))
@@ -122,7 +133,11 @@ struct AssertionClock(Arc<BankClock>);
 
 impl Clock for AssertionClock {
     fn now(&self) -> Timestamp {
-        if self.0.judges_assertions() { self.0.now() } else { SystemClock.now() }
+        if self.0.judges_assertions() {
+            self.0.now()
+        } else {
+            SystemClock.now()
+        }
     }
 }
 
@@ -147,9 +162,20 @@ mod tests {
 
     #[test]
     fn it_runs_faster_or_stands_still() {
-        let course = Course { rate: 3600, ..Course::default() };
-        assert_eq!(course.at("1970-01-01T00:00:02.000Z".parse().unwrap()).to_string(), "1970-01-01T02:00:00.000Z");
-        let course = Course { rate: u32::MAX, ..Course::default() };
+        let course = Course {
+            rate: 3600,
+            ..Course::default()
+        };
+        assert_eq!(
+            course
+                .at("1970-01-01T00:00:02.000Z".parse().unwrap())
+                .to_string(),
+            "1970-01-01T02:00:00.000Z"
+        );
+        let course = Course {
+            rate: u32::MAX,
+            ..Course::default()
+        };
         let far = Timestamp::saturating_from_unix_millis(i64::MAX);
         assert_eq!(course.at(far), far, "no overflow");
         let clock = BankClock::new();

@@ -30,10 +30,11 @@ use std::time::Duration;
 /// The calls of a journal that are shown at once by default.
 const MOST_SHOWN: usize = 100;
 
-/// Steers an [`Emulator`] while it runs: its clock, its limits, its faults, and the journal of its calls.
+/// Steers an [`Emulator`] while it runs: its clock, its limits, its faults, and the journal of its
+/// calls.
 ///
-/// [`Control::carry_out`] is all of it, one [`Operation`] at a time. [`Control::router`] serves the same to programs in
-/// any language. Cheap to clone; clones steer the same bank.
+/// [`Control::carry_out`] is all of it, one [`Operation`] at a time. [`Control::router`] serves the
+/// same to programs in any language. Cheap to clone; clones steer the same bank.
 ///
 /// ```
 /// use bankrail_emulator::{Arguments, Control, Operation};
@@ -60,8 +61,8 @@ bankrail_values::options! {
     /// Options of a [`Control`].
     #[derive(Clone, Debug)]
     pub struct ControlOptions {
-        /// What keeps the bank's data. Without it, there are no operations on bookings, customers, keys and snapshots.
-        /// Default: none.
+        /// What keeps the bank's data. Without it, there are no operations on bookings, customers,
+        /// keys and snapshots. Default: none.
         data(Arc<dyn BankData> => Some): Option<Arc<dyn BankData>> = None,
     }
 }
@@ -69,10 +70,21 @@ bankrail_values::options! {
 impl Control {
     /// The control of a bank whose clock and limiter are these.
     #[must_use]
-    pub fn new(emulator: Arc<Emulator>, clock: Arc<BankClock>, limiter: Arc<Limiter>, options: ControlOptions) -> Self {
+    pub fn new(
+        emulator: Arc<Emulator>,
+        clock: Arc<BankClock>,
+        limiter: Arc<Limiter>,
+        options: ControlOptions,
+    ) -> Self {
         let mut limits = Limits::new();
         limiter.change_limits(|at_start| limits.clone_from(at_start));
-        Self(Arc::new(Steered { emulator, clock, limiter, limits, data: options.data }))
+        Self(Arc::new(Steered {
+            emulator,
+            clock,
+            limiter,
+            limits,
+            data: options.data,
+        }))
     }
 
     /// Carries out an operation, and returns what there is to say about it: a JSON object.
@@ -87,36 +99,48 @@ impl Control {
                 self.clock_changed().await
             }
             Operation::StepClock => {
-                self.0.clock.step(Duration::from_secs(arguments.number("seconds").unwrap_or_default()));
+                self.0.clock.step(Duration::from_secs(
+                    arguments.number("seconds").unwrap_or_default(),
+                ));
                 self.clock_changed().await
             }
             Operation::Limits => Ok(self.limits(arguments.text("customer"))),
             Operation::SetLimit => self.set_limit(arguments),
             Operation::Faults => {
-                let shown =
-                    |(number, order): &(u64, FaultOrder)| json!({ "number": number, "fault": order.to_string() });
-                Ok(json!({ "faults": self.0.emulator.front.plan.orders().iter().map(shown).collect::<Vec<_>>() }))
+                let shown = |(number, order): &(u64, FaultOrder)| json!({ "number": number, "fault": order.to_string() });
+                Ok(
+                    json!({ "faults": self.0.emulator.front.plan.orders().iter().map(shown).collect::<Vec<_>>() }),
+                )
             }
-            Operation::AddFault => add_fault(arguments).map(|order| json!({ "number": self.add_fault(order) })),
-            Operation::RemoveFault => match self.0.emulator.front.plan.end(arguments.number("number")) {
-                0 if arguments.number("number").is_some() => Err(ControlError::Unknown(
-                    "expected the number of a fault that is ordered, found another".to_owned(),
-                )),
-                ended => {
-                    if arguments.number("number").is_none() {
-                        self.0.emulator.front.end_repetitions();
+            Operation::AddFault => {
+                add_fault(arguments).map(|order| json!({ "number": self.add_fault(order) }))
+            }
+            Operation::RemoveFault => {
+                match self.0.emulator.front.plan.end(arguments.number("number")) {
+                    0 if arguments.number("number").is_some() => Err(ControlError::Unknown(
+                        "expected the number of a fault that is ordered, found another".to_owned(),
+                    )),
+                    ended => {
+                        if arguments.number("number").is_none() {
+                            self.0.emulator.front.end_repetitions();
+                        }
+                        Ok(json!({ "removed": ended }))
                     }
-                    Ok(json!({ "removed": ended }))
                 }
-            },
+            }
             Operation::Journal => {
                 let most = arguments.fitting("most")?.unwrap_or(MOST_SHOWN);
                 let calls = self.calls(&filter(arguments)?);
-                let shown: Vec<_> = calls.iter().skip(calls.len().saturating_sub(most)).map(shown).collect();
+                let shown: Vec<_> = calls
+                    .iter()
+                    .skip(calls.len().saturating_sub(most))
+                    .map(shown)
+                    .collect();
                 Ok(json!({ "calls": shown, "found": calls.len() }))
             }
             Operation::AssertCalls => {
-                let [times, at_least, at_most] = ["times", "at_least", "at_most"].map(|name| arguments.number(name));
+                let [times, at_least, at_most] =
+                    ["times", "at_least", "at_most"].map(|name| arguments.number(name));
                 let least = times.or(at_least).unwrap_or(u64::from(at_most.is_none()));
                 let expected = least..=times.or(at_most).unwrap_or(u64::MAX);
                 let found = self.assert_calls(&filter(arguments)?, expected)?;
@@ -128,7 +152,10 @@ impl Control {
             }
             Operation::Messages => self.messages(arguments).await,
             Operation::Send => self.send(arguments).await,
-            Operation::Resend => self.resend(arguments.number("number").unwrap_or_default()).await,
+            Operation::Resend => {
+                self.resend(arguments.number("number").unwrap_or_default())
+                    .await
+            }
             Operation::Reset => {
                 self.reset(arguments.parsed("customer")?.as_ref()).await?;
                 Ok(json!({}))
@@ -142,7 +169,9 @@ impl Control {
             | Operation::Snapshot
             | Operation::Seed => match &self.0.data {
                 Some(data) => data.carry_out(arguments).await,
-                None => Err(ControlError::Failed("this bank has no data of its own".to_owned())),
+                None => Err(ControlError::Failed(
+                    "this bank has no data of its own".to_owned(),
+                )),
             },
         }
     }
@@ -165,12 +194,24 @@ impl Control {
     ///
     /// # Errors
     /// [`ControlError::NotSo`] if there are not as many as expected.
-    pub fn assert_calls(&self, filter: &CallFilter, expected: RangeInclusive<u64>) -> Result<usize, ControlError> {
+    pub fn assert_calls(
+        &self,
+        filter: &CallFilter,
+        expected: RangeInclusive<u64>,
+    ) -> Result<usize, ControlError> {
         let found = self.calls(filter).len();
         if expected.contains(&found.try_into().unwrap_or(u64::MAX)) {
             return Ok(found);
         }
-        let newest: Vec<_> = self.0.emulator.calls().newest().iter().take(5).map(ToString::to_string).collect();
+        let newest: Vec<_> = self
+            .0
+            .emulator
+            .calls()
+            .newest()
+            .iter()
+            .take(5)
+            .map(ToString::to_string)
+            .collect();
         let expected = match (*expected.start(), *expected.end()) {
             (least, u64::MAX) => format!("{least} or more"),
             (least, most) if least == most => most.to_string(),
@@ -182,12 +223,19 @@ impl Control {
         )))
     }
 
-    /// Forgets what happened to one customer. Without one, everything is as at the start: also faults, limits and clock.
+    /// Forgets what happened to one customer. Without one, everything is as at the start: also
+    /// faults, limits and clock.
     ///
     /// # Errors
     /// [`ControlError`], which says what is changed then.
     pub async fn reset(&self, customer: Option<&CustomerCode>) -> Result<(), ControlError> {
-        let Steered { emulator, clock, limiter, limits, data } = &*self.0;
+        let Steered {
+            emulator,
+            clock,
+            limiter,
+            limits,
+            data,
+        } = &*self.0;
         if customer.is_none() {
             clock.reset();
         }
@@ -217,17 +265,28 @@ impl Control {
 
     fn clock_shown(&self) -> Value {
         let clock = &self.0.clock;
-        let assertions = if clock.judges_assertions() { "bank" } else { "real" };
+        let assertions = if clock.judges_assertions() {
+            "bank"
+        } else {
+            "real"
+        };
         json!({ "now": clock.now().to_string(), "rate": clock.rate(), "assertions": assertions })
     }
 
     fn set_clock(&self, arguments: &Arguments) -> Result<(), ControlError> {
         let clock = &self.0.clock;
         let is_real = arguments.text("now") == Some("real");
-        let now = if is_real { None } else { arguments.parsed::<Timestamp>("now")? };
+        let now = if is_real {
+            None
+        } else {
+            arguments.parsed::<Timestamp>("now")?
+        };
         let rate = arguments.fitting("rate")?;
         if rate.is_some_and(|rate| rate > BankClock::MAX_RATE) {
-            return Err(ControlError::Wrong(format!("rate: expected at most {}, found more", BankClock::MAX_RATE)));
+            return Err(ControlError::Wrong(format!(
+                "rate: expected at most {}, found more",
+                BankClock::MAX_RATE
+            )));
         }
         let judge = arguments.one_of("assertions", &["real", "bank"])?;
         if is_real {
@@ -248,27 +307,43 @@ impl Control {
 
     fn limits(&self, customer: Option<&str>) -> Value {
         let now = self.0.clock.now();
-        let policy = |call_type| self.0.limiter.policy(customer.unwrap_or_default(), call_type, now).to_string();
+        let policy = |call_type| {
+            self.0
+                .limiter
+                .policy(customer.unwrap_or_default(), call_type, now)
+                .to_string()
+        };
         let limits = CallType::ALL.map(|of| (of.as_str(), policy(of)));
         json!({ "customer": customer, "limits": BTreeMap::from(limits) })
     }
 
     fn set_limit(&self, arguments: &Arguments) -> Result<Value, ControlError> {
         let wrong = |error: &dyn std::fmt::Display| ControlError::Wrong(error.to_string());
-        let call_type: CallType = arguments.parsed("call_type")?.ok_or_else(|| messages::missing("call_type"))?;
+        let call_type: CallType = arguments
+            .parsed("call_type")?
+            .ok_or_else(|| messages::missing("call_type"))?;
         let mut windows = Vec::new();
         for (name, make) in UNITS {
             if let Some(limit) = arguments.fitting(name)? {
-                windows.push(make(limit).map_err(|error| ControlError::Wrong(format!("{name}: {error}")))?);
+                windows.push(
+                    make(limit).map_err(|error| ControlError::Wrong(format!("{name}: {error}")))?,
+                );
             }
         }
         let limit = match arguments.flag("unlimited") {
             true if windows.is_empty() => LimitOverride::unlimited(call_type),
-            true => return Err(ControlError::Wrong("expected unlimited alone, found a limit beside it".to_owned())),
+            true => {
+                return Err(ControlError::Wrong(
+                    "expected unlimited alone, found a limit beside it".to_owned(),
+                ));
+            }
             false => LimitOverride::new(call_type, &windows).map_err(|error| wrong(&error))?,
         };
         let customer = arguments.text("customer");
-        let base = self.0.limiter.policy(customer.unwrap_or_default(), call_type, self.0.clock.now());
+        let base =
+            self.0
+                .limiter
+                .policy(customer.unwrap_or_default(), call_type, self.0.clock.now());
         let policy = limit.policy(&base).map_err(|error| wrong(&error))?;
         self.0.limiter.change_limits(|limits| match customer {
             Some(customer) => limits.set_override(customer, call_type, policy),
@@ -280,31 +355,46 @@ impl Control {
 
 type MakeWindow = fn(u32) -> Result<Window, bankrail_rate_limit::WindowError>;
 
-const UNITS: [(&str, MakeWindow); 3] =
-    [("per_hour", Window::per_hour), ("per_minute", Window::per_minute), ("per_second", Window::per_second)];
+const UNITS: [(&str, MakeWindow); 3] = [
+    ("per_hour", Window::per_hour),
+    ("per_minute", Window::per_minute),
+    ("per_second", Window::per_second),
+];
 
 fn add_fault(arguments: &Arguments) -> Result<FaultOrder, ControlError> {
-    let mut order = FaultOrder::named(arguments.text("fault").unwrap_or_default()).map_err(ControlError::Wrong)?;
+    let mut order = FaultOrder::named(arguments.text("fault").unwrap_or_default())
+        .map_err(ControlError::Wrong)?;
     if let Some(share) = arguments.text("share") {
-        order = order.share(share).map_err(|error| ControlError::Wrong(format!("share: {error}")))?;
+        order = order
+            .share(share)
+            .map_err(|error| ControlError::Wrong(format!("share: {error}")))?;
     }
     if let Some(customer) = arguments.text("customer") {
         order = order.customer(customer);
     }
     match arguments.number("count") {
-        Some(0) => return Err(ControlError::Wrong("count: expected 1 or more, found 0".to_owned())),
+        Some(0) => {
+            return Err(ControlError::Wrong(
+                "count: expected 1 or more, found 0".to_owned(),
+            ));
+        }
         Some(count) => order = order.count(count),
         None => {}
     }
-    Ok(order.skip(arguments.number("skip").unwrap_or_default()).by("the control"))
+    Ok(order
+        .skip(arguments.number("skip").unwrap_or_default())
+        .by("the control"))
 }
 
 fn filter(arguments: &Arguments) -> Result<CallFilter, ControlError> {
     let mut filter = CallFilter::new().after(arguments.number("after").unwrap_or_default());
     let text = |name| arguments.text(name).map(str::to_owned);
     let endpoint = arguments.one_of("endpoint", &Endpoint::ALL.map(Endpoint::name))?;
-    filter.endpoint = Endpoint::ALL.into_iter().find(|known| Some(known.name()) == endpoint);
+    filter.endpoint = Endpoint::ALL
+        .into_iter()
+        .find(|known| Some(known.name()) == endpoint);
     filter.status = arguments.fitting("status")?;
-    (filter.customer, filter.body, filter.answer) = (text("customer"), text("body"), text("answer"));
+    (filter.customer, filter.body, filter.answer) =
+        (text("customer"), text("body"), text("answer"));
     Ok(filter)
 }

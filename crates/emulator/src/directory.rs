@@ -18,17 +18,31 @@ impl FakeDirectory {
 
     /// Gives an API key to a customer, who may have several.
     pub fn insert(&self, api_key: ApiKeyHash, customer: Customer) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(api_key, Arc::new(customer));
+        self.0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(api_key, Arc::new(customer));
     }
 
     /// Takes an API key back. False if nobody had it.
     pub fn remove(&self, api_key: ApiKeyHash) -> bool {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).remove(&api_key).is_some()
+        self.0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&api_key)
+            .is_some()
     }
 }
 
 impl Directory for FakeDirectory {
     fn customer_by_api_key(&self, key: ApiKeyHash) -> StoreFuture<'_, Option<Arc<Customer>>> {
-        Box::pin(async move { Ok(self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned()) })
+        Box::pin(async move {
+            Ok(self
+                .0
+                .read()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get(&key)
+                .cloned())
+        })
     }
 }

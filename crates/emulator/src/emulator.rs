@@ -11,13 +11,20 @@ use bankrail_client_assertion::Verifier;
 use bankrail_client_assertion::token::TokenStore;
 use bankrail_jose::{CurrentKey, EncryptionKey, SigningKey};
 use bankrail_mailbox::OutboxStore;
-use bankrail_service::delivery::{Dispatcher, DispatcherOptions, Endpoints, SealPayload, Transport};
-use bankrail_service::{Directory, Ledger, Provider, ProviderOptions, ProviderOptionsError, ReportDay};
+use bankrail_service::delivery::{
+    Dispatcher, DispatcherOptions, Endpoints, SealPayload, Transport,
+};
+use bankrail_service::{
+    Directory, Ledger, Provider, ProviderOptions, ProviderOptionsError, ReportDay,
+};
 use bankrail_values::{Clock, Date, RandomnessError, SystemClock};
 use std::sync::Arc;
 
 /// What a bank in a box keeps its data in.
-#[allow(clippy::exhaustive_structs, reason = "those who put a bank together name each engine")]
+#[allow(
+    clippy::exhaustive_structs,
+    reason = "those who put a bank together name each engine"
+)]
 #[derive(Clone, Debug)]
 pub struct Engines {
     /// The customers.
@@ -38,19 +45,21 @@ bankrail_values::options! {
     pub struct EmulatorOptions {
         /// The clock of both sides: calls and deliveries. Default: the operating system's.
         clock: Arc<dyn Clock> = Arc::new(SystemClock),
-        /// The options of the provider inside, but for its clock. Default: [`ProviderOptions::default`].
+        /// The options of the provider inside, but for its clock. Default:
+        /// [`ProviderOptions::default`].
         provider: ProviderOptions = ProviderOptions::new(),
         /// The options of the dispatcher inside. Default: [`DispatcherOptions::default`].
         dispatcher: DispatcherOptions = DispatcherOptions::new(),
-        /// The faults that a part of the calls meets. If a call is drawn for several, it meets the first. Default:
-        /// none.
+        /// The faults that a part of the calls meets. If a call is drawn for several, it meets the
+        /// first. Default: none.
         faults: Vec<FaultOrder> = Vec::new(),
-        /// The seed that decides which calls meet these faults: equal seeds choose the same calls. Default: 0.
+        /// The seed that decides which calls meet these faults: equal seeds choose the same calls.
+        /// Default: 0.
         seed: u64 = 0,
         /// How many calls are kept. Default: 500.
         calls: usize = 500,
-        /// Whether calls keep the headers and bodies of request and answer, with secrets masked, and deliveries are
-        /// kept too. Default: no.
+        /// Whether calls keep the headers and bodies of request and answer, with secrets masked,
+        /// and deliveries are kept too. Default: no.
         pub(crate) journal(bool => |kept| if kept { Keeps::Masked } else { Keeps::Nothing }): Keeps = Keeps::Nothing,
         ;
         pub(crate) ids: Option<Arc<Ids>> = None,
@@ -69,9 +78,9 @@ pub enum EmulatorError {
     Randomness(#[from] RandomnessError),
 }
 
-/// A bank in a box: the provider and the dispatcher of `bankrail-service` over any engines, with faults to order and a
-/// record of calls. [`FakeBank`](crate::FakeBank) is one over engines in memory, and the program `bankrail provider`
-/// one over files.
+/// A bank in a box: the provider and the dispatcher of `bankrail-service` over any engines, with
+/// faults to order and a record of calls. [`FakeBank`](crate::FakeBank) is one over engines in
+/// memory, and the program `bankrail provider` one over files.
 #[derive(Debug)]
 pub struct Emulator {
     pub(crate) front: Arc<Front>,
@@ -89,9 +98,28 @@ impl Emulator {
     ///
     /// # Errors
     /// [`EmulatorError`] if the options of the provider are unusable, or without random bytes.
-    pub fn new(engines: Engines, verifier: Verifier, options: EmulatorOptions) -> Result<Self, EmulatorError> {
-        let EmulatorOptions { clock, provider, dispatcher, faults, seed, calls, journal, ids } = options;
-        let Engines { directory, ledger, tokens, outbox, transport } = engines;
+    pub fn new(
+        engines: Engines,
+        verifier: Verifier,
+        options: EmulatorOptions,
+    ) -> Result<Self, EmulatorError> {
+        let EmulatorOptions {
+            clock,
+            provider,
+            dispatcher,
+            faults,
+            seed,
+            calls,
+            journal,
+            ids,
+        } = options;
+        let Engines {
+            directory,
+            ledger,
+            tokens,
+            outbox,
+            transport,
+        } = engines;
         let front = Arc::new(Front {
             plan: Plan::new(faults, seed),
             calls: Calls::new(calls),
@@ -105,13 +133,28 @@ impl Emulator {
         let ledger = Arc::new(FaultyLedger(ledger));
         let provider = provider.clock(Arc::new(FaultyClock(Arc::clone(&clock))));
         let faults = Arc::new(WebhookFaults::new(Arc::clone(&front)));
-        let transport: Arc<dyn Transport> = Arc::new(FaultyTransport { inner: transport, faults: Arc::clone(&faults) });
+        let transport: Arc<dyn Transport> = Arc::new(FaultyTransport {
+            inner: transport,
+            faults: Arc::clone(&faults),
+        });
         let provider = Provider::new(directory, ledger, tokens, verifier, provider)?;
         let endpoints = Endpoints::new();
         let (kept, sending) = (Arc::clone(&outbox), Arc::clone(&transport));
         let dispatcher = Dispatcher::new(kept, endpoints.clone(), sending, clock, dispatcher)?;
-        let (router, report_day) = (front.around(provider.router()), provider.report_day().clone());
-        Ok(Self { front, router, report_day, dispatcher, endpoints, outbox, transport, faults })
+        let (router, report_day) = (
+            front.around(provider.router()),
+            provider.report_day().clone(),
+        );
+        Ok(Self {
+            front,
+            router,
+            report_day,
+            dispatcher,
+            endpoints,
+            outbox,
+            transport,
+            faults,
+        })
     }
 
     /// The router of both endpoints and of the documents about them, for a server.
@@ -119,8 +162,8 @@ impl Emulator {
         self.router.clone()
     }
 
-    /// Seals messages for the receivers of a customer with the signing key in use, and with the faults that are ordered
-    /// for deliveries.
+    /// Seals messages for the receivers of a customer with the signing key in use, and with the
+    /// faults that are ordered for deliveries.
     #[must_use]
     pub fn sealer(
         &self,
@@ -128,7 +171,12 @@ impl Emulator {
         signing: CurrentKey<SigningKey>,
         encryption: EncryptionKey,
     ) -> Arc<dyn SealPayload> {
-        Arc::new(FaultySealer { signing, encryption, customer, faults: Arc::clone(&self.faults) })
+        Arc::new(FaultySealer {
+            signing,
+            encryption,
+            customer,
+            faults: Arc::clone(&self.faults),
+        })
     }
 
     bankrail_values::getters! { self;

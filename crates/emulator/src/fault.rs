@@ -5,14 +5,17 @@ use http::HeaderValue;
 use std::fmt;
 use std::time::Duration;
 
-/// What goes wrong with one call of an [`Emulator`](crate::Emulator) or a [`FakeBank`](crate::FakeBank), or with one
-/// delivery by [`Emulator::sealer`](crate::Emulator::sealer).
+/// What goes wrong with one call of an [`Emulator`](crate::Emulator) or a
+/// [`FakeBank`](crate::FakeBank), or with one delivery by
+/// [`Emulator::sealer`](crate::Emulator::sealer).
 ///
-/// Faults that answer in the bank's place are charged to no limit, as those of a gateway in front of it.
+/// Faults that answer in the bank's place are charged to no limit, as those of a gateway in front
+/// of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// 429, with the endpoint's error body, and with `Retry-After` in whole seconds if there is one.
+    /// 429, with the endpoint's error body, and with `Retry-After` in whole seconds if there is
+    /// one.
     TooManyCalls {
         /// The `Retry-After`.
         retry_after: Option<Duration>,
@@ -34,15 +37,17 @@ pub enum Fault {
     Late(Duration),
     /// The bank's answer breaks off after half of its body.
     HalfBody,
-    /// The token is revoked before the call is served: that of a statement call, so that the bank answers 401, or the
-    /// one that a token call has just got.
+    /// The token is revoked before the call is served: that of a statement call, so that the bank
+    /// answers 401, or the one that a token call has just got.
     StaleToken,
-    /// Of a statement call: the answer says that there is more, under a cursor that returns to the same page for ever.
+    /// Of a statement call: the answer says that there is more, under a cursor that returns to the
+    /// same page for ever.
     RepeatingCursor,
-    /// Of a statement call: narratives are hidden where `includeNarrative` asks for them, and shown where it does not.
+    /// Of a statement call: narratives are hidden where `includeNarrative` asks for them, and shown
+    /// where it does not.
     WrongNarrative,
-    /// The bank's answer arrives in pieces of this many bytes, with a pause after each. After 60 s the bank breaks the
-    /// answer off.
+    /// The bank's answer arrives in pieces of this many bytes, with a pause after each. After 60 s
+    /// the bank breaks the answer off.
     SlowDrip {
         /// The bytes of a piece, at least 1.
         bytes: usize,
@@ -62,15 +67,18 @@ pub enum Fault {
     CutAnswer,
     /// Numbers, true and false are texts in the bank's answer.
     WrongType,
-    /// Of a statement call: the second page leads back to the first, for as long as all calls meet the fault.
+    /// Of a statement call: the second page leads back to the first, for as long as all calls meet
+    /// the fault.
     CirclingCursor,
     /// Of a statement call: the answer is of another account.
     AnotherAccount,
     /// Of a statement call: the page lacks its first entry, which is there again in the next call.
     MissingEntry,
-    /// Of a statement call: the entries are pending under references that they do not have once they are booked.
+    /// Of a statement call: the entries are pending under references that they do not have once
+    /// they are booked.
     PendingEntries,
-    /// Of a statement call: the page is of the next day, as if the day had changed in the middle of the walk.
+    /// Of a statement call: the page is of the next day, as if the day had changed in the middle of
+    /// the walk.
     NextDay,
     /// The bank's clock is an hour ahead for this call.
     ClockAhead,
@@ -84,7 +92,8 @@ pub enum Fault {
     LateByADay,
     /// Of a delivery: the bank misses the receiver's answer, and delivers again.
     LostAcknowledgement,
-    /// Of a delivery: it is followed by one of the same message id and duplicate key with other content.
+    /// Of a delivery: it is followed by one of the same message id and duplicate key with other
+    /// content.
     Changed,
     /// Of a delivery: its signature is not of the key that it names.
     BadSignature,
@@ -94,25 +103,37 @@ pub enum Fault {
     WrongKey,
 }
 
-const HTML: &str = "<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>";
+const HTML: &str =
+    "<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>";
 
 type MakeFault = fn() -> Fault;
 
 /// What each name orders.
 const NAMED: [(&str, MakeFault); 14] = [
-    ("429", || Fault::TooManyCalls { retry_after: Some(Duration::from_secs(1)) }),
+    ("429", || Fault::TooManyCalls {
+        retry_after: Some(Duration::from_secs(1)),
+    }),
     ("500", || Fault::Status(500)),
     ("503", || Fault::Status(503)),
-    ("html", || Fault::Answer { status: 502, content_type: "text/html".to_owned(), body: HTML.into() }),
+    ("html", || Fault::Answer {
+        status: 502,
+        content_type: "text/html".to_owned(),
+        body: HTML.into(),
+    }),
     ("slow", || Fault::Late(Duration::from_secs(3))),
     ("reset", || Fault::Reset),
     ("half-body", || Fault::HalfBody),
     ("stale-token", || Fault::StaleToken),
     ("repeating-cursor", || Fault::RepeatingCursor),
     ("wrong-narrative", || Fault::WrongNarrative),
-    ("slow-drip", || Fault::SlowDrip { bytes: 256, pause: Duration::from_millis(200) }),
+    ("slow-drip", || Fault::SlowDrip {
+        bytes: 256,
+        pause: Duration::from_millis(200),
+    }),
     ("gzip", || Fault::Gzip),
-    ("content-type", || Fault::ContentType("text/plain".to_owned())),
+    ("content-type", || {
+        Fault::ContentType("text/plain".to_owned())
+    }),
     ("endless", || Fault::Endless { bytes: 1 << 30 }),
 ];
 
@@ -167,14 +188,26 @@ impl Fault {
 
     /// The names of [`Fault::named`], in the order of the kinds.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        NAMED.iter().map(|(name, _)| *name).chain(PLAIN.iter().map(|(name, ..)| *name))
+        NAMED
+            .iter()
+            .map(|(name, _)| *name)
+            .chain(PLAIN.iter().map(|(name, ..)| *name))
     }
 
-    /// The fault of a name such as `500`, `html` or `half-body`, for a command line: one or more for each kind.
+    /// The fault of a name such as `500`, `html` or `half-body`, for a command line: one or more
+    /// for each kind.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        let plain = PLAIN.iter().find(|(known, ..)| *known == name).map(|(_, fault, _)| fault.clone());
-        plain.or_else(|| NAMED.iter().find(|(known, _)| *known == name).map(|(_, fault)| fault()))
+        let plain = PLAIN
+            .iter()
+            .find(|(known, ..)| *known == name)
+            .map(|(_, fault, _)| fault.clone());
+        plain.or_else(|| {
+            NAMED
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, fault)| fault())
+        })
     }
 
     /// Whether a call of this endpoint can meet the fault.
@@ -185,7 +218,9 @@ impl Fault {
     /// Checks that a call of this endpoint can meet the fault.
     pub(crate) fn check(&self, endpoint: Endpoint) -> Result<(), String> {
         match self {
-            _ if !self.concerns(endpoint) => Err(format!("expected a fault of a {endpoint} call, found: {self}")),
+            _ if !self.concerns(endpoint) => Err(format!(
+                "expected a fault of a {endpoint} call, found: {self}"
+            )),
             Self::Status(status) if !(400..=599).contains(status) => {
                 Err(format!("expected a status of 400 to 599, found {status}"))
             }
@@ -195,7 +230,9 @@ impl Fault {
             Self::Answer { content_type, .. } | Self::ContentType(content_type)
                 if HeaderValue::try_from(content_type).is_err() =>
             {
-                Err(format!("expected a content type that a header can carry, found {content_type:?}"))
+                Err(format!(
+                    "expected a content type that a header can carry, found {content_type:?}"
+                ))
             }
             _ => Ok(()),
         }
@@ -221,9 +258,12 @@ mod tests {
             content_type: content_type.to_owned(),
             body: Vec::new(),
         };
-        for fault in
-            [Fault::Status(200), answer(100, "a/b"), answer(200, "a\nb"), Fault::ContentType("\u{0}".to_owned())]
-        {
+        for fault in [
+            Fault::Status(200),
+            answer(100, "a/b"),
+            answer(200, "a\nb"),
+            Fault::ContentType("\u{0}".to_owned()),
+        ] {
             assert!(fault.check(Endpoint::Statement).is_err(), "{fault:?}");
         }
         assert_eq!(answer(302, "text/html").check(Endpoint::Token), Ok(()));
@@ -231,11 +271,14 @@ mod tests {
 
     #[test]
     fn each_kind_has_a_name_and_each_name_a_fault_of_a_statement_call_or_a_delivery() {
-        let kinds: HashSet<_> = Fault::names().map(|name| discriminant(&Fault::named(name).unwrap())).collect();
+        let kinds: HashSet<_> = Fault::names()
+            .map(|name| discriminant(&Fault::named(name).unwrap()))
+            .collect();
         assert_eq!(kinds.len(), 30, "a kind without a name");
         for name in Fault::names() {
             let fault = Fault::named(name).unwrap();
-            let [statement, webhook] = [Endpoint::Statement, Endpoint::Webhook].map(|of| fault.check(of).is_ok());
+            let [statement, webhook] =
+                [Endpoint::Statement, Endpoint::Webhook].map(|of| fault.check(of).is_ok());
             assert!(statement != webhook, "{name}");
         }
         assert_eq!(Fault::named("200"), None);

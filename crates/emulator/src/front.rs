@@ -12,7 +12,9 @@ use axum::Router;
 use axum::body::{Body, HttpBody as _, to_bytes};
 use axum::extract::State;
 use axum::middleware::{Next, from_fn_with_state, map_request_with_state};
-use bankrail_client_assertion::token::{AccessToken, TokenErrorBody, TokenErrorCode, TokenResponse, TokenStore};
+use bankrail_client_assertion::token::{
+    AccessToken, TokenErrorBody, TokenErrorCode, TokenResponse, TokenStore,
+};
 use bankrail_http::names::{API_KEY, REQUEST_KEY};
 use bankrail_http::serve::RequestBodyError;
 use bankrail_http::{RequestKey, RequestKeyLayer};
@@ -57,7 +59,8 @@ pub(crate) struct Front {
     pub(crate) tokens: Arc<dyn TokenStore>,
     /// Where request keys come from; random without it.
     pub(crate) ids: Option<Arc<Ids>>,
-    /// By account: the cursor that returns to its page until the account is asked for its first page.
+    /// By account: the cursor that returns to its page until the account is asked for its first
+    /// page.
     pub(crate) repeating: Mutex<HashMap<String, Repeating>>,
 }
 
@@ -68,7 +71,8 @@ pub(crate) struct Repeating {
     is_invented: bool,
 }
 
-/// A call that is recorded when it ends: with its answer, or without one if its client is gone before.
+/// A call that is recorded when it ends: with its answer, or without one if its client is gone
+/// before.
 pub(crate) struct Recording<'a> {
     calls: &'a Calls,
     started: Instant,
@@ -77,7 +81,11 @@ pub(crate) struct Recording<'a> {
 
 impl<'a> Recording<'a> {
     pub(crate) fn new(calls: &'a Calls, call: Call) -> Self {
-        Self { calls, started: Instant::now(), call }
+        Self {
+            calls,
+            started: Instant::now(),
+            call,
+        }
     }
 }
 
@@ -97,7 +105,9 @@ struct Asked {
 
 impl Asked {
     async fn provide(self) -> Response<Body> {
-        self.next.run(Request::from_parts(self.parts, Body::from(self.body))).await
+        self.next
+            .run(Request::from_parts(self.parts, Body::from(self.body)))
+            .await
     }
 }
 
@@ -108,17 +118,29 @@ impl Front {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Repeating>> {
-        self.repeating.lock().unwrap_or_else(PoisonError::into_inner)
+        self.repeating
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The provider's router with the front around it.
     pub(crate) fn around(self: &Arc<Self>, provider: Router) -> Router {
         let front = from_fn_with_state(Arc::clone(self), answer);
-        provider.layer(front).layer(RequestKeyLayer::new()).layer(map_request_with_state(Arc::clone(self), give_key))
+        provider
+            .layer(front)
+            .layer(RequestKeyLayer::new())
+            .layer(map_request_with_state(Arc::clone(self), give_key))
     }
 
-    async fn serve(&self, mut asked: Asked, endpoint: Endpoint, fault: Option<Fault>) -> Response<Body> {
-        let key = RequestKey::of(&asked.parts.extensions).unwrap_or_else(RequestKey::random).uuid();
+    async fn serve(
+        &self,
+        mut asked: Asked,
+        endpoint: Endpoint,
+        fault: Option<Fault>,
+    ) -> Response<Body> {
+        let key = RequestKey::of(&asked.parts.extensions)
+            .unwrap_or_else(RequestKey::random)
+            .uuid();
         let (repeating, body) = self.repeating(endpoint, asked.body);
         asked.body = body;
         match fault {
@@ -132,7 +154,9 @@ impl Front {
             Some(Fault::TooManyCalls { retry_after }) => {
                 let mut answer = refusal(endpoint, StatusCode::TOO_MANY_REQUESTS, key);
                 if let Some(seconds) = retry_after {
-                    answer.headers_mut().insert(RETRY_AFTER, seconds.as_secs().into());
+                    answer
+                        .headers_mut()
+                        .insert(RETRY_AFTER, seconds.as_secs().into());
                 }
                 answer
             }
@@ -140,7 +164,11 @@ impl Front {
                 let status = StatusCode::from_u16(status).expect(CHECKED);
                 refusal(endpoint, status, key)
             }
-            Some(Fault::Answer { status, content_type, body }) => {
+            Some(Fault::Answer {
+                status,
+                content_type,
+                body,
+            }) => {
                 let status = StatusCode::from_u16(status).expect(CHECKED);
                 made(status, &content_type, Body::from(body))
             }
@@ -154,14 +182,29 @@ impl Front {
             Some(Fault::RepeatingCursor) => self.begin_to_repeat(asked).await,
             Some(Fault::WrongNarrative) => {
                 let includes = member(&asked.body, "includeNarrative");
-                let includes = includes.is_none_or(|includes| includes != false && includes != "false");
-                let wrong = if includes { WrongPage::NarrativeHidden } else { WrongPage::NarrativeShown };
+                let includes =
+                    includes.is_none_or(|includes| includes != false && includes != "false");
+                let wrong = if includes {
+                    WrongPage::NarrativeHidden
+                } else {
+                    WrongPage::NarrativeShown
+                };
                 WRONG_PAGE.scope(wrong, asked.provide()).await
             }
-            Some(Fault::MissingEntry) => WRONG_PAGE.scope(WrongPage::MissingEntry, asked.provide()).await,
-            Some(Fault::PendingEntries) => WRONG_PAGE.scope(WrongPage::Pending, asked.provide()).await,
+            Some(Fault::MissingEntry) => {
+                WRONG_PAGE
+                    .scope(WrongPage::MissingEntry, asked.provide())
+                    .await
+            }
+            Some(Fault::PendingEntries) => {
+                WRONG_PAGE.scope(WrongPage::Pending, asked.provide()).await
+            }
             Some(Fault::NextDay) => WRONG_PAGE.scope(WrongPage::NextDay, asked.provide()).await,
-            Some(Fault::ClockAhead) => AHEAD.scope(Duration::from_secs(3600), asked.provide()).await,
+            Some(Fault::ClockAhead) => {
+                AHEAD
+                    .scope(Duration::from_secs(3600), asked.provide())
+                    .await
+            }
             Some(Fault::CirclingCursor) => circling(asked).await,
             Some(Fault::AnotherAccount) => {
                 let account = text(&asked.body, "accountId").unwrap_or_default();
@@ -181,7 +224,10 @@ impl Front {
                 .await
             }
             Some(Fault::SlowDrip { bytes, pause }) => {
-                spoiled(asked.provide().await, |_, body| body::drip(body, bytes, pause)).await
+                spoiled(asked.provide().await, |_, body| {
+                    body::drip(body, bytes, pause)
+                })
+                .await
             }
             Some(Fault::ContentType(found)) => {
                 let value = HeaderValue::try_from(found).expect(CHECKED);
@@ -206,14 +252,24 @@ impl Front {
     async fn customer(&self, headers: &HeaderMap) -> Option<String> {
         let key = headers.get(API_KEY)?;
         // If the directory fails, the provider reports it itself.
-        let customer = self.directory.customer_by_api_key(ApiKeyHash::of(key.as_bytes())).await.ok()??;
+        let customer = self
+            .directory
+            .customer_by_api_key(ApiKeyHash::of(key.as_bytes()))
+            .await
+            .ok()??;
         Some(customer.code.to_string())
     }
 
     async fn with_stale_token(&self, endpoint: Endpoint, asked: Asked) -> Response<Body> {
         if endpoint == Endpoint::Statement {
-            let bearer = asked.parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-            if let Some(token) = bearer.and_then(|bearer| AccessToken::from_authorization(bearer).ok()) {
+            let bearer = asked
+                .parts
+                .headers
+                .get(AUTHORIZATION)
+                .and_then(|value| value.to_str().ok());
+            if let Some(token) =
+                bearer.and_then(|bearer| AccessToken::from_authorization(bearer).ok())
+            {
                 self.revoke(&token).await;
             }
             return asked.provide().await;
@@ -227,36 +283,55 @@ impl Front {
     }
 
     async fn revoke(&self, token: &AccessToken) {
-        // If the store fails, the token stays in force, and the provider reports the store's failures itself.
+        // If the store fails, the token stays in force, and the provider reports the store's
+        // failures itself.
         let _ = self.tokens.revoke(token.hash()).await;
     }
 
-    /// Serves a page under a cursor that returns to it: the one that it was asked for with, or an invented one.
+    /// Serves a page under a cursor that returns to it: the one that it was asked for with, or an
+    /// invented one.
     async fn begin_to_repeat(&self, asked: Asked) -> Response<Body> {
         let (account, cursor) = (text(&asked.body, "accountId"), text(&asked.body, "cursor"));
         let is_invented = cursor.is_none();
-        let invented = || Cursor::from_bytes(b"again and again").expect("a few bytes fit a cursor").as_str().to_owned();
+        let invented = || {
+            Cursor::from_bytes(b"again and again")
+                .expect("a few bytes fit a cursor")
+                .as_str()
+                .to_owned()
+        };
         let cursor = cursor.unwrap_or_else(invented);
         let answer = asked.provide().await;
         if let Some(account) = account.filter(|_| answer.status().is_success()) {
-            self.lock().insert(account, Repeating { cursor: cursor.clone(), is_invented });
+            self.lock().insert(
+                account,
+                Repeating {
+                    cursor: cursor.clone(),
+                    is_invented,
+                },
+            );
         }
         under_cursor(answer, &cursor).await
     }
 
-    /// The cursor that the answer repeats, if it is one of those that repeat, and the request: without its cursor, and
-    /// so of the first page, if the provider does not know the cursor. A walk that begins anew ends the repetition.
+    /// The cursor that the answer repeats, if it is one of those that repeat, and the request:
+    /// without its cursor, and so of the first page, if the provider does not know the cursor. A
+    /// walk that begins anew ends the repetition.
     fn repeating(&self, endpoint: Endpoint, body: Bytes) -> (Option<String>, Bytes) {
         let mut by_account = self.lock();
         if endpoint != Endpoint::Statement || by_account.is_empty() {
             return (None, body);
         }
-        let (Some(account), asked) = (text(&body, "accountId"), text(&body, "cursor")) else { return (None, body) };
+        let (Some(account), asked) = (text(&body, "accountId"), text(&body, "cursor")) else {
+            return (None, body);
+        };
         let Some(asked) = asked else {
             by_account.remove(&account);
             return (None, body);
         };
-        let Some(repeating) = by_account.get(&account).filter(|repeating| repeating.cursor == asked) else {
+        let Some(repeating) = by_account
+            .get(&account)
+            .filter(|repeating| repeating.cursor == asked)
+        else {
             return (None, body);
         };
         match serde_json::from_slice(&body) {
@@ -282,7 +357,11 @@ async fn give_key(State(front): State<Arc<Front>>, mut request: Request<Body>) -
 }
 
 /// Answers every request.
-async fn answer(State(front): State<Arc<Front>>, request: Request<Body>, next: Next) -> Response<Body> {
+async fn answer(
+    State(front): State<Arc<Front>>,
+    request: Request<Body>,
+    next: Next,
+) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let mut call = Call::new(Endpoint::of(parts.uri.path()), front.clock.now());
     call.request_key = RequestKey::of(&parts.extensions).map(RequestKey::uuid);
@@ -300,12 +379,17 @@ async fn answer(State(front): State<Arc<Front>>, request: Request<Body>, next: N
     let mut answer = match whole {
         Ok(body) => {
             call.customer = front.customer(&parts.headers).await;
-            let (fault, reason) = front.plan.take(call.endpoint, call.customer.as_deref()).unzip();
+            let (fault, reason) = front
+                .plan
+                .take(call.endpoint, call.customer.as_deref())
+                .unzip();
             (call.fault, ordered) = (fault.clone(), reason.flatten());
             if front.keeps != Keeps::Nothing {
                 call.body = body.slice(..body.len().min(MAX_REQUEST));
             }
-            front.serve(Asked { parts, body, next }, call.endpoint, fault).await
+            front
+                .serve(Asked { parts, body, next }, call.endpoint, fault)
+                .await
         }
         Err(body) => next.run(Request::from_parts(parts, body)).await,
     };
@@ -315,15 +399,20 @@ async fn answer(State(front): State<Arc<Front>>, request: Request<Body>, next: N
         journal::mask(call);
     }
     let outcome = CallOutcome::of(answer.extensions());
-    call.customer =
-        outcome.and_then(|outcome| outcome.customer.as_ref()).map(ToString::to_string).or(call.customer.take());
-    call.reason = outcome.and_then(|outcome| outcome.refusal.as_ref()).map(ToString::to_string).or(ordered);
+    call.customer = outcome
+        .and_then(|outcome| outcome.customer.as_ref())
+        .map(ToString::to_string)
+        .or(call.customer.take());
+    call.reason = outcome
+        .and_then(|outcome| outcome.refusal.as_ref())
+        .map(ToString::to_string)
+        .or(ordered);
     call.status = (call.fault != Some(Fault::Reset)).then(|| answer.status().as_u16());
     answer
 }
 
-/// The whole body, or one that is too long for the provider, too. One that does not arrive is an error: a body that
-/// does not arrive at the provider either.
+/// The whole body, or one that is too long for the provider, too. One that does not arrive is an
+/// error: a body that does not arrive at the provider either.
 async fn whole(body: Body) -> Result<Bytes, Body> {
     match to_bytes(body, MAX_REQUEST).await {
         Ok(body) => Ok(body),
@@ -336,10 +425,13 @@ async fn whole(body: Body) -> Result<Bytes, Body> {
 
 /// An error and what caused it.
 fn causes(error: &axum::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
-    std::iter::successors(Some(error as &(dyn Error + 'static)), |error| (*error).source())
+    std::iter::successors(Some(error as &(dyn Error + 'static)), |error| {
+        (*error).source()
+    })
 }
 
-/// The answer, and a copy of the beginning of its body. One that is sent in pieces is not looked at.
+/// The answer, and a copy of the beginning of its body. One that is sent in pieces is not looked
+/// at.
 async fn with_copy(answer: Response<Body>) -> (Response<Body>, Bytes) {
     if answer.body().size_hint().exact().is_none() {
         return (answer, Bytes::new());
@@ -370,13 +462,19 @@ fn text(body: &[u8], name: &str) -> Option<String> {
 }
 
 fn member(body: &[u8], name: &str) -> Option<Value> {
-    serde_json::from_slice::<Value>(body).ok()?.get(name).cloned()
+    serde_json::from_slice::<Value>(body)
+        .ok()?
+        .get(name)
+        .cloned()
 }
 
 fn made(status: StatusCode, content_type: &str, body: Body) -> Response<Body> {
     let mut answer = Response::new(body);
     *answer.status_mut() = status;
-    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::try_from(content_type).expect(CHECKED));
+    answer.headers_mut().insert(
+        CONTENT_TYPE,
+        HeaderValue::try_from(content_type).expect(CHECKED),
+    );
     answer
 }
 
@@ -400,7 +498,10 @@ fn refusal(endpoint: Endpoint, status: StatusCode, key: HyphenatedUuid) -> Respo
 }
 
 /// The answer with its body replaced.
-async fn spoiled(answer: Response<Body>, spoil: impl FnOnce(&mut HeaderMap, Bytes) -> Body) -> Response<Body> {
+async fn spoiled(
+    answer: Response<Body>,
+    spoil: impl FnOnce(&mut HeaderMap, Bytes) -> Body,
+) -> Response<Body> {
     let (mut head, body) = answer.into_parts();
     let body = to_bytes(body, MAX_ANSWER).await.unwrap_or_default();
     let body = spoil(&mut head.headers, body);
@@ -418,8 +519,13 @@ async fn changed(answer: Response<Body>, change: impl FnOnce(String) -> String) 
 
 /// A JSON object whose numbers, true and false are texts.
 fn with_texts(body: String) -> String {
-    let Ok(Value::Object(mut members)) = serde_json::from_str(&body) else { return body };
-    for value in members.values_mut().filter(|value| value.is_number() || value.is_boolean()) {
+    let Ok(Value::Object(mut members)) = serde_json::from_str(&body) else {
+        return body;
+    };
+    for value in members
+        .values_mut()
+        .filter(|value| value.is_number() || value.is_boolean())
+    {
         *value = Value::from(value.to_string());
     }
     Value::Object(members).to_string()
@@ -437,13 +543,19 @@ async fn circling(mut asked: Asked) -> Response<Body> {
         return asked.provide().await;
     }
     let answer = asked.provide().await;
-    if cursor.is_some() { under_cursor(answer, BACK).await } else { answer }
+    if cursor.is_some() {
+        under_cursor(answer, BACK).await
+    } else {
+        answer
+    }
 }
 
 /// A statement with this cursor, and with more to come. Any other answer stays as it is.
 async fn under_cursor(answer: Response<Body>, cursor: &str) -> Response<Body> {
     spoiled(answer, |headers, body| {
-        let Ok(Value::Object(mut members)) = serde_json::from_slice(&body) else { return Body::from(body) };
+        let Ok(Value::Object(mut members)) = serde_json::from_slice(&body) else {
+            return Body::from(body);
+        };
         if !members.contains_key("payload") {
             return Body::from(body);
         }
@@ -462,10 +574,20 @@ mod tests {
     #[tokio::test]
     async fn a_body_that_breaks_is_not_taken_for_one_that_is_too_long() {
         assert_eq!(whole(Body::from("short")).await.unwrap(), "short");
-        assert_eq!(whole(Body::from(vec![b'x'; MAX_REQUEST + 9])).await.unwrap().len(), MAX_REQUEST + 1);
-        let broken = RequestBodyError::TimedOut { after: Duration::from_secs(1) };
+        assert_eq!(
+            whole(Body::from(vec![b'x'; MAX_REQUEST + 9]))
+                .await
+                .unwrap()
+                .len(),
+            MAX_REQUEST + 1
+        );
+        let broken = RequestBodyError::TimedOut {
+            after: Duration::from_secs(1),
+        };
         let pieces = [Ok(Bytes::from_static(b"half")), Err(broken)];
-        let left = whole(Body::from_stream(stream::iter(pieces))).await.unwrap_err();
+        let left = whole(Body::from_stream(stream::iter(pieces)))
+            .await
+            .unwrap_err();
         let error = to_bytes(left, MAX_REQUEST).await.unwrap_err();
         assert!(causes(&error).any(|cause| cause.is::<RequestBodyError>()));
     }

@@ -14,12 +14,19 @@ pub(crate) struct Ids {
 impl Ids {
     pub(crate) fn new(seed: u64) -> Self {
         let [a, b, c, d, e, f, g, h] = mixed(seed).to_be_bytes();
-        Self { state: AtomicU64::new(seed), timed: TimeUuidGenerator::from_random_bytes([a, b, c, d, e, f, g, h]) }
+        Self {
+            state: AtomicU64::new(seed),
+            timed: TimeUuidGenerator::from_random_bytes([a, b, c, d, e, f, g, h]),
+        }
     }
 
     /// The next number (SplitMix64, which is not for secrets).
     pub(crate) fn number(&self) -> u64 {
-        mixed(self.state.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP))
+        mixed(
+            self.state
+                .fetch_add(STEP, Ordering::Relaxed)
+                .wrapping_add(STEP),
+        )
     }
 
     /// A UUID of version 4.

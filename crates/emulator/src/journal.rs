@@ -44,18 +44,33 @@ impl CallFilter {
     pub fn matches(&self, call: &Call) -> bool {
         let has = |body: &Bytes, part: &String| String::from_utf8_lossy(body).contains(part);
         call.number > self.after
-            && self.endpoint.is_none_or(|endpoint| call.endpoint == endpoint)
-            && self.customer.as_ref().is_none_or(|customer| call.customer.as_ref() == Some(customer))
+            && self
+                .endpoint
+                .is_none_or(|endpoint| call.endpoint == endpoint)
+            && self
+                .customer
+                .as_ref()
+                .is_none_or(|customer| call.customer.as_ref() == Some(customer))
             && self.status.is_none_or(|status| call.status == Some(status))
             && self.body.as_ref().is_none_or(|part| has(&call.body, part))
-            && self.answer.as_ref().is_none_or(|part| has(&call.answer, part))
+            && self
+                .answer
+                .as_ref()
+                .is_none_or(|part| has(&call.answer, part))
     }
 }
 
-/// Puts a mask in place of the secrets of a call: API keys, tokens, and the signatures of assertions.
+/// Puts a mask in place of the secrets of a call: API keys, tokens, and the signatures of
+/// assertions.
 pub(crate) fn mask(call: &mut Call) {
     for (name, value) in call.headers.iter_mut().chain(&mut call.answer_headers) {
-        let secrets = [API_KEY, AUTHORIZATION, PROXY_AUTHORIZATION, COOKIE, SET_COOKIE];
+        let secrets = [
+            API_KEY,
+            AUTHORIZATION,
+            PROXY_AUTHORIZATION,
+            COOKIE,
+            SET_COOKIE,
+        ];
         if value.is_sensitive() || secrets.contains(name) {
             *value = HeaderValue::from_static(MASK);
         }
@@ -67,11 +82,15 @@ pub(crate) fn mask(call: &mut Call) {
 
 fn masked(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let is_of_word = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
+    let is_of_word =
+        |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
     let mut rest = text;
     while let Some(start) = rest.find(is_of_word) {
         let (before, word) = rest.split_at(start);
-        let (word, after) = word.split_at(word.find(|character| !is_of_word(character)).unwrap_or(word.len()));
+        let (word, after) = word.split_at(
+            word.find(|character| !is_of_word(character))
+                .unwrap_or(word.len()),
+        );
         out.push_str(before);
         // A JWT, or the value after the name of a token.
         let is_token = out.ends_with("access_token\":\"") || out.ends_with("access_token=");
@@ -94,7 +113,10 @@ pub(crate) fn shown(call: &Call) -> Value {
     mask(&mut call);
     let headers = |headers: &HeaderMap| -> Map<String, Value> {
         let shown = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into();
-        headers.iter().map(|(name, value)| (name.to_string(), shown(value))).collect()
+        headers
+            .iter()
+            .map(|(name, value)| (name.to_string(), shown(value)))
+            .collect()
     };
     json!({
         "number": call.number,
@@ -128,22 +150,42 @@ mod tests {
     fn secrets_are_masked() {
         let signature = "s".repeat(SIGNATURE);
         for (text, expected) in [
-            (format!("a=b&client_assertion=eyJh.eyJz.{signature}&c=d"), "a=b&client_assertion=eyJh.eyJz.(masked)&c=d"),
-            (format!("{{\"x\":\"eyJh.eyJz.{signature}\"}}"), "{\"x\":\"eyJh.eyJz.(masked)\"}"),
-            ("{\"access_token\":\"abc-_1\",\"n\":1.25}".to_owned(), "{\"access_token\":\"(masked)\",\"n\":1.25}"),
-            ("{\"access_token\":\"abc".to_owned(), "{\"access_token\":\"(masked)"),
+            (
+                format!("a=b&client_assertion=eyJh.eyJz.{signature}&c=d"),
+                "a=b&client_assertion=eyJh.eyJz.(masked)&c=d",
+            ),
+            (
+                format!("{{\"x\":\"eyJh.eyJz.{signature}\"}}"),
+                "{\"x\":\"eyJh.eyJz.(masked)\"}",
+            ),
+            (
+                "{\"access_token\":\"abc-_1\",\"n\":1.25}".to_owned(),
+                "{\"access_token\":\"(masked)\",\"n\":1.25}",
+            ),
+            (
+                "{\"access_token\":\"abc".to_owned(),
+                "{\"access_token\":\"(masked)",
+            ),
             ("access_token=abc".to_owned(), "access_token=(masked)"),
-            ("10.00 AUD, bank.example.org 👍".to_owned(), "10.00 AUD, bank.example.org 👍"),
+            (
+                "10.00 AUD, bank.example.org 👍".to_owned(),
+                "10.00 AUD, bank.example.org 👍",
+            ),
         ] {
             assert_eq!(masked(&text), expected);
             assert_eq!(masked(expected), expected, "twice");
         }
         let mut call = Call::new(Endpoint::Token, Timestamp::UNIX_EPOCH);
-        call.headers.insert(API_KEY, HeaderValue::from_static("k-123"));
-        call.headers.insert(AUTHORIZATION, HeaderValue::from_static("Bearer t-123"));
+        call.headers
+            .insert(API_KEY, HeaderValue::from_static("k-123"));
+        call.headers
+            .insert(AUTHORIZATION, HeaderValue::from_static("Bearer t-123"));
         call.answer = b"\xff{\"access_token\":\"t-123\"}"[..].into();
         let shown = shown(&call).to_string();
-        assert!(!shown.contains("-123") && shown.contains("(masked)"), "{shown}");
+        assert!(
+            !shown.contains("-123") && shown.contains("(masked)"),
+            "{shown}"
+        );
     }
 
     #[test]

@@ -12,7 +12,11 @@ struct First {
 
 fn first() -> &'static First {
     static FIRST: OnceLock<First> = OnceLock::new();
-    FIRST.get_or_init(|| First { assertion: signing_key(), signing: signing_key(), decryption: decryption_key() })
+    FIRST.get_or_init(|| First {
+        assertion: signing_key(),
+        signing: signing_key(),
+        decryption: decryption_key(),
+    })
 }
 
 /// A new key for assertions or for webhook bodies.
@@ -43,7 +47,10 @@ impl WebhookKeys {
     pub(crate) fn new() -> Self {
         let signing = vec![first().signing.clone().with_kid("bank-1")];
         let decryption = vec![first().decryption.clone().with_kid("customer-1")];
-        Self(Mutex::new(Held { signing, decryption }))
+        Self(Mutex::new(Held {
+            signing,
+            decryption,
+        }))
     }
 
     /// Adds a signing key of the bank and returns it.
@@ -68,7 +75,13 @@ impl WebhookKeys {
     pub(crate) fn current(&self) -> (SigningKey, EncryptionKey) {
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let signing = held.signing.last().expect("there is a first key").clone();
-        (signing, held.decryption.last().expect("there is a first key").encryption_key())
+        (
+            signing,
+            held.decryption
+                .last()
+                .expect("there is a first key")
+                .encryption_key(),
+        )
     }
 
     pub(crate) fn verifying(&self) -> Vec<VerifyingKey> {
@@ -77,6 +90,10 @@ impl WebhookKeys {
     }
 
     pub(crate) fn decryption(&self) -> Vec<DecryptionKey> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).decryption.clone()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .decryption
+            .clone()
     }
 }

@@ -2,16 +2,19 @@
 
 use crate::booking::{Booked, Booking};
 use bankrail_client_assertion::CustomerCode;
-use bankrail_service::{Ledger, LedgerAnswer, LedgerEntry, LedgerPage, RegisteredAccount, StatementQuery};
+use bankrail_service::{
+    Ledger, LedgerAnswer, LedgerEntry, LedgerPage, RegisteredAccount, StatementQuery,
+};
 use bankrail_statement::{AccountId, PagePosition, SortOrder};
 use bankrail_values::{Currency, Date, Decimal, StoreFuture};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Accounts in memory, to be filled while they are asked for: the [`Ledger`] of a [`FakeBank`](crate::FakeBank).
+/// Accounts in memory, to be filled while they are asked for: the [`Ledger`] of a
+/// [`FakeBank`](crate::FakeBank).
 ///
-/// Each account belongs to one customer. A page position names the entry before it, so entries that are booked between
-/// two pages do not change it.
+/// Each account belongs to one customer. A page position names the entry before it, so entries that
+/// are booked between two pages do not change it.
 #[derive(Debug, Default)]
 pub struct FakeLedger(Mutex<Accounts>);
 
@@ -47,7 +50,12 @@ impl FakeLedger {
 
     /// Opens an account, or replaces the one with this identifier by an empty one.
     pub fn open(&self, customer: &CustomerCode, account: &AccountId, facts: RegisteredAccount) {
-        let opened = Account { customer: customer.clone(), facts, opening: Decimal::ZERO, entries: Vec::new() };
+        let opened = Account {
+            customer: customer.clone(),
+            facts,
+            opening: Decimal::ZERO,
+            entries: Vec::new(),
+        };
         self.lock().by_id.insert(account.clone(), opened);
     }
 
@@ -63,15 +71,25 @@ impl FakeLedger {
     /// Books an entry on an account; `today` is the day of a booking that names none.
     ///
     /// # Panics
-    /// If there is no such account, the booking is in another currency, or its amount does not fit an entry.
+    /// If there is no such account, the booking is in another currency, or its amount does not fit
+    /// an entry.
     #[track_caller]
     pub fn book(&self, account: &AccountId, booking: &Booking, today: Date) -> Booked {
         let mut accounts = self.lock();
         accounts.booked += 1;
         let id = accounts.booked;
         let found = find(&mut accounts.by_id, account);
-        let entry = booked_entry(id, found.facts.currency, booking, booking.day.unwrap_or(today));
-        let at = if booking.first { found.first_of(entry.day) } else { found.entries.len() };
+        let entry = booked_entry(
+            id,
+            found.facts.currency,
+            booking,
+            booking.day.unwrap_or(today),
+        );
+        let at = if booking.first {
+            found.first_of(entry.day)
+        } else {
+            found.entries.len()
+        };
         found.entries.insert(at, entry);
         Booked(id)
     }
@@ -82,15 +100,27 @@ impl FakeLedger {
         let mut accounts = self.lock();
         accounts.booked += 1;
         let id = accounts.booked;
-        let amount = entry.entry.signed_amount().expect("a booking has a direction");
-        find(&mut accounts.by_id, account).entries.push(BookedEntry { id, day, amount, entry });
+        let amount = entry
+            .entry
+            .signed_amount()
+            .expect("a booking has a direction");
+        find(&mut accounts.by_id, account)
+            .entries
+            .push(BookedEntry {
+                id,
+                day,
+                amount,
+                entry,
+            });
     }
 
-    /// Puts another content in the place of a booked entry, as a bank does that corrects it. A correction that names no
-    /// reference keeps the entry's own, and it keeps its day unless it names another one.
+    /// Puts another content in the place of a booked entry, as a bank does that corrects it. A
+    /// correction that names no reference keeps the entry's own, and it keeps its day unless it
+    /// names another one.
     ///
     /// # Panics
-    /// If there is no such entry, the correction is in another currency, or its amount does not fit an entry.
+    /// If there is no such entry, the correction is in another currency, or its amount does not fit
+    /// an entry.
     #[track_caller]
     pub fn correct(&self, booked: Booked, correction: &Booking) {
         let mut accounts = self.lock();
@@ -128,17 +158,32 @@ impl FakeLedger {
 }
 
 #[track_caller]
-fn find<'a>(accounts: &'a mut BTreeMap<AccountId, Account>, account: &AccountId) -> &'a mut Account {
-    accounts.get_mut(account).unwrap_or_else(|| panic!("the fake bank has no account {account}"))
+fn find<'a>(
+    accounts: &'a mut BTreeMap<AccountId, Account>,
+    account: &AccountId,
+) -> &'a mut Account {
+    accounts
+        .get_mut(account)
+        .unwrap_or_else(|| panic!("the fake bank has no account {account}"))
 }
 
 #[track_caller]
 fn booked_entry(id: u64, currency: Currency, booking: &Booking, day: Date) -> BookedEntry {
     let amount = booking.amount();
-    assert!(amount.currency() == currency, "expected a booking in {currency}, found one in {}", amount.currency());
+    assert!(
+        amount.currency() == currency,
+        "expected a booking in {currency}, found one in {}",
+        amount.currency()
+    );
     let entry = booking.entry(day, &format!("FB{id:08}"));
-    let entry = entry.unwrap_or_else(|error| panic!("a booking of {} {currency}: {error}", amount.amount()));
-    BookedEntry { id, day, amount: amount.amount(), entry: LedgerEntry::new(entry, booking.channel()) }
+    let entry = entry
+        .unwrap_or_else(|error| panic!("a booking of {} {currency}: {error}", amount.amount()));
+    BookedEntry {
+        id,
+        day,
+        amount: amount.amount(),
+        entry: LedgerEntry::new(entry, booking.channel()),
+    }
 }
 
 impl Accounts {
@@ -147,7 +192,11 @@ impl Accounts {
     fn place(&mut self, booked: Booked) -> (Currency, &mut BookedEntry) {
         let found = self.by_id.values_mut().find_map(|account| {
             let currency = account.facts.currency;
-            account.entries.iter_mut().find(|entry| entry.id == booked.0).map(|entry| (currency, entry))
+            account
+                .entries
+                .iter_mut()
+                .find(|entry| entry.id == booked.0)
+                .map(|entry| (currency, entry))
         });
         found.expect("the fake bank has booked this entry and not removed it")
     }
@@ -155,17 +204,27 @@ impl Accounts {
 
 impl Account {
     fn first_of(&self, day: Date) -> usize {
-        self.entries.iter().position(|entry| entry.day == day).unwrap_or(self.entries.len())
+        self.entries
+            .iter()
+            .position(|entry| entry.day == day)
+            .unwrap_or(self.entries.len())
     }
 
     fn page(&self, query: &StatementQuery) -> LedgerAnswer {
-        let mut entries: Vec<&BookedEntry> = self.entries.iter().filter(|entry| entry.day == query.day).collect();
+        let mut entries: Vec<&BookedEntry> = self
+            .entries
+            .iter()
+            .filter(|entry| entry.day == query.day)
+            .collect();
         if query.sort_order == SortOrder::Backward {
             entries.reverse();
         }
         let after = |position: &PagePosition| {
             let sent = position.as_number()?;
-            entries.iter().position(|entry| entry.id == sent).map(|at| at + 1)
+            entries
+                .iter()
+                .position(|entry| entry.id == sent)
+                .map(|at| at + 1)
         };
         let from = match &query.position {
             None => 0,
@@ -175,8 +234,15 @@ impl Account {
             },
         };
         let rest = entries.get(from..).unwrap_or_default();
-        let sent = rest.get(..usize::from(query.max_entries.get())).unwrap_or(rest);
-        let balance = self.opening + self.entries.iter().map(|entry| entry.amount).sum::<Decimal>();
+        let sent = rest
+            .get(..usize::from(query.max_entries.get()))
+            .unwrap_or(rest);
+        let balance = self.opening
+            + self
+                .entries
+                .iter()
+                .map(|entry| entry.amount)
+                .sum::<Decimal>();
         let page = LedgerPage::new(self.facts.clone(), balance, query.day)
             .with_entries(sent.iter().map(|booked| booked.entry.clone()));
         match sent.last().filter(|_| sent.len() < rest.len()) {
@@ -190,7 +256,10 @@ impl Ledger for FakeLedger {
     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
         Box::pin(async move {
             let accounts = self.lock();
-            let known = accounts.by_id.get(&query.account).filter(|account| account.customer == query.customer);
+            let known = accounts
+                .by_id
+                .get(&query.account)
+                .filter(|account| account.customer == query.customer);
             Ok(known.map_or(LedgerAnswer::UnknownAccount, |account| account.page(query)))
         })
     }

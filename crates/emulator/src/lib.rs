@@ -2,7 +2,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
-/// The usual traits of a record whose `Display` is one line: `Debug` shows it, and a text can be compared with it.
+/// The usual traits of a record whose `Display` is one line: `Debug` shows it, and a text can be
+/// compared with it.
 macro_rules! compared_as_text {
     ($type:ty) => {
         impl std::fmt::Debug for $type {
@@ -60,7 +61,8 @@ pub use calls::Calls;
 pub use certificate::{Certificate, CertificateAuthority, CertificateAuthorityError};
 pub use clock::BankClock;
 pub use control::{
-    Arguments, BankData, Control, ControlError, ControlOptions, DataFuture, Member, MemberKind, Operation,
+    Arguments, BankData, Control, ControlError, ControlOptions, DataFuture, Member, MemberKind,
+    Operation,
 };
 pub use directory::FakeDirectory;
 pub use emulator::{Emulator, EmulatorError, EmulatorOptions, Engines};

@@ -17,8 +17,13 @@ pub(crate) struct OwnCertificate {
 impl OwnCertificate {
     pub(crate) fn generate() -> Self {
         let authority = CertificateAuthority::new().expect("the crypto provider makes keys");
-        let certificate = authority.certificate().expect("the crypto provider makes keys");
-        Self { authority_pem: authority.pem(), certificate }
+        let certificate = authority
+            .certificate()
+            .expect("the crypto provider makes keys");
+        Self {
+            authority_pem: authority.pem(),
+            certificate,
+        }
     }
 }
 
@@ -30,23 +35,33 @@ pub(crate) struct Bound {
 
 impl Bound {
     pub(crate) async fn any_port() -> Self {
-        let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
+        let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .await
+            .expect("loopback has a free port");
         let address = socket.local_addr().expect("a bound socket has an address");
         Self { socket, address }
     }
 
     /// The base address: `https` with a certificate, else `http`.
     pub(crate) fn url(&self, certificate: Option<&OwnCertificate>) -> String {
-        let scheme = if certificate.is_some() { "https" } else { "http" };
+        let scheme = if certificate.is_some() {
+            "https"
+        } else {
+            "http"
+        };
         format!("{scheme}://{}", self.address)
     }
 
     pub(crate) fn serve(self, router: Router, certificate: Option<&OwnCertificate>) -> Running {
         let server = match certificate {
             Some(OwnCertificate { certificate, .. }) => {
-                let config = server_config(certificate.chain_pem.as_bytes(), certificate.key_pem.as_bytes());
+                let config = server_config(
+                    certificate.chain_pem.as_bytes(),
+                    certificate.key_pem.as_bytes(),
+                );
                 let mut config = config.expect("the key is the certificate's");
-                // HTTP/1.1 alone, so that a broken answer breaks its own connection and no other answer.
+                // HTTP/1.1 alone, so that a broken answer breaks its own connection and no other
+                // answer.
                 config.alpn_protocols = vec![b"http/1.1".to_vec()];
                 Server::new(self.socket, config, router, ServerOptions::new())
             }

@@ -30,12 +30,14 @@ pub(crate) struct FaultyClock(pub(crate) Arc<dyn Clock>);
 
 impl Clock for FaultyClock {
     fn now(&self) -> Timestamp {
-        self.0.now().saturating_add(AHEAD.try_with(|ahead| *ahead).unwrap_or_default())
+        self.0
+            .now()
+            .saturating_add(AHEAD.try_with(|ahead| *ahead).unwrap_or_default())
     }
 }
 
-/// A ledger that spoils the pages of calls that meet the fault. The provider hides what the customer may not see; after
-/// a fault of the narrative, it hides the opposite.
+/// A ledger that spoils the pages of calls that meet the fault. The provider hides what the
+/// customer may not see; after a fault of the narrative, it hides the opposite.
 #[derive(Debug)]
 pub(crate) struct FaultyLedger(pub(crate) Arc<dyn Ledger>);
 
@@ -45,7 +47,9 @@ impl Ledger for FaultyLedger {
     }
 
     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
-        let Ok(wrong) = WRONG_PAGE.try_with(|wrong| *wrong) else { return self.0.statement(query) };
+        let Ok(wrong) = WRONG_PAGE.try_with(|wrong| *wrong) else {
+            return self.0.statement(query);
+        };
         Box::pin(async move {
             let mut query = query.clone();
             let next_day = query.day.to_time().next_day().and_then(Date::from_time);
@@ -62,7 +66,9 @@ impl Ledger for FaultyLedger {
                     match wrong {
                         // What the provider takes for an ordinary entry keeps its narrative.
                         WrongPage::NarrativeShown => entry.channel = EntryChannel::Ordinary,
-                        WrongPage::NarrativeHidden if entry.channel == EntryChannel::FastPayment => {
+                        WrongPage::NarrativeHidden
+                            if entry.channel == EntryChannel::FastPayment =>
+                        {
                             strip_narrative(&mut entry.entry);
                         }
                         WrongPage::Pending => {

@@ -13,16 +13,16 @@ bankrail_values::options! {
         pub(crate) seed: u64 = 1,
         /// The time at which the bank's clock starts. Default: 2026-03-02T00:00:00.000Z, a Monday.
         pub(crate) start: Timestamp = "2026-03-02T00:00:00.000Z".parse().expect("a constant that is a time"),
-        /// Whether it serves plain HTTP in place of TLS, for clients in other languages that cannot be told to trust a
-        /// certificate. Default: no.
+        /// Whether it serves plain HTTP in place of TLS, for clients in other languages that cannot
+        /// be told to trust a certificate. Default: no.
         pub(crate) plain_http: bool = false,
         /// The rate limits. Default: the specification's table, on the bank's clock.
         pub(crate) limits: Limits = Limits::default(),
-        /// Faults that a part of the calls meets, beside those of [`FakeBank::fail`](crate::FakeBank::fail). Default:
-        /// none.
+        /// Faults that a part of the calls meets, beside those of
+        /// [`FakeBank::fail`](crate::FakeBank::fail). Default: none.
         pub(crate) faults: Vec<FaultOrder> = Vec::new(),
-        /// The options of the provider inside, but for its clock, limiter, cursor secret and paths, which the bank
-        /// sets. Default: [`ProviderOptions::default`].
+        /// The options of the provider inside, but for its clock, limiter, cursor secret and paths,
+        /// which the bank sets. Default: [`ProviderOptions::default`].
         pub(crate) provider: ProviderOptions = ProviderOptions::default(),
     }
 }

@@ -13,10 +13,11 @@ const WHOLE: u64 = 1_000_000;
 
 /// An order for a fault: what goes wrong, and which calls meet it. As text it is `KIND:RATE`.
 ///
-/// - KIND is one of [`Fault::names`], or one of them after `token-`, `statement-` or `webhook-` for the calls of one
-///   endpoint, or for deliveries. Without it, all that can meet the fault do.
+/// - KIND is one of [`Fault::names`], or one of them after `token-`, `statement-` or `webhook-` for
+///   the calls of one endpoint, or for deliveries. Without it, all that can meet the fault do.
 /// - RATE is a number from 0 to 1, or from 0% to 100%.
-/// - Which calls meet it is drawn from a seed ([`EmulatorOptions::seed`](crate::EmulatorOptions::seed)).
+/// - Which calls meet it is drawn from a seed
+///   ([`EmulatorOptions::seed`](crate::EmulatorOptions::seed)).
 ///
 /// ```
 /// use bankrail_emulator::FaultOrder;
@@ -59,13 +60,27 @@ impl FaultOrder {
             format!("expected one of {names}, or one of them after token-, statement- or webhook-, found {found}")
         })?;
         endpoint.map_or(Ok(()), |endpoint| fault.check(endpoint))?;
-        Ok(Self { name: name.to_owned(), endpoint, by: Some("--fault"), ..Self::of(fault) })
+        Ok(Self {
+            name: name.to_owned(),
+            endpoint,
+            by: Some("--fault"),
+            ..Self::of(fault)
+        })
     }
 
     /// A fault that all calls meet.
     fn of(fault: Fault) -> Self {
         let name = fault.to_string();
-        Self { name, fault, endpoint: None, customer: None, millionths: WHOLE, skip: 0, count: None, by: None }
+        Self {
+            name,
+            fault,
+            endpoint: None,
+            customer: None,
+            millionths: WHOLE,
+            skip: 0,
+            count: None,
+            by: None,
+        }
     }
 
     /// The customer whose calls meet it. Default: all customers.
@@ -106,9 +121,13 @@ impl FaultOrder {
     }
 
     fn meets(&self, endpoint: Endpoint, customer: Option<&str>) -> bool {
-        self.endpoint.map_or(endpoint != Endpoint::Other, |own| own == endpoint)
+        self.endpoint
+            .map_or(endpoint != Endpoint::Other, |own| own == endpoint)
             && self.fault.concerns(endpoint)
-            && self.customer.as_deref().is_none_or(|own| customer == Some(own))
+            && self
+                .customer
+                .as_deref()
+                .is_none_or(|own| customer == Some(own))
     }
 
     /// What a refused call says of it. An answer that is only late is not refused.
@@ -122,7 +141,9 @@ impl FromStr for FaultOrder {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, share) = text.split_once(':').ok_or("expected KIND:RATE, such as token-500:0.1")?;
+        let (name, share) = text
+            .split_once(':')
+            .ok_or("expected KIND:RATE, such as token-500:0.1")?;
         Self::named(name)?.share(share)
     }
 }
@@ -131,27 +152,42 @@ impl FromStr for FaultOrder {
 impl fmt::Display for FaultOrder {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.name)?;
-        self.customer.as_ref().map_or(Ok(()), |customer| write!(out, ", of {customer}"))?;
+        self.customer
+            .as_ref()
+            .map_or(Ok(()), |customer| write!(out, ", of {customer}"))?;
         if self.millionths < WHOLE {
-            write!(out, ", {}%", (Decimal::from(self.millionths) / Decimal::from(WHOLE / 100)).normalize())?;
+            write!(
+                out,
+                ", {}%",
+                (Decimal::from(self.millionths) / Decimal::from(WHOLE / 100)).normalize()
+            )?;
         }
         if self.skip > 0 {
             write!(out, ", skip {}", self.skip)?;
         }
-        self.count.map_or(Ok(()), |count| write!(out, ", count {count}"))
+        self.count
+            .map_or(Ok(()), |count| write!(out, ", count {count}"))
     }
 }
 
 /// `0.1` or `10%`.
 fn millionths(text: &str) -> Result<u64, String> {
-    let wrong = || format!("expected a rate from 0 to 1 or from 0% to 100%, found {}", excerpt(text));
+    let wrong = || {
+        format!(
+            "expected a rate from 0 to 1 or from 0% to 100%, found {}",
+            excerpt(text)
+        )
+    };
     let (number, whole) = match text.strip_suffix('%') {
         Some(number) => (number, WHOLE / 100),
         None => (text, WHOLE),
     };
     let number: Decimal = number.parse().map_err(|_| wrong())?;
     let parts = number.checked_mul(whole.into()).ok_or_else(wrong)?;
-    u64::try_from(parts.trunc()).ok().filter(|parts| *parts <= WHOLE && !number.is_sign_negative()).ok_or_else(wrong)
+    u64::try_from(parts.trunc())
+        .ok()
+        .filter(|parts| *parts <= WHOLE && !number.is_sign_negative())
+        .ok_or_else(wrong)
 }
 
 /// The orders that are in force.
@@ -182,15 +218,27 @@ impl Orders {
         self.last += 1;
         let ends = |order: &FaultOrder| order.count.is_some();
         let first_endless = self.in_force.iter().position(|known| !ends(&known.order));
-        let at = first_endless.filter(|_| ends(&order)).unwrap_or(self.in_force.len());
-        self.in_force.insert(at, InForce { number: self.last, order, calls: 0 });
+        let at = first_endless
+            .filter(|_| ends(&order))
+            .unwrap_or(self.in_force.len());
+        self.in_force.insert(
+            at,
+            InForce {
+                number: self.last,
+                order,
+                calls: 0,
+            },
+        );
         self.last
     }
 }
 
 impl Plan {
     pub(crate) fn new(orders: Vec<FaultOrder>, seed: u64) -> Self {
-        let plan = Self { seed, orders: Mutex::default() };
+        let plan = Self {
+            seed,
+            orders: Mutex::default(),
+        };
         for order in orders {
             plan.lock().add(order);
         }
@@ -221,19 +269,30 @@ impl Plan {
     #[track_caller]
     pub(crate) fn nth(&self, endpoint: Endpoint, nth: u64, fault: Fault) {
         assert!(nth > 0, "expected the number of a call from 1 on, found 0");
-        fault.check(endpoint).unwrap_or_else(|mistake| panic!("{mistake}"));
-        self.add(FaultOrder { endpoint: Some(endpoint), ..FaultOrder::of(fault).skip(nth - 1).count(1) });
+        fault
+            .check(endpoint)
+            .unwrap_or_else(|mistake| panic!("{mistake}"));
+        self.add(FaultOrder {
+            endpoint: Some(endpoint),
+            ..FaultOrder::of(fault).skip(nth - 1).count(1)
+        });
     }
 
-    /// Counts a call of a customer, and returns its fault, with the reason that the call is refused for.
-    pub(crate) fn take(&self, endpoint: Endpoint, customer: Option<&str>) -> Option<(Fault, Option<String>)> {
+    /// Counts a call of a customer, and returns its fault, with the reason that the call is refused
+    /// for.
+    pub(crate) fn take(
+        &self,
+        endpoint: Endpoint,
+        customer: Option<&str>,
+    ) -> Option<(Fault, Option<String>)> {
         let mut met = None;
         let mut orders = self.lock();
         for known in &mut orders.in_force {
             if !known.order.meets(endpoint, customer) {
                 continue;
             }
-            // Each is drawn for each call that it could meet, so that one does not change what another meets.
+            // Each is drawn for each call that it could meet, so that one does not change what
+            // another meets.
             let number = mixed(self.seed ^ mixed(known.number) ^ known.calls.wrapping_mul(STEP));
             let is_spared = known.calls < known.order.skip;
             known.calls += 1;
@@ -248,26 +307,39 @@ impl Plan {
 
     /// The orders in force with their numbers; each counts the calls that have not met it yet.
     pub(crate) fn orders(&self) -> Vec<(u64, FaultOrder)> {
-        self.lock().in_force.iter().map(|known| (known.number, known.order.clone())).collect()
+        self.lock()
+            .in_force
+            .iter()
+            .map(|known| (known.number, known.order.clone()))
+            .collect()
     }
 
     /// The faults of single calls that no call has met yet.
     pub(crate) fn left(&self) -> Vec<(Endpoint, Fault)> {
         let orders = self.lock();
         let single = |known: &InForce| Some((known.order.endpoint?, known.order.fault.clone()));
-        orders.in_force.iter().filter(|known| known.order.count.is_some()).filter_map(single).collect()
+        orders
+            .in_force
+            .iter()
+            .filter(|known| known.order.count.is_some())
+            .filter_map(single)
+            .collect()
     }
 
     /// Forgets all orders for single calls.
     pub(crate) fn clear(&self) {
-        self.lock().in_force.retain(|known| known.order.count.is_none());
+        self.lock()
+            .in_force
+            .retain(|known| known.order.count.is_none());
     }
 
     /// Ends the order of this number, or all. Returns how many were ended.
     pub(crate) fn end(&self, number: Option<u64>) -> usize {
         let mut orders = self.lock();
         let before = orders.in_force.len();
-        orders.in_force.retain(|known| number.is_some_and(|number| known.number != number));
+        orders
+            .in_force
+            .retain(|known| number.is_some_and(|number| known.number != number));
         before - orders.in_force.len()
     }
 }
@@ -284,7 +356,15 @@ mod tests {
         plan.next(Endpoint::Statement, Fault::HalfBody);
         plan.next(Endpoint::Token, Fault::Status(500));
         let met = || plan.take(Endpoint::Statement, None).map(|(fault, _)| fault);
-        assert_eq!([met(), met(), met(), met()], [Some(Fault::Gzip), Some(Fault::Reset), Some(Fault::HalfBody), None]);
+        assert_eq!(
+            [met(), met(), met(), met()],
+            [
+                Some(Fault::Gzip),
+                Some(Fault::Reset),
+                Some(Fault::HalfBody),
+                None
+            ]
+        );
         assert_eq!(plan.left(), [(Endpoint::Token, Fault::Status(500))]);
         plan.clear();
         assert_eq!(plan.take(Endpoint::Token, None), None);
@@ -298,7 +378,9 @@ mod tests {
 
     fn drawn(seed: u64, rate: &str) -> Vec<bool> {
         let plan = Plan::new(vec![format!("token-500:{rate}").parse().unwrap()], seed);
-        (0..1000).map(|_| plan.take(Endpoint::Token, None).is_some()).collect()
+        (0..1000)
+            .map(|_| plan.take(Endpoint::Token, None).is_some())
+            .collect()
     }
 
     #[test]
@@ -318,7 +400,8 @@ mod tests {
             ("repeating-cursor:1", [false, true, false]),
         ] {
             let plan = Plan::new(vec![rate.parse().unwrap()], 0);
-            let met = [Endpoint::Token, Endpoint::Statement, Endpoint::Other].map(|of| plan.take(of, None).is_some());
+            let met = [Endpoint::Token, Endpoint::Statement, Endpoint::Other]
+                .map(|of| plan.take(of, None).is_some());
             assert_eq!(met, expected, "{rate}");
         }
         for wrong in [
@@ -347,17 +430,34 @@ mod tests {
 
     #[test]
     fn an_order_is_for_a_customer_and_for_a_count_of_calls_after_others() {
-        let order = FaultOrder::named("statement-reset").unwrap().customer("ACME").skip(1).count(2);
-        assert_eq!(order.to_string(), "statement-reset, of ACME, skip 1, count 2");
+        let order = FaultOrder::named("statement-reset")
+            .unwrap()
+            .customer("ACME")
+            .skip(1)
+            .count(2);
+        assert_eq!(
+            order.to_string(),
+            "statement-reset, of ACME, skip 1, count 2"
+        );
         let plan = Plan::default();
         let number = plan.add(order);
         let met = |customer| plan.take(Endpoint::Statement, customer).is_some();
         assert!(!met(None) && !met(Some("OTHER")));
-        assert_eq!([(); 4].map(|()| met(Some("ACME"))), [false, true, true, false]);
+        assert_eq!(
+            [(); 4].map(|()| met(Some("ACME"))),
+            [false, true, true, false]
+        );
         assert!(plan.is_empty() && plan.end(Some(number)) == 0);
         let share = FaultOrder::named("gzip").unwrap().share("2.5%").unwrap();
         assert_eq!(share.to_string(), "gzip, 2.5%");
         let numbers = [plan.add(share.clone()), plan.add(share)];
-        assert_eq!((plan.end(Some(numbers[0])), plan.orders().len(), plan.end(None)), (1, 1, 1));
+        assert_eq!(
+            (
+                plan.end(Some(numbers[0])),
+                plan.orders().len(),
+                plan.end(None)
+            ),
+            (1, 1, 1)
+        );
     }
 }

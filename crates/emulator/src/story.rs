@@ -1,4 +1,5 @@
-//! Messages that tell a story: a mandate's life and a payment's, whose identifiers, times and states follow each other.
+//! Messages that tell a story: a mandate's life and a payment's, whose identifiers, times and
+//! states follow each other.
 
 mod mandate;
 mod payment;
@@ -17,8 +18,8 @@ use bankrail_webhook::{DeliveryHeaders, Priority};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What can go wrong within a week: payments that are rejected and delayed, mandates that are declined and expire, and a
-/// case that is opened again, told together.
+/// What can go wrong within a week: payments that are rejected and delayed, mandates that are
+/// declined and expire, and a case that is opened again, told together.
 pub(crate) fn bad_week(seed: u64, start: Timestamp) -> Vec<Webhook> {
     let lives: [fn(u64, Timestamp) -> Vec<Webhook>; 6] = [
         PaymentStory::rejected_life,
@@ -28,7 +29,10 @@ pub(crate) fn bad_week(seed: u64, start: Timestamp) -> Vec<Webhook> {
         PaymentStory::delayed_life,
         MandateStory::expired_life,
     ];
-    let told = lives.iter().zip(0..).flat_map(|(life, other)| life(seed.wrapping_add(other), start));
+    let told = lives
+        .iter()
+        .zip(0..)
+        .flat_map(|(life, other)| life(seed.wrapping_add(other), start));
     let mut told: Vec<Webhook> = told.collect();
     told.sort_by_key(|webhook| webhook.message.creation_date_time());
     told
@@ -44,14 +48,21 @@ struct Teller {
 
 impl Teller {
     fn new(seed: u64, clock: Arc<dyn Clock>) -> Self {
-        Self { ids: Ids::new(seed), clock, last: Mutex::default() }
+        Self {
+            ids: Ids::new(seed),
+            clock,
+            last: Mutex::default(),
+        }
     }
 
     /// The clock's time, or a millisecond after the last message if the clock has not moved since.
     fn now(&self) -> Timestamp {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let now =
-            last.map_or(self.clock.now(), |last| self.clock.now().max(last.saturating_add(Duration::from_millis(1))));
+        let now = last.map_or(self.clock.now(), |last| {
+            self.clock
+                .now()
+                .max(last.saturating_add(Duration::from_millis(1)))
+        });
         *last = Some(now);
         now
     }
@@ -70,7 +81,9 @@ impl Teller {
 }
 
 fn user() -> MpsUserId {
-    "FAKEUSER1".parse().expect("a constant of at most 10 characters")
+    "FAKEUSER1"
+        .parse()
+        .expect("a constant of at most 10 characters")
 }
 
 /// The times between the messages of a whole life.

@@ -7,12 +7,12 @@ use bankrail_service::RegisteredAccount;
 use bankrail_statement::{AccountId, AccountKind};
 use bankrail_values::{Currency, Date, Money, parse_decimal};
 
-/// A test account and what happens on it every day (Specification: "Request statement", test data): one each in eight
-/// currencies, and two with virtual accounts. All names and numbers are made up.
+/// A test account and what happens on it every day (Specification: "Request statement", test data):
+/// one each in eight currencies, and two with virtual accounts. All names and numbers are made up.
 ///
-/// - [`FakeBank::open_test_accounts`](crate::FakeBank::open_test_accounts) gives them to the first customer of a fake
-///   bank. A provider of one's own registers [`TestAccount::registered`], opens each account with
-///   [`TestAccount::opening`], and books [`TestAccount::bookings`] once a day.
+/// - [`FakeBank::open_test_accounts`](crate::FakeBank::open_test_accounts) gives them to the first
+///   customer of a fake bank. A provider of one's own registers [`TestAccount::registered`], opens
+///   each account with [`TestAccount::opening`], and books [`TestAccount::bookings`] once a day.
 /// - [`TestAccount::UNKNOWN`] is never registered, nor is any of the reserved numbers
 ///   ([`AccountId::is_reserved_for_negative_testing`]).
 ///
@@ -50,10 +50,12 @@ struct DailyBooking {
 const ISSUER: &str = "999042";
 
 impl TestAccount {
-    /// All of them: in AUD, USD, SBD, HKD, SGD, INR, PGK and VND, and then the two with virtual accounts.
+    /// All of them: in AUD, USD, SBD, HKD, SGD, INR, PGK and VND, and then the two with virtual
+    /// accounts.
     pub const ALL: &'static [Self] = &table::ACCOUNTS;
 
-    /// The identifier of an account that does not exist: fifteen zeros (Specification: "Request statement", test data).
+    /// The identifier of an account that does not exist: fifteen zeros (Specification: "Request
+    /// statement", test data).
     pub const UNKNOWN: &'static str = "000000000000000";
 
     bankrail_values::getters! { self;
@@ -67,7 +69,11 @@ impl TestAccount {
     #[must_use]
     pub fn registered(&self) -> RegisteredAccount {
         let account = RegisteredAccount::new(self.currency);
-        if self.kind == AccountKind::WithVirtualAccounts { account.with_virtual_accounts() } else { account }
+        if self.kind == AccountKind::WithVirtualAccounts {
+            account.with_virtual_accounts()
+        } else {
+            account
+        }
     }
 
     /// The balance before the first booking.
@@ -76,27 +82,42 @@ impl TestAccount {
         self.money(self.opening)
     }
 
-    /// What happens on the account on a day: the same every day, but for the references, which end with the day. They
-    /// are also the keys by which a ledger books each of them once.
+    /// What happens on the account on a day: the same every day, but for the references, which end
+    /// with the day. They are also the keys by which a ledger books each of them once.
     #[must_use]
     pub fn bookings(&self, day: Date) -> Vec<Booking> {
-        let digits: String = day.to_string().chars().filter(char::is_ascii_digit).collect();
-        self.entries.iter().map(|line| self.booking(line, day, &digits)).collect()
+        let digits: String = day
+            .to_string()
+            .chars()
+            .filter(char::is_ascii_digit)
+            .collect();
+        self.entries
+            .iter()
+            .map(|line| self.booking(line, day, &digits))
+            .collect()
     }
 
     fn booking(&self, line: &DailyBooking, day: Date, digits: &str) -> Booking {
         let reference = format!("{}-{digits}", line.reference);
-        let mut booking = Booking::new(line.kind, self.money(line.amount), day).narrative(line.narrative);
+        let mut booking =
+            Booking::new(line.kind, self.money(line.amount), day).narrative(line.narrative);
         if let Some(name) = line.counterparty {
-            booking = booking.counterparty(name).end_to_end_id(format!("E2E-{reference}"));
+            booking = booking
+                .counterparty(name)
+                .end_to_end_id(format!("E2E-{reference}"));
         }
         if let Some(number) = line.virtual_account {
-            booking = booking.virtual_account(number).virtual_account_issuer(ISSUER);
+            booking = booking
+                .virtual_account(number)
+                .virtual_account_issuer(ISSUER);
         }
         booking.reference(reference)
     }
 
     fn money(&self, amount: &str) -> Money {
-        Money::new(parse_decimal(amount).expect("the table has amounts"), self.currency)
+        Money::new(
+            parse_decimal(amount).expect("the table has amounts"),
+            self.currency,
+        )
     }
 }

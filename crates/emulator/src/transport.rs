@@ -2,7 +2,8 @@
 
 use crate::webhook::Delivered;
 use bankrail_service::delivery::{
-    HttpsTransport, Transport, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
+    HttpsTransport, Transport, TransportErrorKind, TransportFuture, TransportRequest,
+    TransportResponse,
 };
 use bankrail_values::HyphenatedUuid;
 use bankrail_webhook::headers::MESSAGE_ID;
@@ -28,7 +29,10 @@ struct State {
 
 impl Recording {
     pub(crate) fn new(inner: HttpsTransport) -> Self {
-        Self { inner, state: Mutex::default() }
+        Self {
+            inner,
+            state: Mutex::default(),
+        }
     }
 
     /// How many deliveries were made.
@@ -40,7 +44,12 @@ impl Recording {
     /// The deliveries after the first `count`.
     pub(crate) fn since(&self, count: usize) -> Vec<Delivered> {
         let state = self.lock();
-        state.made.iter().skip(count.saturating_sub(state.forgotten)).cloned().collect()
+        state
+            .made
+            .iter()
+            .skip(count.saturating_sub(state.forgotten))
+            .cloned()
+            .collect()
     }
 
     pub(crate) fn lose(&self, answers: usize) {
@@ -51,15 +60,25 @@ impl Recording {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn record(&self, (kind, message_id): (MessageKind, HyphenatedUuid), answer: Option<&TransportResponse>) {
-        let acknowledgement = answer.and_then(|answer| Acknowledgement::from_json(&answer.body).ok());
+    fn record(
+        &self,
+        (kind, message_id): (MessageKind, HyphenatedUuid),
+        answer: Option<&TransportResponse>,
+    ) {
+        let acknowledgement =
+            answer.and_then(|answer| Acknowledgement::from_json(&answer.body).ok());
         let status = answer.map(|answer| answer.status.as_u16());
         let mut state = self.lock();
         if state.made.len() >= MAX_DELIVERIES {
             state.made.remove(0);
             state.forgotten += 1;
         }
-        state.made.push(Delivered { kind, message_id, status, acknowledgement });
+        state.made.push(Delivered {
+            kind,
+            message_id,
+            status,
+            acknowledgement,
+        });
     }
 
     /// Whether the next answer is to be lost.
@@ -73,14 +92,17 @@ impl Recording {
 
 /// The kind and the id of the message in a request.
 fn message_of(request: &TransportRequest) -> Option<(MessageKind, HyphenatedUuid)> {
-    let kind = MessageKind::ALL.into_iter().find(|kind| request.url.path().ends_with(kind.default_path()))?;
+    let kind = MessageKind::ALL
+        .into_iter()
+        .find(|kind| request.url.path().ends_with(kind.default_path()))?;
     let id = request.headers.get(MESSAGE_ID)?.to_str().ok()?;
     Some((kind, HyphenatedUuid::parse(id).ok()?))
 }
 
 impl Transport for Recording {
     fn post(&self, request: TransportRequest) -> TransportFuture<'_> {
-        let message = message_of(&request).expect("the dispatcher sends a message with its id to the kind's path");
+        let message = message_of(&request)
+            .expect("the dispatcher sends a message with its id to the kind's path");
         Box::pin(async move {
             let answer = self.inner.post(request).await;
             if answer.is_ok() && self.loses() {

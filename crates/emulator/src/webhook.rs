@@ -7,8 +7,8 @@ use std::fmt;
 
 /// A message of the bank, with the headers of its delivery if it has them already.
 ///
-/// Any of the four messages is one; the bank makes its headers when it delivers it. Those of a story have their headers
-/// from the beginning.
+/// Any of the four messages is one; the bank makes its headers when it delivers it. Those of a
+/// story have their headers from the beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Webhook {
@@ -22,17 +22,23 @@ impl Webhook {
     /// A message with these headers.
     #[must_use]
     pub fn new(message: impl Into<Message>, headers: DeliveryHeaders) -> Self {
-        Self { message: message.into(), headers: Some(headers) }
+        Self {
+            message: message.into(),
+            headers: Some(headers),
+        }
     }
 
-    /// A message with the same duplicate key and other content, and the same headers but for the message id.
+    /// A message with the same duplicate key and other content, and the same headers but for the
+    /// message id.
     pub(crate) fn contradicted(mut self, message_id: HyphenatedUuid) -> Self {
         match &mut self.message {
             Message::MandateOutcome(outcome) => outcome.mps_user_id = Some(another()),
             Message::MandateNotification(notification) => notification.mps_user_id = another(),
             Message::PaymentOutcome(outcome) => outcome.clearing_system_reference = Some(another()),
             Message::Query(query) => {
-                query.narrative = "Another text under the same case.".parse().expect("it fits a narrative");
+                query.narrative = "Another text under the same case."
+                    .parse()
+                    .expect("it fits a narrative");
             }
         }
         if let Some(headers) = &mut self.headers {
@@ -44,15 +50,21 @@ impl Webhook {
 
 /// Reads a message of any kind: as the one that fits best.
 pub(crate) fn read_any(json: &[u8]) -> Option<Message> {
-    let read = MessageKind::ALL.into_iter().filter_map(|kind| Message::from_json(kind, json).ok());
-    read.min_by_key(|read| read.findings.len()).map(|read| read.message)
+    let read = MessageKind::ALL
+        .into_iter()
+        .filter_map(|kind| Message::from_json(kind, json).ok());
+    read.min_by_key(|read| read.findings.len())
+        .map(|read| read.message)
 }
 
 /// Headers for a message that has none.
 pub(crate) fn fresh_headers(kind: MessageKind, id: impl Fn() -> HyphenatedUuid) -> DeliveryHeaders {
     let message_id = id();
     let headers = if kind.answers_a_request() {
-        DeliveryHeaders::answering(&OriginalRequest::new(id()).with_correlation_id(id()), message_id)
+        DeliveryHeaders::answering(
+            &OriginalRequest::new(id()).with_correlation_id(id()),
+            message_id,
+        )
     } else {
         DeliveryHeaders::new(message_id)
     };
@@ -65,14 +77,17 @@ fn another<const MOST: usize>() -> BoundedText<1, MOST> {
 
 impl<M: Into<Message>> From<M> for Webhook {
     fn from(message: M) -> Self {
-        Self { message: message.into(), headers: None }
+        Self {
+            message: message.into(),
+            headers: None,
+        }
     }
 }
 
 /// One delivery, as the bank saw it.
 ///
-/// `Display`, `Debug` and comparison with a text are one line: the kind, the status or `no answer`, and the
-/// acknowledgement's status.
+/// `Display`, `Debug` and comparison with a text are one line: the kind, the status or `no answer`,
+/// and the acknowledgement's status.
 ///
 /// ```no_run
 /// # async fn example(bank: bankrail_emulator::FakeBank) {
@@ -86,8 +101,8 @@ pub struct Delivered {
     pub kind: MessageKind,
     /// `X-Message-Id`.
     pub message_id: HyphenatedUuid,
-    /// The status; `None` if there was no answer, or if nothing was sent because the receiver has asked for a pause
-    /// (`Retry-After`) or has answered 410.
+    /// The status; `None` if there was no answer, or if nothing was sent because the receiver has
+    /// asked for a pause (`Retry-After`) or has answered 410.
     pub status: Option<u16>,
     /// The acknowledgement, if the answer was one.
     pub acknowledgement: Option<Acknowledgement>,
@@ -97,8 +112,14 @@ impl Delivered {
     /// Whether the delivery is over: a 2xx answer with the acknowledgement `RCVD`.
     #[must_use]
     pub fn is_received(&self) -> bool {
-        let acknowledged = self.acknowledgement.as_ref().is_some_and(Acknowledgement::is_received);
-        acknowledged && self.status.is_some_and(|status| (200..300).contains(&status))
+        let acknowledged = self
+            .acknowledgement
+            .as_ref()
+            .is_some_and(Acknowledgement::is_received);
+        acknowledged
+            && self
+                .status
+                .is_some_and(|status| (200..300).contains(&status))
     }
 }
 
@@ -109,7 +130,11 @@ impl fmt::Display for Delivered {
             Some(status) => write!(out, " {status}")?,
             None => out.write_str(" no answer")?,
         }
-        self.acknowledgement.as_ref().map_or(Ok(()), |acknowledgement| write!(out, " {}", acknowledgement.status))
+        self.acknowledgement
+            .as_ref()
+            .map_or(Ok(()), |acknowledgement| {
+                write!(out, " {}", acknowledgement.status)
+            })
     }
 }
 

@@ -10,8 +10,8 @@ use bankrail_http::names::API_KEY;
 use bankrail_jose::{CurrentKey, EncryptionKey, RsaSize, SigningKey};
 use bankrail_secured_payload::{SealError, SealOptions, Sealer, SecuredPayload};
 use bankrail_service::delivery::{
-    CpuPool, SealFuture, SealPayload, Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest,
-    TransportResponse,
+    CpuPool, SealFuture, SealPayload, Transport, TransportError, TransportErrorKind,
+    TransportFuture, TransportRequest, TransportResponse,
 };
 use bankrail_values::HyphenatedUuid;
 use bytes::Bytes;
@@ -37,7 +37,8 @@ struct Sealed {
     other: Option<(Vec<u8>, String)>,
 }
 
-/// Deliveries that have a fault or are kept in the journal, and are not sent yet, by the sealed text.
+/// Deliveries that have a fault or are kept in the journal, and are not sent yet, by the sealed
+/// text.
 #[derive(Debug)]
 pub(crate) struct WebhookFaults {
     front: Arc<Front>,
@@ -48,12 +49,16 @@ pub(crate) struct WebhookFaults {
 
 impl WebhookFaults {
     pub(crate) fn new(front: Arc<Front>) -> Self {
-        Self { front, sealed: Mutex::default(), stray: OnceLock::new() }
+        Self {
+            front,
+            sealed: Mutex::default(),
+            stray: OnceLock::new(),
+        }
     }
 }
 
-/// Seals the messages for one receiver with the signing key in use, and with the faults that are ordered for
-/// deliveries. [`Emulator::sealer`](crate::Emulator::sealer) makes it.
+/// Seals the messages for one receiver with the signing key in use, and with the faults that are
+/// ordered for deliveries. [`Emulator::sealer`](crate::Emulator::sealer) makes it.
 #[derive(Debug)]
 pub(crate) struct FaultySealer {
     pub(crate) signing: CurrentKey<SigningKey>,
@@ -65,8 +70,12 @@ pub(crate) struct FaultySealer {
 impl SealPayload for FaultySealer {
     fn seal<'a>(&'a self, json: &'a [u8], pool: &'a CpuPool) -> SealFuture<'a> {
         Box::pin(async move {
-            let fault =
-                self.faults.front.plan.take(Endpoint::Webhook, self.customer.as_deref()).map(|(fault, _)| fault);
+            let fault = self
+                .faults
+                .front
+                .plan
+                .take(Endpoint::Webhook, self.customer.as_deref())
+                .map(|(fault, _)| fault);
             let sealed = self.seal_with(fault.as_ref(), json, pool).await?;
             if fault.is_none() && self.faults.front.keeps != Keeps::Masked {
                 return Ok(sealed);
@@ -75,40 +84,72 @@ impl SealPayload for FaultySealer {
                 Some(other) => Some((other.clone(), self.seal_with(None, &other, pool).await?)),
                 None => None,
             };
-            let mut kept = self.faults.sealed.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = self
+                .faults
+                .sealed
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             if kept.len() >= MOST_SEALED {
                 kept.clear();
             }
-            kept.insert(sealed.clone(), Sealed { json: json.to_vec(), customer: self.customer.clone(), fault, other });
+            kept.insert(
+                sealed.clone(),
+                Sealed {
+                    json: json.to_vec(),
+                    customer: self.customer.clone(),
+                    fault,
+                    other,
+                },
+            );
             Ok(sealed)
         })
     }
 }
 
 impl FaultySealer {
-    async fn seal_with(&self, fault: Option<&Fault>, json: &[u8], pool: &CpuPool) -> Result<String, SealError> {
-        let (mut signing, mut encryption) = ((*self.signing.get()).clone(), self.encryption.clone());
+    async fn seal_with(
+        &self,
+        fault: Option<&Fault>,
+        json: &[u8],
+        pool: &CpuPool,
+    ) -> Result<String, SealError> {
+        let (mut signing, mut encryption) =
+            ((*self.signing.get()).clone(), self.encryption.clone());
         let make = || SigningKey::generate(RsaSize::Rsa2048).ok();
         let stray = fault.and_then(|_| self.faults.stray.get_or_init(make).as_ref());
         match (fault, stray) {
             (Some(Fault::BadSignature), Some(stray)) => {
-                signing = signing.kid().map_or_else(|| stray.clone(), |kid| stray.clone().with_kid(kid));
+                signing = signing
+                    .kid()
+                    .map_or_else(|| stray.clone(), |kid| stray.clone().with_kid(kid));
             }
             (Some(Fault::UnknownKid), Some(stray)) => signing = stray.clone().with_kid("unknown"),
             (Some(Fault::WrongKey), Some(stray)) => {
                 if let Ok(other) = EncryptionKey::from_pem(&stray.verifying_key().to_spki_pem()) {
-                    encryption = encryption.kid().map_or_else(|| other.clone(), |kid| other.clone().with_kid(kid));
+                    encryption = encryption
+                        .kid()
+                        .map_or_else(|| other.clone(), |kid| other.clone().with_kid(kid));
                 }
             }
             _ => {}
         }
-        SealPayload::seal(&Sealer::new(signing, encryption, SealOptions::new()), json, pool).await
+        SealPayload::seal(
+            &Sealer::new(signing, encryption, SealOptions::new()),
+            json,
+            pool,
+        )
+        .await
     }
 }
 
 /// A message with the same duplicate key and other content.
 fn contradicting(json: &[u8]) -> Option<Vec<u8>> {
-    Some(Webhook::from(read_any(json)?).contradicted(HyphenatedUuid::random()).message.to_json())
+    Some(
+        Webhook::from(read_any(json)?)
+            .contradicted(HyphenatedUuid::random())
+            .message
+            .to_json(),
+    )
 }
 
 /// A transport that sends deliveries with their faults.
@@ -121,20 +162,38 @@ pub(crate) struct FaultyTransport {
 impl Transport for FaultyTransport {
     fn post(&self, request: TransportRequest) -> TransportFuture<'_> {
         let text = SecuredPayload::from_json(&request.body).map(|payload| payload.secured_payload);
-        let mut kept = self.faults.sealed.lock().unwrap_or_else(PoisonError::into_inner);
-        let sealed = text.ok().and_then(|text| kept.remove(&text)).unwrap_or_default();
+        let mut kept = self
+            .faults
+            .sealed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let sealed = text
+            .ok()
+            .and_then(|text| kept.remove(&text))
+            .unwrap_or_default();
         Box::pin(async move {
             match (&sealed.fault, &sealed.other) {
                 (Some(fault @ (Fault::Doubled | Fault::Flood)), _) => {
                     let times = if *fault == Fault::Flood { FLOOD } else { 2 };
-                    let mut answers = join_all((0..times).map(|_| self.send(request.clone(), &sealed))).await;
-                    answers.pop().unwrap_or_else(|| Err(TransportErrorKind::Broken.into()))
+                    let mut answers =
+                        join_all((0..times).map(|_| self.send(request.clone(), &sealed))).await;
+                    answers
+                        .pop()
+                        .unwrap_or_else(|| Err(TransportErrorKind::Broken.into()))
                 }
                 (Some(Fault::Changed), Some((json, other))) => {
                     let mut changed = request.clone();
                     changed.body = Bytes::from(SecuredPayload::new(other.clone()).to_json());
                     let answer = self.send(request, &sealed).await;
-                    let _ = self.send(changed, &Sealed { json: json.clone(), ..sealed.clone() }).await;
+                    let _ = self
+                        .send(
+                            changed,
+                            &Sealed {
+                                json: json.clone(),
+                                ..sealed.clone()
+                            },
+                        )
+                        .await;
                     answer
                 }
                 (Some(Fault::LostAcknowledgement), _) => {
@@ -151,7 +210,11 @@ impl Transport for FaultyTransport {
 
 impl FaultyTransport {
     /// Sends a request, and keeps it with its answer if there is a journal.
-    async fn send(&self, request: TransportRequest, sealed: &Sealed) -> Result<TransportResponse, TransportError> {
+    async fn send(
+        &self,
+        request: TransportRequest,
+        sealed: &Sealed,
+    ) -> Result<TransportResponse, TransportError> {
         let front = &self.faults.front;
         if front.keeps != Keeps::Masked {
             return self.inner.post(request).await;
@@ -160,12 +223,25 @@ impl FaultyTransport {
         call.request_key = RequestKey::from_headers(&request.headers).map(RequestKey::uuid);
         (call.method, call.path) = ("POST".to_owned(), cut(request.url.path()));
         // A message that was sealed by another sealer is kept as it is sent.
-        let body = if sealed.json.is_empty() { &request.body[..] } else { &sealed.json };
+        let body = if sealed.json.is_empty() {
+            &request.body[..]
+        } else {
+            &sealed.json
+        };
         call.body = Bytes::copy_from_slice(body.get(..MAX_REQUEST).unwrap_or(body));
-        (call.headers, call.customer, call.fault) =
-            (request.headers.clone(), sealed.customer.clone(), sealed.fault.clone());
-        let key = call.headers.iter().find(|(name, value)| **name == API_KEY || value.is_sensitive());
-        let key = key.and_then(|(_, value)| value.to_str().ok()).filter(|key| !key.is_empty()).map(str::to_owned);
+        (call.headers, call.customer, call.fault) = (
+            request.headers.clone(),
+            sealed.customer.clone(),
+            sealed.fault.clone(),
+        );
+        let key = call
+            .headers
+            .iter()
+            .find(|(name, value)| **name == API_KEY || value.is_sensitive());
+        let key = key
+            .and_then(|(_, value)| value.to_str().ok())
+            .filter(|key| !key.is_empty())
+            .map(str::to_owned);
         journal::mask(&mut call);
         // One that the dispatcher gives up is kept without an answer.
         let mut recording = Recording::new(&front.calls, call);
@@ -173,10 +249,14 @@ impl FaultyTransport {
         let call = &mut recording.call;
         match &answer {
             Ok(answer) => {
-                (call.status, call.answer_headers) = (Some(answer.status.as_u16()), answer.headers.clone());
-                let text = String::from_utf8_lossy(answer.body.get(..MAX_REQUEST).unwrap_or(&answer.body));
+                (call.status, call.answer_headers) =
+                    (Some(answer.status.as_u16()), answer.headers.clone());
+                let text =
+                    String::from_utf8_lossy(answer.body.get(..MAX_REQUEST).unwrap_or(&answer.body));
                 // Some receivers answer with what they were sent.
-                call.answer = key.map_or_else(|| text.clone().into_owned(), |key| text.replace(&key, MASK)).into();
+                call.answer = key
+                    .map_or_else(|| text.clone().into_owned(), |key| text.replace(&key, MASK))
+                    .into();
             }
             Err(error) => call.reason = Some(error.kind().to_string()),
         }
@@ -185,7 +265,12 @@ impl FaultyTransport {
     }
 }
 
-/// In place of the receiver's answer: the message is due again after so many seconds, and the receiver is well.
+/// In place of the receiver's answer: the message is due again after so many seconds, and the
+/// receiver is well.
 fn held_back(seconds: u64) -> TransportResponse {
-    TransportResponse::new(StatusCode::CONFLICT, HeaderMap::from_iter([(RETRY_AFTER, seconds.into())]), Bytes::new())
+    TransportResponse::new(
+        StatusCode::CONFLICT,
+        HeaderMap::from_iter([(RETRY_AFTER, seconds.into())]),
+        Bytes::new(),
+    )
 }

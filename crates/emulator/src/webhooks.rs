@@ -11,8 +11,8 @@ use bankrail_jose::{DecryptionKey, KeySet, SigningKey, VerifyingKey};
 use bankrail_mailbox::{DEFAULT_DELAYS, EndpointId, Schedule};
 use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
 use bankrail_service::delivery::{
-    BreakerPolicy, Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, HttpsTransport, HttpsTransportOptions,
-    TlsRoots, Transport,
+    BreakerPolicy, Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, HttpsTransport,
+    HttpsTransportOptions, TlsRoots, Transport,
 };
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::SecretString;
@@ -40,7 +40,8 @@ impl Webhooks {
         let keys = WebhookKeys::new();
         let (signing, encryption) = keys.current();
         let options = match certificate {
-            Some(own) => HttpsTransportOptions::new().tls_roots(TlsRoots::OnlyPem(own.authority_pem.clone().into())),
+            Some(own) => HttpsTransportOptions::new()
+                .tls_roots(TlsRoots::OnlyPem(own.authority_pem.clone().into())),
             None => HttpsTransportOptions::new(),
         };
         let https = HttpsTransport::new(options).expect("the bank's own certificate is readable");
@@ -60,32 +61,51 @@ impl Webhooks {
 
     /// The webhook with headers.
     fn addressed(&self, webhook: Webhook) -> (Webhook, DeliveryHeaders) {
-        let headers = webhook.headers.unwrap_or_else(|| fresh_headers(webhook.message.kind(), || self.ids.uuid()));
-        (Webhook { headers: Some(headers), ..webhook }, headers)
+        let headers = webhook
+            .headers
+            .unwrap_or_else(|| fresh_headers(webhook.message.kind(), || self.ids.uuid()));
+        (
+            Webhook {
+                headers: Some(headers),
+                ..webhook
+            },
+            headers,
+        )
     }
 
     async fn deliver(&self, dispatcher: &Dispatcher, webhook: Webhook) -> Delivered {
         let (webhook, headers) = self.addressed(webhook);
         let before = self.transport.count();
-        if let Err(error) = dispatcher.enqueue(&receiver(), &webhook.message, headers).await {
+        if let Err(error) = dispatcher
+            .enqueue(&receiver(), &webhook.message, headers)
+            .await
+        {
             panic!("the fake bank does not send this message: {error}");
         }
         loop {
-            let made = dispatcher.run_once().await.expect("an outbox in memory does not fail");
+            let made = dispatcher
+                .run_once()
+                .await
+                .expect("an outbox in memory does not fail");
             let own = |delivered: &Delivered| delivered.message_id == headers.message_id;
             if let Some(delivered) = self.transport.since(before).into_iter().find(own) {
                 return delivered;
             }
             if made == 0 {
                 let (kind, message_id) = (webhook.message.kind(), headers.message_id);
-                return Delivered { kind, message_id, status: None, acknowledgement: None };
+                return Delivered {
+                    kind,
+                    message_id,
+                    status: None,
+                    acknowledgement: None,
+                };
             }
         }
     }
 }
 
-/// A dispatcher with these options makes one delivery after the other, repeats them on the default schedule without
-/// jitter, and leaves no receiver alone that does not ask for it.
+/// A dispatcher with these options makes one delivery after the other, repeats them on the default
+/// schedule without jitter, and leaves no receiver alone that does not ask for it.
 pub(crate) fn dispatcher_options() -> DispatcherOptions {
     DispatcherOptions::new()
         .per_endpoint(1)
@@ -95,8 +115,9 @@ pub(crate) fn dispatcher_options() -> DispatcherOptions {
 
 /// Webhooks: real deliveries, sealed anew each time, to one receiver.
 impl FakeBank {
-    /// Serves the customer's receivers, such as the router of `bankrail-client`, on loopback, with TLS if the bank has
-    /// it, and delivers to them from now on. Returns their base address. They are served as long as the bank.
+    /// Serves the customer's receivers, such as the router of `bankrail-client`, on loopback, with
+    /// TLS if the bank has it, and delivers to them from now on. Returns their base address. They
+    /// are served as long as the bank.
     ///
     /// # Panics
     /// If loopback has no free port.
@@ -104,13 +125,17 @@ impl FakeBank {
         let bound = Bound::any_port().await;
         let url = bound.url(self.certificate());
         let running = bound.serve(receivers, self.certificate());
-        self.webhooks().served.lock().unwrap_or_else(PoisonError::into_inner).push(running);
+        self.webhooks()
+            .served
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(running);
         self.send_to(&url);
         url
     }
 
-    /// Delivers to receivers at this base address from now on: `http` on loopback, or `https` with the bank's own
-    /// certificate.
+    /// Delivers to receivers at this base address from now on: `http` on loopback, or `https` with
+    /// the bank's own certificate.
     ///
     /// # Panics
     /// If the address is neither.
@@ -124,13 +149,15 @@ impl FakeBank {
         self.emulator().endpoints().insert(endpoint);
     }
 
-    /// Delivers a message once and returns what became of it. A delivery that fails is due again on the default
-    /// schedule, at the bank's time: see [`FakeBank::deliver_due`].
+    /// Delivers a message once and returns what became of it. A delivery that fails is due again on
+    /// the default schedule, at the bank's time: see [`FakeBank::deliver_due`].
     ///
     /// # Panics
-    /// If there are no receivers, or if the message breaks the specification or a documented default.
+    /// If there are no receivers, or if the message breaks the specification or a documented
+    /// default.
     pub async fn deliver(&self, webhook: impl Into<Webhook>) -> Delivered {
-        self.deliver_by(self.emulator().dispatcher(), webhook.into()).await
+        self.deliver_by(self.emulator().dispatcher(), webhook.into())
+            .await
     }
 
     async fn deliver_by(&self, dispatcher: &Dispatcher, webhook: Webhook) -> Delivered {
@@ -141,33 +168,58 @@ impl FakeBank {
         self.webhooks().deliver(dispatcher, webhook).await
     }
 
-    /// Makes the deliveries that are due at the bank's time, as after the clock was advanced, and returns how many.
+    /// Makes the deliveries that are due at the bank's time, as after the clock was advanced, and
+    /// returns how many.
     pub async fn deliver_due(&self) -> usize {
         let mut made = 0;
         loop {
-            match self.emulator().dispatcher().run_once().await.expect("an outbox in memory does not fail") {
+            match self
+                .emulator()
+                .dispatcher()
+                .run_once()
+                .await
+                .expect("an outbox in memory does not fail")
+            {
                 0 => return made,
                 more => made += more,
             }
         }
     }
 
-    /// Delivers a message that was delivered before once more, under the same message id and sealed anew, as a bank
-    /// does that missed the answer. The message must have its headers: keep a [`Webhook`] of a story, or one made by
-    /// [`Webhook::new`].
+    /// Delivers a message that was delivered before once more, under the same message id and sealed
+    /// anew, as a bank does that missed the answer. The message must have its headers: keep a
+    /// [`Webhook`] of a story, or one made by [`Webhook::new`].
     ///
     /// # Panics
     /// As [`FakeBank::deliver`], and without headers.
     pub async fn deliver_again(&self, webhook: &Webhook) -> Delivered {
-        assert!(webhook.headers.is_some(), "expected a webhook with headers, found a message alone");
+        assert!(
+            webhook.headers.is_some(),
+            "expected a webhook with headers, found a message alone"
+        );
         let webhooks = self.webhooks();
-        // The outbox knows the message id and would not send it twice, so that another one is needed.
-        let (outbox, endpoints) = (Arc::new(MemoryStore::new().outbox()), self.emulator().endpoints().clone());
-        let dispatcher = Dispatcher::new(outbox, endpoints, webhooks.transport(), self.clock(), dispatcher_options());
-        self.deliver_by(&dispatcher.expect("the operating system has random bytes"), webhook.clone()).await
+        // The outbox knows the message id and would not send it twice, so that another one is
+        // needed.
+        let (outbox, endpoints) = (
+            Arc::new(MemoryStore::new().outbox()),
+            self.emulator().endpoints().clone(),
+        );
+        let dispatcher = Dispatcher::new(
+            outbox,
+            endpoints,
+            webhooks.transport(),
+            self.clock(),
+            dispatcher_options(),
+        );
+        self.deliver_by(
+            &dispatcher.expect("the operating system has random bytes"),
+            webhook.clone(),
+        )
+        .await
     }
 
-    /// Delivers a conflict: a message with the same duplicate key and other content, under a message id of its own.
+    /// Delivers a conflict: a message with the same duplicate key and other content, under a
+    /// message id of its own.
     ///
     /// # Panics
     /// As [`FakeBank::deliver`].
@@ -178,7 +230,11 @@ impl FakeBank {
 
     /// Keeps a message back until [`FakeBank::release`].
     pub fn withhold(&self, webhook: impl Into<Webhook>) {
-        self.webhooks().withheld.lock().unwrap_or_else(PoisonError::into_inner).push(webhook.into());
+        self.webhooks()
+            .withheld
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(webhook.into());
     }
 
     /// Delivers the messages that were kept back, in their order.
@@ -199,9 +255,17 @@ impl FakeBank {
     ///
     /// # Panics
     /// As [`FakeBank::deliver`].
-    pub async fn release_reordered(&self, reorder: impl FnOnce(&mut Vec<Webhook>)) -> Vec<Delivered> {
-        let mut withheld =
-            std::mem::take(&mut *self.webhooks().withheld.lock().unwrap_or_else(PoisonError::into_inner));
+    pub async fn release_reordered(
+        &self,
+        reorder: impl FnOnce(&mut Vec<Webhook>),
+    ) -> Vec<Delivered> {
+        let mut withheld = std::mem::take(
+            &mut *self
+                .webhooks()
+                .withheld
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
         reorder(&mut withheld);
         let mut delivered = Vec::with_capacity(withheld.len());
         for webhook in withheld {
@@ -210,15 +274,19 @@ impl FakeBank {
         delivered
     }
 
-    /// Loses the answers to the next deliveries, after the receivers have made them: the bank delivers these messages
-    /// again when they are due.
+    /// Loses the answers to the next deliveries, after the receivers have made them: the bank
+    /// delivers these messages again when they are due.
     pub fn lose_answers(&self, deliveries: usize) {
         self.webhooks().transport.lose(deliveries);
     }
 
     /// Delivers again to receivers that have answered 410 or asked for a pause.
     pub async fn resume(&self) {
-        self.emulator().dispatcher().resume(&receiver()).await.expect("an outbox in memory does not fail");
+        self.emulator()
+            .dispatcher()
+            .resume(&receiver())
+            .await
+            .expect("an outbox in memory does not fail");
     }
 
     /// The deliveries so far, oldest first; the last 10,000.
@@ -227,13 +295,15 @@ impl FakeBank {
         self.webhooks().transport.since(0)
     }
 
-    /// What opens the bank's deliveries with the keys of this moment: the customer's decryption keys and the bank's
-    /// verifying keys, old and new, with the options of a customer.
+    /// What opens the bank's deliveries with the keys of this moment: the customer's decryption
+    /// keys and the bank's verifying keys, old and new, with the options of a customer.
     #[must_use]
     pub fn opener(&self) -> Opener {
-        let decryption = KeySet::new(self.decryption_keys()).expect("each key has an id of its own");
+        let decryption =
+            KeySet::new(self.decryption_keys()).expect("each key has an id of its own");
         let verifying = KeySet::new(self.verifying_keys()).expect("each key has an id of its own");
-        Opener::new(decryption, verifying, OpenOptions::new()).expect("the bank signs with 2048 bits")
+        Opener::new(decryption, verifying, OpenOptions::new())
+            .expect("the bank signs with 2048 bits")
     }
 
     bankrail_values::getters! { self;
@@ -247,11 +317,16 @@ impl FakeBank {
 
     /// Signs with a new key from now on. An opener that was made before does not know it.
     pub fn rotate_signing_key(&self) {
-        self.webhooks().sealer.replace_signing_key(self.webhooks().keys.add_signing());
+        self.webhooks()
+            .sealer
+            .replace_signing_key(self.webhooks().keys.add_signing());
     }
 
-    /// Encrypts to a new key of the customer from now on. An opener that was made before does not know it.
+    /// Encrypts to a new key of the customer from now on. An opener that was made before does not
+    /// know it.
     pub fn rotate_encryption_key(&self) {
-        self.webhooks().sealer.replace_encryption_key(self.webhooks().keys.add_encryption());
+        self.webhooks()
+            .sealer
+            .replace_encryption_key(self.webhooks().keys.add_encryption());
     }
 }

@@ -13,9 +13,9 @@ use tokio::time::timeout;
 /// Reads the body of a request or an answer.
 ///
 /// - Reading is bounded in bytes and in time.
-/// - A refused body can be drained. A server that drops an unread body also ends the stream, and some clients then lose
-///   the answer: over HTTP/2 the whole answer is sent, then a reset without an error (RFC 9113 section 8.1), which curl
-///   7.88 reports instead of the answer.
+/// - A refused body can be drained. A server that drops an unread body also ends the stream, and
+///   some clients then lose the answer: over HTTP/2 the whole answer is sent, then a reset without
+///   an error (RFC 9113 section 8.1), which curl 7.88 reports instead of the answer.
 #[derive(Debug)]
 pub struct BodyReader<B> {
     body: B,
@@ -64,22 +64,29 @@ where
     B: Body<Data = Bytes> + Unpin,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    /// A reader of the body of a message with these headers. Pin a body that is not `Unpin` in a box.
+    /// A reader of the body of a message with these headers. Pin a body that is not `Unpin` in a
+    /// box.
     pub fn new(headers: &HeaderMap, body: B) -> Self {
-        let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+        let announced = headers
+            .get(CONTENT_LENGTH)
+            .and_then(|value| value.to_str().ok());
         // A number that does not fit is above any limit; a value that is not a number is ignored.
         let announced = announced
             .filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))
             .map(|text| text.parse().unwrap_or(u64::MAX));
-        // A sender that waits for 100 (Continue) has sent nothing yet (RFC 9110 section 10.1.1), and reading would
-        // tell it to continue.
-        Self { body, announced, unread: !headers.contains_key(EXPECT) }
+        // A sender that waits for 100 (Continue) has sent nothing yet (RFC 9110 section 10.1.1),
+        // and reading would tell it to continue.
+        Self {
+            body,
+            announced,
+            unread: !headers.contains_key(EXPECT),
+        }
     }
 
     /// Reads a body of at most `limit` bytes within a time.
     ///
-    /// - A body with a larger `Content-Length` is refused before any of it is read, any other at the first byte beyond
-    ///   the limit.
+    /// - A body with a larger `Content-Length` is refused before any of it is read, any other at
+    ///   the first byte beyond the limit.
     /// - A body that arrives in one piece is not copied.
     ///
     /// # Errors
@@ -98,8 +105,8 @@ where
         Ok(if all.is_empty() { first } else { all.freeze() })
     }
 
-    /// Reads as [`BodyReader::read`] does, and passes each piece to `keep` as it arrives. The pieces before an error
-    /// have been passed.
+    /// Reads as [`BodyReader::read`] does, and passes each piece to `keep` as it arrives. The
+    /// pieces before an error have been passed.
     ///
     /// # Errors
     /// As [`BodyReader::read`].
@@ -109,18 +116,25 @@ where
         within: Duration,
         mut keep: impl FnMut(Bytes),
     ) -> Result<(), BodyError> {
-        if self.announced.is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limit)) {
+        if self
+            .announced
+            .is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limit))
+        {
             return Err(BodyError::TooLarge { limit });
         }
         let mut left = limit;
         let read = async {
             while let Some(piece) = next_piece(&mut self.body).await? {
-                left = left.checked_sub(piece.len()).ok_or(BodyError::TooLarge { limit })?;
+                left = left
+                    .checked_sub(piece.len())
+                    .ok_or(BodyError::TooLarge { limit })?;
                 keep(piece);
             }
             Ok(())
         };
-        let read = timeout(within, read).await.unwrap_or(Err(BodyError::TimedOut { after: within }));
+        let read = timeout(within, read)
+            .await
+            .unwrap_or(Err(BodyError::TimedOut { after: within }));
         // A body that broke or took too long is not drained.
         self.unread = matches!(read, Err(BodyError::TooLarge { .. }));
         read
@@ -129,8 +143,13 @@ where
     /// Reads the first `limit` bytes, or all if there are fewer. The rest is not read.
     ///
     /// # Errors
-    /// [`BodyError::Broken`] if the connection breaks, [`BodyError::TimedOut`] if the bytes do not arrive in time.
-    pub async fn read_prefix(&mut self, limit: usize, within: Duration) -> Result<Bytes, BodyError> {
+    /// [`BodyError::Broken`] if the connection breaks, [`BodyError::TimedOut`] if the bytes do not
+    /// arrive in time.
+    pub async fn read_prefix(
+        &mut self,
+        limit: usize,
+        within: Duration,
+    ) -> Result<Bytes, BodyError> {
         let mut prefix = BytesMut::new();
         let read = async {
             while prefix.len() < limit
@@ -141,12 +160,15 @@ where
             }
             Ok(())
         };
-        timeout(within, read).await.unwrap_or(Err(BodyError::TimedOut { after: within }))?;
+        timeout(within, read)
+            .await
+            .unwrap_or(Err(BodyError::TimedOut { after: within }))?;
         Ok(prefix.freeze())
     }
 
-    /// Reads and drops the rest of a body: at most the bytes that [`Peer`] states, within a time. Nothing is read if
-    /// the body was read to its end, broke or took too long, or if its sender waits for 100 (Continue).
+    /// Reads and drops the rest of a body: at most the bytes that [`Peer`] states, within a time.
+    /// Nothing is read if the body was read to its end, broke or took too long, or if its sender
+    /// waits for 100 (Continue).
     pub async fn drain(mut self, peer: Peer, within: Duration) {
         if !self.unread {
             return;
@@ -157,7 +179,9 @@ where
                 Peer::Unknown => 64 << 10,
             };
             while let Ok(Some(piece)) = next_piece(&mut self.body).await {
-                let Some(after) = left.checked_sub(piece.len()) else { return };
+                let Some(after) = left.checked_sub(piece.len()) else {
+                    return;
+                };
                 left = after;
             }
         };
@@ -173,7 +197,10 @@ where
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     while let Some(frame) = poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await {
-        if let Ok(data) = frame.map_err(|error| BodyError::Broken(error.into()))?.into_data() {
+        if let Ok(data) = frame
+            .map_err(|error| BodyError::Broken(error.into()))?
+            .into_data()
+        {
             return Ok(Some(data));
         }
     }

@@ -11,14 +11,17 @@ pub fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderV
     values.next().filter(|_| values.next().is_none())
 }
 
-/// The time of the only `Date` header (RFC 9110 section 6.6.1), in any of HTTP's three spellings. `None` if there is
-/// none, more than one, or one that is no date.
+/// The time of the only `Date` header (RFC 9110 section 6.6.1), in any of HTTP's three spellings.
+/// `None` if there is none, more than one, or one that is no date.
 #[must_use]
 pub fn date(headers: &HeaderMap) -> Option<Timestamp> {
-    httpdate::parse_http_date(only(headers, &DATE)?.to_str().ok()?).ok().map(Timestamp::from)
+    httpdate::parse_http_date(only(headers, &DATE)?.to_str().ok()?)
+        .ok()
+        .map(Timestamp::from)
 }
 
-/// The value of the only `Content-Type` header. `None` if there is none, more than one, or one that is not ASCII text.
+/// The value of the only `Content-Type` header. `None` if there is none, more than one, or one that
+/// is not ASCII text.
 #[must_use]
 pub fn content_type(headers: &HeaderMap) -> Option<&str> {
     only(headers, &CONTENT_TYPE)?.to_str().ok()
@@ -27,25 +30,34 @@ pub fn content_type(headers: &HeaderMap) -> Option<&str> {
 /// Whether the only `Content-Type` is `application/json`, in any case, with or without parameters.
 #[must_use]
 pub fn is_json(headers: &HeaderMap) -> bool {
-    content_type(headers).is_some_and(|text| media_type(text).eq_ignore_ascii_case("application/json"))
+    content_type(headers)
+        .is_some_and(|text| media_type(text).eq_ignore_ascii_case("application/json"))
 }
 
-/// Whether the only `Content-Type` is `application/json` or `application/….+json` (RFC 6839 section 3.1).
+/// Whether the only `Content-Type` is `application/json` or `application/….+json` (RFC 6839 section
+/// 3.1).
 #[must_use]
 pub fn is_json_or_suffix(headers: &HeaderMap) -> bool {
     content_type(headers).is_some_and(|text| {
         let media_type = media_type(text).to_ascii_lowercase();
-        media_type == "application/json" || (media_type.starts_with("application/") && media_type.ends_with("+json"))
+        media_type == "application/json"
+            || (media_type.starts_with("application/") && media_type.ends_with("+json"))
     })
 }
 
 /// Whether there is a `Content-Encoding` other than `identity`.
 #[must_use]
 pub fn is_encoded(headers: &HeaderMap) -> bool {
-    headers.get_all(CONTENT_ENCODING).iter().any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
+    headers
+        .get_all(CONTENT_ENCODING)
+        .iter()
+        .any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 /// The media type without its parameters.
 fn media_type(text: &str) -> &str {
-    text.split(';').next().unwrap_or_default().trim_matches([' ', '\t'])
+    text.split(';')
+        .next()
+        .unwrap_or_default()
+        .trim_matches([' ', '\t'])
 }

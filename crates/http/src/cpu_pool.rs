@@ -15,16 +15,19 @@ use tokio::sync::oneshot;
 /// Answers are kept back until the job of the first of them began this long ago.
 const GATHER: Duration = Duration::from_millis(1);
 
-/// A bounded number of threads for computations, such as RSA operations, so that they do not delay the asynchronous
-/// threads. Cheap to clone: the clones share the threads.
+/// A bounded number of threads for computations, such as RSA operations, so that they do not delay
+/// the asynchronous threads. Cheap to clone: the clones share the threads.
 ///
-/// - The threads are the runtime's own for blocking work. A thread takes the next job by itself: starting a thread for
-///   each job leaves a core idle in between, which costs a fifth of the deliveries per second.
-/// - Jobs of one lane ([`CpuPool::lane`]) start in the order of the calls, and the lanes take turns: a burst in one of
-///   them does not keep the others waiting. A job whose caller no longer waits does not start.
-/// - While jobs wait, answers are gathered for a millisecond and sent together by one asynchronous thread. To wake one
-///   for each answer would take the core from the next job. Whichever thread ends a job hands on the
-///   answers of all, so that a job that hangs holds none of them back. When no job waits, answers are sent at once.
+/// - The threads are the runtime's own for blocking work. A thread takes the next job by itself:
+///   starting a thread for each job leaves a core idle in between, which costs a fifth of the
+///   deliveries per second.
+/// - Jobs of one lane ([`CpuPool::lane`]) start in the order of the calls, and the lanes take
+///   turns: a burst in one of them does not keep the others waiting. A job whose caller no longer
+///   waits does not start.
+/// - While jobs wait, answers are gathered for a millisecond and sent together by one asynchronous
+///   thread. To wake one for each answer would take the core from the next job. Whichever thread
+///   ends a job hands on the answers of all, so that a job that hangs holds none of them back. When
+///   no job waits, answers are sent at once.
 #[derive(Clone)]
 pub struct CpuPool {
     inner: Arc<Inner>,
@@ -77,8 +80,8 @@ impl<F: FnOnce() -> T + Send, T: Send> Job for Task<F, T> {
     }
 }
 
-/// As many threads as there are cores. With more, the asynchronous threads and those of the stores would have to wait
-/// for a core.
+/// As many threads as there are cores. With more, the asynchronous threads and those of the stores
+/// would have to wait for a core.
 impl Default for CpuPool {
     fn default() -> Self {
         Self::new(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
@@ -93,25 +96,43 @@ impl CpuPool {
     }
 
     fn gathering(size: NonZeroUsize, gather: Duration) -> Self {
-        Self { inner: Arc::new(Inner { size, gather, state: Mutex::default() }), lane: 0 }
+        Self {
+            inner: Arc::new(Inner {
+                size,
+                gather,
+                state: Mutex::default(),
+            }),
+            lane: 0,
+        }
     }
 
-    /// The same threads, for jobs in the lane of this name, such as those for one endpoint. Default: all jobs are in
-    /// one lane. In rare cases two names share a lane.
+    /// The same threads, for jobs in the lane of this name, such as those for one endpoint.
+    /// Default: all jobs are in one lane. In rare cases two names share a lane.
     #[must_use]
     pub fn lane(&self, name: &(impl Hash + ?Sized)) -> Self {
         let mut hasher = DefaultHasher::new();
         name.hash(&mut hasher);
-        Self { inner: Arc::clone(&self.inner), lane: hasher.finish() }
+        Self {
+            inner: Arc::clone(&self.inner),
+            lane: hasher.finish(),
+        }
     }
 
-    /// Does the work on one of the threads. `None` if it panicked or if the runtime is shutting down.
+    /// Does the work on one of the threads. `None` if it panicked or if the runtime is shutting
+    /// down.
     ///
     /// # Panics
     /// Outside a tokio runtime.
-    pub async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
         let (reply, answer) = oneshot::channel();
-        if let Some(thread) = self.add(Box::new(Task { work: Some(work), answer: None, reply })) {
+        if let Some(thread) = self.add(Box::new(Task {
+            work: Some(work),
+            answer: None,
+            reply,
+        })) {
             tokio::task::spawn_blocking(move || thread.work());
         }
         answer.await.ok()
@@ -123,14 +144,19 @@ impl CpuPool {
         state.waiting.add(self.lane, job);
         (state.threads < self.inner.size.get()).then(|| {
             state.threads += 1;
-            Thread { pool: Arc::clone(&self.inner), ended: false }
+            Thread {
+                pool: Arc::clone(&self.inner),
+                ended: false,
+            }
         })
     }
 }
 
 impl fmt::Debug for CpuPool {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("CpuPool").field("threads", &self.inner.size).finish_non_exhaustive()
+        out.debug_struct("CpuPool")
+            .field("threads", &self.inner.size)
+            .finish_non_exhaustive()
     }
 }
 
@@ -144,8 +170,9 @@ impl Inner {
 struct Answers(Vec<BoxedJob>);
 
 impl Answers {
-    /// Has an asynchronous thread send them. A single answer is sent from here, because it wakes one thread either way.
-    /// So is every answer on a runtime with one thread: it may not be running while callers on another one wait.
+    /// Has an asynchronous thread send them. A single answer is sent from here, because it wakes
+    /// one thread either way. So is every answer on a runtime with one thread: it may not be
+    /// running while callers on another one wait.
     fn hand_on(self) {
         let runtime = Handle::current();
         if self.0.len() > 1 && runtime.runtime_flavor() == RuntimeFlavor::MultiThread {
@@ -179,8 +206,8 @@ impl Thread {
         }
     }
 
-    /// The next job, and the jobs whose answers are to be sent now. Without a next job the thread ends under the same
-    /// lock, so that no job is queued in between and left.
+    /// The next job, and the jobs whose answers are to be sent now. Without a next job the thread
+    /// ends under the same lock, so that no job is queued in between and left.
     fn next(&mut self, finished: Option<(BoxedJob, Instant)>) -> (Option<BoxedJob>, Vec<BoxedJob>) {
         let mut state = self.pool.lock();
         if let Some((job, begun)) = finished {
@@ -192,7 +219,10 @@ impl Thread {
             state.threads -= 1;
             self.ended = true;
         }
-        let due = next.is_none() || state.since.is_some_and(|since| since.elapsed() >= self.pool.gather);
+        let due = next.is_none()
+            || state
+                .since
+                .is_some_and(|since| since.elapsed() >= self.pool.gather);
         if !due {
             return (next, Vec::new());
         }
@@ -202,13 +232,17 @@ impl Thread {
 }
 
 impl Drop for Thread {
-    /// The runtime shut down before the thread started. If it was the only one, nobody else takes the waiting jobs, so
-    /// they are dropped, which tells their callers.
+    /// The runtime shut down before the thread started. If it was the only one, nobody else takes
+    /// the waiting jobs, so they are dropped, which tells their callers.
     fn drop(&mut self) {
         if !self.ended {
             let mut state = self.pool.lock();
             state.threads -= 1;
-            let dropped = if state.threads == 0 { std::mem::take(&mut state.waiting) } else { Turns::default() };
+            let dropped = if state.threads == 0 {
+                std::mem::take(&mut state.waiting)
+            } else {
+                Turns::default()
+            };
             drop(state);
             drop(dropped);
         }
@@ -229,7 +263,10 @@ mod tests {
     }
 
     fn runtime() -> tokio::runtime::Runtime {
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap()
+        tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .build()
+            .unwrap()
     }
 
     #[test]
@@ -254,7 +291,9 @@ mod tests {
         };
         let runtime = runtime();
         runtime.block_on(async {
-            let tasks: Vec<_> = (0..1000).map(|number| (number, tokio::spawn(run(number)))).collect();
+            let tasks: Vec<_> = (0..1000)
+                .map(|number| (number, tokio::spawn(run(number))))
+                .collect();
             for (number, task) in tasks {
                 assert_eq!(task.await.unwrap(), Some(number));
             }
@@ -310,8 +349,13 @@ mod tests {
                 let (go_first, wait_first) = mpsc::channel::<()>();
                 let mut first = Box::pin(pool.run(move || wait_first.recv().is_ok()));
                 let mut second = Box::pin(pool.run(|| true));
-                let mut last = Box::pin(pool.run(move || under_way.send(()).is_ok() && wait.recv().is_ok()));
-                for job in [first.as_mut() as Pin<&mut dyn Future<Output = _>>, second.as_mut(), last.as_mut()] {
+                let mut last =
+                    Box::pin(pool.run(move || under_way.send(()).is_ok() && wait.recv().is_ok()));
+                for job in [
+                    first.as_mut() as Pin<&mut dyn Future<Output = _>>,
+                    second.as_mut(),
+                    last.as_mut(),
+                ] {
                     assert!(job.poll(&mut context).is_pending());
                 }
                 go_first.send(()).unwrap();
@@ -332,22 +376,34 @@ mod tests {
     fn a_job_that_hangs_holds_back_no_answer() {
         let pool = CpuPool::gathering(2.try_into().unwrap(), Duration::MAX);
         runtime().block_on(async {
-            let [(go_one, one), (go_other, other), (go_last, last)] = [(); 3].map(|()| mpsc::channel::<()>());
+            let [(go_one, one), (go_other, other), (go_last, last)] =
+                [(); 3].map(|()| mpsc::channel::<()>());
             let (under_way, last_is_under_way) = oneshot::channel();
             let mut context = Context::from_waker(Waker::noop());
             let mut one = Box::pin(pool.run(move || one.recv().is_ok()));
             let mut other = Box::pin(pool.run(move || other.recv().is_ok()));
             let mut quick = Box::pin(pool.run(|| true));
-            let mut last = Box::pin(pool.run(move || under_way.send(()).is_ok() && last.recv().is_ok()));
-            for job in [one.as_mut() as Pin<&mut dyn Future<Output = _>>, other.as_mut(), quick.as_mut(), last.as_mut()]
-            {
+            let mut last =
+                Box::pin(pool.run(move || under_way.send(()).is_ok() && last.recv().is_ok()));
+            for job in [
+                one.as_mut() as Pin<&mut dyn Future<Output = _>>,
+                other.as_mut(),
+                quick.as_mut(),
+                last.as_mut(),
+            ] {
                 assert!(job.poll(&mut context).is_pending());
             }
             go_one.send(()).unwrap();
             last_is_under_way.await.unwrap();
-            assert!(one.as_mut().poll(&mut context).is_pending() && quick.as_mut().poll(&mut context).is_pending());
+            assert!(
+                one.as_mut().poll(&mut context).is_pending()
+                    && quick.as_mut().poll(&mut context).is_pending()
+            );
             go_other.send(()).unwrap();
-            assert_eq!((one.await, other.await, quick.await), (Some(true), Some(true), Some(true)));
+            assert_eq!(
+                (one.await, other.await, quick.await),
+                (Some(true), Some(true), Some(true))
+            );
             go_last.send(()).unwrap();
             assert_eq!(last.await, Some(true));
         });
@@ -355,8 +411,10 @@ mod tests {
 
     #[test]
     fn answers_reach_callers_in_another_runtime_when_that_of_the_thread_does_not_run() {
-        for mut builder in [tokio::runtime::Builder::new_current_thread(), tokio::runtime::Builder::new_multi_thread()]
-        {
+        for mut builder in [
+            tokio::runtime::Builder::new_current_thread(),
+            tokio::runtime::Builder::new_multi_thread(),
+        ] {
             let pool = CpuPool::gathering(NonZeroUsize::MIN, Duration::MAX);
             let (go, wait) = mpsc::channel::<()>();
             let idle = builder.build().unwrap();
@@ -405,7 +463,10 @@ mod tests {
             for job in burst {
                 assert_eq!(job.await, Some(()));
             }
-            assert_eq!(*order.lock().unwrap(), ["single", "burst", "burst", "burst"]);
+            assert_eq!(
+                *order.lock().unwrap(),
+                ["single", "burst", "burst", "burst"]
+            );
         });
     }
 
@@ -417,8 +478,12 @@ mod tests {
         first.shutdown_background();
         let refused = {
             let _inside = handle.enter();
-            pool.add(Box::new(Task { work: Some(|| ()), answer: None, reply: oneshot::channel().0 }))
-                .map(|thread| tokio::task::spawn_blocking(move || thread.work()))
+            pool.add(Box::new(Task {
+                work: Some(|| ()),
+                answer: None,
+                reply: oneshot::channel().0,
+            }))
+            .map(|thread| tokio::task::spawn_blocking(move || thread.work()))
         };
         drop(refused);
         assert_eq!(pool.inner.lock().threads, 0);

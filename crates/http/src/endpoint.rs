@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// An endpoint that takes `POST`: the steps that a request passes in [`serve`], in this order. The first one that fails
-/// decides the answer.
+/// An endpoint that takes `POST`: the steps that a request passes in [`serve`], in this order. The
+/// first one that fails decides the answer.
 ///
 /// | step | where |
 /// |---|---|
@@ -38,7 +38,10 @@ pub trait Endpoint: Sync {
     type Refusal: From<EndpointFault> + Send;
 
     /// Finds the caller by the API key.
-    fn identify(&self, head: &Parts) -> impl Future<Output = Result<Self::Caller, Self::Refusal>> + Send;
+    fn identify(
+        &self,
+        head: &Parts,
+    ) -> impl Future<Output = Result<Self::Caller, Self::Refusal>> + Send;
 
     /// Judges the rest of the head before the body is read. By default nothing of it is refused.
     ///
@@ -85,16 +88,18 @@ pub enum EndpointFault {
     TimedOut,
 }
 
-/// The instant by which an endpoint should answer: an extension of each request that `serve::Server` takes, a little
-/// before the server itself answers with an empty body.
+/// The instant by which an endpoint should answer: an extension of each request that
+/// `serve::Server` takes, a little before the server itself answers with an empty body.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::exhaustive_structs, reason = "an instant, and no more")]
 pub struct AnswerBy(pub Instant);
 
-/// Tells the server that the caller of a request is known: an extension of each request that `serve::Server` takes.
-/// [`serve`] tells as soon as [`Endpoint::identify`] has found the caller; a service of one's own does so itself.
+/// Tells the server that the caller of a request is known: an extension of each request that
+/// `serve::Server` takes. [`serve`] tells as soon as [`Endpoint::identify`] has found the caller; a
+/// service of one's own does so itself.
 ///
-/// A server that is full keeps the connections of callers that are known, and closes those of others.
+/// A server that is full keeps the connections of callers that are known, and closes those of
+/// others.
 #[derive(Clone)]
 pub struct KnownCaller(Arc<dyn Fn() + Send + Sync>);
 
@@ -116,11 +121,16 @@ impl fmt::Debug for KnownCaller {
     }
 }
 
-/// Takes a request through the steps of an endpoint. Returns the caller, if the API key was known, and the outcome.
+/// Takes a request through the steps of an endpoint. Returns the caller, if the API key was known,
+/// and the outcome.
 ///
 /// What is left of the body of a refused request is drained, so that its sender gets the answer
 /// ([`BodyReader::drain`]).
-pub async fn serve<E, B>(endpoint: &E, head: &Parts, body: B) -> (Option<E::Caller>, Result<E::Answer, E::Refusal>)
+pub async fn serve<E, B>(
+    endpoint: &E,
+    head: &Parts,
+    body: B,
+) -> (Option<E::Caller>, Result<E::Answer, E::Refusal>)
 where
     E: Endpoint,
     B: Body<Data = Bytes> + Send + Unpin,
@@ -146,7 +156,9 @@ where
     };
     let steps = unless_it_panics(steps);
     let ended = match head.extensions.get() {
-        Some(AnswerBy(instant)) => timeout_at(*instant, steps).await.map_err(|_| EndpointFault::TimedOut),
+        Some(AnswerBy(instant)) => timeout_at(*instant, steps)
+            .await
+            .map_err(|_| EndpointFault::TimedOut),
         None => Ok(steps.await),
     };
     let served = match ended {
@@ -155,7 +167,11 @@ where
         // There is no time left to drain the body.
         Err(late) => return (caller, Err(late.into())),
     };
-    let peer = if caller.is_some() { Peer::Known } else { Peer::Unknown };
+    let peer = if caller.is_some() {
+        Peer::Known
+    } else {
+        Peer::Unknown
+    };
     body.drain(peer, DRAINING).await;
     (caller, served)
 }
@@ -163,9 +179,12 @@ where
 /// Awaits a future; `None` if it panics.
 async fn unless_it_panics<T>(steps: impl Future<Output = T>) -> Option<T> {
     let mut steps = pin!(steps);
-    let polled = poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| steps.as_mut().poll(context))) {
-        Ok(polled) => polled.map(Some),
-        Err(_) => std::task::Poll::Ready(None),
-    });
+    let polled =
+        poll_fn(
+            |context| match catch_unwind(AssertUnwindSafe(|| steps.as_mut().poll(context))) {
+                Ok(polled) => polled.map(Some),
+                Err(_) => std::task::Poll::Ready(None),
+            },
+        );
     polled.await
 }

@@ -7,7 +7,8 @@ use url::{Host, Url};
 /// The base address of a service or of a receiver.
 ///
 /// - It is `https` with a host, and without user, password, query or fragment.
-/// - It is `http` only for a loopback address, and only with [`EndpointUrl::danger_allow_http_on_loopback`].
+/// - It is `http` only for a loopback address, and only with
+///   [`EndpointUrl::danger_allow_http_on_loopback`].
 /// - Paths are appended to the base's own path.
 ///
 /// ```
@@ -29,9 +30,9 @@ impl EndpointUrl {
         Self::check(text, false)
     }
 
-    /// Checks an address as [`EndpointUrl::parse`] does, and also allows `http` if the host is a loopback address
-    /// (`127.0.0.0/8`, `[::1]`) or the name `localhost`. For tests and sandboxes only: other programs on the machine
-    /// may read everything that is sent, including the API key.
+    /// Checks an address as [`EndpointUrl::parse`] does, and also allows `http` if the host is a
+    /// loopback address (`127.0.0.0/8`, `[::1]`) or the name `localhost`. For tests and sandboxes
+    /// only: other programs on the machine may read everything that is sent, including the API key.
     ///
     /// # Errors
     /// [`AddressError`] for any other address.
@@ -48,7 +49,11 @@ impl EndpointUrl {
         let checked = url.and_then(|url| fault(&url, http_on_loopback).map_or(Ok(Self(url)), Err));
         checked.map_err(|reason| {
             // The text may have a user name or a password, of which no part is shown.
-            let found = if reason == AddressFault::Userinfo { "(not shown)".to_owned() } else { excerpt(text) };
+            let found = if reason == AddressFault::Userinfo {
+                "(not shown)".to_owned()
+            } else {
+                excerpt(text)
+            };
             AddressError { reason, found }
         })
     }
@@ -57,7 +62,11 @@ impl EndpointUrl {
     #[must_use]
     pub fn with_path(&self, path: &str) -> Url {
         let mut url = self.0.clone();
-        url.set_path(&format!("{}/{}", self.0.path().trim_end_matches('/'), path.trim_start_matches('/')));
+        url.set_path(&format!(
+            "{}/{}",
+            self.0.path().trim_end_matches('/'),
+            path.trim_start_matches('/')
+        ));
         url
     }
 
@@ -149,22 +158,49 @@ mod tests {
 
     #[test]
     fn https_unless_loopback_was_allowed() {
-        let fault = |text: &str, danger| EndpointUrl::check(text, danger).err().map(|error| error.reason);
+        let fault = |text: &str, danger| {
+            EndpointUrl::check(text, danger)
+                .err()
+                .map(|error| error.reason)
+        };
         assert_eq!(fault("https://api.example.test/base", false), None);
-        for text in ["http://127.0.0.1:8080", "http://[::1]:1", "http://localhost", "http://LOCALHOST"] {
+        for text in [
+            "http://127.0.0.1:8080",
+            "http://[::1]:1",
+            "http://localhost",
+            "http://LOCALHOST",
+        ] {
             assert_eq!(fault(text, true), None, "{text}");
             assert_eq!(fault(text, false), Some(AddressFault::NotHttps), "{text}");
         }
-        for text in ["http://api.example.test", "http://128.0.0.1", "http://localhost.example.test", "http://0.0.0.0"] {
-            assert_eq!(fault(text, true), Some(AddressFault::HttpBeyondLoopback), "{text}");
+        for text in [
+            "http://api.example.test",
+            "http://128.0.0.1",
+            "http://localhost.example.test",
+            "http://0.0.0.0",
+        ] {
+            assert_eq!(
+                fault(text, true),
+                Some(AddressFault::HttpBeyondLoopback),
+                "{text}"
+            );
         }
         for (text, expected) in [
             ("ftp://localhost", AddressFault::NotHttps),
-            ("localhost", AddressFault::Syntax("relative URL without a base".to_owned())),
+            (
+                "localhost",
+                AddressFault::Syntax("relative URL without a base".to_owned()),
+            ),
             ("data:,x", AddressFault::Syntax("no host".to_owned())),
-            ("", AddressFault::Syntax("relative URL without a base".to_owned())),
+            (
+                "",
+                AddressFault::Syntax("relative URL without a base".to_owned()),
+            ),
             ("https://u:secret@api.example.test", AddressFault::Userinfo),
-            ("https://api.example.test?x=1", AddressFault::QueryOrFragment),
+            (
+                "https://api.example.test?x=1",
+                AddressFault::QueryOrFragment,
+            ),
             ("https://api.example.test#x", AddressFault::QueryOrFragment),
         ] {
             assert_eq!(fault(text, true), Some(expected), "{text}");
@@ -180,6 +216,9 @@ mod tests {
             assert_eq!(joined.as_str(), "https://a.example.test/x/v1.0/auth");
         }
         let root = EndpointUrl::parse("https://a.example.test").unwrap();
-        assert_eq!(root.join("v1.0/auth").as_str(), "https://a.example.test/v1.0/auth");
+        assert_eq!(
+            root.join("v1.0/auth").as_str(),
+            "https://a.example.test/v1.0/auth"
+        );
     }
 }

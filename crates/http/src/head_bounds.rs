@@ -17,15 +17,17 @@ use tower_service::Service;
 bankrail_values::options! {
     /// How long the head of a request may be.
     ///
-    /// An HTTP stack has bounds of its own and answers what exceeds them, and what it cannot read, by itself: without a
-    /// body and without `X-RequestKey`. These bounds are lower, so that such a request gets an answer of the service.
-    /// Those of `serve::ServerOptions` are higher than the defaults here.
+    /// An HTTP stack has bounds of its own and answers what exceeds them, and what it cannot read,
+    /// by itself: without a body and without `X-RequestKey`. These bounds are lower, so that such a
+    /// request gets an answer of the service. Those of `serve::ServerOptions` are higher than the
+    /// defaults here.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct HeadBounds {
-        /// The most bytes of authority, path and query together. Default: 8 KiB (RFC 9110 section 4.1 recommends 8000).
+        /// The most bytes of authority, path and query together. Default: 8 KiB (RFC 9110 section
+        /// 4.1 recommends 8000).
         max_uri_bytes: usize = 8 << 10,
-        /// The most bytes of all headers, counted as HTTP/1.1 writes them: name, value and four more for each. Default:
-        /// 16 KiB.
+        /// The most bytes of all headers, counted as HTTP/1.1 writes them: name, value and four
+        /// more for each. Default: 16 KiB.
         max_header_bytes: usize = 16 << 10,
         /// The most headers. Default: 64. The HTTP stack cannot read more than 100 over HTTP/1.1.
         max_header_fields: usize = 64,
@@ -43,27 +45,43 @@ impl HeadBounds {
         ]
     }
 
-    /// Judges the head of a request: its bounds, and that it has at most one `Host`, which is well formed (RFC 9112
-    /// section 3.2). A request without `Host` is the server's to find, because it is right over HTTP/2.
+    /// Judges the head of a request: its bounds, and that it has at most one `Host`, which is well
+    /// formed (RFC 9112 section 3.2). A request without `Host` is the server's to find, because it
+    /// is right over HTTP/2.
     ///
     /// # Errors
     /// [`HeadFault`] if it exceeds a bound, or has several or a malformed `Host`.
     pub fn judge(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), HeadFault> {
-        let authority = uri.authority().map_or(0, |authority| authority.as_str().len());
+        let authority = uri
+            .authority()
+            .map_or(0, |authority| authority.as_str().len());
         let path = uri.path_and_query().map_or(0, |path| path.as_str().len());
         if authority + path > self.max_uri_bytes {
-            return Err(HeadFault::UriTooLong { limit: self.max_uri_bytes });
+            return Err(HeadFault::UriTooLong {
+                limit: self.max_uri_bytes,
+            });
         }
         if headers.len() > self.max_header_fields {
-            return Err(HeadFault::TooManyHeaders { limit: self.max_header_fields });
+            return Err(HeadFault::TooManyHeaders {
+                limit: self.max_header_fields,
+            });
         }
-        let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+        let bytes: usize = headers
+            .iter()
+            .map(|(name, value)| name.as_str().len() + value.len() + 4)
+            .sum();
         if bytes > self.max_header_bytes {
-            return Err(HeadFault::HeadersTooLarge { limit: self.max_header_bytes });
+            return Err(HeadFault::HeadersTooLarge {
+                limit: self.max_header_bytes,
+            });
         }
         let mut hosts = headers.get_all(HOST).iter();
         let first = hosts.next();
-        if hosts.next().is_none() && first.is_none_or(is_host) { Ok(()) } else { Err(HeadFault::Host) }
+        if hosts.next().is_none() && first.is_none_or(is_host) {
+            Ok(())
+        } else {
+            Err(HeadFault::Host)
+        }
     }
 }
 
@@ -75,8 +93,9 @@ fn is_host(value: &HeaderValue) -> bool {
 
 /// Why the head of a request is refused.
 ///
-/// `serve::Server` puts it into the extensions of what it takes over HTTP/1.1 without `Host`, and of the request that
-/// it makes in place of one that the HTTP stack could not read. [`HeadBoundsLayer`] answers both.
+/// `serve::Server` puts it into the extensions of what it takes over HTTP/1.1 without `Host`, and
+/// of the request that it makes in place of one that the HTTP stack could not read.
+/// [`HeadBoundsLayer`] answers both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HeadFault {
@@ -98,11 +117,15 @@ pub enum HeadFault {
         /// The most headers allowed.
         limit: usize,
     },
-    /// `Host` is missing over HTTP/1.1, or there are several, or it is malformed: 400 (RFC 9112 section 3.2).
+    /// `Host` is missing over HTTP/1.1, or there are several, or it is malformed: 400 (RFC 9112
+    /// section 3.2).
     #[error("expected one Host header with a host, found none, several or another value")]
     Host,
-    /// The HTTP stack could not read the request line or the headers, or they exceed its own bounds: 400, 414 or 431.
-    #[error("expected a request line and headers that can be read, found others, answered {status}")]
+    /// The HTTP stack could not read the request line or the headers, or they exceed its own
+    /// bounds: 400, 414 or 431.
+    #[error(
+        "expected a request line and headers that can be read, found others, answered {status}"
+    )]
     Unreadable {
         /// The status with which the HTTP stack answers.
         status: StatusCode,
@@ -115,17 +138,21 @@ impl HeadFault {
     pub fn status(self) -> StatusCode {
         match self {
             Self::UriTooLong { .. } => StatusCode::URI_TOO_LONG,
-            Self::HeadersTooLarge { .. } | Self::TooManyHeaders { .. } => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            Self::HeadersTooLarge { .. } | Self::TooManyHeaders { .. } => {
+                StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE
+            }
             Self::Host => StatusCode::BAD_REQUEST,
             Self::Unreadable { status } => status,
         }
     }
 }
 
-/// A layer that answers requests whose head is refused by [`HeadBounds`] or by `serve::Server` ([`HeadFault`]), by a
-/// function of the caller's. Their bodies are drained, up to 64 KiB in 5 s, so that their senders get the answer.
+/// A layer that answers requests whose head is refused by [`HeadBounds`] or by `serve::Server`
+/// ([`HeadFault`]), by a function of the caller's. Their bodies are drained, up to 64 KiB in 5 s,
+/// so that their senders get the answer.
 ///
-/// Put it inside of [`RequestKeyLayer`](crate::RequestKeyLayer), so that its answers have an `X-RequestKey`.
+/// Put it inside of [`RequestKeyLayer`](crate::RequestKeyLayer), so that its answers have an
+/// `X-RequestKey`.
 #[derive(Clone, Debug)]
 pub struct HeadBoundsLayer<F> {
     bounds: HeadBounds,
@@ -145,7 +172,10 @@ impl<S, F: Clone> Layer<S> for HeadBoundsLayer<F> {
     type Service = HeadBoundsService<S, F>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        HeadBoundsService { inner, layer: self.clone() }
+        HeadBoundsService {
+            inner,
+            layer: self.clone(),
+        }
     }
 }
 
@@ -175,12 +205,17 @@ where
         let found = request.extensions().get().copied().map_or(Ok(()), Err);
         let judged = found.and_then(|()| self.layer.bounds.judge(request.uri(), request.headers()));
         let Err(fault) = judged else {
-            return HeadBoundsFuture::Within { answer: self.inner.call(request) };
+            return HeadBoundsFuture::Within {
+                answer: self.inner.call(request),
+            };
         };
         let (head, body) = request.into_parts();
         let answer = Some((self.layer.answer)(fault, &head));
         let body = BodyReader::new(&head.headers, Box::pin(body));
-        HeadBoundsFuture::Refused { draining: Box::pin(body.drain(Peer::Unknown, DRAINING)), answer }
+        HeadBoundsFuture::Refused {
+            draining: Box::pin(body.drain(Peer::Unknown, DRAINING)),
+            answer,
+        }
     }
 }
 
@@ -218,7 +253,9 @@ where
             Projected::Within { answer } => answer.poll(context),
             Projected::Refused { draining, answer } => {
                 ready!(draining.as_mut().poll(context));
-                Poll::Ready(Ok(answer.take().expect("a future is not polled after its end")))
+                Poll::Ready(Ok(answer
+                    .take()
+                    .expect("a future is not polled after its end")))
             }
         }
     }

@@ -25,7 +25,9 @@ pub use cpu_pool::CpuPool;
 pub use endpoint::{AnswerBy, Endpoint, EndpointFault, KnownCaller, serve};
 #[cfg(feature = "endpoint-url")]
 pub use endpoint_url::{AddressError, AddressFault, EndpointUrl};
-pub use head_bounds::{HeadBounds, HeadBoundsFuture, HeadBoundsLayer, HeadBoundsService, HeadFault};
+pub use head_bounds::{
+    HeadBounds, HeadBoundsFuture, HeadBoundsLayer, HeadBoundsService, HeadFault,
+};
 pub use recurring::{FORGET_EVERY, Recurring};
 pub use request_key::{RequestKey, RequestKeyFuture, RequestKeyLayer, RequestKeyService};
 pub use retry_after::RetryAfter;

@@ -2,8 +2,8 @@
 
 use http::HeaderName;
 
-/// `apikey`: the API key of a customer at the provider (Specification: "Authentication", 1 and 2), and of a provider at
-/// a customer's webhook receivers (Default: "Webhooks").
+/// `apikey`: the API key of a customer at the provider (Specification: "Authentication", 1 and 2),
+/// and of a provider at a customer's webhook receivers (Default: "Webhooks").
 pub const API_KEY: HeaderName = HeaderName::from_static("apikey");
 
 /// `X-RequestKey`: the key of a request (Specification: "What the service does"). See
@@ -16,8 +16,8 @@ pub const TOKEN_PATH: &str = "/v1.0/auth";
 /// The path of the statement endpoint below the base (Specification: "Request statement").
 pub const STATEMENT_PATH: &str = "/accounts/v2.0/statement";
 
-/// Whether a call or a delivery, or the connection under it, has this header anyway. An API key cannot be in such a
-/// header.
+/// Whether a call or a delivery, or the connection under it, has this header anyway. An API key
+/// cannot be in such a header.
 #[must_use]
 pub fn is_reserved(name: &HeaderName) -> bool {
     const RESERVED: [&str; 15] = [

@@ -1,5 +1,5 @@
-//! What a supervisor and a monitoring system ask of a service, for a port of its own: `/livez`, `/readyz`, and with
-//! the feature `prometheus` also `/metrics`.
+//! What a supervisor and a monitoring system ask of a service, for a port of its own: `/livez`,
+//! `/readyz`, and with the feature `prometheus` also `/metrics`.
 //!
 //! | path | answer |
 //! |---|---|
@@ -7,8 +7,9 @@
 //! | `/readyz` | 200 if each check passes and the program is not stopping; otherwise 503 with the names of what fails |
 //! | `/metrics` | the metrics as Prometheus reads them; 404 without [`OperationsOptions::prometheus`] |
 //!
-//! Answers are plain text. No answer has the text of an error: the log has it. The port should not be reachable from
-//! outside, because checks ask the stores and metrics tell how much business there is.
+//! Answers are plain text. No answer has the text of an error: the log has it. The port should not
+//! be reachable from outside, because checks ask the stores and metrics tell how much business
+//! there is.
 //!
 //! ```no_run
 //! use bankrail_http::operations::{Operations, OperationsOptions};
@@ -63,8 +64,9 @@ bankrail_values::options! {
 }
 
 impl OperationsOptions {
-    /// Adds a check to `/readyz`, such as the `check` of a store. All checks run at once, each time that `/readyz` is
-    /// asked; an error, a panic and [`OperationsOptions::check_timeout`] are failures.
+    /// Adds a check to `/readyz`, such as the `check` of a store. All checks run at once, each time
+    /// that `/readyz` is asked; an error, a panic and [`OperationsOptions::check_timeout`] are
+    /// failures.
     ///
     /// The name is shown in the answer. The text of an error is logged, so it must have no secret.
     #[must_use]
@@ -78,8 +80,8 @@ impl OperationsOptions {
         self
     }
 
-    /// `/readyz` fails from the completion of this future on, as from `Shutdown::wanted` of the feature `serve`. The
-    /// answer names `stopping`.
+    /// `/readyz` fails from the completion of this future on, as from `Shutdown::wanted` of the
+    /// feature `serve`. The answer names `stopping`.
     #[must_use]
     pub fn not_ready_from(mut self, stopping: impl Future<Output = ()> + Send + 'static) -> Self {
         self.stopping = Some(Box::pin(stopping));
@@ -97,7 +99,8 @@ impl fmt::Debug for OperationsOptions {
     }
 }
 
-/// The tower service of the port for operations; see the [module](self). Cheap to clone; clones share everything.
+/// The tower service of the port for operations; see the [module](self). Cheap to clone; clones
+/// share everything.
 #[derive(Clone, Debug)]
 pub struct Operations(Arc<Parts>);
 
@@ -113,7 +116,9 @@ struct Parts {
 impl fmt::Debug for Parts {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.checks.iter().map(Check::name).collect();
-        out.debug_struct("Parts").field("checks", &names).finish_non_exhaustive()
+        out.debug_struct("Parts")
+            .field("checks", &names)
+            .finish_non_exhaustive()
     }
 }
 
@@ -142,21 +147,38 @@ impl Operations {
     ) -> std::io::Result<crate::serve::Server<Self>> {
         use crate::serve::{Server, ServerOptions};
         let listener = tokio::net::TcpListener::bind(&address).await;
-        let listener = listener.map_err(|error| std::io::Error::new(error.kind(), format!("{address}: {error}")))?;
-        Ok(Server::without_tls(listener, Self::new(options), ServerOptions::new()))
+        let listener = listener
+            .map_err(|error| std::io::Error::new(error.kind(), format!("{address}: {error}")))?;
+        Ok(Server::without_tls(
+            listener,
+            Self::new(options),
+            ServerOptions::new(),
+        ))
     }
 
     /// The names of what fails: of the checks, and `stopping`. Empty: the service is ready.
     pub async fn failing(&self) -> Vec<&'static str> {
         // A program that is stopping closes its stores, so they are not asked any more.
-        if self.is_stopping() { vec!["stopping"] } else { failing(&self.0.checks, self.0.check_timeout).await }
+        if self.is_stopping() {
+            vec!["stopping"]
+        } else {
+            failing(&self.0.checks, self.0.check_timeout).await
+        }
     }
 
     /// Polls the future once. It is polled again at each request, so it needs no waker.
     fn is_stopping(&self) -> bool {
         if !self.0.stops.load(Ordering::Acquire) {
-            let mut stopping = self.0.stopping.lock().unwrap_or_else(PoisonError::into_inner);
-            let ready = stopping.as_mut().map(|future| future.as_mut().poll(&mut Context::from_waker(Waker::noop())));
+            let mut stopping = self
+                .0
+                .stopping
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let ready = stopping.as_mut().map(|future| {
+                future
+                    .as_mut()
+                    .poll(&mut Context::from_waker(Waker::noop()))
+            });
             if ready == Some(Poll::Ready(())) {
                 *stopping = None;
                 self.0.stops.store(true, Ordering::Release);
@@ -170,15 +192,23 @@ impl Operations {
             return text(StatusCode::NOT_FOUND, "not found\n".into());
         }
         if !matches!(*method, Method::GET | Method::HEAD) {
-            let mut refused = text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed\n".into());
-            refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+            let mut refused = text(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "method not allowed\n".into(),
+            );
+            refused
+                .headers_mut()
+                .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
             return refused;
         }
         match path {
             "/livez" => text(StatusCode::OK, "alive\n".into()),
             "/readyz" => match &*self.failing().await {
                 [] => text(StatusCode::OK, "ready\n".into()),
-                names => text(StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {}\n", names.join(", "))),
+                names => text(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    format!("not ready: {}\n", names.join(", ")),
+                ),
             },
             _ => self.metrics(),
         }
@@ -190,12 +220,18 @@ impl Operations {
             return text(StatusCode::NOT_FOUND, "no metrics\n".into());
         };
         let mut answer = text(StatusCode::OK, prometheus.render());
-        answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(Prometheus::CONTENT_TYPE));
+        answer.headers_mut().insert(
+            CONTENT_TYPE,
+            HeaderValue::from_static(Prometheus::CONTENT_TYPE),
+        );
         answer
     }
 
     #[cfg(not(feature = "prometheus"))]
-    #[allow(clippy::unused_self, reason = "the metrics are in it with the feature `prometheus`")]
+    #[allow(
+        clippy::unused_self,
+        reason = "the metrics are in it with the feature `prometheus`"
+    )]
     fn metrics(&self) -> Response<Full<Bytes>> {
         text(StatusCode::NOT_FOUND, "no metrics\n".into())
     }
@@ -211,7 +247,11 @@ impl<A: Send + 'static> Service<Request<A>> for Operations {
     }
 
     fn call(&mut self, request: Request<A>) -> Self::Future {
-        let (operations, method, uri) = (self.clone(), request.method().clone(), request.uri().clone());
+        let (operations, method, uri) = (
+            self.clone(),
+            request.method().clone(),
+            request.uri().clone(),
+        );
         Box::pin(async move { Ok(operations.answer(&method, uri.path()).await) })
     }
 }
@@ -219,7 +259,12 @@ impl<A: Send + 'static> Service<Request<A>> for Operations {
 fn text(status: StatusCode, text: String) -> Response<Full<Bytes>> {
     let mut answer = Response::new(Full::from(text));
     *answer.status_mut() = status;
-    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer.headers_mut().insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static("text/plain; charset=utf-8"),
+    );
+    answer
+        .headers_mut()
+        .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     answer
 }

@@ -7,7 +7,8 @@ use tokio::task::JoinSet;
 /// The time between two removals of old records from a store.
 pub const FORGET_EVERY: Duration = Duration::from_secs(3600);
 
-/// Work that is done at once and again after each interval, in a task beside its caller. It ends when this is dropped.
+/// Work that is done at once and again after each interval, in a task beside its caller. It ends
+/// when this is dropped.
 #[derive(Debug)]
 #[must_use = "the work ends when this is dropped"]
 pub struct Recurring {
@@ -15,8 +16,13 @@ pub struct Recurring {
 }
 
 impl Recurring {
-    /// Starts the work. Each time it gets a clone of `context`. The interval begins when the work is done.
-    pub fn start<C, F>(interval: Duration, context: C, work: impl Fn(C) -> F + Send + 'static) -> Self
+    /// Starts the work. Each time it gets a clone of `context`. The interval begins when the work
+    /// is done.
+    pub fn start<C, F>(
+        interval: Duration,
+        context: C,
+        work: impl Fn(C) -> F + Send + 'static,
+    ) -> Self
     where
         C: Clone + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,

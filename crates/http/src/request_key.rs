@@ -13,8 +13,8 @@ use tower_layer::Layer;
 use tower_service::Service;
 use uuid::Uuid;
 
-/// The key that a service gives to a request (Specification: "What the service does"): a UUID, sent in the header
-/// `X-RequestKey` of the answer, by which support staff find the call.
+/// The key that a service gives to a request (Specification: "What the service does"): a UUID, sent
+/// in the header `X-RequestKey` of the answer, by which support staff find the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RequestKey(HyphenatedUuid);
 
@@ -31,12 +31,14 @@ impl RequestKey {
         extensions.get().copied()
     }
 
-    /// The key of the only `X-RequestKey` header. `None` if there is none, more than one, or one that is not a
-    /// hyphenated UUID.
+    /// The key of the only `X-RequestKey` header. `None` if there is none, more than one, or one
+    /// that is not a hyphenated UUID.
     #[must_use]
     pub fn from_headers(headers: &HeaderMap) -> Option<Self> {
         let text = content::only(headers, &REQUEST_KEY)?.to_str().ok()?;
-        HyphenatedUuid::parse(text.trim_matches([' ', '\t'])).ok().map(Self)
+        HyphenatedUuid::parse(text.trim_matches([' ', '\t']))
+            .ok()
+            .map(Self)
     }
 
     /// The UUID.
@@ -60,11 +62,12 @@ impl From<RequestKey> for HeaderValue {
     }
 }
 
-/// A layer that gives every request a [`RequestKey`], in the extensions of the request and as the header `X-RequestKey`
-/// of the answer, whichever inner service answers.
+/// A layer that gives every request a [`RequestKey`], in the extensions of the request and as the
+/// header `X-RequestKey` of the answer, whichever inner service answers.
 ///
 /// - A key that is already in the extensions stays, so that the layer can be applied twice.
-/// - Otherwise the key is new, or after [`RequestKeyLayer::accept_incoming`] that of the request's header.
+/// - Otherwise the key is new, or after [`RequestKeyLayer::accept_incoming`] that of the request's
+///   header.
 /// - A header of that name on the answer is replaced.
 ///
 /// Make it the outermost layer: the answers of outer layers have no key.
@@ -80,8 +83,8 @@ impl RequestKeyLayer {
         Self::default()
     }
 
-    /// Takes the key of the request's `X-RequestKey` header if it is a hyphenated UUID. For a service behind a gateway
-    /// that sets this header on each request.
+    /// Takes the key of the request's `X-RequestKey` header if it is a hyphenated UUID. For a
+    /// service behind a gateway that sets this header on each request.
     #[must_use]
     pub fn accept_incoming(mut self) -> Self {
         self.accept_incoming = true;
@@ -93,7 +96,10 @@ impl<S> Layer<S> for RequestKeyLayer {
     type Service = RequestKeyService<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        RequestKeyService { inner, accept_incoming: self.accept_incoming }
+        RequestKeyService {
+            inner,
+            accept_incoming: self.accept_incoming,
+        }
     }
 }
 
@@ -119,7 +125,10 @@ where
     fn call(&mut self, mut request: Request<A>) -> Self::Future {
         let known = RequestKey::of(request.extensions());
         let key = known.unwrap_or_else(|| {
-            let incoming = self.accept_incoming.then(|| RequestKey::from_headers(request.headers())).flatten();
+            let incoming = self
+                .accept_incoming
+                .then(|| RequestKey::from_headers(request.headers()))
+                .flatten();
             let key = incoming.unwrap_or_else(RequestKey::random);
             request.extensions_mut().insert(key);
             key
@@ -128,7 +137,10 @@ where
         if let Some(given) = request.extensions().get::<GivenKey>() {
             given.tell(key);
         }
-        RequestKeyFuture { answer: self.inner.call(request), key }
+        RequestKeyFuture {
+            answer: self.inner.call(request),
+            key,
+        }
     }
 }
 

@@ -26,13 +26,19 @@ pub enum RetryAfter {
 }
 
 impl RetryAfter {
-    /// Reads the only `Retry-After` header: digits, or a date in any of HTTP's three spellings. `None` if there is no
-    /// such header, more than one, or one with other content. A number of seconds above 2^64 − 1 counts as that.
+    /// Reads the only `Retry-After` header: digits, or a date in any of HTTP's three spellings.
+    /// `None` if there is no such header, more than one, or one with other content. A number of
+    /// seconds above 2^64 − 1 counts as that.
     #[must_use]
     pub fn from_headers(headers: &HeaderMap) -> Option<Self> {
-        let text = content::only(headers, &RETRY_AFTER)?.to_str().ok()?.trim_matches([' ', '\t']);
+        let text = content::only(headers, &RETRY_AFTER)?
+            .to_str()
+            .ok()?
+            .trim_matches([' ', '\t']);
         if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Some(Self::After(Duration::from_secs(text.parse().unwrap_or(u64::MAX))));
+            return Some(Self::After(Duration::from_secs(
+                text.parse().unwrap_or(u64::MAX),
+            )));
         }
         let date: SystemTime = httpdate::parse_http_date(text).ok()?;
         Some(Self::At(date.into()))
@@ -51,7 +57,11 @@ impl RetryAfter {
 impl From<RetryAfter> for HeaderValue {
     /// Writes seconds, rounded up, or a date, rounded up to a second.
     fn from(retry_after: RetryAfter) -> Self {
-        let up = |duration: Duration| duration.as_secs().saturating_add(u64::from(duration.subsec_nanos() > 0));
+        let up = |duration: Duration| {
+            duration
+                .as_secs()
+                .saturating_add(u64::from(duration.subsec_nanos() > 0))
+        };
         match retry_after {
             RetryAfter::After(wait) => Self::from(up(wait)),
             RetryAfter::At(at) => {

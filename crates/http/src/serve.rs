@@ -1,17 +1,22 @@
-//! A server for the routers of both sides: HTTPS with a bound on everything that a peer can hold open.
+//! A server for the routers of both sides: HTTPS with a bound on everything that a peer can hold
+//! open.
 //!
 //! - [`CertificateFiles`] replaces the certificate while the server runs.
-//! - [`Shutdown`] is the wish to stop. A [`Server`] that stops accepts no more connections, takes no more requests
-//!   (over HTTP/2 it says so with GOAWAY), and answers those that it has taken.
-//! - An endpoint answers before the time of a request is over, with its own body ([`AnswerBy`](crate::AnswerBy)). Any
-//!   other service that does not is answered 503 by the server, with `X-RequestKey` and without a body.
-//! - [`HeadBoundsLayer`](crate::HeadBoundsLayer) answers a request over HTTP/1.1 without `Host`, and what the HTTP
-//!   stack refuses by itself over HTTP/1.1: a request line or a header that cannot be parsed (400), more than 100
-//!   headers or more bytes than [`ServerOptions::max_header_bytes`] (431 or 414). In place of a request that could not
-//!   be read, the service gets `OPTIONS *` with a [`HeadFault`](crate::HeadFault) as an extension. If its answer has
-//!   not the fault's status, as without that layer, the server's answer has `X-RequestKey` and no body.
-//! - The HTTP stack's own answers stay where no other can be given: over HTTP/2, where a stream is reset or its headers
-//!   are answered 431, and over HTTP/1.1 behind an answer that is still being sent.
+//! - [`Shutdown`] is the wish to stop. A [`Server`] that stops accepts no more connections, takes
+//!   no more requests (over HTTP/2 it says so with GOAWAY), and answers those that it has taken.
+//! - An endpoint answers before the time of a request is over, with its own body
+//!   ([`AnswerBy`](crate::AnswerBy)). Any other service that does not is answered 503 by the
+//!   server, with `X-RequestKey` and without a body.
+//! - [`HeadBoundsLayer`](crate::HeadBoundsLayer) answers a request over HTTP/1.1 without `Host`,
+//!   and what the HTTP stack refuses by itself over HTTP/1.1: a request line or a header that
+//!   cannot be parsed (400), more than 100 headers or more bytes than
+//!   [`ServerOptions::max_header_bytes`] (431 or 414). In place of a request that could not be
+//!   read, the service gets `OPTIONS *` with a [`HeadFault`](crate::HeadFault) as an extension. If
+//!   its answer has not the fault's status, as without that layer, the server's answer has
+//!   `X-RequestKey` and no body.
+//! - The HTTP stack's own answers stay where no other can be given: over HTTP/2, where a stream is
+//!   reset or its headers are answered 431, and over HTTP/1.1 behind an answer that is still being
+//!   sent.
 //!
 //! ```no_run
 //! use bankrail_http::serve::{Server, ServerOptions};
@@ -79,7 +84,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Serves a tower service, such as an axum router, over HTTP/1.1 and HTTP/2.
 ///
-/// What a peer can hold open is bounded: see [`ServerOptions`]. A connection that exceeds a time is closed.
+/// What a peer can hold open is bounded: see [`ServerOptions`]. A connection that exceeds a time is
+/// closed.
 #[derive(Debug)]
 #[must_use = "a server serves while its `run` is awaited"]
 pub struct Server<S> {
@@ -90,19 +96,34 @@ pub struct Server<S> {
 }
 
 impl<S> Server<S> {
-    /// A server over TLS (Specification: "Authentication", rule 5). If the configuration names no protocols, it offers
-    /// HTTP/2 and HTTP/1.1.
-    pub fn new(listener: TcpListener, mut tls: ServerConfig, service: S, options: ServerOptions) -> Self {
+    /// A server over TLS (Specification: "Authentication", rule 5). If the configuration names no
+    /// protocols, it offers HTTP/2 and HTTP/1.1.
+    pub fn new(
+        listener: TcpListener,
+        mut tls: ServerConfig,
+        service: S,
+        options: ServerOptions,
+    ) -> Self {
         if tls.alpn_protocols.is_empty() {
             tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         }
-        Self { listener, tls: Some(Arc::new(tls)), service, options }
+        Self {
+            listener,
+            tls: Some(Arc::new(tls)),
+            service,
+            options,
+        }
     }
 
-    /// A server without TLS and over HTTP/1.1 alone, for a host behind a proxy that ends TLS. API keys, assertions and
-    /// tokens are readable on the way from the proxy.
+    /// A server without TLS and over HTTP/1.1 alone, for a host behind a proxy that ends TLS. API
+    /// keys, assertions and tokens are readable on the way from the proxy.
     pub fn without_tls(listener: TcpListener, service: S, options: ServerOptions) -> Self {
-        Self { listener, tls: None, service, options }
+        Self {
+            listener,
+            tls: None,
+            service,
+            options,
+        }
     }
 
     /// The address that the server listens on.
@@ -113,15 +134,20 @@ impl<S> Server<S> {
         self.listener.local_addr()
     }
 
-    /// Serves until `shutdown` completes. Then it accepts no more connections and no more requests, and waits for those
-    /// in progress, at most [`ServerOptions::shutdown_timeout`].
+    /// Serves until `shutdown` completes. Then it accepts no more connections and no more requests,
+    /// and waits for those in progress, at most [`ServerOptions::shutdown_timeout`].
     pub async fn run<B>(self, shutdown: impl Future<Output = ()>)
     where
         S: HttpService<B>,
         B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let Self { listener, tls, service, options } = self;
+        let Self {
+            listener,
+            tls,
+            service,
+            options,
+        } = self;
         let tls = tls.map(TlsAcceptor::from);
         let places = Places::new(options.clone());
         let (stop, stopped) = watch::channel(false);
@@ -138,7 +164,12 @@ impl<S> Server<S> {
             let (stream, peer) = match accepted {
                 Ok(accepted) => accepted,
                 // The peer has gone away.
-                Err(error) if matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset) => {
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset
+                    ) =>
+                {
                     continue;
                 }
                 Err(error) => {
@@ -146,8 +177,14 @@ impl<S> Server<S> {
                         tracing::warn!(%error, "a connection was not accepted");
                         told = Some(Instant::now());
                     }
-                    let lacks = error.raw_os_error().is_some_and(|code| NO_DESCRIPTORS.contains(&code));
-                    let wait = if lacks && places.give_up_one() { LOOK_AGAIN } else { AFTER_FAILED_ACCEPT };
+                    let lacks = error
+                        .raw_os_error()
+                        .is_some_and(|code| NO_DESCRIPTORS.contains(&code));
+                    let wait = if lacks && places.give_up_one() {
+                        LOOK_AGAIN
+                    } else {
+                        AFTER_FAILED_ACCEPT
+                    };
                     tokio::select! {
                         biased;
                         () = &mut shutdown => break,
@@ -158,7 +195,8 @@ impl<S> Server<S> {
                 }
             };
             let mut place = places.admit(peer.ip());
-            // This connection and those in the operating system's queue wait until one ends or is idle.
+            // This connection and those in the operating system's queue wait until one ends or is
+            // idle.
             while let Err(NoPlace::Wait) = place {
                 tokio::select! {
                     biased;
@@ -179,9 +217,15 @@ impl<S> Server<S> {
         }
         drop(listener);
         stop.send_replace(true);
-        let ended = timeout(options.shutdown_timeout, async { while connections.join_next().await.is_some() {} }).await;
+        let ended = timeout(options.shutdown_timeout, async {
+            while connections.join_next().await.is_some() {}
+        })
+        .await;
         if ended.is_err() {
-            tracing::warn!(connections = connections.len(), "connections were cut off at shutdown");
+            tracing::warn!(
+                connections = connections.len(),
+                "connections were cut off at shutdown"
+            );
         }
     }
 }

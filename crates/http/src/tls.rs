@@ -19,8 +19,8 @@ pub enum TlsRoots {
     OnlyPem(Vec<u8>),
 }
 
-/// Makes a configuration for TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1, with the process's crypto provider if one is
-/// installed and AWS-LC otherwise. With `None`, no certificate is trusted.
+/// Makes a configuration for TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1, with the process's crypto
+/// provider if one is installed and AWS-LC otherwise. With `None`, no certificate is trusted.
 ///
 /// # Errors
 /// [`TlsError`] if the certificates or the crypto provider are unusable.
@@ -28,12 +28,20 @@ pub fn client_config(roots: Option<&TlsRoots>) -> Result<ClientConfig, TlsError>
     let provider = CryptoProvider::get_default()
         .cloned()
         .unwrap_or_else(|| Arc::new(rustls::crypto::aws_lc_rs::default_provider()));
-    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let builder =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let builder = builder.map_err(TlsError::provider)?;
     let mut configuration = match roots {
-        Some(TlsRoots::Platform) => builder.with_platform_verifier().map_err(TlsError::provider)?.with_no_client_auth(),
-        Some(TlsRoots::OnlyPem(pem)) => builder.with_root_certificates(read_roots(pem)?).with_no_client_auth(),
-        None => builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth(),
+        Some(TlsRoots::Platform) => builder
+            .with_platform_verifier()
+            .map_err(TlsError::provider)?
+            .with_no_client_auth(),
+        Some(TlsRoots::OnlyPem(pem)) => builder
+            .with_root_certificates(read_roots(pem)?)
+            .with_no_client_auth(),
+        None => builder
+            .with_root_certificates(RootCertStore::empty())
+            .with_no_client_auth(),
     };
     configuration.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(configuration)
@@ -43,9 +51,15 @@ fn read_roots(pem: &[u8]) -> Result<RootCertStore, TlsError> {
     let mut store = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(pem) {
         let certificate = certificate.map_err(|error| TlsError::Certificate(Box::new(error)))?;
-        store.add(certificate).map_err(|error| TlsError::Certificate(Box::new(error)))?;
+        store
+            .add(certificate)
+            .map_err(|error| TlsError::Certificate(Box::new(error)))?;
     }
-    if store.is_empty() { Err(TlsError::NoCertificate) } else { Ok(store) }
+    if store.is_empty() {
+        Err(TlsError::NoCertificate)
+    } else {
+        Ok(store)
+    }
 }
 
 /// Why TLS could not be set up.
@@ -97,7 +111,8 @@ impl TlsFault {
     pub fn of(error: &(dyn Error + 'static)) -> Option<Self> {
         Some(match error.downcast_ref()? {
             rustls::Error::InvalidCertificate(error) => match error {
-                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => Self::Name,
+                CertificateError::NotValidForName
+                | CertificateError::NotValidForNameContext { .. } => Self::Name,
                 CertificateError::Expired
                 | CertificateError::ExpiredContext { .. }
                 | CertificateError::NotValidYet
@@ -136,7 +151,9 @@ impl TlsFault {
     pub fn advice(self) -> &'static str {
         match self {
             Self::Name => "call the service by a name that is in its certificate",
-            Self::Time => "check the clock of this machine, and ask the service for its certificate",
+            Self::Time => {
+                "check the clock of this machine, and ask the service for its certificate"
+            }
             Self::Issuer => {
                 "name the service's certificate authority: `tls_roots`, `roots` in connection.toml, or --roots"
             }

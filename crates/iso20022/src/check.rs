@@ -40,7 +40,15 @@ impl Checker {
         push_step(&mut start, shape.document, None);
         push_step(&mut start, shape.root_name(), None);
         let memory = Some(Memory::default());
-        Self { shape, findings: Vec::new(), start, path: Vec::new(), asked, met_markup: false, memory }
+        Self {
+            shape,
+            findings: Vec::new(),
+            start,
+            path: Vec::new(),
+            asked,
+            met_markup: false,
+            memory,
+        }
     }
 
     /// For the element at a path. Of the rules beyond the schema only those within it are asked.
@@ -54,7 +62,8 @@ impl Checker {
         self.findings
     }
 
-    /// True when nothing has been found, and nothing met that only reading the document again can judge.
+    /// True when nothing has been found, and nothing met that only reading the document again can
+    /// judge.
     pub(crate) fn is_clean(&self) -> bool {
         self.findings.is_empty() && !self.met_markup
     }
@@ -90,19 +99,26 @@ impl Checker {
 
     /// The elements of a field are none although there must be one.
     pub(crate) fn missing(&mut self, field: Field) {
-        self.report(FindingKind::Missing { name: field.wire.to_owned() });
+        self.report(FindingKind::Missing {
+            name: field.wire.to_owned(),
+        });
     }
 
     /// The current element stands once too often.
     #[cold]
     pub(crate) fn repeated(&mut self, field: Field) {
-        self.report(FindingKind::Repeated { name: field.wire, max: field.max });
+        self.report(FindingKind::Repeated {
+            name: field.wire,
+            max: field.max,
+        });
     }
 
     /// A choice without any of its alternatives.
     pub fn no_choice(&mut self, fields: &[Field]) {
         if !self.only_missing() {
-            self.report(FindingKind::Missing { name: alternatives(fields) });
+            self.report(FindingKind::Missing {
+                name: alternatives(fields),
+            });
         }
     }
 
@@ -114,28 +130,43 @@ impl Checker {
         }
     }
 
-    /// Reports the parts of a model that no document can hold. Of any other model the document is written and read
-    /// again, which reports more.
+    /// Reports the parts of a model that no document can hold. Of any other model the document is
+    /// written and read again, which reports more.
     #[cold]
     fn beyond_schema(&mut self, extras: &Extras) {
         for extra in extras.parts() {
             self.report(match &extra.part {
-                ExtraPart::Xml(xml) => FindingKind::UnknownElement { name: shown(element_name(xml)) },
-                ExtraPart::Text(text) => FindingKind::UnexpectedText { found: excerpt(text) },
-                ExtraPart::Attribute { name, .. } => FindingKind::UnknownAttribute { name: shown(name) },
+                ExtraPart::Xml(xml) => FindingKind::UnknownElement {
+                    name: shown(element_name(xml)),
+                },
+                ExtraPart::Text(text) => FindingKind::UnexpectedText {
+                    found: excerpt(text),
+                },
+                ExtraPart::Attribute { name, .. } => {
+                    FindingKind::UnknownAttribute { name: shown(name) }
+                }
             });
         }
     }
 
     pub(crate) fn report(&mut self, kind: FindingKind) {
-        if self.only_missing() && !matches!(kind, FindingKind::Missing { .. } | FindingKind::MissingCurrency) {
+        if self.only_missing()
+            && !matches!(
+                kind,
+                FindingKind::Missing { .. } | FindingKind::MissingCurrency
+            )
+        {
             return;
         }
         let mut path = self.start.clone();
         for (field, index) in &self.path {
             push_step(&mut path, field.wire, (field.max > 1).then_some(*index));
         }
-        self.findings.push(Finding { kind, path, position: None });
+        self.findings.push(Finding {
+            kind,
+            path,
+            position: None,
+        });
     }
 }
 
@@ -151,6 +182,8 @@ impl Watch for Checker {
 
 fn element_name(xml: &str) -> &str {
     let name = xml.trim_start_matches('<');
-    let end = name.find(|c: char| c.is_whitespace() || c == '>' || c == '/').unwrap_or(name.len());
+    let end = name
+        .find(|c: char| c.is_whitespace() || c == '>' || c == '/')
+        .unwrap_or(name.len());
     name.get(..end).unwrap_or_default()
 }

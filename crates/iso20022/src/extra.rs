@@ -1,4 +1,5 @@
-//! The parts of a document that the schema does not have. They are kept, and written back in their place.
+//! The parts of a document that the schema does not have. They are kept, and written back in their
+//! place.
 
 use crate::output::Output;
 use std::cmp::Ordering;
@@ -6,13 +7,17 @@ use std::collections::HashSet;
 
 /// The parts of one sequence that the schema does not have.
 ///
-/// Each part knows its place: inside which of the sequence's elements (none: directly in the sequence) and after which
-/// element it stood.
+/// Each part knows its place: inside which of the sequence's elements (none: directly in the
+/// sequence) and after which element it stood.
 ///
-/// Two are equal when they have the same parts in the same order at each place. The order of the places does not count,
-/// because the elements around the parts give it.
+/// Two are equal when they have the same parts in the same order at each place. The order of the
+/// places does not count, because the elements around the parts give it.
 #[derive(Clone, Debug, Default, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(transparent)
+)]
 #[allow(clippy::box_collection)] // almost always absent, and then takes 8 bytes instead of 24
 pub struct Extras(Option<Box<Vec<Extra>>>);
 
@@ -21,11 +26,18 @@ pub struct Extras(Option<Box<Vec<Extra>>>);
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Extra {
-    /// The way from the sequence down to the element that holds the part; empty for the sequence itself.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    /// The way from the sequence down to the element that holds the part; empty for the sequence
+    /// itself.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Vec::is_empty")
+    )]
     pub inside: Vec<ExtraStep>,
     /// The element after which the part stood; `None` at the beginning.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub after: Option<ExtraStep>,
     /// The part.
     pub part: ExtraPart,
@@ -44,7 +56,11 @@ pub struct ExtraStep {
 
 /// A part that the schema does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 #[non_exhaustive]
 pub enum ExtraPart {
     /// Markup as it stood, with the namespace declarations it needs.
@@ -56,7 +72,10 @@ pub enum ExtraPart {
         /// The name, with its prefix.
         name: Box<str>,
         /// The namespace of a prefixed name.
-        #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+        #[cfg_attr(
+            feature = "serde",
+            serde(default, skip_serializing_if = "Option::is_none")
+        )]
         namespace: Option<Box<str>>,
         /// The value.
         value: Box<str>,
@@ -69,13 +88,21 @@ impl Extra {
         let step = |step: &ExtraStep| size_of::<ExtraStep>() + step.name.len();
         let part = match &self.part {
             ExtraPart::Xml(text) | ExtraPart::Text(text) => text.len(),
-            ExtraPart::Attribute { name, namespace, value } => {
+            ExtraPart::Attribute {
+                name,
+                namespace,
+                value,
+            } => {
                 name.len() + namespace.as_ref().map_or(0, |namespace| namespace.len()) + value.len()
             }
         };
         let place: usize = self.inside.iter().map(step).sum();
-        // Three times: a list that grows by doubling may have room for two, and the list of its sequence has one.
-        3 * size_of::<Self>() + place + self.after.as_ref().map_or(0, |after| after.name.len()) + part
+        // Three times: a list that grows by doubling may have room for two, and the list of its
+        // sequence has one.
+        3 * size_of::<Self>()
+            + place
+            + self.after.as_ref().map_or(0, |after| after.name.len())
+            + part
     }
 }
 
@@ -120,7 +147,11 @@ impl Extras {
     }
 
     pub(crate) fn from_parts(parts: Vec<Extra>) -> Self {
-        Self(if parts.is_empty() { None } else { Some(Box::new(parts)) })
+        Self(if parts.is_empty() {
+            None
+        } else {
+            Some(Box::new(parts))
+        })
     }
 
     /// Calls a writer with the parts.
@@ -128,7 +159,10 @@ impl Extras {
     pub fn with(&self, write: impl FnOnce(Kept<'_>)) {
         let mut parts: Vec<&Extra> = self.parts().iter().collect();
         parts.sort_by(|left, right| by_place(left, right));
-        write(Kept { parts: &parts, depth: 0 });
+        write(Kept {
+            parts: &parts,
+            depth: 0,
+        });
     }
 }
 
@@ -138,8 +172,8 @@ impl FromIterator<Extra> for Extras {
     }
 }
 
-/// Orders parts so that those of one place are together, before those of the elements within it. Within a place the
-/// order of the document stays.
+/// Orders parts so that those of one place are together, before those of the elements within it.
+/// Within a place the order of the document stays.
 fn by_place(left: &Extra, right: &Extra) -> Ordering {
     (&left.inside, &left.after).cmp(&(&right.inside, &right.after))
 }
@@ -150,12 +184,20 @@ fn step(step: Option<&ExtraStep>) -> Option<(&str, usize)> {
 }
 
 /// The parts with a given key, out of parts that are ordered by it.
-fn equal<'a, K: Ord>(parts: &'a [&'a Extra], key: impl Fn(&'a Extra) -> K, wanted: &K) -> &'a [&'a Extra] {
-    let rest = parts.get(parts.partition_point(|part| key(part) < *wanted)..).unwrap_or_default();
-    rest.get(..rest.partition_point(|part| key(part) <= *wanted)).unwrap_or_default()
+fn equal<'a, K: Ord>(
+    parts: &'a [&'a Extra],
+    key: impl Fn(&'a Extra) -> K,
+    wanted: &K,
+) -> &'a [&'a Extra] {
+    let rest = parts
+        .get(parts.partition_point(|part| key(part) < *wanted)..)
+        .unwrap_or_default();
+    rest.get(..rest.partition_point(|part| key(part) <= *wanted))
+        .unwrap_or_default()
 }
 
-/// The parts that concern the element being written, `depth` steps below their sequence, ordered by their place.
+/// The parts that concern the element being written, `depth` steps below their sequence, ordered by
+/// their place.
 #[derive(Clone, Copy, Debug)]
 pub struct Kept<'a> {
     parts: &'a [&'a Extra],
@@ -163,7 +205,10 @@ pub struct Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
-    pub(crate) const NONE: Kept<'static> = Kept { parts: &[], depth: 0 };
+    pub(crate) const NONE: Kept<'static> = Kept {
+        parts: &[],
+        depth: 0,
+    };
 
     /// True when there are none.
     #[inline]
@@ -184,7 +229,14 @@ impl<'a> Kept<'a> {
     fn write_attributes(&self, out: &mut Output<'_>) {
         let mut declared = HashSet::new();
         for part in self.here() {
-            let ExtraPart::Attribute { name, namespace, value } = &part.part else { continue };
+            let ExtraPart::Attribute {
+                name,
+                namespace,
+                value,
+            } = &part.part
+            else {
+                continue;
+            };
             if let (Some(namespace), Some((prefix, _))) = (namespace, name.split_once(':'))
                 && prefix != "xml"
                 && declared.insert(prefix)
@@ -195,7 +247,8 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// Writes the text and markup that stood after one of this element's children, or at its beginning.
+    /// Writes the text and markup that stood after one of this element's children, or at its
+    /// beginning.
     #[inline]
     pub fn children(&self, after: Option<(&str, usize)>, out: &mut Output<'_>) {
         if !self.is_empty() {
@@ -224,7 +277,13 @@ impl<'a> Kept<'a> {
         write: impl FnOnce(&mut Output<'_>, Kept<'_>),
     ) {
         let parts = self.inside(Some((name, index)));
-        write(out, Kept { parts, depth: self.depth + 1 });
+        write(
+            out,
+            Kept {
+                parts,
+                depth: self.depth + 1,
+            },
+        );
         self.children(Some((name, index)), out);
     }
 
@@ -252,7 +311,10 @@ mod tests {
     /// Each step and text counts, beside the part itself in a list that has grown.
     #[test]
     fn a_part_takes_the_memory_of_its_names_and_texts() {
-        let step = |name: &str| ExtraStep { name: name.into(), index: 7 };
+        let step = |name: &str| ExtraStep {
+            name: name.into(),
+            index: 7,
+        };
         let attribute = |namespace: Option<&str>| ExtraPart::Attribute {
             name: "a:b".into(),
             namespace: namespace.map(Into::into),
@@ -266,10 +328,24 @@ mod tests {
             (vec![], None, attribute(None), 8),
             (vec![], None, attribute(Some("urn:x")), 13),
             (vec![], Some(step("Amt")), ExtraPart::Xml("<a/>".into()), 7),
-            (vec![step("A"), step("Bcd")], None, ExtraPart::Text("".into()), 2 * each + 4),
-            (vec![step("A"), step("Bcd")], Some(step("Amt")), attribute(Some("urn:x")), 2 * each + 4 + 3 + 13),
+            (
+                vec![step("A"), step("Bcd")],
+                None,
+                ExtraPart::Text("".into()),
+                2 * each + 4,
+            ),
+            (
+                vec![step("A"), step("Bcd")],
+                Some(step("Amt")),
+                attribute(Some("urn:x")),
+                2 * each + 4 + 3 + 13,
+            ),
         ] {
-            let extra = Extra { inside, after, part };
+            let extra = Extra {
+                inside,
+                after,
+                part,
+            };
             assert_eq!(extra.memory(), 3 * size_of::<Extra>() + more, "{extra:?}");
         }
     }

@@ -1,4 +1,5 @@
-//! The properties of one element in a statement: its name, its tags, how often it occurs, and how a value can be wrong.
+//! The properties of one element in a statement: its name, its tags, how often it occurs, and how a
+//! value can be wrong.
 
 /// An element of a sequence, or an alternative of a choice.
 #[derive(Clone, Copy, Debug)]
@@ -87,5 +88,9 @@ pub enum Fault {
 
 /// The wire names of some fields, separated by `|`.
 pub(crate) fn alternatives(fields: &[Field]) -> String {
-    fields.iter().map(|field| field.wire).collect::<Vec<_>>().join("|")
+    fields
+        .iter()
+        .map(|field| field.wire)
+        .collect::<Vec<_>>()
+        .join("|")
 }

@@ -15,15 +15,16 @@ use std::fmt::Write as _;
 pub struct Finding {
     /// The kind of the deviation.
     pub kind: FindingKind,
-    /// The element, such as `/Document/Message/Group[1]/Unit[3]/Amt`; elements that may repeat carry their number, from
-    /// 1.
+    /// The element, such as `/Document/Message/Group[1]/Unit[3]/Amt`; elements that may repeat
+    /// carry their number, from 1.
     pub path: String,
     /// Where the element starts in the document; `None` when a model was checked.
     pub position: Option<Position>,
 }
 
 impl Finding {
-    /// Bytes of memory that one takes: itself, in a list that grows by doubling, what it quotes, and its path.
+    /// Bytes of memory that one takes: itself, in a list that grows by doubling, what it quotes,
+    /// and its path.
     pub(crate) fn memory(&self) -> usize {
         512 + self.path.len()
     }
@@ -41,7 +42,8 @@ pub struct Position {
     pub offset: u64,
 }
 
-/// The kind of a finding. [`FindingKind::is_schema`] distinguishes what the schema refuses from the rules beyond it.
+/// The kind of a finding. [`FindingKind::is_schema`] distinguishes what the schema refuses from the
+/// rules beyond it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FindingKind {
@@ -120,8 +122,8 @@ pub enum FindingKind {
         /// The text, cut and escaped.
         found: String,
     },
-    /// A text that cannot be read as its type. The element, or the nearest around it that may be missing, is kept as
-    /// markup.
+    /// A text that cannot be read as its type. The element, or the nearest around it that may be
+    /// missing, is kept as markup.
     #[error("expected {expected}, found {found}")]
     Unreadable {
         /// What was expected.
@@ -138,14 +140,15 @@ pub enum FindingKind {
     /// Supplementary data that is not exactly one element.
     #[error("expected exactly one element as supplementary data")]
     Envelope,
-    /// Supplementary data that holds, at any depth, something that the schema refuses: a document of the message, or an
-    /// element whose `xsi:type` names a type of the message's schema.
+    /// Supplementary data that holds, at any depth, something that the schema refuses: a document
+    /// of the message, or an element whose `xsi:type` names a type of the message's schema.
     #[error("expected supplementary data that the schema accepts: {why}")]
     EnvelopeDocument {
         /// Why it is refused.
         why: String,
     },
-    /// An element in supplementary data that is not of the built-in type of XML Schema that its `xsi:type` names.
+    /// An element in supplementary data that is not of the built-in type of XML Schema that its
+    /// `xsi:type` names.
     #[error("expected an {expected} of XML Schema in supplementary data, found {found}")]
     EnvelopeType {
         /// The name of the type.
@@ -153,7 +156,8 @@ pub enum FindingKind {
         /// The text, or the name of what the type does not have; cut and escaped.
         found: String,
     },
-    /// An `xsi:type` in supplementary data that names no type of XML Schema or of the message's schema.
+    /// An `xsi:type` in supplementary data that names no type of XML Schema or of the message's
+    /// schema.
     #[error("expected a type of XML Schema or of the message in supplementary data, found {found}")]
     EnvelopeTypeName {
         /// The name; cut and escaped.
@@ -184,8 +188,8 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// The name of the kind, such as `UnknownElement`; of a rule beyond the schema, the rule's own. Nothing of the
-    /// document is in it, so that it may be logged and counted.
+    /// The name of the kind, such as `UnknownElement`; of a rule beyond the schema, the rule's own.
+    /// Nothing of the document is in it, so that it may be logged and counted.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -213,37 +217,52 @@ impl FindingKind {
         }
     }
 
-    /// True for a finding that the schema refuses, and therefore [`Mode::Strict`](crate::Mode::Strict), too. False for
-    /// one that only `deny_findings` refuses.
+    /// True for a finding that the schema refuses, and therefore
+    /// [`Mode::Strict`](crate::Mode::Strict), too. False for one that only `deny_findings` refuses.
     #[must_use]
     pub fn is_schema(&self) -> bool {
         !matches!(
             self,
-            Self::IbanCheckDigits { .. } | Self::BicCountry { .. } | Self::CutZeros { .. } | Self::BrokenRule(_)
+            Self::IbanCheckDigits { .. }
+                | Self::BicCountry { .. }
+                | Self::CutZeros { .. }
+                | Self::BrokenRule(_)
         )
     }
 }
 
 impl fmt::Display for Position {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "line {}, column {}, byte {}", self.line, self.column, self.offset)
+        write!(
+            out,
+            "line {}, column {}, byte {}",
+            self.line, self.column, self.offset
+        )
     }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}: {}", self.path, self.kind)?;
-        self.position.map_or(Ok(()), |position| write!(out, " ({position})"))
+        self.position
+            .map_or(Ok(()), |position| write!(out, " ({position})"))
     }
 }
 
 impl std::error::Error for Finding {}
 
-/// A name or code for an error text. It is cut and escaped when it is long or holds control characters.
+/// A name or code for an error text. It is cut and escaped when it is long or holds control
+/// characters.
 pub fn shown(text: &str) -> String {
     let quoted = excerpt(text);
-    let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-    if inner == Some(text) { text.to_owned() } else { quoted }
+    let inner = quoted
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    if inner == Some(text) {
+        text.to_owned()
+    } else {
+        quoted
+    }
 }
 
 /// Appends one step to an element path; the number of a repeating element counts from 1.
@@ -260,8 +279,14 @@ pub(crate) fn push_step(path: &mut String, name: &str, index: Option<usize>) {
 pub(crate) fn fault_kind(fault: Fault, found: &str) -> FindingKind {
     match fault {
         Fault::Length { min, max, length } => FindingKind::Length { min, max, length },
-        Fault::Pattern { expected } => FindingKind::Pattern { expected, found: excerpt(found) },
-        Fault::Code { known } => FindingKind::UnknownCode { found: excerpt(found), known },
+        Fault::Pattern { expected } => FindingKind::Pattern {
+            expected,
+            found: excerpt(found),
+        },
+        Fault::Code { known } => FindingKind::UnknownCode {
+            found: excerpt(found),
+            known,
+        },
     }
 }
 
@@ -273,6 +298,14 @@ mod tests {
     fn a_finding_takes_the_memory_of_its_path_too() {
         let kind = FindingKind::Envelope;
         assert!(size_of::<Finding>() * 2 <= 512);
-        assert_eq!(Finding { kind, path: "/a/b".to_owned(), position: None }.memory(), 516);
+        assert_eq!(
+            Finding {
+                kind,
+                path: "/a/b".to_owned(),
+                position: None
+            }
+            .memory(),
+            516
+        );
     }
 }

@@ -33,7 +33,11 @@ impl<N: Node + Invent> InventField for N {
 impl<N: Node + Invent> InventField for Option<N> {
     fn invent_field(from: &mut Unstructured<'_>, field: Field) -> Result<Self> {
         // Parts that the schema demands are present, even where tolerant reading may miss them.
-        if field.min > 0 || (!from.is_empty() && from.ratio(1, 3)?) { N::invent(from).map(Some) } else { Ok(None) }
+        if field.min > 0 || (!from.is_empty() && from.ratio(1, 3)?) {
+            N::invent(from).map(Some)
+        } else {
+            Ok(None)
+        }
     }
 }
 
@@ -43,7 +47,11 @@ impl<N: Node + Invent> InventField for Vec<N> {
         for _ in 0..field.min {
             items.push(N::invent(from)?);
         }
-        let most = if field.max == MANY { 12 } else { usize::try_from(field.max).unwrap_or(12) };
+        let most = if field.max == MANY {
+            12
+        } else {
+            usize::try_from(field.max).unwrap_or(12)
+        };
         while items.len() < most && !from.is_empty() && from.ratio(1, 3)? {
             items.push(N::invent(from)?);
         }
@@ -69,12 +77,13 @@ impl<I: Invent> Invent for Vec<I> {
 
 impl<const MAX: usize> Invent for Text<MAX> {
     fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
-        const CHARACTERS: &str =
-            "aZ0 <>&\"'\\]\n\t\r\u{85}\u{a0}é語👍\u{200d}\u{feff}\u{fffd}\u{d7ff}\u{e000}\u{10ffff}/;";
+        const CHARACTERS: &str = "aZ0 <>&\"'\\]\n\t\r\u{85}\u{a0}é語👍\u{200d}\u{feff}\u{fffd}\u{d7ff}\u{e000}\u{10ffff}/;";
         let most = if from.ratio(1, 20)? { MAX } else { MAX.min(12) };
         let length = from.int_in_range(1..=most)?;
         let characters: Vec<char> = CHARACTERS.chars().collect();
-        let text: Result<String> = (0..length).map(|_| from.choose(&characters).copied()).collect();
+        let text: Result<String> = (0..length)
+            .map(|_| from.choose(&characters).copied())
+            .collect();
         text.map(Self::from)
     }
 }
@@ -82,26 +91,38 @@ impl<const MAX: usize> Invent for Text<MAX> {
 impl<const MIN: usize, const MAX: usize> Invent for Digits<MIN, MAX> {
     fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
         let length = from.int_in_range(MIN..=MAX)?;
-        let digits: Result<String> = (0..length).map(|_| Ok(char::from(b'0' + from.int_in_range(0..=9)?))).collect();
+        let digits: Result<String> = (0..length)
+            .map(|_| Ok(char::from(b'0' + from.int_in_range(0..=9)?)))
+            .collect();
         digits.map(Self::from)
     }
 }
 
-impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Invent for Number<DIGITS, FRACTION, UNSIGNED> {
+impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Invent
+    for Number<DIGITS, FRACTION, UNSIGNED>
+{
     fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
-        decimal(from, DIGITS, FRACTION, UNSIGNED).map(|value| Self::new(value).expect("within the digits"))
+        decimal(from, DIGITS, FRACTION, UNSIGNED)
+            .map(|value| Self::new(value).expect("within the digits"))
     }
 }
 
 impl<const FRACTION: u32> Invent for Amount<FRACTION> {
     fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
         let value = decimal(from, 18, FRACTION, true)?;
-        let currency = CurrencyCode::invent(from)?.to_currency().expect("a currency code");
+        let currency = CurrencyCode::invent(from)?
+            .to_currency()
+            .expect("a currency code");
         Ok(Self::new(value, currency).expect("within the digits"))
     }
 }
 
-fn decimal(from: &mut Unstructured<'_>, digits: u32, fraction: u32, unsigned: bool) -> Result<Decimal> {
+fn decimal(
+    from: &mut Unstructured<'_>,
+    digits: u32,
+    fraction: u32,
+    unsigned: bool,
+) -> Result<Decimal> {
     let digits = from.int_in_range(1..=digits)?;
     let mantissa = from.int_in_range(0..=10_i128.pow(digits) - 1)?;
     let mut value = Decimal::from_i128_with_scale(mantissa, from.int_in_range(0..=fraction)?);
@@ -129,10 +150,16 @@ fn offset(from: &mut Unstructured<'_>) -> Result<Option<Offset>> {
 
 impl Invent for Date {
     fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
-        let year = if from.ratio(1, 8)? { from.int_in_range(1..=99_999)? } else { from.int_in_range(1990..=2030)? };
+        let year = if from.ratio(1, 8)? {
+            from.int_in_range(1..=99_999)?
+        } else {
+            from.int_in_range(1990..=2030)?
+        };
         let month = from.int_in_range(1..=12)?;
         let day = from.int_in_range(1..=31)?;
-        let date = Self::new(year, month, day).or_else(|| Self::new(year, month, 28)).expect("a day of the month");
+        let date = Self::new(year, month, day)
+            .or_else(|| Self::new(year, month, 28))
+            .expect("a day of the month");
         Ok(date.with_offset(offset(from)?))
     }
 }
@@ -140,17 +167,28 @@ impl Invent for Date {
 impl Invent for DateTime {
     fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
         let date = Date::invent(from)?;
-        let offset = date.offset().map(|offset| offset.to_string()).unwrap_or_default();
+        let offset = date
+            .offset()
+            .map(|offset| offset.to_string())
+            .unwrap_or_default();
         let date = date.with_offset(None);
         if from.ratio(1, 16)? {
-            return Ok(format!("{date}T24:00:00{offset}").parse().expect("the end of a day"));
+            return Ok(format!("{date}T24:00:00{offset}")
+                .parse()
+                .expect("the end of a day"));
         }
         let hour: u8 = from.int_in_range(0..=23)?;
         let (minute, second): (u8, u8) = (from.int_in_range(0..=59)?, from.int_in_range(0..=59)?);
         let digits: usize = from.int_in_range(0..=14)?;
         let fraction: u64 = from.int_in_range(0..=99_999_999_999_999)?;
-        let fraction: String =
-            if digits == 0 { String::new() } else { format!(".{fraction:014}").chars().take(digits + 1).collect() };
+        let fraction: String = if digits == 0 {
+            String::new()
+        } else {
+            format!(".{fraction:014}")
+                .chars()
+                .take(digits + 1)
+                .collect()
+        };
         let text = format!("{date}T{hour:02}:{minute:02}:{second:02}{fraction}{offset}");
         Ok(text.parse().expect("a time of the day"))
     }
@@ -159,8 +197,14 @@ impl Invent for DateTime {
 impl Invent for YearMonth {
     fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
         let date = Date::invent(from)?;
-        let offset = date.offset().map(|offset| offset.to_string()).unwrap_or_default();
-        Ok(Self::parse(&format!("{:04}-{:02}{offset}", date.year(), date.month())).expect("a month"))
+        let offset = date
+            .offset()
+            .map(|offset| offset.to_string())
+            .unwrap_or_default();
+        Ok(
+            Self::parse(&format!("{:04}-{:02}{offset}", date.year(), date.month()))
+                .expect("a month"),
+        )
     }
 }
 

@@ -2,8 +2,9 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
-// `message` and `value` use `node`, `node` uses `check` and `read`, `check` uses `read`. None is used the other way
-// round, except that `read` checks the built-in types of XML Schema with the dates of `value`.
+// `message` and `value` use `node`, `node` uses `check` and `read`, `check` uses `read`. None is
+// used the other way round, except that `read` checks the built-in types of XML Schema with the
+// dates of `value`.
 mod check;
 mod extra;
 #[allow(clippy::exhaustive_structs)] // made by the statements
@@ -27,15 +28,22 @@ pub use bankrail_values::UnknownCode;
 pub use extra::{Extra, ExtraPart, ExtraStep, Extras};
 pub use finding::{BrokenRule, Finding, FindingKind, Position};
 pub use message::{Parsed, UnitReader, WriteError, WriteOptions};
-pub use read::{FurtherFindings, LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits, ReadOptions};
+pub use read::{
+    FurtherFindings, LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits, ReadOptions,
+};
 pub use value::amount::Amount;
 pub use value::date::{Date, DateFormatError, DateTime, Offset, YearMonth};
 pub use value::envelope::Envelope;
-pub use value::identifier::{AlphaNumeric4, Bic, CountryCode, CurrencyCode, Iban, Isin, LanguageCode, PhoneNumber};
-pub use value::number::{ImpliedAmount, NonNegativeDecimal, Number, NumberError, PlainDecimal, Rate, WholeNumber};
+pub use value::identifier::{
+    AlphaNumeric4, Bic, CountryCode, CurrencyCode, Iban, Isin, LanguageCode, PhoneNumber,
+};
+pub use value::number::{
+    ImpliedAmount, NonNegativeDecimal, Number, NumberError, PlainDecimal, Rate, WholeNumber,
+};
 pub use value::text::{Digits, SignedDays, Text};
 
-/// What the statements expand to. It changes without notice, so a crate with a message depends on exactly this version.
+/// What the statements expand to. It changes without notice, so a crate with a message depends on
+/// exactly this version.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::check::Checker;
@@ -49,11 +57,14 @@ pub mod __private {
     pub use crate::message::read::{parse, parse_counting, read, read_counting};
     pub use crate::message::write::{append_json_content, to_xml, write_json_string, write_to};
     pub use crate::node::{
-        Alternative, Content, Node, Record, Simple, Slot, Types, check_field, check_simple, is_field_type,
-        is_plain_field, is_sound, simple_faults, type_of, write_field, write_field_kept, write_kept, write_simple,
+        Alternative, Content, Node, Record, Simple, Slot, Types, check_field, check_simple,
+        is_field_type, is_plain_field, is_sound, simple_faults, type_of, write_field,
+        write_field_kept, write_kept, write_simple,
     };
     pub use crate::output::Output;
-    pub use crate::read::{Ahead, Cursor, Halt, Mark, Odd, Scanner, Shape, TextTokens, Tokens, Type};
+    pub use crate::read::{
+        Ahead, Cursor, Halt, Mark, Odd, Scanner, Shape, TextTokens, Tokens, Type,
+    };
     pub use crate::watch::{Memory, Watch};
     #[cfg(feature = "arbitrary")]
     pub use arbitrary::{self, Result as Invented, Unstructured};

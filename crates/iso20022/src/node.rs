@@ -1,5 +1,5 @@
-//! The result of statements: the traits behind sequences, choices and simple values, and how the readers, the writer
-//! and the checker go through them.
+//! The result of statements: the traits behind sequences, choices and simple values, and how the
+//! readers, the writer and the checker go through them.
 
 mod alternative;
 mod content;
@@ -10,7 +10,9 @@ mod slot;
 mod types;
 
 pub use alternative::Alternative;
-pub use content::{Content, check_field, is_plain_field, write_field, write_field_kept, write_kept};
+pub use content::{
+    Content, check_field, is_plain_field, write_field, write_field_kept, write_kept,
+};
 pub use record::Record;
 pub use slot::Slot;
 pub use types::{Types, type_of};
@@ -31,8 +33,8 @@ pub trait Node: Sized + 'static {
     /// Reads the content and the end tag; the start tag has just been read.
     fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt>;
 
-    /// Reads the content up to the end tag as the writer writes it; the start tag, or where there is an attribute its
-    /// name, has just been read.
+    /// Reads the content up to the end tag as the writer writes it; the start tag, or where there
+    /// is an attribute its name, has just been read.
     fn scan(from: &mut Scanner<'_>) -> Result<Self, Odd>;
 
     /// Applies this element's own rules beyond the schema, when it has been read.
@@ -42,8 +44,8 @@ pub trait Node: Sized + 'static {
     /// Writes the element with its tags, and the parts kept beyond the schema.
     fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>);
 
-    /// True unless a part that the schema demands is missing, or a part is kept that only reading it again can check:
-    /// markup, attributes and text beyond the schema, supplementary data.
+    /// True unless a part that the schema demands is missing, or a part is kept that only reading
+    /// it again can check: markup, attributes and text beyond the schema, supplementary data.
     fn is_plain(&self) -> bool;
 
     /// Reports the findings.
@@ -55,10 +57,12 @@ pub trait Node: Sized + 'static {
         false
     }
 
-    /// True when a name is that of this type in the schema, or of the type that a path of elements leads to from here.
+    /// True when a name is that of this type in the schema, or of the type that a path of elements
+    /// leads to from here.
     fn is_type(below: &[&str], name: &str) -> bool;
 
-    /// Adds this type, with the name that the statement of an element of it gives, and those below it.
+    /// Adds this type, with the name that the statement of an element of it gives, and those below
+    /// it.
     fn list_types(stated: Option<&'static str>, to: &mut Types) {
         to.add::<Self>(stated);
     }
@@ -72,7 +76,9 @@ pub trait Simple: Sized {
     /// Reads a text whose value breaks no facet and holds all of it; `None` for any other.
     #[inline(always)]
     fn accept(text: &str) -> Option<Self> {
-        let value = Self::parse(text).ok().filter(|value| value.fault().is_none())?;
+        let value = Self::parse(text)
+            .ok()
+            .filter(|value| value.fault().is_none())?;
         // `is_none` would call the drop of a finding also where there is none.
         match value.lost(text) {
             None => Some(value),
@@ -168,7 +174,8 @@ macro_rules! __simple_nodes {
     )*};
 }
 
-/// True when a name is that of the type of a field: the one that its statement gives, or the one of its item.
+/// True when a name is that of the type of a field: the one that its statement gives, or the one of
+/// its item.
 pub fn is_field_type<N: Node>(stated: &[&str], below: &[&str], name: &str) -> bool {
     match stated.first() {
         Some(stated) if below.is_empty() => name == *stated,
@@ -189,7 +196,12 @@ pub fn write_simple<S: Simple>(value: &S, tag: &'static Tag, out: &mut Output<'_
 }
 
 #[cold]
-fn write_simple_kept<S: Simple>(value: &S, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {
+fn write_simple_kept<S: Simple>(
+    value: &S,
+    tag: &'static Tag,
+    out: &mut Output<'_>,
+    kept: Kept<'_>,
+) {
     out.start_leaf(tag);
     kept.attributes(out);
     out.start_end();
@@ -210,11 +222,14 @@ pub fn simple_faults<S: Simple>(value: &S, text: &str) -> Vec<FindingKind> {
     if value.fault().is_none() && value.lost(text).is_none() && value.doubt().is_none() {
         return Vec::new();
     }
-    [broken_facet(value), value.lost(text), value.doubt()].into_iter().flatten().collect()
+    [broken_facet(value), value.lost(text), value.doubt()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
-/// The facet that a simple value breaks, if any. Quoted is the value as it is written, so that a check of the model
-/// says what reading says.
+/// The facet that a simple value breaks, if any. Quoted is the value as it is written, so that a
+/// check of the model says what reading says.
 fn broken_facet<S: Simple>(value: &S) -> Option<FindingKind> {
     let fault = value.fault()?;
     let mut found = String::new();

@@ -26,7 +26,8 @@ pub struct Output<'a> {
     depth: usize,
     /// An end tag was written last, so that the next end tag goes to a line of its own.
     after_child: bool,
-    /// Text beside elements was written last. No white space may follow it, because that would become part of it.
+    /// Text beside elements was written last. No white space may follow it, because that would
+    /// become part of it.
     after_text: bool,
 }
 
@@ -71,7 +72,10 @@ impl<'a> Output<'a> {
 
     /// Values as they are read, without escapes.
     pub(crate) fn verbatim(text: &'a mut String) -> Self {
-        Self { verbatim: true, ..Self::plain(text) }
+        Self {
+            verbatim: true,
+            ..Self::plain(text)
+        }
     }
 
     /// Writes full buffers to a sink.
@@ -184,7 +188,8 @@ impl<'a> Output<'a> {
         self.text.push_str(if self.json { "\\\"" } else { "\"" });
     }
 
-    /// Character data. The functions that write an element are inlined for each of them; this would make them large.
+    /// Character data. The functions that write an element are inlined for each of them; this would
+    /// make them large.
     #[inline(never)]
     pub fn text(&mut self, text: &str) {
         self.escape(text, false);
@@ -219,9 +224,10 @@ impl<'a> Output<'a> {
 
     /// A decimal with its scale.
     pub fn decimal(&mut self, value: Decimal) {
-        let (Ok(mut rest), Ok(scale)) =
-            (u64::try_from(value.mantissa().unsigned_abs()), usize::try_from(value.scale()))
-        else {
+        let (Ok(mut rest), Ok(scale)) = (
+            u64::try_from(value.mantissa().unsigned_abs()),
+            usize::try_from(value.scale()),
+        ) else {
             return self.spelled(|text| write!(text, "{value}"));
         };
         // A sign, twenty digits of a u64, or 28 places and the zero and the point before them.
@@ -250,13 +256,20 @@ impl<'a> Output<'a> {
             put(b'-');
         }
         // Character by character, which is faster than checking that so few bytes are UTF-8.
-        self.text.extend(text.get(start..).unwrap_or_default().iter().map(|b| char::from(*b)));
+        self.text.extend(
+            text.get(start..)
+                .unwrap_or_default()
+                .iter()
+                .map(|b| char::from(*b)),
+        );
     }
 
     #[inline]
     fn escape(&mut self, text: &str, attribute: bool) {
         // Without a branch in the loop, because texts are short and few have something to escape.
-        let special = text.bytes().fold(0, |any, b| any | SPECIAL.get(usize::from(b)).copied().unwrap_or(1));
+        let special = text.bytes().fold(0, |any, b| {
+            any | SPECIAL.get(usize::from(b)).copied().unwrap_or(1)
+        });
         if special == 0 {
             self.text.push_str(text);
         } else {
@@ -275,7 +288,8 @@ impl<'a> Output<'a> {
                 '&' => "&amp;",
                 '<' => "&lt;",
                 '>' => "&gt;",
-                // Written as references, because parsers normalise line ends, and white space in attributes.
+                // Written as references, because parsers normalise line ends, and white space in
+                // attributes.
                 '\r' => "&#13;",
                 '\n' if attribute => "&#10;",
                 '\t' if attribute => "&#9;",
@@ -319,7 +333,8 @@ impl<'a> Output<'a> {
         }
         if let Some(spaces) = self.indent {
             self.text.push_str(if self.json { "\\n" } else { "\n" });
-            self.text.extend(std::iter::repeat_n(' ', spaces * self.depth));
+            self.text
+                .extend(std::iter::repeat_n(' ', spaces * self.depth));
         }
     }
 
@@ -363,23 +378,49 @@ mod tests {
 
     #[test]
     fn decimals_keep_their_scale() {
-        for text in
-            ["0", "0.00", "143.00", "-0.5", "10.0000", "0.00001", "18446744073709551615", "18446744073709551616.5"]
-        {
+        for text in [
+            "0",
+            "0.00",
+            "143.00",
+            "-0.5",
+            "10.0000",
+            "0.00001",
+            "18446744073709551615",
+            "18446744073709551616.5",
+        ] {
             let value = Decimal::from_str_exact(text).unwrap();
             assert_eq!(written(false, |out| out.decimal(value)), text);
         }
-        assert_eq!(written(false, |out| out.decimal(Decimal::from_parts(0, 0, 0, true, 1))), "0.0");
+        assert_eq!(
+            written(false, |out| out
+                .decimal(Decimal::from_parts(0, 0, 0, true, 1))),
+            "0.0"
+        );
     }
 
     #[test]
     fn text_is_escaped_for_xml_and_for_json() {
         let text = "a<b>&\"\\\r\n\t👍";
-        assert_eq!(written(false, |out| out.text(text)), "a&lt;b&gt;&amp;\"\\&#13;\n\t👍");
-        assert_eq!(written(true, |out| out.text(text)), "a&lt;b&gt;&amp;\\\"\\\\&#13;\\n\\t👍");
-        assert_eq!(written(true, |out| out.attribute("a", "\"\n")), " a=\\\"&quot;&#10;\\\"");
-        assert_eq!(written(false, |out| out.attribute("a", "\"\r\n\t'")), " a=\"&quot;&#13;&#10;&#9;'\"");
-        assert_eq!(written(true, |out| out.markup("<a b=\"\\\r\n\t\"/>")), "<a b=\\\"\\\\\\r\\n\\t\\\"/>");
+        assert_eq!(
+            written(false, |out| out.text(text)),
+            "a&lt;b&gt;&amp;\"\\&#13;\n\t👍"
+        );
+        assert_eq!(
+            written(true, |out| out.text(text)),
+            "a&lt;b&gt;&amp;\\\"\\\\&#13;\\n\\t👍"
+        );
+        assert_eq!(
+            written(true, |out| out.attribute("a", "\"\n")),
+            " a=\\\"&quot;&#10;\\\""
+        );
+        assert_eq!(
+            written(false, |out| out.attribute("a", "\"\r\n\t'")),
+            " a=\"&quot;&#13;&#10;&#9;'\""
+        );
+        assert_eq!(
+            written(true, |out| out.markup("<a b=\"\\\r\n\t\"/>")),
+            "<a b=\\\"\\\\\\r\\n\\t\\\"/>"
+        );
     }
 
     /// A piece, and what the element that fills it has more.
@@ -387,7 +428,11 @@ mod tests {
     fn the_buffer_before_a_sink_has_room_for_one_piece() {
         let (mut text, mut sink) = (String::new(), Vec::new());
         Output::plain(&mut text).with_sink(&mut sink).finish();
-        assert!(FULL < text.capacity() && text.capacity() < 2 * FULL, "{}", text.capacity());
+        assert!(
+            FULL < text.capacity() && text.capacity() < 2 * FULL,
+            "{}",
+            text.capacity()
+        );
     }
 
     #[test]
@@ -402,7 +447,11 @@ mod tests {
             let mut text = String::new();
             let mut out = Output::plain(&mut text);
             out.text(&format!("a{c}"));
-            assert_eq!(out.forbidden, Some(c).filter(|c| !c.is_ascii_whitespace() || *c == '\u{c}'), "{c:?}");
+            assert_eq!(
+                out.forbidden,
+                Some(c).filter(|c| !c.is_ascii_whitespace() || *c == '\u{c}'),
+                "{c:?}"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The reader over events: tokens, the open elements, findings and kept parts, and the cursor that puts them together.
+//! The reader over events: tokens, the open elements, findings and kept parts, and the cursor that
+//! puts them together.
 
 mod attributes;
 mod builtin;

@@ -1,4 +1,5 @@
-//! Rules beyond the schema: their input, their memory, and the reader or checker that they report to.
+//! Rules beyond the schema: their input, their memory, and the reader or checker that they report
+//! to.
 
 use crate::finding::FindingKind;
 use std::any::Any;
@@ -13,8 +14,8 @@ pub trait Watch {
     fn report(&mut self, kind: FindingKind);
 }
 
-/// The memory of a message's rules from one element to the next, such as running totals. The engine does not know its
-/// type; it is made when a rule first asks for it.
+/// The memory of a message's rules from one element to the next, such as running totals. The engine
+/// does not know its type; it is made when a rule first asks for it.
 #[derive(Default)]
 pub struct Memory(Option<Box<dyn Any + Send + Sync>>);
 

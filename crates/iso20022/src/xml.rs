@@ -23,7 +23,8 @@ pub(crate) fn starts_name(c: char) -> bool {
 }
 
 pub(crate) fn continues_name(c: char) -> bool {
-    starts_name(c) || matches!(c, '-' | '.' | '0'..='9' | '\u{b7}' | '\u{300}'..='\u{36f}' | '\u{203f}'..='\u{2040}')
+    starts_name(c)
+        || matches!(c, '-' | '.' | '0'..='9' | '\u{b7}' | '\u{300}'..='\u{36f}' | '\u{203f}'..='\u{2040}')
 }
 
 /// White space of XML.
@@ -32,22 +33,33 @@ pub(crate) fn is_space(c: char) -> bool {
 }
 
 pub(crate) fn is_blank(text: &str) -> bool {
-    text.bytes().all(|b| matches!(b, b' ' | b'\t' | b'\r' | b'\n'))
+    text.bytes()
+        .all(|b| matches!(b, b' ' | b'\t' | b'\r' | b'\n'))
 }
 
 /// The first character that XML 1.0 cannot carry.
 #[inline]
 pub(crate) fn forbidden(text: &str) -> Option<char> {
-    if has_suspect(text.as_bytes()) { text.chars().find(|c| !is_xml_char(*c)) } else { None }
+    if has_suspect(text.as_bytes()) {
+        text.chars().find(|c| !is_xml_char(*c))
+    } else {
+        None
+    }
 }
 
-/// True when a byte may belong to a character that XML 1.0 cannot carry; eight are looked at in one step.
+/// True when a byte may belong to a character that XML 1.0 cannot carry; eight are looked at in one
+/// step.
 #[inline]
 fn has_suspect(bytes: &[u8]) -> bool {
-    let Some(last) = bytes.last_chunk() else { return bytes.iter().any(|b| *b < b' ' || *b == SUSPECT) };
+    let Some(last) = bytes.last_chunk() else {
+        return bytes.iter().any(|b| *b < b' ' || *b == SUSPECT);
+    };
     let (words, _) = bytes.as_chunks();
     // The last word overlaps the one before it.
-    words.iter().fold(suspects(*last), |marks, word| marks | suspects(*word)) != 0
+    words
+        .iter()
+        .fold(suspects(*last), |marks, word| marks | suspects(*word))
+        != 0
 }
 
 /// One in each byte of a word.
@@ -56,8 +68,8 @@ pub(crate) const ONES: u64 = u64::from_ne_bytes([1; 8]);
 /// The two forbidden characters that are no control characters start with this byte.
 const SUSPECT: u8 = 0xEF;
 
-/// Marks the bytes below the space and those that are [`SUSPECT`]: the lowest mark is right, those above it may be
-/// false.
+/// Marks the bytes below the space and those that are [`SUSPECT`]: the lowest mark is right, those
+/// above it may be false.
 #[inline]
 fn suspects(word: [u8; 8]) -> u64 {
     let word = u64::from_le_bytes(word);
@@ -94,10 +106,17 @@ mod tests {
             text.split(' ').map(range).collect()
         };
         let (start, further) = (ranges(start), ranges(further));
-        let is_in = |of: &[(u32, u32)], c: char| of.iter().any(|(first, last)| (*first..=*last).contains(&c.into()));
+        let is_in = |of: &[(u32, u32)], c: char| {
+            of.iter()
+                .any(|(first, last)| (*first..=*last).contains(&c.into()))
+        };
         for c in '\0'..=char::MAX {
             assert_eq!(starts_name(c), is_in(&start, c), "{c:?}");
-            assert_eq!(continues_name(c), is_in(&start, c) || is_in(&further, c), "{c:?}");
+            assert_eq!(
+                continues_name(c),
+                is_in(&start, c) || is_in(&further, c),
+                "{c:?}"
+            );
         }
     }
 
@@ -118,13 +137,21 @@ mod tests {
                     ('\u{fffd}', false),
                     ('👍', false),
                 ] {
-                    let text = format!("{}{c}{}", "é!".repeat(place / 3), "x".repeat(length - place));
+                    let text = format!(
+                        "{}{c}{}",
+                        "é!".repeat(place / 3),
+                        "x".repeat(length - place)
+                    );
                     assert_eq!(forbidden(&text), is_found.then_some(c), "{text:?}");
                     let text = format!("{}{c}", "x".repeat(length));
                     assert_eq!(forbidden(&text), is_found.then_some(c), "{text:?}");
                     // Without a neighbour of another kind.
                     let text = String::from(c).repeat(length);
-                    assert_eq!(forbidden(&text), (is_found && length > 0).then_some(c), "{text:?}");
+                    assert_eq!(
+                        forbidden(&text),
+                        (is_found && length > 0).then_some(c),
+                        "{text:?}"
+                    );
                 }
             }
         }

@@ -63,7 +63,9 @@ pub(crate) trait Library {
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 impl Default for Backend {
     fn default() -> Self {
-        let [first, ..] = Self::ALL else { unreachable!("one of the features is on") };
+        let [first, ..] = Self::ALL else {
+            unreachable!("one of the features is on")
+        };
         *first
     }
 }
@@ -83,12 +85,14 @@ pub(crate) trait Verify: Send + Sync {
     fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), Refused>;
 }
 
-/// RSAES-OAEP with SHA-1, MGF1 with SHA-1 and an empty label (RFC 8017 section 7.1.1, RFC 7518 section 4.3).
+/// RSAES-OAEP with SHA-1, MGF1 with SHA-1 and an empty label (RFC 8017 section 7.1.1, RFC 7518
+/// section 4.3).
 pub(crate) trait Encrypt: Send + Sync {
     fn encrypt(&self, plain: &[u8]) -> Result<Vec<u8>, Refused>;
 }
 
-/// RSAES-OAEP with SHA-1, MGF1 with SHA-1 and an empty label (RFC 8017 section 7.1.2, RFC 7518 section 4.3).
+/// RSAES-OAEP with SHA-1, MGF1 with SHA-1 and an empty label (RFC 8017 section 7.1.2, RFC 7518
+/// section 4.3).
 pub(crate) trait Decrypt: Send + Sync {
     fn decrypt(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refused>;
 

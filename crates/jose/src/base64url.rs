@@ -1,16 +1,26 @@
 //! Canonical unpadded base64url (RFC 7515 section 2, RFC 4648 section 3.5).
 //!
-//! Each byte string has exactly one encoding: padding, white space, the `+/` alphabet and non-zero trailing bits are
-//! refused. A token therefore cannot evade a replay check on its text by another encoding of the same bytes.
+//! Each byte string has exactly one encoding: padding, white space, the `+/` alphabet and non-zero
+//! trailing bits are refused. A token therefore cannot evade a replay check on its text by another
+//! encoding of the same bytes.
 
 use base64::Engine as _;
-#[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_feature = "neon"))))]
+#[cfg(not(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon")
+)))]
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as ENGINE;
-#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_feature = "neon")))]
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon")
+))]
 use base64::engine::{Simd, general_purpose::NO_PAD};
 
 /// Uses the processor's vector instructions, if it has them.
-#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_feature = "neon")))]
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon")
+))]
 static ENGINE: std::sync::LazyLock<Simd> = std::sync::LazyLock::new(|| Simd::url_safe(NO_PAD));
 
 /// The text is not canonical unpadded base64url.
@@ -41,9 +51,12 @@ pub fn encode_into(bytes: &[u8], text: &mut String) {
 /// The number of characters in the encoding of this many bytes.
 #[must_use]
 pub const fn encoded_len(bytes: usize) -> usize {
-    bytes.div_ceil(3).saturating_mul(4).saturating_sub(match bytes % 3 {
-        1 => 2,
-        2 => 1,
-        _ => 0,
-    })
+    bytes
+        .div_ceil(3)
+        .saturating_mul(4)
+        .saturating_sub(match bytes % 3 {
+            1 => 2,
+            2 => 1,
+            _ => 0,
+        })
 }

@@ -5,11 +5,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 /// A key that is used until another one takes its place.
 ///
-/// It is for the side of an exchange that uses one key at a time: the key that signs, and the key that messages are
-/// encrypted to. The other side, which accepts an old and a new key during a rotation, has a
-/// [`KeySet`](crate::KeySet).
+/// It is for the side of an exchange that uses one key at a time: the key that signs, and the key
+/// that messages are encrypted to. The other side, which accepts an old and a new key during a
+/// rotation, has a [`KeySet`](crate::KeySet).
 ///
-/// Clones share the key: [`CurrentKey::replace`] on one changes all. Reading holds a lock while a pointer is copied.
+/// Clones share the key: [`CurrentKey::replace`] on one changes all. Reading holds a lock while a
+/// pointer is copied.
 ///
 /// ```
 /// use bankrail_jose::CurrentKey;
@@ -27,7 +28,8 @@ impl<K> CurrentKey<K> {
         Self(Arc::new(RwLock::new(Arc::new(key))))
     }
 
-    /// The key in use now. An operation gets it once, and finishes with it when it is replaced meanwhile.
+    /// The key in use now. An operation gets it once, and finishes with it when it is replaced
+    /// meanwhile.
     #[must_use]
     pub fn get(&self) -> Arc<K> {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))

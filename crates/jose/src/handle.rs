@@ -1,5 +1,5 @@
-//! Key handles, each bound to one use by its type: a signing key cannot decrypt, and a public key has no private
-//! operation.
+//! Key handles, each bound to one use by its type: a signing key cannot decrypt, and a public key
+//! has no private operation.
 
 mod content_key;
 mod decryption;
@@ -29,8 +29,9 @@ bankrail_values::options! {
     }
 }
 
-/// A key that is bound to one use by its type: [`SigningKey`], [`VerifyingKey`], [`EncryptionKey`] or
-/// [`DecryptionKey`], for code that reads keys for any of them. Each method is as that of the types.
+/// A key that is bound to one use by its type: [`SigningKey`], [`VerifyingKey`], [`EncryptionKey`]
+/// or [`DecryptionKey`], for code that reads keys for any of them. Each method is as that of the
+/// types.
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no key for one use",
@@ -77,9 +78,9 @@ macro_rules! named {
         #[cfg(any(feature = "aws-lc", feature = "josekit"))]
         impl $handle {
             /// Reads a file with one key for this use, as PEM, DER, JWK or JWK set of at most
-            /// [`KeyMaterial::MAX_BYTES`](crate::KeyMaterial::MAX_BYTES), with the default [`KeyOptions`]. Keys of a
-            /// set that cannot be used are left out; [`KeyMaterial::into_keys`](crate::KeyMaterial::into_keys) names
-            /// them.
+            /// [`KeyMaterial::MAX_BYTES`](crate::KeyMaterial::MAX_BYTES), with the default
+            /// [`KeyOptions`]. Keys of a set that cannot be used are left out;
+            /// [`KeyMaterial::into_keys`](crate::KeyMaterial::into_keys) names them.
             ///
             /// # Errors
             /// [`KeyFileError`](crate::KeyFileError), which names the file.
@@ -109,15 +110,16 @@ macro_rules! named {
     };
 }
 
-/// Constructors of a handle on a public key: from PEM, DER, JWK, certificate, all through `from_public_key`.
+/// Constructors of a handle on a public key: from PEM, DER, JWK, certificate, all through
+/// `from_public_key`.
 macro_rules! public_constructors {
     ($handle:ident, $role:expr) => {
         crate::handle::named!($handle, $role, kid);
 
         #[cfg(any(feature = "aws-lc", feature = "josekit"))]
         impl $handle {
-            /// Reads a PEM block `PUBLIC KEY`, `RSA PUBLIC KEY` or, with the feature `x509`, `CERTIFICATE` (without
-            /// checking its dates), with the default [`KeyOptions`].
+            /// Reads a PEM block `PUBLIC KEY`, `RSA PUBLIC KEY` or, with the feature `x509`,
+            /// `CERTIFICATE` (without checking its dates), with the default [`KeyOptions`].
             ///
             /// # Errors
             /// [`KeyError`] if the text or the key in it is not acceptable.
@@ -147,7 +149,8 @@ macro_rules! public_constructors {
             /// [`KeyError`] if `use`, `key_ops`, `alg` or the key's size do not allow it.
             pub fn from_jwk(jwk: &Jwk, options: &KeyOptions) -> Result<Self, KeyError> {
                 jwk.allows($role)?;
-                Self::from_public_key(jwk.public_key().clone(), options).map(|key| key.named(jwk.kid()))
+                Self::from_public_key(jwk.public_key().clone(), options)
+                    .map(|key| key.named(jwk.kid()))
             }
         }
 
@@ -188,7 +191,10 @@ macro_rules! public_constructors {
 
         impl std::fmt::Debug for $handle {
             fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                out.debug_struct(stringify!($handle)).field("kid", &self.kid).field("key", self.public_key()).finish()
+                out.debug_struct(stringify!($handle))
+                    .field("kid", &self.kid)
+                    .field("key", self.public_key())
+                    .finish()
             }
         }
     };
@@ -201,11 +207,12 @@ macro_rules! private_constructors {
 
         #[cfg(any(feature = "aws-lc", feature = "josekit"))]
         impl $handle {
-            /// Reads a PEM block `PRIVATE KEY` (PKCS#8) or `RSA PRIVATE KEY` (PKCS#1), with the default
-            /// [`KeyOptions`].
+            /// Reads a PEM block `PRIVATE KEY` (PKCS#8) or `RSA PRIVATE KEY` (PKCS#1), with the
+            /// default [`KeyOptions`].
             ///
             /// # Errors
-            /// [`KeyError`] if the text or the key in it is not acceptable, or is encrypted with a pass phrase.
+            /// [`KeyError`] if the text or the key in it is not acceptable, or is encrypted with a
+            /// pass phrase.
             pub fn from_pem(text: &str) -> Result<Self, KeyError> {
                 Self::from_private_key(&PrivateKey::from_pem(text)?, &KeyOptions::default())
             }
@@ -229,18 +236,22 @@ macro_rules! private_constructors {
             /// Makes a handle of a private JWK, with its `kid`.
             ///
             /// # Errors
-            /// [`KeyError`] if it is a public key, or if `use`, `key_ops`, `alg` or the key's size do not allow it.
+            /// [`KeyError`] if it is a public key, or if `use`, `key_ops`, `alg` or the key's size
+            /// do not allow it.
             pub fn from_jwk(jwk: &Jwk, options: &KeyOptions) -> Result<Self, KeyError> {
                 jwk.allows($role)?;
-                let key = jwk.private_key().ok_or(KeyError::NotAllowed { name: "d", role: $role })?;
+                let key = jwk.private_key().ok_or(KeyError::NotAllowed {
+                    name: "d",
+                    role: $role,
+                })?;
                 Self::from_private_key(key, options).map(|key| key.named(jwk.kid()))
             }
 
             /// Generates a key with the default [`KeyOptions`].
             ///
             /// # Errors
-            /// [`KeyError::Backend`] if the back end could not generate one; [`KeyError::Size`] if the size is not
-            /// allowed for this use.
+            /// [`KeyError::Backend`] if the back end could not generate one; [`KeyError::Size`] if
+            /// the size is not allowed for this use.
             pub fn generate(size: RsaSize) -> Result<Self, KeyError> {
                 Self::generate_with(size, &KeyOptions::default())
             }
@@ -270,21 +281,28 @@ macro_rules! private_constructors {
                 self.export().to_pkcs8_pem()
             }
 
-            /// The private key as a JWK with `use`, `alg` and, if it has one, `kid`. Keep it secret.
+            /// The private key as a JWK with `use`, `alg` and, if it has one, `kid`. Keep it
+            /// secret.
             #[must_use]
             pub fn to_jwk(&self) -> Zeroizing<String> {
                 crate::key::private_jwk(&self.export(), $role, self.kid())
             }
 
             fn export(&self) -> PrivateKey {
-                let der = self.operation.pkcs8_der().expect("a loaded key can be written");
-                PrivateKey::from_pkcs8_der(&der).expect("the key passed the same checks when it was loaded")
+                let der = self
+                    .operation
+                    .pkcs8_der()
+                    .expect("a loaded key can be written");
+                PrivateKey::from_pkcs8_der(&der)
+                    .expect("the key passed the same checks when it was loaded")
             }
         }
 
         impl std::fmt::Debug for $handle {
             fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                out.debug_struct(stringify!($handle)).field("kid", &self.kid()).finish_non_exhaustive()
+                out.debug_struct(stringify!($handle))
+                    .field("kid", &self.kid())
+                    .finish_non_exhaustive()
             }
         }
     };

@@ -22,20 +22,31 @@ impl HeaderRules {
     /// Rules for a JWS header: `alg` is [`algorithm::SIGNATURE`], no `enc`, no `zip`.
     #[must_use]
     pub const fn signature(max_len: usize) -> Self {
-        Self { alg: algorithm::SIGNATURE, enc: None, zip: false, max_len }
+        Self {
+            alg: algorithm::SIGNATURE,
+            enc: None,
+            zip: false,
+            max_len,
+        }
     }
 
-    /// Rules for a JWE header: `alg` is [`algorithm::KEY_ENCRYPTION`], `enc` is [`algorithm::CONTENT_ENCRYPTION`],
-    /// `zip` may be `DEF` if allowed.
+    /// Rules for a JWE header: `alg` is [`algorithm::KEY_ENCRYPTION`], `enc` is
+    /// [`algorithm::CONTENT_ENCRYPTION`], `zip` may be `DEF` if allowed.
     #[must_use]
     pub const fn encryption(max_len: usize, zip: bool) -> Self {
-        Self { alg: algorithm::KEY_ENCRYPTION, enc: Some(algorithm::CONTENT_ENCRYPTION), zip, max_len }
+        Self {
+            alg: algorithm::KEY_ENCRYPTION,
+            enc: Some(algorithm::CONTENT_ENCRYPTION),
+            zip,
+            max_len,
+        }
     }
 }
 
 /// A protected header that obeys its [`HeaderRules`].
 ///
-/// Unknown members are ignored, as RFC 7515 section 4 requires, and kept for [`JoseHeader::member_json`].
+/// Unknown members are ignored, as RFC 7515 section 4 requires, and kept for
+/// [`JoseHeader::member_json`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct JoseHeader {
     members: Vec<HeaderMember>,
@@ -50,7 +61,8 @@ struct HeaderMember {
     text: Option<Box<str>>,
 }
 
-/// Members that carry a key or an address of one. They are never used, so a header with one is refused.
+/// Members that carry a key or an address of one. They are never used, so a header with one is
+/// refused.
 const KEY_REFERENCES: [&str; 4] = ["jwk", "jku", "x5u", "x5c"];
 const TEXTS: [&str; 6] = ["alg", "enc", "kid", "typ", "cty", "zip"];
 const LIMITS: JsonLimits = JsonLimits::new().max_depth(8).max_values(64);
@@ -63,7 +75,10 @@ impl JoseHeader {
     pub fn parse(encoded: &str, rules: &HeaderRules) -> Result<Self, JoseHeaderError> {
         let max_encoded = base64url::encoded_len(rules.max_len);
         if encoded.len() > max_encoded {
-            return Err(JoseHeaderError::TooLong { found: encoded.len(), max: max_encoded });
+            return Err(JoseHeaderError::TooLong {
+                found: encoded.len(),
+                max: max_encoded,
+            });
         }
         let json = base64url::decode(encoded).map_err(|_| JoseHeaderError::NotBase64url)?;
         Self::from_json(&json, rules)
@@ -74,9 +89,12 @@ impl JoseHeader {
     /// # Errors
     /// [`JoseHeaderError`] unless it is one JSON object that obeys `rules`.
     pub fn from_json(json: &[u8], rules: &HeaderRules) -> Result<Self, JoseHeaderError> {
-        let members = json::read_object(json, &LIMITS.max_bytes(rules.max_len)).map_err(JoseHeaderError::NotObject)?;
+        let members = json::read_object(json, &LIMITS.max_bytes(rules.max_len))
+            .map_err(JoseHeaderError::NotObject)?;
         rules.check(&members)?;
-        Ok(Self { members: members.members().iter().map(HeaderMember::new).collect() })
+        Ok(Self {
+            members: members.members().iter().map(HeaderMember::new).collect(),
+        })
     }
 
     /// `kid`, the key ID.
@@ -123,7 +141,11 @@ impl JoseHeader {
 impl HeaderMember {
     fn new(member: &JsonMember<'_>) -> Self {
         let text = member.value().as_str().map(Into::into);
-        Self { name: member.name().into(), json: member.json().into(), text }
+        Self {
+            name: member.name().into(),
+            json: member.json().into(),
+            text,
+        }
     }
 }
 
@@ -135,7 +157,10 @@ impl HeaderRules {
             }
         }
         for name in TEXTS {
-            if members.get(name).is_some_and(|value| value.as_str().is_none()) {
+            if members
+                .get(name)
+                .is_some_and(|value| value.as_str().is_none())
+            {
                 return Err(JoseHeaderError::NotText { name });
             }
         }
@@ -149,7 +174,11 @@ impl HeaderRules {
     }
 }
 
-fn expect(members: &JsonObject<'_>, name: &'static str, expected: Option<&'static str>) -> Result<(), JoseHeaderError> {
+fn expect(
+    members: &JsonObject<'_>,
+    name: &'static str,
+    expected: Option<&'static str>,
+) -> Result<(), JoseHeaderError> {
     match (members.get(name).and_then(JsonValue::as_str), expected) {
         (None, None) => Ok(()),
         (Some(_), None) => Err(JoseHeaderError::Refused { name }),
@@ -159,20 +188,25 @@ fn expect(members: &JsonObject<'_>, name: &'static str, expected: Option<&'stati
     }
 }
 
-/// Whether two media types are the same. Case and a leading `application/` are ignored (RFC 7515 sections 4.1.9 and
-/// 4.1.10).
+/// Whether two media types are the same. Case and a leading `application/` are ignored (RFC 7515
+/// sections 4.1.9 and 4.1.10).
 #[must_use]
 pub fn is_media_type(found: &str, expected: &str) -> bool {
     fn bare(text: &str) -> &str {
         match text.split_at_checked("application/".len()) {
-            Some((prefix, rest)) if prefix.eq_ignore_ascii_case("application/") && !rest.contains('/') => rest,
+            Some((prefix, rest))
+                if prefix.eq_ignore_ascii_case("application/") && !rest.contains('/') =>
+            {
+                rest
+            }
             _ => text,
         }
     }
     bare(found).eq_ignore_ascii_case(bare(expected))
 }
 
-/// A protected header that is refused. The error may hold text from the sender: log it, do not send it back.
+/// A protected header that is refused. The error may hold text from the sender: log it, do not send
+/// it back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JoseHeaderError {
@@ -236,6 +270,10 @@ impl JoseHeaderError {
     /// [`JoseHeaderError::Unsupported`] with the value found, cut and escaped.
     #[must_use]
     pub fn unsupported(name: &'static str, expected: &'static str, found: &str) -> Self {
-        Self::Unsupported { name, expected, found: excerpt(found) }
+        Self::Unsupported {
+            name,
+            expected,
+            found: excerpt(found),
+        }
     }
 }

@@ -18,11 +18,12 @@ pub trait Keyed {
 /// Several keys for one use, selected by `kid`, replaceable while in use.
 ///
 /// - A token's `kid` selects the key with that `kid`. A token with an unknown `kid` is refused.
-/// - A token without `kid` is tried with every key if the set has at most [`KeySet::MAX_TRIED`] keys, and refused
-///   otherwise.
+/// - A token without `kid` is tried with every key if the set has at most [`KeySet::MAX_TRIED`]
+///   keys, and refused otherwise.
 /// - In a set whose keys have no `kid`, a token's `kid` is ignored.
 ///
-/// Clones share their keys: [`KeySet::replace`] on one changes all. Reading holds a lock while a pointer is copied.
+/// Clones share their keys: [`KeySet::replace`] on one changes all. Reading holds a lock while a
+/// pointer is copied.
 pub struct KeySet<K>(CurrentKey<Vec<K>>);
 
 impl<K: Keyed + Clone> KeySet<K> {
@@ -35,14 +36,14 @@ impl<K: Keyed + Clone> KeySet<K> {
     /// A set of these keys, in the order in which they are tried.
     ///
     /// # Errors
-    /// [`KeySetError`] if there are no keys or too many, if two have the same `kid`, if only some have a `kid`, or if
-    /// more than [`KeySet::MAX_TRIED`] have none.
+    /// [`KeySetError`] if there are no keys or too many, if two have the same `kid`, if only some
+    /// have a `kid`, or if more than [`KeySet::MAX_TRIED`] have none.
     pub fn new(keys: impl IntoIterator<Item = K>) -> Result<Self, KeySetError> {
         Ok(Self::of(check(keys)?))
     }
 
-    /// Replaces all keys of this set and its clones at once. A check that has already selected its keys finishes with
-    /// them.
+    /// Replaces all keys of this set and its clones at once. A check that has already selected its
+    /// keys finishes with them.
     ///
     /// # Errors
     /// As [`KeySet::new`]; the set is then unchanged.
@@ -54,7 +55,8 @@ impl<K: Keyed + Clone> KeySet<K> {
     /// The keys to try for a token with this `kid`.
     ///
     /// # Errors
-    /// [`SelectError`] if no key has this `kid`, or if there is no `kid` and there are too many keys to try.
+    /// [`SelectError`] if no key has this `kid`, or if there is no `kid` and there are too many
+    /// keys to try.
     pub fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError> {
         let keys = self.keys();
         let named = keys.first().is_some_and(|key| key.kid().is_some());
@@ -63,7 +65,9 @@ impl<K: Keyed + Clone> KeySet<K> {
                 Some(key) => Ok(Selected(Few::One(key.clone()))),
                 None => Err(SelectError::UnknownKid { keys: keys.len() }),
             },
-            None if keys.len() > Self::MAX_TRIED => Err(SelectError::KidRequired { keys: keys.len() }),
+            None if keys.len() > Self::MAX_TRIED => {
+                Err(SelectError::KidRequired { keys: keys.len() })
+            }
             None => Ok(Selected(Few::All(keys))),
         }
     }
@@ -86,12 +90,13 @@ impl<K: crate::KeyHandle> KeySet<K> {
     /// Makes a key set of the keys of a JWK set that are meant for this use.
     ///
     /// - Keys for other uses are left out: a JWK set often holds keys for several uses.
-    /// - Keys for this use that are refused, for example for their size, are returned with the reason. Log
-    ///   them: one of them may be the key that the other side uses next.
-    /// - If only some of the keys have a `kid`, those without are refused. Of keys with the same `kid`, the
-    ///   first is taken and the others are refused.
+    /// - Keys for this use that are refused, for example for their size, are returned with the
+    ///   reason. Log them: one of them may be the key that the other side uses next.
+    /// - If only some of the keys have a `kid`, those without are refused. Of keys with the same
+    ///   `kid`, the first is taken and the others are refused.
     ///
-    /// To update an existing set, call [`KeySet::replace`] with the [`KeySet::keys`] of the new one.
+    /// To update an existing set, call [`KeySet::replace`] with the [`KeySet::keys`] of the new
+    /// one.
     ///
     /// # Errors
     /// [`KeySetError`] if no key is left, with the reason for the first one, or if more than
@@ -103,8 +108,15 @@ impl<K: crate::KeyHandle> KeySet<K> {
         let (keys, mut unusable) = set.for_use(options);
         let keys = unambiguous(keys, &mut unusable);
         if keys.is_empty() {
-            let first = unusable.iter().chain(set.unusable()).min_by_key(|key| key.index).ok_or(KeySetError::Empty)?;
-            return Err(KeySetError::NoneUsable { index: first.index, reason: first.error.to_string() });
+            let first = unusable
+                .iter()
+                .chain(set.unusable())
+                .min_by_key(|key| key.index)
+                .ok_or(KeySetError::Empty)?;
+            return Err(KeySetError::NoneUsable {
+                index: first.index,
+                reason: first.error.to_string(),
+            });
         }
         Ok((Self::new(keys)?, unusable))
     }
@@ -112,16 +124,20 @@ impl<K: crate::KeyHandle> KeySet<K> {
 
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 impl crate::JwkSet {
-    /// The keys that are meant for this use, each with its index, also where several have the same `kid`; and those
-    /// that are refused, beside [`JwkSet::unusable`](crate::JwkSet::unusable). A key for another use is left out, or
-    /// refused if the set has nothing else.
+    /// The keys that are meant for this use, each with its index, also where several have the same
+    /// `kid`; and those that are refused, beside [`JwkSet::unusable`](crate::JwkSet::unusable). A
+    /// key for another use is left out, or refused if the set has nothing else.
     pub fn for_use<K: crate::KeyHandle>(
         &self,
         options: &crate::KeyOptions,
     ) -> (Vec<(usize, K)>, Vec<crate::UnusableKey>) {
         let (mut keys, mut refused, mut other_use) = (Vec::new(), Vec::new(), None);
         for (index, jwk) in self.with_places() {
-            let unusable = |error| crate::UnusableKey { index, kid: jwk.kid().map(bankrail_values::excerpt), error };
+            let unusable = |error| crate::UnusableKey {
+                index,
+                kid: jwk.kid().map(bankrail_values::excerpt),
+                error,
+            };
             match jwk.allows(K::ROLE).map(|()| K::from_jwk(jwk, options)) {
                 Ok(Ok(key)) => keys.push((index, key)),
                 Ok(Err(error)) => refused.push(unusable(error)),
@@ -135,8 +151,8 @@ impl crate::JwkSet {
     }
 }
 
-/// Leaves out the keys of a JWK set that a token's `kid` would not select: keys without `kid` beside keys with one, and
-/// keys whose `kid` an earlier one has.
+/// Leaves out the keys of a JWK set that a token's `kid` would not select: keys without `kid`
+/// beside keys with one, and keys whose `kid` an earlier one has.
 fn unambiguous<K: Keyed>(keys: Vec<(usize, K)>, unusable: &mut Vec<crate::UnusableKey>) -> Vec<K> {
     let named = keys.iter().any(|(_, key)| key.kid().is_some());
     let mut taken: Vec<(usize, K)> = Vec::with_capacity(keys.len());
@@ -244,7 +260,8 @@ impl<K: Keyed + Clone> KeyLookup<K> for KeySet<K> {
     }
 }
 
-/// No key was found for a token. The answer to a counterparty must be the same as for a bad signature.
+/// No key was found for a token. The answer to a counterparty must be the same as for a bad
+/// signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectError {
@@ -272,8 +289,8 @@ pub enum KeySetError {
     /// The JWK set has keys, but none of them is usable for this use.
     #[error("expected a usable key in the JWK set, found none, key {index}: {reason}")]
     NoneUsable {
-        /// The index of the first key refused, counted from zero. A key for another use counts only if there are no
-        /// others.
+        /// The index of the first key refused, counted from zero. A key for another use counts only
+        /// if there are no others.
         index: usize,
         /// Why it was refused.
         reason: String,
@@ -319,9 +336,14 @@ fn check<K: Keyed + Clone>(keys: impl IntoIterator<Item = K>) -> Result<Vec<K>, 
         return Err(KeySetError::TooManyUnnamed { max: tried });
     }
     names.sort_unstable();
-    let duplicate = names.iter().zip(names.iter().skip(1)).find(|(kid, next)| kid == next);
+    let duplicate = names
+        .iter()
+        .zip(names.iter().skip(1))
+        .find(|(kid, next)| kid == next);
     match duplicate {
-        Some((kid, _)) => Err(KeySetError::DuplicateKid { kid: (*kid).to_owned() }),
+        Some((kid, _)) => Err(KeySetError::DuplicateKid {
+            kid: (*kid).to_owned(),
+        }),
         None => Ok(keys),
     }
 }

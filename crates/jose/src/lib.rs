@@ -3,7 +3,12 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(any(feature = "aws-lc", feature = "josekit")),
-    allow(dead_code, unused_imports, unused_macros, rustdoc::broken_intra_doc_links)
+    allow(
+        dead_code,
+        unused_imports,
+        unused_macros,
+        rustdoc::broken_intra_doc_links
+    )
 )]
 
 pub mod algorithm;
@@ -23,12 +28,13 @@ pub use current_key::CurrentKey;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 pub use handle::KeyHandle;
 pub use handle::{
-    ContentKey, DecryptError, DecryptionKey, EncryptError, EncryptionKey, KeyOptions, SignError, SignatureError,
-    SigningKey, VerifyingKey,
+    ContentKey, DecryptError, DecryptionKey, EncryptError, EncryptionKey, KeyOptions, SignError,
+    SignatureError, SigningKey, VerifyingKey,
 };
 #[cfg(feature = "x509")]
 pub use key::Certificate;
 pub use key::{
-    Jwk, JwkSet, KeyError, KeyFileError, KeyMaterial, KeySizes, PrivateKey, PublicKey, Role, RsaSize, UnusableKey,
+    Jwk, JwkSet, KeyError, KeyFileError, KeyMaterial, KeySizes, PrivateKey, PublicKey, Role,
+    RsaSize, UnusableKey,
 };
 pub use key_set::{KeyLookup, KeySet, KeySetError, Keyed, SelectError, Selected};

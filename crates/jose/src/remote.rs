@@ -1,9 +1,10 @@
 //! Private keys in an HSM or a key service.
 //!
 //! There are two ways to use one:
-//! - Without I/O: [`jws::prepare`](crate::jws::prepare) returns the bytes to sign and then takes the signature.
-//! - With I/O: [`RemoteSigner`] and [`RemoteDecrypter`] are object-safe traits whose methods return boxed futures, for
-//!   any runtime and any key service.
+//! - Without I/O: [`jws::prepare`](crate::jws::prepare) returns the bytes to sign and then takes
+//!   the signature.
+//! - With I/O: [`RemoteSigner`] and [`RemoteDecrypter`] are object-safe traits whose methods return
+//!   boxed futures, for any runtime and any key service.
 
 use crate::algorithm::SignatureHash;
 use crate::{EncryptionKey, Keyed, VerifyingKey};
@@ -31,12 +32,18 @@ pub struct RemoteError {
 impl RemoteError {
     /// A temporary fault: no connection, a timeout, throttling.
     pub fn retryable(source: impl Into<Source>) -> Self {
-        Self { retryable: true, source: source.into() }
+        Self {
+            retryable: true,
+            source: source.into(),
+        }
     }
 
     /// A permanent fault: no such key, no permission.
     pub fn permanent(source: impl Into<Source>) -> Self {
-        Self { retryable: false, source: source.into() }
+        Self {
+            retryable: false,
+            source: source.into(),
+        }
     }
 
     /// Whether a retry can succeed.
@@ -86,10 +93,11 @@ impl<'a> SignRequest<'a> {
     note = "a `SigningKey` is in memory: pass it to the constructor `new`, not to `remote`"
 )]
 pub trait RemoteSigner: Send + Sync + std::fmt::Debug {
-    /// The public half, with the `kid` for headers. Each signature is checked with it before it is used.
+    /// The public half, with the `kid` for headers. Each signature is checked with it before it is
+    /// used.
     ///
-    /// It may change when the key is replaced: a signature of a key that was replaced between this call and
-    /// [`RemoteSigner::sign`] is not used, and requested once more under the new `kid`.
+    /// It may change when the key is replaced: a signature of a key that was replaced between this
+    /// call and [`RemoteSigner::sign`] is not used, and requested once more under the new `kid`.
     fn verifying_key(&self) -> VerifyingKey;
 
     /// Makes an RS256 signature (RSASSA-PKCS1-v1_5 with SHA-256).
@@ -98,7 +106,8 @@ pub trait RemoteSigner: Send + Sync + std::fmt::Debug {
 
 /// A private decryption key that is reached by I/O.
 ///
-/// Several make a [`KeySet`](crate::KeySet), for rotation. Use `Arc<dyn RemoteDecrypter>` for keys of different types.
+/// Several make a [`KeySet`](crate::KeySet), for rotation. Use `Arc<dyn RemoteDecrypter>` for keys
+/// of different types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not decrypt by I/O",
     label = "not a `RemoteDecrypter`",
@@ -111,8 +120,8 @@ pub trait RemoteDecrypter: Send + Sync + std::fmt::Debug {
 
     /// Decrypts by RSA-OAEP with SHA-1 and an empty label.
     ///
-    /// The outcome is [`DecryptionOutcome::CannotDecrypt`] if the service refuses the bytes, and an error if the
-    /// service fails.
+    /// The outcome is [`DecryptionOutcome::CannotDecrypt`] if the service refuses the bytes, and an
+    /// error if the service fails.
     fn decrypt<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, DecryptionOutcome>;
 }
 

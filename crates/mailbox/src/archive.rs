@@ -1,4 +1,5 @@
-//! The archive of what was received: records whose content is sealed by their owner, the oldest of which go first.
+//! The archive of what was received: records whose content is sealed by their owner, the oldest of
+//! which go first.
 
 use crate::{Kind, OpaqueBytes};
 use bankrail_values::{HyphenatedUuid, StoreFuture, Timestamp};
@@ -21,8 +22,18 @@ pub struct ArchiveLabel {
 impl ArchiveLabel {
     /// A label.
     #[must_use]
-    pub fn new(kind: Kind, subject: impl Into<String>, call: Option<HyphenatedUuid>, at: Timestamp) -> Self {
-        Self { kind, subject: subject.into(), call, at }
+    pub fn new(
+        kind: Kind,
+        subject: impl Into<String>,
+        call: Option<HyphenatedUuid>,
+        at: Timestamp,
+    ) -> Self {
+        Self {
+            kind,
+            subject: subject.into(),
+            call,
+            at,
+        }
     }
 }
 
@@ -42,7 +53,11 @@ impl ArchiveRecord {
     /// A record, for engines.
     #[must_use]
     pub fn new(number: u64, label: ArchiveLabel, bytes: u64) -> Self {
-        Self { number, label, bytes }
+        Self {
+            number,
+            label,
+            bytes,
+        }
     }
 }
 
@@ -53,10 +68,12 @@ impl ArchiveRecord {
     note = "pass `Arc::new(store)` of a `SqliteStore` of `bankrail_stores` (features `sqlite` and `mailbox`)"
 )]
 pub trait ArchiveStore: fmt::Debug + Send + Sync {
-    /// Adds a record. In the same step, the records of its kind that are older than `oldest` are removed, and then the
-    /// oldest ones until those of its kind have at most `max_bytes` of sealed content together.
+    /// Adds a record. In the same step, the records of its kind that are older than `oldest` are
+    /// removed, and then the oldest ones until those of its kind have at most `max_bytes` of sealed
+    /// content together.
     ///
-    /// A record that has more by itself is refused as [full](bankrail_values::StoreErrorKind::Full).
+    /// A record that has more by itself is refused as
+    /// [full](bankrail_values::StoreErrorKind::Full).
     fn add<'a>(
         &'a self,
         label: &'a ArchiveLabel,

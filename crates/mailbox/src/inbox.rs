@@ -1,9 +1,10 @@
 //! The receiver's inbox, which stores each message once.
 //!
-//! A receiver stores the message with its acknowledgement in one step ([`Inbox::receive`]), answers, and then works
-//! from the inbox: [`Inbox::lease`], then [`Inbox::complete`], [`Inbox::release`] or [`Inbox::dead_letter`]. A caller
-//! that handles a message before it answers the sender does the same in this order: it leases once
-//! [`ReceiveOutcome::is_stored`] says that there is something to handle. Where the engine has transactions,
+//! A receiver stores the message with its acknowledgement in one step ([`Inbox::receive`]),
+//! answers, and then works from the inbox: [`Inbox::lease`], then [`Inbox::complete`],
+//! [`Inbox::release`] or [`Inbox::dead_letter`]. A caller that handles a message before it answers
+//! the sender does the same in this order: it leases once [`ReceiveOutcome::is_stored`] says that
+//! there is something to handle. Where the engine has transactions,
 //! [`TransactionalInbox::complete_with`] makes the caller's own effect part of the completion.
 
 use crate::key::{DuplicateKey, Fingerprint};
@@ -30,10 +31,12 @@ pub struct Incoming {
     pub key: DuplicateKey,
     /// The fingerprint of the content.
     pub fingerprint: Fingerprint,
-    /// Fingerprints of the same content in other spellings: an entry with one of them holds the message, too.
+    /// Fingerprints of the same content in other spellings: an entry with one of them holds the
+    /// message, too.
     pub other_spellings: Vec<Fingerprint>,
-    /// True if the message only says that a result is still to come. The message that brings the result has the same
-    /// duplicate key and other content: it follows this one ([`InboxEntry::follows`]) and is not in conflict with it.
+    /// True if the message only says that a result is still to come. The message that brings the
+    /// result has the same duplicate key and other content: it follows this one
+    /// ([`InboxEntry::follows`]) and is not in conflict with it.
     pub interim: bool,
     /// The attributes of the delivery, in the caller's own format: its headers for example.
     pub attributes: OpaqueBytes,
@@ -77,8 +80,8 @@ pub enum ReceiveOutcome {
         acknowledgement: OpaqueBytes,
     },
     /// The key was seen before with contradictory content: stored as an entry of its own, marked
-    /// ([`InboxEntry::conflicts_with`]), with its own acknowledgement. A conflicting message that comes again is a
-    /// `Duplicate` or `InProgress` of that entry.
+    /// ([`InboxEntry::conflicts_with`]), with its own acknowledgement. A conflicting message that
+    /// comes again is a `Duplicate` or `InProgress` of that entry.
     Conflict {
         /// The entry of this message.
         id: EntryId,
@@ -92,30 +95,57 @@ pub enum ReceiveOutcome {
 impl ReceiveOutcome {
     /// The outcome of a call that stored an entry.
     #[must_use]
-    pub fn stored(id: EntryId, acknowledgement: OpaqueBytes, conflicts_with: Option<EntryId>) -> Self {
+    pub fn stored(
+        id: EntryId,
+        acknowledgement: OpaqueBytes,
+        conflicts_with: Option<EntryId>,
+    ) -> Self {
         match conflicts_with {
-            None => Self::New { id, acknowledgement },
-            Some(with) => Self::Conflict { id, acknowledgement, with },
+            None => Self::New {
+                id,
+                acknowledgement,
+            },
+            Some(with) => Self::Conflict {
+                id,
+                acknowledgement,
+                with,
+            },
         }
     }
 
     /// The acknowledgement to answer with.
     #[must_use]
     pub fn acknowledgement(&self) -> &OpaqueBytes {
-        let (Self::New { acknowledgement, .. }
-        | Self::Duplicate { acknowledgement, .. }
-        | Self::InProgress { acknowledgement, .. }
-        | Self::Conflict { acknowledgement, .. }) = self;
+        let (Self::New {
+            acknowledgement, ..
+        }
+        | Self::Duplicate {
+            acknowledgement, ..
+        }
+        | Self::InProgress {
+            acknowledgement, ..
+        }
+        | Self::Conflict {
+            acknowledgement, ..
+        }) = self;
         acknowledgement
     }
 
     /// The acknowledgement to answer with, owned.
     #[must_use]
     pub fn into_acknowledgement(self) -> OpaqueBytes {
-        let (Self::New { acknowledgement, .. }
-        | Self::Duplicate { acknowledgement, .. }
-        | Self::InProgress { acknowledgement, .. }
-        | Self::Conflict { acknowledgement, .. }) = self;
+        let (Self::New {
+            acknowledgement, ..
+        }
+        | Self::Duplicate {
+            acknowledgement, ..
+        }
+        | Self::InProgress {
+            acknowledgement, ..
+        }
+        | Self::Conflict {
+            acknowledgement, ..
+        }) = self;
         acknowledgement
     }
 
@@ -162,7 +192,9 @@ impl InboxState {
     /// The state with this stable name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Pending, Self::Completed, Self::DeadLetter].into_iter().find(|state| state.as_str() == name)
+        [Self::Pending, Self::Completed, Self::DeadLetter]
+            .into_iter()
+            .find(|state| state.as_str() == name)
     }
 }
 
@@ -182,16 +214,16 @@ pub struct InboxEntry {
     pub acknowledgement: OpaqueBytes,
     /// When the first delivery was stored.
     pub received_at: Timestamp,
-    /// The entry that it contradicts: the earliest of its own sort, interim messages or results, with a hash in common
-    /// and other content.
+    /// The entry that it contradicts: the earliest of its own sort, interim messages or results,
+    /// with a hash in common and other content.
     pub conflicts_with: Option<EntryId>,
-    /// The entry of the interim message ([`Incoming::interim`]) whose result this message brings. It is leased only
-    /// when that entry is completed or a dead letter.
+    /// The entry of the interim message ([`Incoming::interim`]) whose result this message brings.
+    /// It is leased only when that entry is completed or a dead letter.
     pub follows: Option<EntryId>,
     /// The state.
     pub state: InboxState,
-    /// How often it was leased since it was received or resent, this lease included, without the leases that were given
-    /// back because nobody knew of them ([`Inbox::release_all`]).
+    /// How often it was leased since it was received or resent, this lease included, without the
+    /// leases that were given back because nobody knew of them ([`Inbox::release_all`]).
     pub attempts: u32,
     /// Why it was not handled last time, as [`Inbox::release`] or [`Inbox::dead_letter`] said.
     pub last_error: Option<String>,
@@ -215,7 +247,12 @@ impl InboxUpdate<'_> {
     /// Ends the lease and leaves the entry in this state.
     #[must_use]
     pub const fn to(state: InboxState) -> Self {
-        Self { state, due: None, until: None, error: None }
+        Self {
+            state,
+            due: None,
+            until: None,
+            error: None,
+        }
     }
 }
 
@@ -234,11 +271,13 @@ pub struct InboxCounts {
 /// A receiver's store of messages. Each operation is durable before it returns.
 ///
 /// Rules for engines, which the suite of the `testing` feature checks:
-/// - All hashes of a message's key are taken together, in one transaction with message and acknowledgement.
+/// - All hashes of a message's key are taken together, in one transaction with message and
+///   acknowledgement.
 /// - [`ReceiveDecision::of`] decides how a message is classified.
 /// - [`Inbox::lease`] leaves out an entry as long as the entry that it follows is pending.
-/// - A lease belongs to its owner strictly before `until`. From `until` on another owner may take the entry; as long as
-///   none has, the first owner may still finish. Calls by others change nothing and return `false`.
+/// - A lease belongs to its owner strictly before `until`. From `until` on another owner may take
+///   the entry; as long as none has, the first owner may still finish. Calls by others change
+///   nothing and return `false`.
 /// - `now` is the caller's; a store never reads a clock.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not store received messages",
@@ -248,11 +287,15 @@ pub struct InboxCounts {
 )]
 pub trait Inbox: Debug + Send + Sync {
     /// Stores message and acknowledgement in one step, unless they are there already.
-    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome>;
+    fn receive<'a>(
+        &'a self,
+        message: &'a Incoming,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ReceiveOutcome>;
 
-    /// Leases up to `limit` pending entries that are due and free, of these kinds (no kinds: all), in the order of
-    /// their arrival. If many entries became due again, an engine may consider only the first thousand of them; later
-    /// calls consider the rest.
+    /// Leases up to `limit` pending entries that are due and free, of these kinds (no kinds: all),
+    /// in the order of their arrival. If many entries became due again, an engine may consider only
+    /// the first thousand of them; later calls consider the rest.
     fn lease<'a>(
         &'a self,
         kinds: &'a [Kind],
@@ -261,8 +304,8 @@ pub trait Inbox: Debug + Send + Sync {
         now: Timestamp,
     ) -> StoreFuture<'a, Vec<InboxEntry>>;
 
-    /// Changes an entry as the owner of its lease says. `false`: the lease is no longer the owner's, another may be
-    /// handling the entry, and nothing was changed.
+    /// Changes an entry as the owner of its lease says. `false`: the lease is no longer the
+    /// owner's, another may be handling the entry, and nothing was changed.
     fn update<'a>(
         &'a self,
         id: EntryId,
@@ -276,7 +319,10 @@ pub trait Inbox: Debug + Send + Sync {
         self.update(
             id,
             lease.owner,
-            InboxUpdate { until: Some(lease.until), ..InboxUpdate::to(InboxState::Pending) },
+            InboxUpdate {
+                until: Some(lease.until),
+                ..InboxUpdate::to(InboxState::Pending)
+            },
             now,
         )
     }
@@ -286,9 +332,20 @@ pub trait Inbox: Debug + Send + Sync {
         self.update(id, owner, InboxUpdate::to(InboxState::Completed), now)
     }
 
-    /// Gives an entry back, due again at `due` ([`Inbox::update`]). `error` says why, without payload.
-    fn release<'a>(&'a self, id: EntryId, owner: LeaseOwner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
-        let update = InboxUpdate { due: Some(due), error: Some(error), ..InboxUpdate::to(InboxState::Pending) };
+    /// Gives an entry back, due again at `due` ([`Inbox::update`]). `error` says why, without
+    /// payload.
+    fn release<'a>(
+        &'a self,
+        id: EntryId,
+        owner: LeaseOwner,
+        due: Timestamp,
+        error: &'a str,
+    ) -> StoreFuture<'a, bool> {
+        let update = InboxUpdate {
+            due: Some(due),
+            error: Some(error),
+            ..InboxUpdate::to(InboxState::Pending)
+        };
         self.update(id, owner, update, due)
     }
 
@@ -300,42 +357,52 @@ pub trait Inbox: Debug + Send + Sync {
         error: &'a str,
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
-        self.update(id, owner, InboxUpdate { error: Some(error), ..InboxUpdate::to(InboxState::DeadLetter) }, now)
+        self.update(
+            id,
+            owner,
+            InboxUpdate {
+                error: Some(error),
+                ..InboxUpdate::to(InboxState::DeadLetter)
+            },
+            now,
+        )
     }
 
     /// Gives back all that these owners have leased, due as it was and with the start taken back
-    /// ([`InboxEntry::attempts`]), and returns how many entries. For a worker whose call of [`Inbox::lease`] failed:
-    /// the entries may be leased all the same, if only the answer was lost ([`LeaseOwners`](crate::LeaseOwners)).
+    /// ([`InboxEntry::attempts`]), and returns how many entries. For a worker whose call of
+    /// [`Inbox::lease`] failed: the entries may be leased all the same, if only the answer was lost
+    /// ([`LeaseOwners`](crate::LeaseOwners)).
     ///
-    /// An engine may leave out leases that are over, because their entries are free, and those that were extended,
-    /// because their answer was not lost.
+    /// An engine may leave out leases that are over, because their entries are free, and those that
+    /// were extended, because their answer was not lost.
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64>;
 
     /// Returns dead letters, after the entry `after`, in the order of their arrival.
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>>;
 
-    /// Makes a dead letter pending again, due at once, with [`InboxEntry::attempts`] counted from zero. `false`: it is
-    /// not a dead letter.
+    /// Makes a dead letter pending again, due at once, with [`InboxEntry::attempts`] counted from
+    /// zero. `false`: it is not a dead letter.
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool>;
 
     /// Returns an entry.
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>>;
 
-    /// Forgets entries, with their keys, that were completed before `before`: a later delivery of the same message is
-    /// new again. Returns how many.
+    /// Forgets entries, with their keys, that were completed before `before`: a later delivery of
+    /// the same message is new again. Returns how many.
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64>;
 
     /// Returns how many entries there are.
     fn counts(&self) -> StoreFuture<'_, InboxCounts>;
 
-    /// Returns when the pending entry that arrived first was received; `None` if nothing is pending. An engine may look
-    /// at no more than the first thousand of those that wait for a later time. Like [`Inbox::counts`] it may take
-    /// longer the more there are.
+    /// Returns when the pending entry that arrived first was received; `None` if nothing is
+    /// pending. An engine may look at no more than the first thousand of those that wait for a
+    /// later time. Like [`Inbox::counts`] it may take longer the more there are.
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
     /// After how long the engine forgets completed entries by itself; it adds
-    /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE). `None`, the default: not before [`Inbox::forget`]. An inbox
-    /// that wraps another returns the other's: receivers refuse older messages.
+    /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE). `None`, the default: not before
+    /// [`Inbox::forget`]. An inbox that wraps another returns the other's: receivers refuse older
+    /// messages.
     fn retention(&self) -> Option<Duration> {
         None
     }

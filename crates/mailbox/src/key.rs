@@ -6,14 +6,16 @@ bankrail_values::hash_value! {
 }
 
 bankrail_values::hash_value! {
-    /// The content of a message: a cryptographic hash of 32 bytes, which the caller computes. Parts that may differ
-    /// between two deliveries of one message, such as the time of writing, are not included.
+    /// The content of a message: a cryptographic hash of 32 bytes, which the caller computes. Parts
+    /// that may differ between two deliveries of one message, such as the time of writing, are not
+    /// included.
     pub struct Fingerprint;
 }
 
 /// The duplicate key of a message: one hash or several, taken together.
 ///
-/// Two messages with a hash in common are duplicates if their [`Fingerprint`]s are equal, and in conflict if not.
+/// Two messages with a hash in common are duplicates if their [`Fingerprint`]s are equal, and in
+/// conflict if not.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DuplicateKey {
     hashes: Vec<KeyHash>,
@@ -61,7 +63,10 @@ impl<'de> serde::Deserialize<'de> for Fingerprint {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = <String as serde::Deserialize>::deserialize(from)?;
         // One spelling of each, so that two texts are equal if the fingerprints are.
-        let read: Option<Self> = text.parse().ok().filter(|read: &Self| read.to_string() == text);
+        let read: Option<Self> = text
+            .parse()
+            .ok()
+            .filter(|read: &Self| read.to_string() == text);
         read.ok_or_else(|| serde::de::Error::custom("expected 64 lower-case hexadecimal digits"))
     }
 }

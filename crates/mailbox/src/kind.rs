@@ -33,7 +33,11 @@ impl Kind {
     /// # Errors
     /// [`KindError`] for a text that is not the name of a kind.
     pub fn parse(name: &str) -> Result<Self, KindError> {
-        if is_name(name.as_bytes()) { Ok(Self(Cow::Owned(name.to_owned()))) } else { Err(KindError) }
+        if is_name(name.as_bytes()) {
+            Ok(Self(Cow::Owned(name.to_owned())))
+        } else {
+            Err(KindError)
+        }
     }
 
     /// The name.

@@ -31,8 +31,8 @@ impl fmt::Display for EntryId {
     }
 }
 
-/// The owner of a lease: 16 bytes that no other lease has. A worker that takes new ones for each lease also keeps a
-/// call that arrives late from changing a later lease of its own.
+/// The owner of a lease: 16 bytes that no other lease has. A worker that takes new ones for each
+/// lease also keeps a call that arrives late from changing a later lease of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LeaseOwner([u8; 16]);
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::Deref;
 
-/// Bytes of the caller: a body, attributes, an acknowledgement. `Debug` shows their number and not their content, which
-/// may be payload.
+/// Bytes of the caller: a body, attributes, an acknowledgement. `Debug` shows their number and not
+/// their content, which may be payload.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct OpaqueBytes(Vec<u8>);
 

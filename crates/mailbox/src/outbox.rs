@@ -1,7 +1,8 @@
 //! The sender's outbox: nothing enqueued is lost.
 //!
-//! The outbox keeps the message itself, not the sealed form: a dead letter may be resent days later, when a text sealed
-//! at enqueue would no longer open. It therefore holds payload: protect it like the ledger.
+//! The outbox keeps the message itself, not the sealed form: a dead letter may be resent days
+//! later, when a text sealed at enqueue would no longer open. It therefore holds payload: protect
+//! it like the ledger.
 
 mod circuit;
 mod operator;
@@ -10,8 +11,8 @@ mod request;
 
 pub use circuit::{Circuit, EndpointCircuit};
 pub use operator::{
-    DropOutcome, EndpointBacklog, Intervention, InterventionReason, OperatorName, OutboxCounts, OutboxQuery,
-    OutboxSummary, StoppedEndpoint,
+    DropOutcome, EndpointBacklog, Intervention, InterventionReason, OperatorName, OutboxCounts,
+    OutboxQuery, OutboxSummary, StoppedEndpoint,
 };
 pub use record::{DeliveryNote, DeliveryRecord, Disposition};
 pub use request::{LeaseCandidate, LeaseRequest};
@@ -23,7 +24,8 @@ use crate::opaque::OpaqueBytes;
 use bankrail_values::{BoundedText, HyphenatedUuid, StoreFuture, Timestamp};
 use std::fmt::Debug;
 
-/// A receiver's endpoint, as the sender names it: 1 to 200 code points. Not every engine keeps U+0000.
+/// A receiver's endpoint, as the sender names it: 1 to 200 code points. Not every engine keeps
+/// U+0000.
 pub type EndpointId = BoundedText<1, 200>;
 
 /// A message to deliver.
@@ -34,7 +36,8 @@ pub struct Outgoing {
     pub endpoint: EndpointId,
     /// The kind of the message.
     pub kind: Kind,
-    /// The sender's identification of the message: the same in each delivery, and unique for the endpoint.
+    /// The sender's identification of the message: the same in each delivery, and unique for the
+    /// endpoint.
     pub message_id: HyphenatedUuid,
     /// The fingerprint of the content.
     pub fingerprint: Fingerprint,
@@ -45,11 +48,13 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// Whether both are one message, even if the second was generated again: kind, fingerprint and attributes are
-    /// equal. Engines compare two messages with one [`Outgoing::message_id`].
+    /// Whether both are one message, even if the second was generated again: kind, fingerprint and
+    /// attributes are equal. Engines compare two messages with one [`Outgoing::message_id`].
     #[must_use]
     pub fn has_same_content(&self, other: &Self) -> bool {
-        self.kind == other.kind && self.fingerprint == other.fingerprint && self.attributes == other.attributes
+        self.kind == other.kind
+            && self.fingerprint == other.fingerprint
+            && self.attributes == other.attributes
     }
 }
 
@@ -59,7 +64,8 @@ impl Outgoing {
 pub enum Enqueued {
     /// Stored; due at once.
     New(EntryId),
-    /// This message is stored already, under its `message_id` and for its endpoint: nothing was changed.
+    /// This message is stored already, under its `message_id` and for its endpoint: nothing was
+    /// changed.
     AlreadyStored(EntryId),
 }
 
@@ -89,7 +95,12 @@ pub enum OutboxState {
 
 impl OutboxState {
     /// All states.
-    pub const ALL: &'static [Self] = &[Self::Pending, Self::Delivered, Self::DeadLetter, Self::Dropped];
+    pub const ALL: &'static [Self] = &[
+        Self::Pending,
+        Self::Delivered,
+        Self::DeadLetter,
+        Self::Dropped,
+    ];
 
     /// A stable name, for stores.
     #[must_use]
@@ -105,7 +116,10 @@ impl OutboxState {
     /// The state with this stable name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|state| state.as_str() == name)
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|state| state.as_str() == name)
     }
 }
 
@@ -129,12 +143,15 @@ pub struct OutboxEntry {
     pub circuit: Option<Circuit>,
 }
 
-/// A sender's store of messages to deliver, as workers use it. Each operation is durable before it returns.
+/// A sender's store of messages to deliver, as workers use it. Each operation is durable before it
+/// returns.
 ///
 /// Rules for engines, which the suite of the `testing` feature checks:
-/// - A lease belongs to its owner strictly before `until`. From `until` on another owner may take the entry; as long as
-///   none has, the first owner may still record. Calls by others change nothing and return `false`.
-/// - Entries of a stopped endpoint are kept and not leased, nor those of one that its [`Circuit`] holds back.
+/// - A lease belongs to its owner strictly before `until`. From `until` on another owner may take
+///   the entry; as long as none has, the first owner may still record. Calls by others change
+///   nothing and return `false`.
+/// - Entries of a stopped endpoint are kept and not leased, nor those of one that its [`Circuit`]
+///   holds back.
 /// - `now` is the caller's; a store never reads a clock.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not store messages to deliver",
@@ -145,20 +162,26 @@ pub struct OutboxEntry {
 pub trait Outbox: Debug + Send + Sync {
     /// Stores a message, due at once. A message for a stopped endpoint is stored, too.
     ///
-    /// Another message ([`Outgoing::has_same_content`]) under a `message_id` that is stored for the endpoint is an
-    /// error of the kind [`StoreErrorKind::Conflict`](bankrail_values::StoreErrorKind::Conflict): it would never be
+    /// Another message ([`Outgoing::has_same_content`]) under a `message_id` that is stored for the
+    /// endpoint is an error of the kind
+    /// [`StoreErrorKind::Conflict`](bankrail_values::StoreErrorKind::Conflict): it would never be
     /// delivered.
     fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued>;
 
-    /// Leases pending entries that are due and free. The endpoints take turns, as [`LeaseRequest`] says; the answer is
-    /// in that order, entries of slow endpoints last.
-    fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>>;
+    /// Leases pending entries that are due and free. The endpoints take turns, as [`LeaseRequest`]
+    /// says; the answer is in that order, entries of slow endpoints last.
+    fn lease<'a>(
+        &'a self,
+        request: LeaseRequest<'a>,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Vec<OutboxEntry>>;
 
-    /// Records a delivery and the entry's new state in one step, and ends the lease. `false`: the lease is no longer
-    /// the owner's, and nothing was recorded.
+    /// Records a delivery and the entry's new state in one step, and ends the lease. `false`: the
+    /// lease is no longer the owner's, and nothing was recorded.
     ///
-    /// `answered` is the endpoint if the delivery shows that it works. Its circuit is closed ([`Circuit::closed`]) in
-    /// the same step: whoever opened it, even if the delivery was under way before, and even if the answer is `false`.
+    /// `answered` is the endpoint if the delivery shows that it works. Its circuit is closed
+    /// ([`Circuit::closed`]) in the same step: whoever opened it, even if the delivery was under
+    /// way before, and even if the answer is `false`.
     fn record<'a>(
         &'a self,
         id: EntryId,
@@ -169,28 +192,36 @@ pub trait Outbox: Debug + Send + Sync {
         now: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
-    /// Gives an entry back without a delivery, due at `due`. `false`: the lease is no longer the owner's.
+    /// Gives an entry back without a delivery, due at `due`. `false`: the lease is no longer the
+    /// owner's.
     fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool>;
 
-    /// Gives back all that these owners have leased, due as it was, and returns how many entries. For a worker whose
-    /// call of [`Outbox::lease`] failed: the entries may be leased all the same, if only the answer was lost
-    /// ([`LeaseOwners`](crate::LeaseOwners)).
+    /// Gives back all that these owners have leased, due as it was, and returns how many entries.
+    /// For a worker whose call of [`Outbox::lease`] failed: the entries may be leased all the same,
+    /// if only the answer was lost ([`LeaseOwners`](crate::LeaseOwners)).
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64>;
 
-    /// Returns when the next pending entry of an endpoint that is not stopped becomes due or free of its lease, and its
-    /// endpoint is no longer held back by its circuit. `None`: there is no such entry.
+    /// Returns when the next pending entry of an endpoint that is not stopped becomes due or free
+    /// of its lease, and its endpoint is no longer held back by its circuit. `None`: there is no
+    /// such entry.
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
-    /// Waits until another process may have enqueued a message, so that an idle worker need not ask often. It may be
-    /// ready although nobody has. Of several workers over one store handle, one is told. After an error, and where
-    /// messages come otherwise than by [`Outbox::enqueue`], a worker asks at its own interval. Default: for ever.
+    /// Waits until another process may have enqueued a message, so that an idle worker need not ask
+    /// often. It may be ready although nobody has. Of several workers over one store handle, one is
+    /// told. After an error, and where messages come otherwise than by [`Outbox::enqueue`], a
+    /// worker asks at its own interval. Default: for ever.
     fn changed(&self) -> StoreFuture<'_, ()> {
         Box::pin(std::future::pending())
     }
 
-    /// Joins a circuit with the one that is kept for an endpoint ([`Circuit::joined`]). Workers call it only when a
-    /// circuit opens or a rest begins, so that it costs a healthy endpoint nothing.
-    fn hold_endpoint<'a>(&'a self, endpoint: &'a EndpointId, circuit: Circuit) -> StoreFuture<'a, ()>;
+    /// Joins a circuit with the one that is kept for an endpoint ([`Circuit::joined`]). Workers
+    /// call it only when a circuit opens or a rest begins, so that it costs a healthy endpoint
+    /// nothing.
+    fn hold_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        circuit: Circuit,
+    ) -> StoreFuture<'a, ()>;
 
     /// Stops an endpoint. Stopping a stopped one changes nothing.
     fn stop_endpoint<'a>(
@@ -200,12 +231,13 @@ pub trait Outbox: Debug + Send + Sync {
         now: Timestamp,
     ) -> StoreFuture<'a, ()>;
 
-    /// Forgets the entries that were delivered or dropped before `before`, with their deliveries. Returns how many.
+    /// Forgets the entries that were delivered or dropped before `before`, with their deliveries.
+    /// Returns how many.
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64>;
 }
 
-/// A sender's store of messages to deliver, as operators see and use it. Only [`OutboxOperator::find`] and
-/// [`Outbox::lease`] return payload.
+/// A sender's store of messages to deliver, as operators see and use it. Only
+/// [`OutboxOperator::find`] and [`Outbox::lease`] return payload.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not store messages to deliver",
     label = "not an `OutboxOperator`",
@@ -213,38 +245,39 @@ pub trait Outbox: Debug + Send + Sync {
     note = "`bankrail-stores` implements it with the feature `mailbox`, which `bankrail` switches on by itself"
 )]
 pub trait OutboxOperator: Debug + Send + Sync {
-    /// Returns entries without their payload, in the order of enqueueing. An entry that this version cannot read is
-    /// left out.
+    /// Returns entries without their payload, in the order of enqueueing. An entry that this
+    /// version cannot read is left out.
     ///
-    /// A page costs what its entries cost and those that the engine passes over to fill it, because of their kind or
-    /// their time. Beside that, an engine in memory passes over all entries. If PostgreSQL lists the pending or the
-    /// dropped ones of an endpoint, it passes over those of the others; if the delivered ones, over those that the
-    /// endpoint has in other states. SQLite passes over the dropped ones if it lists those, with one search for each
-    /// endpoint.
+    /// A page costs what its entries cost and those that the engine passes over to fill it, because
+    /// of their kind or their time. Beside that, an engine in memory passes over all entries. If
+    /// PostgreSQL lists the pending or the dropped ones of an endpoint, it passes over those of the
+    /// others; if the delivered ones, over those that the endpoint has in other states. SQLite
+    /// passes over the dropped ones if it lists those, with one search for each endpoint.
     fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>>;
 
     /// Returns an entry without its payload.
     fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>>;
 
-    /// Returns every delivery recorded for an entry, in their order, those before a resend included.
+    /// Returns every delivery recorded for an entry, in their order, those before a resend
+    /// included.
     fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>>;
 
     /// Returns an entry with its payload.
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>>;
 
-    /// Makes a dead letter pending again, due at once, its deliveries counted from zero, its `message_id` unchanged.
-    /// `false`: the entry is not a dead letter.
+    /// Makes a dead letter pending again, due at once, its deliveries counted from zero, its
+    /// `message_id` unchanged. `false`: the entry is not a dead letter.
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool>;
 
-    /// Resends all dead letters of an endpoint, and returns how many. An engine may do so in pieces, each of which is
-    /// durable before the next.
+    /// Resends all dead letters of an endpoint, and returns how many. An engine may do so in
+    /// pieces, each of which is durable before the next.
     fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64>;
 
-    /// Drops a pending entry or a dead letter: it is never delivered from then on, and kept with its deliveries until
-    /// it is forgotten. Its `message_id` stays taken.
+    /// Drops a pending entry or a dead letter: it is never delivered from then on, and kept with
+    /// its deliveries until it is forgotten. Its `message_id` stays taken.
     ///
-    /// An entry under a lease that lasts beyond now is not dropped, because its message may be under way. A lease that
-    /// is over does not prevent it; its late owner then records nothing.
+    /// An entry under a lease that lasts beyond now is not dropped, because its message may be
+    /// under way. A lease that is over does not prevent it; its late owner then records nothing.
     fn drop_entry<'a>(
         &'a self,
         id: EntryId,
@@ -252,13 +285,18 @@ pub trait OutboxOperator: Debug + Send + Sync {
         now: Timestamp,
     ) -> StoreFuture<'a, DropOutcome>;
 
-    /// Lets deliveries to an endpoint go on now: whoever stopped it, it is stopped no longer; its circuit is forgotten;
-    /// and its pending entries that wait for a later time are due now. They are leased in the order of enqueueing,
-    /// after those that were due before, and their deliveries are counted on. `false`: it was not stopped.
+    /// Lets deliveries to an endpoint go on now: whoever stopped it, it is stopped no longer; its
+    /// circuit is forgotten; and its pending entries that wait for a later time are due now. They
+    /// are leased in the order of enqueueing, after those that were due before, and their
+    /// deliveries are counted on. `false`: it was not stopped.
     ///
-    /// An engine may do so in pieces, each of which is durable before the next. It does the last of it when all entries
-    /// are due.
-    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, bool>;
+    /// An engine may do so in pieces, each of which is durable before the next. It does the last of
+    /// it when all entries are due.
+    fn resume_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool>;
 
     /// Returns the stopped endpoints, by name.
     fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>>;
@@ -266,18 +304,22 @@ pub trait OutboxOperator: Debug + Send + Sync {
     /// Returns the endpoints with a circuit, by name. A rest that is over may still be there.
     fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>>;
 
-    /// Returns how many entries there are, of one endpoint or of all. In SQLite this costs the same for any number of
-    /// entries; the other engines count them. So it is with [`OutboxOperator::oldest_pending`] and
-    /// [`OutboxOperator::backlogs`].
+    /// Returns how many entries there are, of one endpoint or of all. In SQLite this costs the same
+    /// for any number of entries; the other engines count them. So it is with
+    /// [`OutboxOperator::oldest_pending`] and [`OutboxOperator::backlogs`].
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts>;
 
-    /// Returns when the pending entry that was enqueued first was enqueued. Entries of stopped endpoints do not count.
-    /// `None`: there is no other.
+    /// Returns when the pending entry that was enqueued first was enqueued. Entries of stopped
+    /// endpoints do not count. `None`: there is no other.
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
-    /// Returns what waits for each endpoint that has a pending entry or a dead letter: by name, after the name `after`,
-    /// at most `limit` endpoints and [`OutboxQuery::MAX_LIMIT`].
-    fn backlogs<'a>(&'a self, after: Option<&'a EndpointId>, limit: u32) -> StoreFuture<'a, Vec<EndpointBacklog>>;
+    /// Returns what waits for each endpoint that has a pending entry or a dead letter: by name,
+    /// after the name `after`, at most `limit` endpoints and [`OutboxQuery::MAX_LIMIT`].
+    fn backlogs<'a>(
+        &'a self,
+        after: Option<&'a EndpointId>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<EndpointBacklog>>;
 }
 
 /// An outbox for workers and operators.

@@ -7,8 +7,8 @@ use std::time::Duration;
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 
-/// The delays of the default schedule, each after the previous delivery. Default: at once, 5 s, 5 min, 30 min, 2 h, 5
-/// h, 10 h, 14 h, 20 h, 24 h.
+/// The delays of the default schedule, each after the previous delivery. Default: at once, 5 s, 5
+/// min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h.
 pub const DEFAULT_DELAYS: [Duration; 10] = [
     Duration::ZERO,
     Duration::from_secs(5),
@@ -50,11 +50,11 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// A schedule of these delays, each stretched or shortened by up to `jitter_percent` (at most 100). There are as
-    /// many deliveries as delays.
+    /// A schedule of these delays, each stretched or shortened by up to `jitter_percent` (at most
+    /// 100). There are as many deliveries as delays.
     ///
-    /// - The first delay is before the first delivery. Dispatchers and workers ignore it and begin at once; callers
-    ///   with a loop of their own may wait for it ([`Schedule::delay`] of 0).
+    /// - The first delay is before the first delivery. Dispatchers and workers ignore it and begin
+    ///   at once; callers with a loop of their own may wait for it ([`Schedule::delay`] of 0).
     /// - Each other delay begins when the previous delivery has failed.
     #[must_use]
     pub fn new(delays: impl IntoIterator<Item = Duration>, jitter_percent: u8) -> Self {
@@ -84,8 +84,9 @@ impl Schedule {
         self.delays.len()
     }
 
-    /// Returns how long to wait after `made` deliveries, in whole milliseconds. `random` is spread evenly over the
-    /// jitter: 0 gives the shortest delay, `u64::MAX` the longest. `None`: no delivery is left.
+    /// Returns how long to wait after `made` deliveries, in whole milliseconds. `random` is spread
+    /// evenly over the jitter: 0 gives the shortest delay, `u64::MAX` the longest. `None`: no
+    /// delivery is left.
     #[must_use]
     pub fn delay(&self, made: u32, random: u64) -> Option<Duration> {
         let delay = self.delays.get(usize::try_from(made).ok()?)?.as_millis();
@@ -93,13 +94,22 @@ impl Schedule {
         // An even spread over 0..=2 * jitter; of 292 million years and more it is cut.
         let spread = u128::from(random).saturating_mul(2 * jitter + 1) >> 64;
         let millis = delay.saturating_sub(jitter).saturating_add(spread);
-        Some(Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX)))
+        Some(Duration::from_millis(
+            u64::try_from(millis).unwrap_or(u64::MAX),
+        ))
     }
 
-    /// Returns the disposition of a message whose delivery failed. `made` counts the failed delivery, too. The message
-    /// is not due again before `retry_after` has passed (RFC 9110 section 10.2.3).
+    /// Returns the disposition of a message whose delivery failed. `made` counts the failed
+    /// delivery, too. The message is not due again before `retry_after` has passed (RFC 9110
+    /// section 10.2.3).
     #[must_use]
-    pub fn after_failure(&self, made: u32, now: Timestamp, retry_after: Option<Duration>, random: u64) -> Disposition {
+    pub fn after_failure(
+        &self,
+        made: u32,
+        now: Timestamp,
+        retry_after: Option<Duration>,
+        random: u64,
+    ) -> Disposition {
         match self.delay(made, random) {
             None => Disposition::DeadLetter,
             Some(delay) => {

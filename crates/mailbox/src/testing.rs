@@ -1,17 +1,27 @@
 //! The suites that every engine of [`Inbox`](crate::Inbox), [`Outbox`](crate::Outbox) and
 //! [`ArchiveStore`](crate::ArchiveStore) runs, and naive models of each (feature `testing`).
 //!
-//! A suite panics with the rule that an engine breaks. It needs no runtime of its own: await it in a test.
+//! A suite panics with the rule that an engine breaks. It needs no runtime of its own: await it in
+//! a test.
 
-#[allow(clippy::indexing_slicing, reason = "a suite says what it expects by panicking")]
+#[allow(
+    clippy::indexing_slicing,
+    reason = "a suite says what it expects by panicking"
+)]
 mod archive_suite;
-#[allow(clippy::indexing_slicing, reason = "a suite says what it expects by panicking")]
+#[allow(
+    clippy::indexing_slicing,
+    reason = "a suite says what it expects by panicking"
+)]
 mod inbox_suite;
 mod model_archive;
 mod model_inbox;
 mod model_outbox;
 mod oldest_suite;
-#[allow(clippy::indexing_slicing, reason = "a suite says what it expects by panicking")]
+#[allow(
+    clippy::indexing_slicing,
+    reason = "a suite says what it expects by panicking"
+)]
 mod outbox_suite;
 mod random;
 
@@ -47,7 +57,10 @@ fn owner(number: u8) -> LeaseOwner {
 }
 
 fn lease(number: u8, until: u64) -> Lease {
-    Lease { owner: owner(number), until: at(until) }
+    Lease {
+        owner: owner(number),
+        until: at(until),
+    }
 }
 
 fn ready<'a, T: Send + 'a>(value: T) -> StoreFuture<'a, T> {

@@ -7,12 +7,13 @@ pub use own::{OwnCallType, OwnCallTypeError};
 use crate::{Algorithm, Counting, Policy, Window};
 use std::fmt;
 
-/// Declares the call types: for each its documentation, its variant, its name and its windows, longest first.
-/// Everything else about call types is derived from this list.
+/// Declares the call types: for each its documentation, its variant, its name and its windows,
+/// longest first. Everything else about call types is derived from this list.
 macro_rules! call_types {
     ($($(#[$doc:meta])+ $variant:ident = $name:literal [$($window:expr),+];)+) => {
-        /// A kind of call with limits of its own: the rows of the specification's table (Specification: "Limits"), two
-        /// budgets for requests that prove nothing (Default), and those of other services ([`CallType::own`]).
+        /// A kind of call with limits of its own: the rows of the specification's table
+        /// (Specification: "Limits"), two budgets for requests that prove nothing (Default), and
+        /// those of other services ([`CallType::own`]).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum CallType {
@@ -27,10 +28,12 @@ macro_rules! call_types {
         }
 
         impl CallType {
-            /// All call types: the twelve of the specification's table in its order, then the two budgets for failures.
+            /// All call types: the twelve of the specification's table in its order, then the two
+            /// budgets for failures.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
-            /// A short name for keys, metrics and configuration, such as `mandate-creation`. It never changes.
+            /// A short name for keys, metrics and configuration, such as `mandate-creation`. It
+            /// never changes.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self {
@@ -39,8 +42,8 @@ macro_rules! call_types {
                 }
             }
 
-            /// The windows of the specification's table, or of the budget for failures, longest first. None for a call
-            /// type of one's own: [`default_limits`] has its policy.
+            /// The windows of the specification's table, or of the budget for failures, longest
+            /// first. None for a call type of one's own: [`default_limits`] has its policy.
             #[must_use]
             pub const fn default_windows(self) -> &'static [Window] {
                 match self {
@@ -84,8 +87,9 @@ call_types! {
     PaymentEnquiry = "payment-enquiry" [per_minute(90), per_second(2)];
     /// Statement / balance and transaction reporting: 25 an hour.
     Statement = "statement" [per_hour(25)];
-    /// Token requests that prove nothing, such as one without a valid signature: 60 an hour, 5 a second (Default).
-    /// They are not charged to [`CallType::Token`], so that an API key alone cannot use up a customer's tokens.
+    /// Token requests that prove nothing, such as one without a valid signature: 60 an hour, 5 a
+    /// second (Default). They are not charged to [`CallType::Token`], so that an API key alone
+    /// cannot use up a customer's tokens.
     TokenFailure = "token-failure" [per_hour(60), per_second(5)];
     /// Requests without a valid access token of the customer: 60 an hour, 5 a second (Default).
     BearerFailure = "bearer-failure" [per_hour(60), per_second(5)];
@@ -96,8 +100,9 @@ impl CallType {
     pub(crate) const PLACES: usize = Self::ALL.len() + OwnCallType::MOST;
 }
 
-/// The default limits of a call type: [`CallType::default_windows`] under [`Algorithm::Sliding`] and
-/// [`Counting::Attempts`] (Default: which algorithm applies to which type is not shown); of one's own, its policy.
+/// The default limits of a call type: [`CallType::default_windows`] under [`Algorithm::Sliding`]
+/// and [`Counting::Attempts`] (Default: which algorithm applies to which type is not shown); of
+/// one's own, its policy.
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, default_limits};
@@ -110,8 +115,12 @@ pub fn default_limits(call_type: CallType) -> Policy {
     if let CallType::Own(own) = call_type {
         return *own.policy();
     }
-    Policy::new(Algorithm::Sliding, Counting::Attempts, call_type.default_windows())
-        .expect("the table's windows differ in length and are at most three")
+    Policy::new(
+        Algorithm::Sliding,
+        Counting::Attempts,
+        call_type.default_windows(),
+    )
+    .expect("the table's windows differ in length and are at most three")
 }
 
 impl fmt::Display for CallType {
@@ -126,7 +135,9 @@ impl std::str::FromStr for CallType {
         Self::ALL
             .into_iter()
             .find(|known| known.as_str() == text)
-            .ok_or_else(|| CallTypeError { found: bankrail_values::excerpt(text) })
+            .ok_or_else(|| CallTypeError {
+                found: bankrail_values::excerpt(text),
+            })
     }
 }
 
@@ -164,7 +175,10 @@ mod tests {
 
     #[test]
     fn each_call_type_is_at_its_index() {
-        assert_eq!(CallType::ALL.map(CallType::index), std::array::from_fn(|at| at));
+        assert_eq!(
+            CallType::ALL.map(CallType::index),
+            std::array::from_fn(|at| at)
+        );
         assert_eq!(size_of::<CallType>(), 1, "keys have no room for more");
     }
 }

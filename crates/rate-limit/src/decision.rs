@@ -5,16 +5,19 @@ use crate::{Algorithm, CostError, Counting, Policy, State, Window};
 use bankrail_values::Timestamp;
 use std::time::Duration;
 
-/// Decides on one request of `cost` at `now` and charges it: all windows of `policy` in one step, in exact integers,
-/// without allocation and without a clock (Specification: "Limits", rules 2 and 3).
+/// Decides on one request of `cost` at `now` and charges it: all windows of `policy` in one step,
+/// in exact integers, without allocation and without a clock (Specification: "Limits", rules 2 and
+/// 3).
 ///
-/// A request is allowed if in every window `(current + cost) × length + previous × remaining ≤ limit × length`, the
-/// second term only under [`Algorithm::Sliding`]. [`Counting::Attempts`] charges every window, then compares;
-/// [`Counting::Admitted`] charges every window if the request is allowed and leaves the state untouched if not. A cost
-/// of 0 charges nothing, leaves the state untouched, and is refused only where the rate is above the limit.
+/// A request is allowed if in every window
+/// `(current + cost) × length + previous × remaining ≤ limit × length`, the second term only under
+/// [`Algorithm::Sliding`]. [`Counting::Attempts`] charges every window, then compares;
+/// [`Counting::Admitted`] charges every window if the request is allowed and leaves the state
+/// untouched if not. A cost of 0 charges nothing, leaves the state untouched, and is refused only
+/// where the rate is above the limit.
 ///
-/// A `now` before the highest time that charged this state is taken to be that time: when a clock steps back, no key
-/// can exceed the limit.
+/// A `now` before the highest time that charged this state is taken to be that time: when a clock
+/// steps back, no key can exceed the limit.
 ///
 /// ```
 /// use bankrail_rate_limit::{Algorithm, Counting, Policy, State, Window, decide};
@@ -28,15 +31,23 @@ use std::time::Duration;
 /// ```
 ///
 /// # Errors
-/// [`CostError`] when `cost` is above the limit of a window: it never fits. Nothing is charged then.
+/// [`CostError`] when `cost` is above the limit of a window: it never fits. Nothing is charged
+/// then.
 #[inline]
-pub fn decide(state: &mut State, policy: &Policy, now: Timestamp, cost: u32) -> Result<Decision, CostError> {
+pub fn decide(
+    state: &mut State,
+    policy: &Policy,
+    now: Timestamp,
+    cost: u32,
+) -> Result<Decision, CostError> {
     policy.check_cost(cost)?;
-    Ok(judge(state, policy, now, cost, |_, now, length| elapsed(now, length)))
+    Ok(judge(state, policy, now, cost, |_, now, length| {
+        elapsed(now, length)
+    }))
 }
 
-/// [`decide`] on a cost that can fit. `elapsed` says how much of the piece of time that holds an instant has passed for
-/// the window at a place.
+/// [`decide`] on a cost that can fit. `elapsed` says how much of the piece of time that holds an
+/// instant has passed for the window at a place.
 #[inline]
 pub(crate) fn judge(
     state: &mut State,
@@ -53,16 +64,27 @@ pub(crate) fn judge(
     if cost > 0 && (refused == 0 || policy.counting() == Counting::Attempts) {
         for (slot, window) in after.slots_mut().iter_mut().zip(policy.windows()) {
             // What fits under the limit is below the ceiling.
-            slot.current = if refused == 0 { slot.current.saturating_add(cost) } else { slot.charged(*window, cost) };
+            slot.current = if refused == 0 {
+                slot.current.saturating_add(cost)
+            } else {
+                slot.charged(*window, cost)
+            };
         }
         *state = after;
     }
-    Decision { after, policy: *policy, asked_at: now, cost, refused }
+    Decision {
+        after,
+        policy: *policy,
+        asked_at: now,
+        cost,
+        refused,
+    }
 }
 
 /// The answer to one request: whether it is allowed, what is left, and when it would be allowed.
 ///
-/// It is a snapshot: its times hold as long as the key is not charged again and the policy does not change.
+/// It is a snapshot: its times hold as long as the key is not charged again and the policy does not
+/// change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "a refused request must not be served"]
 pub struct Decision {
@@ -92,19 +114,44 @@ impl Decision {
     /// The decision on a request that has been charged.
     #[inline]
     pub(crate) fn allowed(after: State, charge: &crate::Charge<'_>) -> Self {
-        Self { after, policy: *charge.policy(), asked_at: charge.now(), cost: charge.cost(), refused: 0 }
+        Self {
+            after,
+            policy: *charge.policy(),
+            asked_at: charge.now(),
+            cost: charge.cost(),
+            refused: 0,
+        }
     }
 
-    /// The decision that an engine elsewhere made: `after` is the key's state after it, for the windows of `policy`
-    /// and as of the time that the engine took, and `refused` holds for each window whether it refused.
+    /// The decision that an engine elsewhere made: `after` is the key's state after it, for the
+    /// windows of `policy` and as of the time that the engine took, and `refused` holds for each
+    /// window whether it refused.
     ///
     /// For engines of [`CounterStore`](crate::CounterStore); other callers use [`decide`].
     #[must_use = "a refused request must not be served"]
-    pub fn from_engine(after: State, charge: &crate::Charge<'_>, asked_at: Timestamp, refused: [bool; 3]) -> Self {
-        let after = after.arranged(charge.policy(), asked_at, |_, now, length| elapsed(now, length), |_, _, _, _| ());
+    pub fn from_engine(
+        after: State,
+        charge: &crate::Charge<'_>,
+        asked_at: Timestamp,
+        refused: [bool; 3],
+    ) -> Self {
+        let after = after.arranged(
+            charge.policy(),
+            asked_at,
+            |_, now, length| elapsed(now, length),
+            |_, _, _, _| (),
+        );
         let refused = refused.iter().zip(charge.policy().windows()).enumerate();
-        let refused = refused.fold(0, |bits, (at, (refused, _))| bits | (u8::from(*refused) << at));
-        Self { after, policy: *charge.policy(), asked_at, cost: charge.cost(), refused }
+        let refused = refused.fold(0, |bits, (at, (refused, _))| {
+            bits | (u8::from(*refused) << at)
+        });
+        Self {
+            after,
+            policy: *charge.policy(),
+            asked_at,
+            cost: charge.cost(),
+            refused,
+        }
     }
 
     /// Whether the request may be served.
@@ -139,15 +186,20 @@ impl Decision {
 
     /// Each window of the policy, longest first.
     pub fn windows(&self) -> impl ExactSizeIterator<Item = WindowStatus> {
-        self.policy.windows().iter().enumerate().map(|(at, window)| WindowStatus {
-            window: *window,
-            refused: self.refused >> at & 1 == 1,
-            remaining: self.remaining_in(at, *window),
-            ends_at: Timestamp::saturating_from_unix_millis(self.end_of(*window)),
-        })
+        self.policy
+            .windows()
+            .iter()
+            .enumerate()
+            .map(|(at, window)| WindowStatus {
+                window: *window,
+                refused: self.refused >> at & 1 == 1,
+                remaining: self.remaining_in(at, *window),
+                ends_at: Timestamp::saturating_from_unix_millis(self.end_of(*window)),
+            })
     }
 
-    /// The greatest cost that would still be allowed at the time of the decision; `None` without a limit.
+    /// The greatest cost that would still be allowed at the time of the decision; `None` without a
+    /// limit.
     #[must_use]
     pub fn remaining(&self) -> Option<u32> {
         self.windows().map(|status| status.remaining).min()
@@ -156,18 +208,22 @@ impl Decision {
     /// The window that refused the request; of several, the one that refuses longest.
     #[must_use]
     pub fn refused_by(&self) -> Option<Window> {
-        let refused = self.windows().filter(|status| status.refused).map(|status| status.window);
+        let refused = self
+            .windows()
+            .filter(|status| status.refused)
+            .map(|status| status.window);
         refused.max_by_key(|window| self.opening_of(*window, self.cost))
     }
 
-    /// When this request would be allowed: refused at every earlier millisecond, allowed at this one. `None` if it was
-    /// allowed.
+    /// When this request would be allowed: refused at every earlier millisecond, allowed at this
+    /// one. `None` if it was allowed.
     #[must_use]
     pub fn retry_at(&self) -> Option<Timestamp> {
         (!self.is_allowed()).then(|| self.opening(self.cost))
     }
 
-    /// How long after [`Decision::asked_at`] the request would be allowed. `None` if it was allowed.
+    /// How long after [`Decision::asked_at`] the request would be allowed. `None` if it was
+    /// allowed.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_at().map(|at| at.saturating_since(self.asked_at))
@@ -176,11 +232,15 @@ impl Decision {
     /// [`Decision::retry_after`] in whole seconds, rounded up and at least 1, for `Retry-After`.
     #[must_use]
     pub fn retry_after_seconds(&self) -> Option<u64> {
-        self.retry_after().map(|wait| u64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u64::MAX).max(1))
+        self.retry_after().map(|wait| {
+            u64::try_from(wait.as_millis().div_ceil(1000))
+                .unwrap_or(u64::MAX)
+                .max(1)
+        })
     }
 
-    /// The first instant, not before the decision, at which a request of `cost` is allowed if nothing is charged until
-    /// then.
+    /// The first instant, not before the decision, at which a request of `cost` is allowed if
+    /// nothing is charged until then.
     ///
     /// # Errors
     /// [`CostError`] when `cost` is above the limit of a window: it never fits.
@@ -189,44 +249,65 @@ impl Decision {
         Ok(self.opening(cost))
     }
 
-    /// Every window lets a request pass from some instant on, so the last of these instants is exact.
+    /// Every window lets a request pass from some instant on, so the last of these instants is
+    /// exact.
     fn opening(&self, cost: u32) -> Timestamp {
-        let openings = self.policy.windows().iter().map(|window| self.opening_of(*window, cost));
-        let latest = openings.max().unwrap_or(i64::MIN).max(self.after.high_water_millis());
+        let openings = self
+            .policy
+            .windows()
+            .iter()
+            .map(|window| self.opening_of(*window, cost));
+        let latest = openings
+            .max()
+            .unwrap_or(i64::MIN)
+            .max(self.after.high_water_millis());
         Timestamp::saturating_from_unix_millis(latest)
     }
 
-    /// The first instant at which `cost` fits into `window`; once it fits, it fits for good, because counters only lose
-    /// weight until something is charged.
+    /// The first instant at which `cost` fits into `window`; once it fits, it fits for good,
+    /// because counters only lose weight until something is charged.
     fn opening_of(&self, window: Window, cost: u32) -> i64 {
         let now = self.after.high_water_millis();
         let length = window.millis();
-        let Some(slot) = self.after.slots().iter().find(|slot| slot.length == length) else { return now };
+        let Some(slot) = self.after.slots().iter().find(|slot| slot.length == length) else {
+            return now;
+        };
         let end = self.end_of(window);
         let length = i64::from(length);
         // The time before the end of a piece at which `previous` weighs no more than `room`.
-        let weighs_less = |previous: u32, room: u64| match (room * length.unsigned_abs()).checked_div(previous.into()) {
+        let weighs_less = |previous: u32, room: u64| match (room * length.unsigned_abs())
+            .checked_div(previous.into())
+        {
             Some(before_end) => length.min(i64::try_from(before_end).unwrap_or(i64::MAX)),
             None => length,
         };
-        let room = |counted: u32| u64::from(window.limit()).checked_sub(u64::from(counted) + u64::from(cost));
+        let room = |counted: u32| {
+            u64::from(window.limit()).checked_sub(u64::from(counted) + u64::from(cost))
+        };
         match (self.policy.algorithm(), room(slot.current)) {
             (Algorithm::Fixed, Some(_)) => now,
             (Algorithm::Fixed, None) => end,
-            (Algorithm::Sliding, Some(room)) => now.max(end.saturating_sub(weighs_less(slot.previous, room))),
+            (Algorithm::Sliding, Some(room)) => {
+                now.max(end.saturating_sub(weighs_less(slot.previous, room)))
+            }
             (Algorithm::Sliding, None) => match room(0) {
-                Some(room) => end.saturating_add(length).saturating_sub(weighs_less(slot.current, room)),
+                Some(room) => end
+                    .saturating_add(length)
+                    .saturating_sub(weighs_less(slot.current, room)),
                 None => i64::MAX, // `check_cost` came first
             },
         }
     }
 
     fn end_of(&self, window: Window) -> i64 {
-        start(self.after.high_water_millis(), window.millis()).saturating_add(i64::from(window.millis()))
+        start(self.after.high_water_millis(), window.millis())
+            .saturating_add(i64::from(window.millis()))
     }
 
     fn remaining_in(&self, at: usize, window: Window) -> u32 {
-        let Some(slot) = self.after.slots().get(at) else { return 0 };
+        let Some(slot) = self.after.slots().get(at) else {
+            return 0;
+        };
         let weight = match self.policy.algorithm() {
             Algorithm::Fixed => 0,
             Algorithm::Sliding => {
@@ -234,7 +315,9 @@ impl Decision {
                 (u64::from(slot.previous) * remaining).div_ceil(u64::from(window.millis()))
             }
         };
-        let left = u64::from(window.limit()).saturating_sub(u64::from(slot.current)).saturating_sub(weight);
+        let left = u64::from(window.limit())
+            .saturating_sub(u64::from(slot.current))
+            .saturating_sub(weight);
         u32::try_from(left).unwrap_or(u32::MAX)
     }
 }

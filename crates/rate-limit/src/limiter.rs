@@ -1,14 +1,17 @@
 //! Limits over counters.
 
-use crate::{CallType, Charge, CostError, CounterStore, Decision, Limits, MemoryCounters, OnStoreError, Policy};
+use crate::{
+    CallType, Charge, CostError, CounterStore, Decision, Limits, MemoryCounters, OnStoreError,
+    Policy,
+};
 use bankrail_values::{StoreError, Timestamp};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// [`Limits`] over counters, in this process or shared by several machines. The limits may change while requests are
-/// being judged.
+/// [`Limits`] over counters, in this process or shared by several machines. The limits may change
+/// while requests are being judged.
 ///
-/// Without a runtime, or where nothing may be awaited, [`Limits::charge`] and [`MemoryCounters::charge`] do the same in
-/// two steps.
+/// Without a runtime, or where nothing may be awaited, [`Limits::charge`] and
+/// [`MemoryCounters::charge`] do the same in two steps.
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, Limiter, Limits, MemoryCounters, OnStoreError};
@@ -32,15 +35,20 @@ impl Limiter {
     /// These limits over these counters.
     #[must_use]
     pub fn new(limits: Limits, counters: Arc<dyn CounterStore>) -> Self {
-        Self { limits: RwLock::new(limits), counters }
+        Self {
+            limits: RwLock::new(limits),
+            counters,
+        }
     }
 
-    /// Decides on one request and charges it, under the policy in force for this customer and call type at `now`; see
-    /// [`decide`](crate::decide). A cost of 0 charges nothing. With the feature `metrics` the decision is counted.
+    /// Decides on one request and charges it, under the policy in force for this customer and call
+    /// type at `now`; see [`decide`](crate::decide). A cost of 0 charges nothing. With the feature
+    /// `metrics` the decision is counted.
     ///
     /// # Errors
-    /// [`CheckError::Cost`] when `cost` is above the limit of a window: nothing is charged. [`CheckError::Store`] when
-    /// the counters do not answer and the call type's [`OnStoreError`] is [`OnStoreError::Refuse`].
+    /// [`CheckError::Cost`] when `cost` is above the limit of a window: nothing is charged.
+    /// [`CheckError::Store`] when the counters do not answer and the call type's [`OnStoreError`]
+    /// is [`OnStoreError::Refuse`].
     pub async fn check(
         &self,
         customer: &str,
@@ -68,7 +76,8 @@ impl Limiter {
         *self.read().policy(customer, call_type, now)
     }
 
-    /// Changes the limits. Each decision is under one policy, and counters survive as [`Limits`] says.
+    /// Changes the limits. Each decision is under one policy, and counters survive as [`Limits`]
+    /// says.
     pub fn change_limits(&self, change: impl FnOnce(&mut Limits)) {
         change(&mut self.limits.write().unwrap_or_else(PoisonError::into_inner));
     }

@@ -5,8 +5,8 @@ use crate::{CallType, Charge, CostError, OwnCallType, Policy};
 use bankrail_values::Timestamp;
 use hashbrown::HashMap;
 
-/// What happens to a request while the counters do not answer. It is chosen for each call type: a type that moves money
-/// refuses, one that only reads may go on.
+/// What happens to a request while the counters do not answer. It is chosen for each call type: a
+/// type that moves money refuses, one that only reads may go on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnStoreError {
@@ -17,15 +17,15 @@ pub enum OnStoreError {
     Allow,
 }
 
-/// The policies of all customers: one for each call type, and those agreed with single customers, for good or until a
-/// given time (Specification: "Limits", rule 1: "Limits may be changed on request per customer; temporary limits can be
-/// requested for ad hoc use").
+/// The policies of all customers: one for each call type, and those agreed with single customers,
+/// for good or until a given time (Specification: "Limits", rule 1: "Limits may be changed on
+/// request per customer; temporary limits can be requested for ad hoc use").
 ///
 /// - A customer's temporary policy comes before its own policy, and that before the call type's.
-/// - The counter of a window survives a change to a policy with a window of the same length: a customer who has used 20
-///   of 25 an hour has used 20 of 50 after the limit is raised.
-/// - A policy without a window of that length loses the counter. Give a temporary policy every window of the policy
-///   that follows it, with a high limit where it should not matter.
+/// - The counter of a window survives a change to a policy with a window of the same length: a
+///   customer who has used 20 of 25 an hour has used 20 of 50 after the limit is raised.
+/// - A policy without a window of that length loses the counter. Give a temporary policy every
+///   window of the policy that follows it, with a high limit where it should not matter.
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, Limits, Policy, Window, default_limits};
@@ -60,16 +60,22 @@ struct Override {
 }
 
 impl Limits {
-    /// The specification's table for every call type (see [`default_limits`]) and [`OnStoreError::Refuse`].
+    /// The specification's table for every call type (see [`default_limits`]) and
+    /// [`OnStoreError::Refuse`].
     #[must_use]
     pub fn new() -> Self {
         let defaults = CallType::ALL.map(default_limits);
         let own = [None; OwnCallType::MOST];
-        Self { defaults, own, on_store_error: [OnStoreError::Refuse; CallType::PLACES], overrides: HashMap::default() }
+        Self {
+            defaults,
+            own,
+            on_store_error: [OnStoreError::Refuse; CallType::PLACES],
+            overrides: HashMap::default(),
+        }
     }
 
-    /// A request of `customer` under the policy in force at `now`, to be charged to counters. A cost of 0 charges
-    /// nothing.
+    /// A request of `customer` under the policy in force at `now`, to be charged to counters. A
+    /// cost of 0 charges nothing.
     ///
     /// # Errors
     /// [`CostError`] when `cost` is above the limit of a window: it never fits.
@@ -81,7 +87,13 @@ impl Limits {
         now: Timestamp,
         cost: u32,
     ) -> Result<Charge<'a>, CostError> {
-        Charge::new(customer, call_type, self.policy(customer, call_type, now), now, cost)
+        Charge::new(
+            customer,
+            call_type,
+            self.policy(customer, call_type, now),
+            now,
+            cost,
+        )
     }
 
     /// The policy in force for this customer's calls at `now`.
@@ -91,7 +103,8 @@ impl Limits {
         if self.overrides.is_empty() {
             return self.default_policy(call_type);
         }
-        self.agreed(customer, call_type, now).unwrap_or_else(|| self.default_policy(call_type))
+        self.agreed(customer, call_type, now)
+            .unwrap_or_else(|| self.default_policy(call_type))
     }
 
     /// The policy of customers without a policy of their own.
@@ -99,17 +112,32 @@ impl Limits {
     #[inline]
     pub fn default_policy(&self, call_type: CallType) -> &Policy {
         match call_type {
-            CallType::Own(own) => self.own.get(own.place()).and_then(Option::as_ref).unwrap_or(own.policy()),
-            _ => self.defaults.get(call_type.index()).expect("the array has a place for every call type"),
+            CallType::Own(own) => self
+                .own
+                .get(own.place())
+                .and_then(Option::as_ref)
+                .unwrap_or(own.policy()),
+            _ => self
+                .defaults
+                .get(call_type.index())
+                .expect("the array has a place for every call type"),
         }
     }
 
     /// Changes the policy of customers without a policy of their own.
     pub fn set_default(&mut self, call_type: CallType, policy: Policy) {
         match call_type {
-            CallType::Own(own) => *self.own.get_mut(own.place()).expect("there is a place for each") = Some(policy),
+            CallType::Own(own) => {
+                *self
+                    .own
+                    .get_mut(own.place())
+                    .expect("there is a place for each") = Some(policy)
+            }
             _ => {
-                *self.defaults.get_mut(call_type.index()).expect("the array has a place for every call type") = policy;
+                *self
+                    .defaults
+                    .get_mut(call_type.index())
+                    .expect("the array has a place for every call type") = policy;
             }
         }
     }
@@ -117,23 +145,49 @@ impl Limits {
     /// What happens to requests of this type while the counters do not answer.
     #[must_use]
     pub fn on_store_error(&self, call_type: CallType) -> OnStoreError {
-        self.on_store_error.get(call_type.index()).copied().unwrap_or_default()
+        self.on_store_error
+            .get(call_type.index())
+            .copied()
+            .unwrap_or_default()
     }
 
     /// Changes what happens to requests of this type while the counters do not answer.
     pub fn set_on_store_error(&mut self, call_type: CallType, reaction: OnStoreError) {
-        *self.on_store_error.get_mut(call_type.index()).expect("the array has a place for every call type") = reaction;
+        *self
+            .on_store_error
+            .get_mut(call_type.index())
+            .expect("the array has a place for every call type") = reaction;
     }
 
     /// Gives a customer a policy of its own.
     pub fn set_override(&mut self, customer: &str, call_type: CallType, policy: Policy) {
-        self.agree(customer, Override { call_type, policy, until: None });
+        self.agree(
+            customer,
+            Override {
+                call_type,
+                policy,
+                until: None,
+            },
+        );
     }
 
-    /// Gives a customer a policy that ends by itself: `until` is the first instant at which it no longer holds. It
-    /// replaces an earlier temporary one.
-    pub fn set_temporary(&mut self, customer: &str, call_type: CallType, policy: Policy, until: Timestamp) {
-        self.agree(customer, Override { call_type, policy, until: Some(until) });
+    /// Gives a customer a policy that ends by itself: `until` is the first instant at which it no
+    /// longer holds. It replaces an earlier temporary one.
+    pub fn set_temporary(
+        &mut self,
+        customer: &str,
+        call_type: CallType,
+        policy: Policy,
+        until: Timestamp,
+    ) {
+        self.agree(
+            customer,
+            Override {
+                call_type,
+                policy,
+                until: Some(until),
+            },
+        );
     }
 
     /// Removes a customer's own and temporary policies for this call type.
@@ -158,12 +212,16 @@ impl Limits {
         let agreed = self.overrides.get(customer)?.iter();
         let in_force = agreed.filter(|entry| entry.call_type == call_type && entry.holds_at(now));
         // A temporary one comes first.
-        in_force.max_by_key(|entry| entry.until).map(|entry| &entry.policy)
+        in_force
+            .max_by_key(|entry| entry.until)
+            .map(|entry| &entry.policy)
     }
 
     fn agree(&mut self, customer: &str, new: Override) {
         let agreed = self.overrides.entry(customer.into()).or_default();
-        agreed.retain(|entry| entry.call_type != new.call_type || entry.until.is_some() != new.until.is_some());
+        agreed.retain(|entry| {
+            entry.call_type != new.call_type || entry.until.is_some() != new.until.is_some()
+        });
         agreed.push(new);
     }
 }

@@ -11,13 +11,15 @@ use table::hash_of;
 
 /// Counters in this process: exact under threads, bounded, without a background task.
 ///
-/// - A key is a customer's text and a call type. Each lives in one of up to 64 shards; one short lock covers all
-///   windows of a key, so that a decision is atomic over them.
-/// - A key takes 64 bytes and a place in an index; a text of more than 18 bytes is stored beside them.
-/// - A key is forgotten once it has expired ([`State::expires_at`](crate::State::expires_at)): each call looks at a few
-///   other keys, [`MemoryCounters::forget_expired`] at all keys.
-/// - It reads no clock: [`Charge::now`] decides. Reading `SystemClock` takes about as long as a decision; `CoarseClock`
-///   of `bankrail-values` (feature `coarse-clock`) takes a tenth of that and is some milliseconds late.
+/// - A key is a customer's text and a call type. Each lives in one of up to 64 shards; one short
+///   lock covers all windows of a key, so that a decision is atomic over them.
+/// - A key takes 64 bytes and a place in an index; a text of more than 18 bytes is stored beside
+///   them.
+/// - A key is forgotten once it has expired ([`State::expires_at`](crate::State::expires_at)): each
+///   call looks at a few other keys, [`MemoryCounters::forget_expired`] at all keys.
+/// - It reads no clock: [`Charge::now`] decides. Reading `SystemClock` takes about as long as a
+///   decision; `CoarseClock` of `bankrail-values` (feature `coarse-clock`) takes a tenth of that
+///   and is some milliseconds late.
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, Limits, MemoryCounters};
@@ -44,7 +46,8 @@ pub struct MemoryCounters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capacity {
-    /// The maximum number of keys. They are spread over shards by a hash, so a shard can be full a little earlier.
+    /// The maximum number of keys. They are spread over shards by a hash, so a shard can be full a
+    /// little earlier.
     pub max_keys: usize,
     /// What happens to a new key when its shard is full of keys that still count.
     pub on_full: OnFull,
@@ -54,10 +57,11 @@ pub struct Capacity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnFull {
-    /// The call fails with [`FullError`]: a customer cannot escape a limit by using up the room with other keys.
+    /// The call fails with [`FullError`]: a customer cannot escape a limit by using up the room
+    /// with other keys.
     RefuseNew,
-    /// Of the next 64 keys, the one that was charged longest ago is removed. A customer whose key is removed starts
-    /// with empty counters.
+    /// Of the next 64 keys, the one that was charged longest ago is removed. A customer whose key
+    /// is removed starts with empty counters.
     EvictStalest,
 }
 
@@ -84,7 +88,10 @@ impl MemoryCounters {
         let shards = (capacity.max_keys / 64).clamp(1, 64);
         let shards = 1 << shards.ilog2();
         let shard = |_| Lock::new(Shard::new(capacity.max_keys / shards, capacity.on_full));
-        Self { shards: (0..shards).map(shard).collect(), hasher: foldhash::fast::RandomState::default() }
+        Self {
+            shards: (0..shards).map(shard).collect(),
+            hasher: foldhash::fast::RandomState::default(),
+        }
     }
 
     /// Decides on one request and charges it; see [`decide`](crate::decide).
@@ -99,7 +106,9 @@ impl MemoryCounters {
     /// Forgets what a customer has used of a call type.
     pub fn reset(&self, customer: &str, call_type: CallType) {
         let hash = self.hash(customer, call_type);
-        self.shard(hash).lock().remove(hash, customer, call_type, &self.hasher);
+        self.shard(hash)
+            .lock()
+            .remove(hash, customer, call_type, &self.hasher);
     }
 
     /// Forgets every key that has expired at `now`.
@@ -128,9 +137,12 @@ impl MemoryCounters {
 
     #[inline]
     fn shard(&self, hash: u64) -> &Lock<Shard> {
-        // Bits that the table inside a shard does not use: it takes the lowest and the highest seven.
+        // Bits that the table inside a shard does not use: it takes the lowest and the highest
+        // seven.
         let at = usize::try_from(hash >> 48 & 63).unwrap_or(0) & (self.shards.len() - 1);
-        self.shards.get(at).expect("masked to the number of shards, a power of two")
+        self.shards
+            .get(at)
+            .expect("masked to the number of shards, a power of two")
     }
 }
 
@@ -142,7 +154,9 @@ impl Default for MemoryCounters {
 
 impl CounterStore for MemoryCounters {
     fn charge<'a>(&'a self, charge: Charge<'a>) -> StoreFuture<'a, Decision> {
-        Box::pin(std::future::ready(self.charge(&charge).map_err(StoreError::from)))
+        Box::pin(std::future::ready(
+            self.charge(&charge).map_err(StoreError::from),
+        ))
     }
 }
 

@@ -17,24 +17,28 @@ use unsent::{Instead, Unsent};
 
 /// Waits until a call may be made, so that the provider does not refuse it.
 ///
-/// The pacer counts what it has let go itself, under the provider's policy and [`Counting::Admitted`]. It does not see
-/// the provider's clock nor how long a call is on its way, so it keeps a guard, a short time: it lets no call go when a
-/// window begins or ends within the guard, and judges each call as of that much earlier. No call is refused, under
-/// either algorithm and way of counting, if both hold:
+/// The pacer counts what it has let go itself, under the provider's policy and
+/// [`Counting::Admitted`]. It does not see the provider's clock nor how long a call is on its way,
+/// so it keeps a guard, a short time: it lets no call go when a window begins or ends within the
+/// guard, and judges each call as of that much earlier. No call is refused, under either algorithm
+/// and way of counting, if both hold:
 ///
-/// - each call reaches the provider when its clock shows the time at which this clock let the call go, give or take the
-///   guard;
+/// - each call reaches the provider when its clock shows the time at which this clock let the call
+///   go, give or take the guard;
 /// - no other client uses the customer's limits.
 ///
 /// Waiting is:
 ///
 /// - fair: calls are let go in the order in which they began to wait, whatever they cost;
-/// - cancellable: a call that stops waiting charges nothing. One that is dropped while a shared store is being asked
-///   may have charged there;
-/// - shared, with [`PacerOptions::counters`]: several processes keep one count, and each is fair among its own calls;
-/// - told: a call that waits for more than a second is logged once, at `INFO`, with `call_type` and `until`.
+/// - cancellable: a call that stops waiting charges nothing. One that is dropped while a shared
+///   store is being asked may have charged there;
+/// - shared, with [`PacerOptions::counters`]: several processes keep one count, and each is fair
+///   among its own calls;
+/// - told: a call that waits for more than a second is logged once, at `INFO`, with `call_type` and
+///   `until`.
 ///
-/// A call that was let go and never left, because the provider was not reached, is given back with [`Pacer::not_sent`].
+/// A call that was let go and never left, because the provider was not reached, is given back with
+/// [`Pacer::not_sent`].
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, Pacer, PacerOptions, default_limits};
@@ -63,7 +67,8 @@ pub struct Pacer {
     unsent: std::sync::Mutex<Unsent>,
 }
 
-/// A call that was let go and counted, as [`Pacer::acquire`] returns it. Not to be cloned: it is given back once.
+/// A call that was let go and counted, as [`Pacer::acquire`] returns it. Not to be cloned: it is
+/// given back once.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LetGo {
     counted_at: Timestamp,
@@ -85,10 +90,15 @@ struct Waiting {
 }
 
 impl Pacer {
-    /// A pacer for one customer's calls of one type. By default it waits for up to a minute, counts by itself, and
-    /// keeps a guard of 100 ms.
+    /// A pacer for one customer's calls of one type. By default it waits for up to a minute, counts
+    /// by itself, and keeps a guard of 100 ms.
     #[must_use]
-    pub fn new(call_type: CallType, policy: Policy, clock: Arc<dyn Clock>, options: PacerOptions) -> Self {
+    pub fn new(
+        call_type: CallType,
+        policy: Policy,
+        clock: Arc<dyn Clock>,
+        options: PacerOptions,
+    ) -> Self {
         Self {
             call_type,
             policy: policy.with_counting(Counting::Admitted),
@@ -101,22 +111,30 @@ impl Pacer {
         }
     }
 
-    /// Returns when a call of `cost` may be made, and counts it, unless it goes in place of one that was
-    /// [not sent](Pacer::not_sent) because the limits refuse it otherwise.
+    /// Returns when a call of `cost` may be made, and counts it, unless it goes in place of one
+    /// that was [not sent](Pacer::not_sent) because the limits refuse it otherwise.
     ///
     /// # Errors
-    /// [`PaceError::Cost`], at once, when `cost` is above the limit of a window: no waiting helps. [`PaceError::Held`]
-    /// when the call would have to wait longer than [`Pacing`] allows. [`PaceError::Store`] when the counters fail.
+    /// [`PaceError::Cost`], at once, when `cost` is above the limit of a window: no waiting helps.
+    /// [`PaceError::Held`] when the call would have to wait longer than [`Pacing`] allows.
+    /// [`PaceError::Store`] when the counters fail.
     pub async fn acquire(&self, cost: u32) -> Result<LetGo, PaceError> {
         self.policy.check_cost(cost)?;
         let begun = self.clock.now();
-        let mut waiting = Waiting { begun, deadline: self.options.pacing.deadline(begun), told: false };
+        let mut waiting = Waiting {
+            begun,
+            deadline: self.options.pacing.deadline(begun),
+            told: false,
+        };
         let _turn = match self.turn.try_lock() {
             Ok(turn) => turn,
             Err(_) => {
-                // This one goes after the call in front, which gives up or goes by its own deadline. That is not after
-                // this one's.
-                self.tell(&mut waiting, Timestamp::saturating_from_unix_millis(self.opens.load(Ordering::Relaxed)));
+                // This one goes after the call in front, which gives up or goes by its own
+                // deadline. That is not after this one's.
+                self.tell(
+                    &mut waiting,
+                    Timestamp::saturating_from_unix_millis(self.opens.load(Ordering::Relaxed)),
+                );
                 self.turn.lock().await
             }
         };
@@ -130,7 +148,10 @@ impl Pacer {
                     None => {
                         // It may have waited behind others only.
                         self.tell(&mut waiting, now);
-                        return Ok(LetGo { counted_at: self.judged_at(now), cost });
+                        return Ok(LetGo {
+                            counted_at: self.judged_at(now),
+                            cost,
+                        });
                     }
                 },
             };
@@ -138,21 +159,23 @@ impl Pacer {
         }
     }
 
-    /// Says of a call that was let go that it was never sent: the provider has not counted it. If the limits refuse
-    /// another call of this pacer with the same cost, that one goes in its place without being counted again. Both must
-    /// fall into the same of the policy's longest windows; after that, the count has no effect any more.
+    /// Says of a call that was let go that it was never sent: the provider has not counted it. If
+    /// the limits refuse another call of this pacer with the same cost, that one goes in its place
+    /// without being counted again. Both must fall into the same of the policy's longest windows;
+    /// after that, the count has no effect any more.
     ///
-    /// What was given back is known to this pacer only, not to others over the same [`PacerOptions::counters`] and not
-    /// after a restart. In a window shorter than the longest one, the call is alone among this pacer's calls; those of
-    /// others are not seen.
+    /// What was given back is known to this pacer only, not to others over the same
+    /// [`PacerOptions::counters`] and not after a restart. In a window shorter than the longest
+    /// one, the call is alone among this pacer's calls; those of others are not seen.
     pub fn not_sent(&self, call: LetGo) {
         self.unsent().give_back(call);
     }
 
-    /// Lets no call go before `at`: for the `Retry-After` of a refusal in spite of the pacing. The latest time given
-    /// counts.
+    /// Lets no call go before `at`: for the `Retry-After` of a refusal in spite of the pacing. The
+    /// latest time given counts.
     pub fn hold_until(&self, at: Timestamp) {
-        self.held_until.fetch_max(at.unix_millis(), Ordering::Relaxed);
+        self.held_until
+            .fetch_max(at.unix_millis(), Ordering::Relaxed);
     }
 
     /// The policy that calls are paced by.
@@ -170,8 +193,12 @@ impl Pacer {
     /// Waits until no window's boundary is within the guard.
     async fn clear_of_boundaries(&self, waiting: &mut Waiting) -> Result<(), PaceError> {
         let mut now = self.clock.now();
-        while let Some(clear) =
-            self.policy.windows().iter().filter_map(|window| self.guarded(window.millis(), now)).max()
+        while let Some(clear) = self
+            .policy
+            .windows()
+            .iter()
+            .filter_map(|window| self.guarded(window.millis(), now))
+            .max()
         {
             self.sleep_until(clear, now, waiting).await?;
             let before = std::mem::replace(&mut now, self.clock.now());
@@ -184,7 +211,10 @@ impl Pacer {
 
     /// When a window of this length is clear of its boundary, if it is not now.
     fn guarded(&self, length: u32, now: Timestamp) -> Option<Timestamp> {
-        let (length, guard) = (i64::from(length), i64::try_from(self.guard().as_millis()).unwrap_or(0));
+        let (length, guard) = (
+            i64::from(length),
+            i64::try_from(self.guard().as_millis()).unwrap_or(0),
+        );
         let now = now.unix_millis();
         let elapsed = now.rem_euclid(length);
         let clear = match elapsed {
@@ -196,8 +226,18 @@ impl Pacer {
     }
 
     fn guard(&self) -> Duration {
-        let shortest = self.policy.windows().iter().map(|window| window.length()).min().unwrap_or_default();
-        if self.options.pacing == Pacing::Fail { Duration::ZERO } else { self.options.guard.min(shortest / 4) }
+        let shortest = self
+            .policy
+            .windows()
+            .iter()
+            .map(|window| window.length())
+            .min()
+            .unwrap_or_default();
+        if self.options.pacing == Pacing::Fail {
+            Duration::ZERO
+        } else {
+            self.options.guard.min(shortest / 4)
+        }
     }
 
     fn held(&self, now: Timestamp) -> Option<Timestamp> {
@@ -208,7 +248,13 @@ impl Pacer {
     /// Charges the call if it is allowed; when it will be if not.
     async fn charge(&self, now: Timestamp, cost: u32) -> Result<Option<Timestamp>, PaceError> {
         let judged_at = self.judged_at(now);
-        let charge = Charge::new(&self.options.customer, self.call_type, &self.policy, judged_at, cost)?;
+        let charge = Charge::new(
+            &self.options.customer,
+            self.call_type,
+            &self.policy,
+            judged_at,
+            cost,
+        )?;
         let decision = self.options.counters.charge(charge).await?;
         // The wait is counted from now, whichever clock decided.
         let Some(wait) = decision.retry_after() else {
@@ -234,16 +280,25 @@ impl Pacer {
 
     fn unsent(&self) -> std::sync::MutexGuard<'_, Unsent> {
         // Each change is whole, also after a panic elsewhere.
-        self.unsent.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.unsent
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    async fn sleep_until(&self, later: Timestamp, now: Timestamp, waiting: &mut Waiting) -> Result<(), PaceError> {
+    async fn sleep_until(
+        &self,
+        later: Timestamp,
+        now: Timestamp,
+        waiting: &mut Waiting,
+    ) -> Result<(), PaceError> {
         if later > waiting.deadline {
             return Err(PaceError::Held { until: later });
         }
         self.opens.store(later.unix_millis(), Ordering::Relaxed);
         self.tell(waiting, later);
-        let wait = later.saturating_since(now).clamp(Duration::from_millis(1), LONGEST_SLEEP);
+        let wait = later
+            .saturating_since(now)
+            .clamp(Duration::from_millis(1), LONGEST_SLEEP);
         tokio::time::sleep(wait).await;
         Ok(())
     }

@@ -10,12 +10,13 @@ pub const MAX_WINDOWS: usize = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// The current window alone (Specification: "Limits", rule 2). Around a boundary twice the limit can pass in an
-    /// instant.
+    /// The current window alone (Specification: "Limits", rule 2). Around a boundary twice the
+    /// limit can pass in an instant.
     Fixed,
-    /// The current window plus the previous one weighted by what remains of the current one (Specification: "Limits",
-    /// rule 3). There is no double burst in an instant, yet up to twice the limit less one can pass within some
-    /// trailing window: the limit at the end of one window, then as fast as allowed in the next.
+    /// The current window plus the previous one weighted by what remains of the current one
+    /// (Specification: "Limits", rule 3). There is no double burst in an instant, yet up to twice
+    /// the limit less one can pass within some trailing window: the limit at the end of one window,
+    /// then as fast as allowed in the next.
     Sliding,
 }
 
@@ -23,12 +24,14 @@ pub enum Algorithm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Counting {
-    /// Every request, refused ones too, in every window: the specification to the letter ("each request increments the
-    /// window counter"). A client that keeps sending above the limit is refused for as long as it does: at 12 a minute
-    /// against 10 a minute, forever. Twenty requests within a second can use up an hour of ten.
+    /// Every request, refused ones too, in every window: the specification to the letter ("each
+    /// request increments the window counter"). A client that keeps sending above the limit is
+    /// refused for as long as it does: at 12 a minute against 10 a minute, forever. Twenty requests
+    /// within a second can use up an hour of ten.
     Attempts,
-    /// Admitted requests only, all or nothing: a refusal charges no window. A client that keeps sending gets exactly
-    /// the limit. A client paces itself in this way, because a request that it does not send is not counted.
+    /// Admitted requests only, all or nothing: a refusal charges no window. A client that keeps
+    /// sending gets exactly the limit. A client paces itself in this way, because a request that it
+    /// does not send is not counted.
     Admitted,
 }
 
@@ -67,19 +70,39 @@ impl Policy {
     ///
     /// # Errors
     /// [`PolicyError`] for more than [`MAX_WINDOWS`] and for two windows of one length.
-    pub fn new(algorithm: Algorithm, counting: Counting, windows: &[Window]) -> Result<Self, PolicyError> {
+    pub fn new(
+        algorithm: Algorithm,
+        counting: Counting,
+        windows: &[Window],
+    ) -> Result<Self, PolicyError> {
         let mut sorted = [UNUSED; MAX_WINDOWS];
         let Some(used) = sorted.get_mut(..windows.len()) else {
-            return Err(PolicyError::TooMany { found: windows.len() });
+            return Err(PolicyError::TooMany {
+                found: windows.len(),
+            });
         };
         used.copy_from_slice(windows);
         used.sort_unstable_by_key(|window| std::cmp::Reverse(window.millis()));
-        if let Some((repeated, _)) = used.iter().zip(used.iter().skip(1)).find(|(a, b)| a.millis() == b.millis()) {
+        if let Some((repeated, _)) = used
+            .iter()
+            .zip(used.iter().skip(1))
+            .find(|(a, b)| a.millis() == b.millis())
+        {
             return Err(PolicyError::Repeated { window: *repeated });
         }
         let length = u8::try_from(windows.len()).unwrap_or(u8::MAX);
-        let lowest = windows.iter().map(|window| window.limit()).min().unwrap_or(u32::MAX);
-        Ok(Self { windows: sorted, lowest, length, algorithm, counting })
+        let lowest = windows
+            .iter()
+            .map(|window| window.limit())
+            .min()
+            .unwrap_or(u32::MAX);
+        Ok(Self {
+            windows: sorted,
+            lowest,
+            length,
+            algorithm,
+            counting,
+        })
     }
 
     /// A policy that allows everything.
@@ -112,7 +135,9 @@ impl Policy {
     #[must_use]
     #[inline]
     pub fn windows(&self) -> &[Window] {
-        self.windows.get(..usize::from(self.length)).unwrap_or(&self.windows)
+        self.windows
+            .get(..usize::from(self.length))
+            .unwrap_or(&self.windows)
     }
 
     /// The algorithm.
@@ -133,13 +158,20 @@ impl Policy {
     /// [`CostError`] when it exceeds the limit of a window: waiting would not help.
     #[inline]
     pub fn check_cost(&self, cost: u32) -> Result<(), CostError> {
-        if cost <= self.lowest { Ok(()) } else { self.too_costly(cost) }
+        if cost <= self.lowest {
+            Ok(())
+        } else {
+            self.too_costly(cost)
+        }
     }
 
     #[cold]
     fn too_costly(&self, cost: u32) -> Result<(), CostError> {
         match self.windows().iter().find(|window| cost > window.limit()) {
-            Some(window) => Err(CostError { cost, window: *window }),
+            Some(window) => Err(CostError {
+                cost,
+                window: *window,
+            }),
             None => Ok(()),
         }
     }
@@ -189,7 +221,8 @@ pub enum PolicyError {
     },
 }
 
-/// A cost above a window's limit: no waiting makes it fit. A fault of the caller, not a refusal; nothing was charged.
+/// A cost above a window's limit: no waiting makes it fit. A fault of the caller, not a refusal;
+/// nothing was charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a cost of {cost} never fits a limit of {window}")]
 #[non_exhaustive]

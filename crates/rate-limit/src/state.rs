@@ -6,9 +6,10 @@ use std::fmt;
 
 /// The counters of one key under one policy: 44 bytes, no allocation.
 ///
-/// It holds the highest time seen, and per window its length, the count of its current piece of time and of the one
-/// before. Because it knows the lengths that it counted, it may be used with another policy at any time: windows of the
-/// same length keep their counts, whether the limit is raised or lowered; others start empty.
+/// It holds the highest time seen, and per window its length, the count of its current piece of
+/// time and of the one before. Because it knows the lengths that it counted, it may be used with
+/// another policy at any time: windows of the same length keep their counts, whether the limit is
+/// raised or lowered; others start empty.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct State {
     /// The highest time seen in milliseconds, as bytes so that the whole needs no padding.
@@ -30,17 +31,25 @@ pub struct Counts {
 }
 
 const NEVER: i64 = i64::MIN;
-const EMPTY: Counts = Counts { length: 0, current: 0, previous: 0 };
+const EMPTY: Counts = Counts {
+    length: 0,
+    current: 0,
+    previous: 0,
+};
 
 impl State {
     /// A state without counts.
     #[must_use]
     pub const fn new() -> Self {
-        Self { high_water: NEVER.to_ne_bytes(), slots: [EMPTY; MAX_WINDOWS] }
+        Self {
+            high_water: NEVER.to_ne_bytes(),
+            slots: [EMPTY; MAX_WINDOWS],
+        }
     }
 
-    /// The state that [`State::high_water`] and [`State::counts`] described; `None` for more than [`MAX_WINDOWS`], for
-    /// a length that is zero or repeated, for counters above [`Window::ceiling`], and for counts without a time.
+    /// The state that [`State::high_water`] and [`State::counts`] described; `None` for more than
+    /// [`MAX_WINDOWS`], for a length that is zero or repeated, for counters above
+    /// [`Window::ceiling`], and for counts without a time.
     #[must_use]
     pub fn from_counts(high_water: Option<Timestamp>, counts: &[Counts]) -> Option<Self> {
         let mut state = Self::new();
@@ -51,7 +60,10 @@ impl State {
         }
         for (at, count) in counts.iter().enumerate() {
             let ceiling = Window::from_millis(count.length, 1).ok()?.ceiling();
-            let repeated = counts.iter().take(at).any(|earlier| earlier.length == count.length);
+            let repeated = counts
+                .iter()
+                .take(at)
+                .any(|earlier| earlier.length == count.length);
             if repeated || count.current > ceiling || count.previous > ceiling {
                 return None;
             }
@@ -60,7 +72,8 @@ impl State {
         Some(state)
     }
 
-    /// The highest time seen; earlier requests are judged as of this time. `None` before the first charge.
+    /// The highest time seen; earlier requests are judged as of this time. `None` before the first
+    /// charge.
     #[must_use]
     pub fn high_water(&self) -> Option<Timestamp> {
         match self.high_water_millis() {
@@ -74,11 +87,12 @@ impl State {
         self.slots.into_iter().take_while(|slot| slot.length != 0)
     }
 
-    /// The first instant from which this state is equivalent to a new one, because no counter has any weight left under
-    /// either algorithm. `None` if that holds at any time.
+    /// The first instant from which this state is equivalent to a new one, because no counter has
+    /// any weight left under either algorithm. `None` if that holds at any time.
     #[must_use]
     pub fn expires_at(&self) -> Option<Timestamp> {
-        self.expires_at_millis().map(Timestamp::saturating_from_unix_millis)
+        self.expires_at_millis()
+            .map(Timestamp::saturating_from_unix_millis)
     }
 
     pub(crate) fn expires_at_millis(&self) -> Option<i64> {
@@ -110,12 +124,16 @@ impl State {
 
     /// An empty state that judges requests before `millis` as of `millis`.
     pub(crate) fn starting_at(millis: i64) -> Self {
-        Self { high_water: millis.to_ne_bytes(), ..Self::new() }
+        Self {
+            high_water: millis.to_ne_bytes(),
+            ..Self::new()
+        }
     }
 
-    /// This state's counters in the order of `policy`, moved on to `now` or the highest time seen, the later of them.
-    /// `elapsed` says how much of the piece of time that holds an instant has passed for the window at a place; `visit`
-    /// is called with the window's place, its counters, the window, and how much of it remains.
+    /// This state's counters in the order of `policy`, moved on to `now` or the highest time seen,
+    /// the later of them. `elapsed` says how much of the piece of time that holds an instant has
+    /// passed for the window at a place; `visit` is called with the window's place, its counters,
+    /// the window, and how much of it remains.
     #[inline]
     pub(crate) fn arranged(
         &self,
@@ -127,7 +145,10 @@ impl State {
         let before = self.high_water_millis();
         let now = now.unix_millis().max(before);
         let behind = now.abs_diff(before);
-        let mut after = Self { high_water: now.to_ne_bytes(), ..*self };
+        let mut after = Self {
+            high_water: now.to_ne_bytes(),
+            ..*self
+        };
         let windows = policy.windows();
         for (at, (slot, window)) in after.slots.iter_mut().zip(windows).enumerate() {
             let length = window.millis();
@@ -146,11 +167,16 @@ impl State {
         after
     }
 
-    /// Charges a request that is allowed whatever remains of the windows, as most are. `holds` says whether an instant
-    /// is in the piece of time of the window at a place that was asked for last, if its length is this. False, and
-    /// nothing is charged, unless the windows are those counted so far and none has turned since.
+    /// Charges a request that is allowed whatever remains of the windows, as most are. `holds` says
+    /// whether an instant is in the piece of time of the window at a place that was asked for last,
+    /// if its length is this. False, and nothing is charged, unless the windows are those counted
+    /// so far and none has turned since.
     #[inline]
-    pub(crate) fn charge_within(&mut self, charge: &Charge<'_>, holds: impl Fn(usize, i64, u32) -> bool) -> bool {
+    pub(crate) fn charge_within(
+        &mut self,
+        charge: &Charge<'_>,
+        holds: impl Fn(usize, i64, u32) -> bool,
+    ) -> bool {
         let (windows, cost) = (charge.policy().windows(), u64::from(charge.cost()));
         let before = self.high_water_millis();
         let now = charge.now().unix_millis().max(before);
@@ -164,7 +190,14 @@ impl State {
                 && holds(at, before, length)
                 && holds(at, now, length)
         });
-        if !fits || cost == 0 || self.slots.iter().skip(windows.len()).any(|slot| slot.length != 0) {
+        if !fits
+            || cost == 0
+            || self
+                .slots
+                .iter()
+                .skip(windows.len())
+                .any(|slot| slot.length != 0)
+        {
             return false;
         }
         for (slot, _) in self.slots.iter_mut().zip(windows) {
@@ -178,27 +211,43 @@ impl State {
     #[inline(never)]
     fn slot_of(&self, millis: u32) -> Counts {
         let found = self.slots.iter().find(|slot| slot.length == millis);
-        found.copied().unwrap_or(Counts { length: millis, ..EMPTY })
+        found.copied().unwrap_or(Counts {
+            length: millis,
+            ..EMPTY
+        })
     }
 }
 
 impl Counts {
-    /// Moves the counters from an earlier piece of time to one that began `behind` milliseconds after the time that
-    /// they are of.
+    /// Moves the counters from an earlier piece of time to one that began `behind` milliseconds
+    /// after the time that they are of.
     #[inline]
     fn turn(&mut self, behind: u64) {
-        self.previous = if behind <= u64::from(self.length) { self.current } else { 0 };
+        self.previous = if behind <= u64::from(self.length) {
+            self.current
+        } else {
+            0
+        };
         self.current = 0;
     }
 
-    /// Whether a request of `cost` fits beside what is counted, when `remaining` milliseconds of the window remain:
-    /// `(current + cost) * length + previous * remaining <= limit * length`, with the previous window left out under
-    /// [`Algorithm::Fixed`]. Every product is at most 2^53.
+    /// Whether a request of `cost` fits beside what is counted, when `remaining` milliseconds of
+    /// the window remain: `(current + cost) * length + previous * remaining <= limit * length`,
+    /// with the previous window left out under [`Algorithm::Fixed`]. Every product is at most 2^53.
     #[inline]
-    pub(crate) fn fits(&self, window: Window, algorithm: Algorithm, remaining: u64, cost: u32) -> bool {
+    pub(crate) fn fits(
+        &self,
+        window: Window,
+        algorithm: Algorithm,
+        remaining: u64,
+        cost: u32,
+    ) -> bool {
         let counted = u64::from(self.current) + u64::from(cost);
-        let Some(room) = u64::from(window.limit()).checked_sub(counted) else { return false };
-        algorithm == Algorithm::Fixed || u64::from(self.previous) * remaining <= room * u64::from(window.millis())
+        let Some(room) = u64::from(window.limit()).checked_sub(counted) else {
+            return false;
+        };
+        algorithm == Algorithm::Fixed
+            || u64::from(self.previous) * remaining <= room * u64::from(window.millis())
     }
 
     /// What is counted together with `cost`, up to the window's ceiling.
@@ -216,8 +265,8 @@ pub(crate) fn start(now: i64, length: u32) -> i64 {
 /// How much of the piece of time that holds `now` has passed: less than `length`.
 #[inline]
 pub(crate) fn elapsed(now: i64, length: u32) -> u64 {
-    // Whole seconds until the year 2106: the constants divide by multiplying, and what is left is a 32-bit division,
-    // several times as fast as a 64-bit one.
+    // Whole seconds until the year 2106: the constants divide by multiplying, and what is left is a
+    // 32-bit division, several times as fast as a 64-bit one.
     if length.is_multiple_of(1_000)
         && let Ok(millis) = u64::try_from(now)
         && let Ok(seconds) = u32::try_from(millis / 1_000)
@@ -248,7 +297,10 @@ impl Default for State {
 impl fmt::Debug for State {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts: Vec<Counts> = self.counts().collect();
-        out.debug_struct("State").field("high_water", &self.high_water()).field("counts", &counts).finish()
+        out.debug_struct("State")
+            .field("high_water", &self.high_water())
+            .field("counts", &counts)
+            .finish()
     }
 }
 
@@ -264,9 +316,34 @@ mod tests {
     #[test]
     fn the_fast_division_is_the_slow_one() {
         const SECONDS: i64 = 4_294_967_296_000;
-        for now in [0, 1, 999, 1_000, 1_627_520_523_450, SECONDS - 1, SECONDS, SECONDS + 1, -1, -1_001] {
-            for length in [1, 999, 1_000, 1_001, 60_000, 3_600_000, 86_400_000, 4_294_967_000, u32::MAX] {
-                assert_eq!(elapsed(now, length), now.rem_euclid(i64::from(length)).unsigned_abs(), "{now} {length}");
+        for now in [
+            0,
+            1,
+            999,
+            1_000,
+            1_627_520_523_450,
+            SECONDS - 1,
+            SECONDS,
+            SECONDS + 1,
+            -1,
+            -1_001,
+        ] {
+            for length in [
+                1,
+                999,
+                1_000,
+                1_001,
+                60_000,
+                3_600_000,
+                86_400_000,
+                4_294_967_000,
+                u32::MAX,
+            ] {
+                assert_eq!(
+                    elapsed(now, length),
+                    now.rem_euclid(i64::from(length)).unsigned_abs(),
+                    "{now} {length}"
+                );
             }
         }
     }

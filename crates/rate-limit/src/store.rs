@@ -4,8 +4,9 @@ use crate::{CallType, CostError, Decision, Policy};
 use bankrail_values::{StoreFuture, Timestamp};
 use std::fmt;
 
-/// One request to be decided: its customer, call type, policy, time and cost. The cost is at most the limit of each of
-/// the policy's windows. [`Limits::charge`](crate::Limits::charge) makes one under the policy in force.
+/// One request to be decided: its customer, call type, policy, time and cost. The cost is at most
+/// the limit of each of the policy's windows. [`Limits::charge`](crate::Limits::charge) makes one
+/// under the policy in force.
 #[derive(Clone, Copy, Debug)]
 pub struct Charge<'a> {
     customer: &'a str,
@@ -29,7 +30,13 @@ impl<'a> Charge<'a> {
         cost: u32,
     ) -> Result<Self, CostError> {
         policy.check_cost(cost)?;
-        Ok(Self { customer, call_type, policy, now, cost })
+        Ok(Self {
+            customer,
+            call_type,
+            policy,
+            now,
+            cost,
+        })
     }
 
     /// The customer.
@@ -71,11 +78,11 @@ impl<'a> Charge<'a> {
     }
 }
 
-/// An engine that keeps counters: in this process ([`MemoryCounters`](crate::MemoryCounters)), in a file that outlives
-/// it, or on a server that several machines share.
+/// An engine that keeps counters: in this process ([`MemoryCounters`](crate::MemoryCounters)), in a
+/// file that outlives it, or on a server that several machines share.
 ///
-/// Every engine answers as [`decide`](crate::decide) does on a [`State`](crate::State) kept for each customer and call
-/// type.
+/// Every engine answers as [`decide`](crate::decide) does on a [`State`](crate::State) kept for
+/// each customer and call type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not keep counters",
     label = "not a `CounterStore`",
@@ -85,8 +92,8 @@ impl<'a> Charge<'a> {
 pub trait CounterStore: fmt::Debug + Send + Sync {
     /// Decides and charges in one atomic step.
     ///
-    /// A failure with [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) may have charged, so it
-    /// must not be repeated blindly.
+    /// A failure with [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) may
+    /// have charged, so it must not be repeated blindly.
     fn charge<'a>(&'a self, charge: Charge<'a>) -> StoreFuture<'a, Decision>;
 }
 

@@ -16,8 +16,8 @@ impl<T> Lock<T> {
         Self(Mutex::new(value))
     }
 
-    /// No code panics between two changes of the counters that belong together, so a poisoned lock is used like any
-    /// other.
+    /// No code panics between two changes of the counters that belong together, so a poisoned lock
+    /// is used like any other.
     #[inline]
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

@@ -3,15 +3,17 @@
 use std::fmt;
 use std::time::Duration;
 
-/// The greatest product of a counter and its window's length in milliseconds. Every intermediate result then fits
-/// 2^53, so that an engine whose only numbers are doubles computes the same integers.
+/// The greatest product of a counter and its window's length in milliseconds. Every intermediate
+/// result then fits 2^53, so that an engine whose only numbers are doubles computes the same
+/// integers.
 pub(crate) const MAX_PRODUCT: u64 = 1 << 52;
 
-/// A window: time is cut into pieces of `length`, aligned to the floor of the UNIX timestamp, and at most `limit` fit
-/// into one (Specification: "Limits", rules 2 and 3).
+/// A window: time is cut into pieces of `length`, aligned to the floor of the UNIX timestamp, and
+/// at most `limit` fit into one (Specification: "Limits", rules 2 and 3).
 ///
 /// - `length`: 1 millisecond to 2^32 − 1 milliseconds (49 days), whole milliseconds;
-/// - `limit`: 1 to 2^32 − 1, and `limit` × `length` in milliseconds at most 2^52 (1,250,999,896 an hour).
+/// - `limit`: 1 to 2^32 − 1, and `limit` × `length` in milliseconds at most 2^52 (1,250,999,896 an
+///   hour).
 ///
 /// ```
 /// use bankrail_rate_limit::Window;
@@ -56,7 +58,8 @@ impl Window {
         Self::from_millis(60_000, limit)
     }
 
-    /// At most `limit` in each hour. Hours start on UTC hours, also where the wall clock is half an hour off.
+    /// At most `limit` in each hour. Hours start on UTC hours, also where the wall clock is half an
+    /// hour off.
     ///
     /// # Errors
     /// [`WindowError`] outside the bounds of the type.
@@ -66,10 +69,15 @@ impl Window {
 
     pub(crate) const fn from_millis(millis: u32, limit: u32) -> Result<Self, WindowError> {
         if millis == 0 {
-            return Err(WindowError::Length { found: Duration::ZERO });
+            return Err(WindowError::Length {
+                found: Duration::ZERO,
+            });
         }
         if limit == 0 || limit as u64 * millis as u64 > MAX_PRODUCT {
-            return Err(WindowError::Limit { found: limit, length: Duration::from_millis(millis as u64) });
+            return Err(WindowError::Limit {
+                found: limit,
+                length: Duration::from_millis(millis as u64),
+            });
         }
         Ok(Self { millis, limit })
     }

@@ -3,7 +3,9 @@
 #![cfg(loom)]
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing)] // helpers outside of test functions
 
-use bankrail_rate_limit::{Algorithm, CallType, Capacity, Charge, Counting, MemoryCounters, OnFull, Policy, Window};
+use bankrail_rate_limit::{
+    Algorithm, CallType, Capacity, Charge, Counting, MemoryCounters, OnFull, Policy, Window,
+};
 use bankrail_values::Timestamp;
 use loom::sync::Arc;
 use loom::thread;
@@ -15,13 +17,19 @@ struct Counters {
 }
 
 fn policy(algorithm: Algorithm, limit: u32) -> Policy {
-    let windows = [Window::per_hour(limit).unwrap(), Window::per_second(limit).unwrap()];
+    let windows = [
+        Window::per_hour(limit).unwrap(),
+        Window::per_second(limit).unwrap(),
+    ];
     Policy::new(algorithm, Counting::Admitted, &windows).unwrap()
 }
 
 fn counters(algorithm: Algorithm, limit: u32) -> Arc<Counters> {
     let counters = MemoryCounters::new(Capacity::new(2, OnFull::RefuseNew));
-    Arc::new(Counters { counters, policy: policy(algorithm, limit) })
+    Arc::new(Counters {
+        counters,
+        policy: policy(algorithm, limit),
+    })
 }
 
 fn allowed(counters: &Counters, millis: i64) -> u32 {
@@ -58,7 +66,8 @@ fn one_thread_rolls_the_window_over_while_the_other_is_late() {
         assert_eq!(allowed(&counters, 500), 1);
         let late = |counters: &Counters| allowed(counters, 999);
         let next = |counters: &Counters| allowed(counters, 1_000);
-        // The hour has one place left. The first thread gets it, and the late one cannot be judged before the other.
+        // The hour has one place left. The first thread gets it, and the late one cannot be judged
+        // before the other.
         assert_eq!(both(&counters, late, next), 1);
         assert_eq!(allowed(&counters, 0), 0);
     });
@@ -70,7 +79,9 @@ fn forgetting_and_charging_at_once_loses_no_charge() {
         let counters = counters(Algorithm::Fixed, 1);
         let charge = |counters: &Counters| allowed(counters, 0);
         let forget = |counters: &Counters| {
-            counters.counters.forget_expired(Timestamp::from_unix_millis(1_000).unwrap());
+            counters
+                .counters
+                .forget_expired(Timestamp::from_unix_millis(1_000).unwrap());
             0
         };
         assert_eq!(both(&counters, charge, forget), 1);
@@ -78,7 +89,8 @@ fn forgetting_and_charging_at_once_loses_no_charge() {
     });
 }
 
-/// The limit is raised from one to two while requests come: some are charged under the one, some under the other.
+/// The limit is raised from one to two while requests come: some are charged under the one, some
+/// under the other.
 #[test]
 fn a_raised_limit_is_never_exceeded() {
     loom::model(|| {

@@ -1,20 +1,26 @@
-//! Raw DEFLATE, without a zlib or gzip wrapper (RFC 1951, RFC 7516 section 4.1.3), with a bound on the output.
+//! Raw DEFLATE, without a zlib or gzip wrapper (RFC 1951, RFC 7516 section 4.1.3), with a bound on
+//! the output.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use zeroize::Zeroizing;
 
-/// Inflates `deflated`. Returns `None` if it is not one complete DEFLATE stream, or inflates to more than `max` bytes.
+/// Inflates `deflated`. Returns `None` if it is not one complete DEFLATE stream, or inflates to
+/// more than `max` bytes.
 ///
 /// Never allocates more than about twice `max`, whatever the stream holds.
 pub(crate) fn inflate(deflated: &[u8], max: usize) -> Option<Zeroizing<Vec<u8>>> {
     let mut stream = Decompress::new(false);
     // Room for one byte past the bound tells "exactly max" from "more".
     let ceiling = max.checked_add(1)?;
-    let mut plain = Zeroizing::new(Vec::with_capacity(ceiling.min(deflated.len().saturating_mul(4).max(1024))));
+    let mut plain = Zeroizing::new(Vec::with_capacity(
+        ceiling.min(deflated.len().saturating_mul(4).max(1024)),
+    ));
     loop {
         let before = (plain.len(), stream.total_in());
         let rest = deflated.get(usize::try_from(stream.total_in()).ok()?..)?;
-        let status = stream.decompress_vec(rest, &mut plain, FlushDecompress::None).ok()?;
+        let status = stream
+            .decompress_vec(rest, &mut plain, FlushDecompress::None)
+            .ok()?;
         if plain.len() > max {
             return None;
         }
@@ -30,7 +36,9 @@ pub(crate) fn inflate(deflated: &[u8], max: usize) -> Option<Zeroizing<Vec<u8>>>
             continue;
         }
         // A vector that grows by itself would leave a copy of the plain text behind.
-        let mut larger = Zeroizing::new(Vec::with_capacity(ceiling.min(plain.capacity().saturating_mul(2))));
+        let mut larger = Zeroizing::new(Vec::with_capacity(
+            ceiling.min(plain.capacity().saturating_mul(2)),
+        ));
         larger.extend_from_slice(&plain);
         plain = larger;
     }
@@ -86,7 +94,10 @@ mod tests {
         for (length, room) in [(0, 64), (999, 1063), (2500, 2576), (250_000, 251_564)] {
             let deflated = deflate(&plain[..length]);
             assert_eq!(deflated.capacity(), room, "{length}");
-            assert_eq!(inflate(&deflated, length).unwrap().as_slice(), &plain[..length]);
+            assert_eq!(
+                inflate(&deflated, length).unwrap().as_slice(),
+                &plain[..length]
+            );
         }
     }
 
@@ -97,7 +108,10 @@ mod tests {
             assert!(inflate(&deflated[..length], 5000).is_none(), "{length}");
         }
         assert!(inflate(&[&deflated[..], b"\0"].concat(), 5000).is_none());
-        assert!(inflate(b"\x78\x9c\x03\x00\x00\x00\x00\x01", 5000).is_none(), "zlib");
+        assert!(
+            inflate(b"\x78\x9c\x03\x00\x00\x00\x00\x01", 5000).is_none(),
+            "zlib"
+        );
         let bomb = deflate(&vec![0; 10 << 20]);
         assert!(bomb.len() < 20_000);
         assert!(inflate(&bomb, 250_000).is_none());

@@ -15,23 +15,36 @@ impl SecuredPayload {
     /// The most bytes that [`SecuredPayload::from_json`] reads: 1 MiB.
     pub const MAX_JSON: usize = 1024 * 1024;
     /// The most bytes of an envelope that a receiver takes by default: a compact message of
-    /// [`OpenOptions::DEFAULT_MAX_MESSAGE`](crate::OpenOptions::DEFAULT_MAX_MESSAGE), and 1 KiB around it.
+    /// [`OpenOptions::DEFAULT_MAX_MESSAGE`](crate::OpenOptions::DEFAULT_MAX_MESSAGE), and 1 KiB
+    /// around it.
     pub const DEFAULT_MAX_JSON: usize = crate::OpenOptions::DEFAULT_MAX_MESSAGE + 1024;
 
     /// The envelope of a compact JWE.
     #[must_use]
     pub fn new(secured_payload: impl Into<String>) -> Self {
-        Self { secured_payload: secured_payload.into() }
+        Self {
+            secured_payload: secured_payload.into(),
+        }
     }
 
-    /// Reads an envelope: one JSON object with the string member `secured_payload`. Other members are ignored.
+    /// Reads an envelope: one JSON object with the string member `secured_payload`. Other members
+    /// are ignored.
     ///
     /// # Errors
-    /// [`EnvelopeError`] if it is too long, is not one JSON object, has a duplicate member, or has no such string.
+    /// [`EnvelopeError`] if it is too long, is not one JSON object, has a duplicate member, or has
+    /// no such string.
     pub fn from_json(json: &[u8]) -> Result<Self, EnvelopeError> {
-        let limits = JsonLimits::new().max_bytes(Self::MAX_JSON).max_depth(16).max_values(1024);
-        match json::read_object(json, &limits).map_err(EnvelopeError::NotObject)?.take("secured_payload") {
-            Some(JsonValue::String(text)) => Ok(Self { secured_payload: text.into_owned() }),
+        let limits = JsonLimits::new()
+            .max_bytes(Self::MAX_JSON)
+            .max_depth(16)
+            .max_values(1024);
+        match json::read_object(json, &limits)
+            .map_err(EnvelopeError::NotObject)?
+            .take("secured_payload")
+        {
+            Some(JsonValue::String(text)) => Ok(Self {
+                secured_payload: text.into_owned(),
+            }),
             Some(_) => Err(EnvelopeError::NotText),
             None => Err(EnvelopeError::Missing),
         }
@@ -40,14 +53,18 @@ impl SecuredPayload {
     /// The envelope as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
-        JsonObjectWriter::new().string("secured_payload", &self.secured_payload).finish()
+        JsonObjectWriter::new()
+            .string("secured_payload", &self.secured_payload)
+            .finish()
     }
 }
 
 /// Prints the length of the payload only.
 impl fmt::Debug for SecuredPayload {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("SecuredPayload").field("len", &self.secured_payload.len()).finish()
+        out.debug_struct("SecuredPayload")
+            .field("len", &self.secured_payload.len())
+            .finish()
     }
 }
 

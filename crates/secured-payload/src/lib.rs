@@ -12,15 +12,18 @@ mod seal;
 
 pub use envelope::{EnvelopeError, SecuredPayload};
 pub use open::{
-    MalformedMessageError, OpenError, OpenErrorKind, OpenOptions, Opened, Opener, Recipient, SealedMessage,
-    unverified_kid,
+    MalformedMessageError, OpenError, OpenErrorKind, OpenOptions, Opened, Opener, Recipient,
+    SealedMessage, unverified_kid,
 };
 #[cfg(fuzzing)]
 pub use seal::encrypt_anything;
 pub use seal::{SealError, SealOptions, Sealer, UnsignedMessage};
 
-/// The bounds on a message's JSON: the reader's default depth. The length is bounded by the options.
-const JSON_LIMITS: JsonLimits = JsonLimits::new().max_bytes(usize::MAX).max_values(usize::MAX);
+/// The bounds on a message's JSON: the reader's default depth. The length is bounded by the
+/// options.
+const JSON_LIMITS: JsonLimits = JsonLimits::new()
+    .max_bytes(usize::MAX)
+    .max_values(usize::MAX);
 
 /// Whether a signature of this many bytes was made with a key of the specification's sizes.
 fn is_signature_length(bytes: usize) -> bool {

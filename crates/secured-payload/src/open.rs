@@ -13,10 +13,12 @@ use bankrail_jose::remote::RemoteDecrypter;
 use bankrail_jose::{DecryptionKey, EncryptionKey, KeyError, KeySet, KeySizes, Role, VerifyingKey};
 use zeroize::Zeroizing;
 
-/// Opens secured payloads: decrypts them with our decryption keys and verifies them with the sender's verifying keys.
+/// Opens secured payloads: decrypts them with our decryption keys and verifies them with the
+/// sender's verifying keys.
 ///
-/// Both are one key or a [`KeySet`] that can be replaced while the opener is in use. Make verifying keys that replace
-/// others under [`KeySizes::SecuredPayload`]: what was signed with a key of another size is [`OpenError::Rejected`].
+/// Both are one key or a [`KeySet`] that can be replaced while the opener is in use. Make verifying
+/// keys that replace others under [`KeySizes::SecuredPayload`]: what was signed with a key of
+/// another size is [`OpenError::Rejected`].
 #[derive(Clone, Debug)]
 pub struct Opener<U = DecryptionKey> {
     decryption: KeySet<U>,
@@ -28,8 +30,8 @@ impl Opener {
     /// An opener with a decryption key in memory, or a set of them.
     ///
     /// # Errors
-    /// [`KeyError::Size`] if a verifying key has another size than 2048 or 4096 bits (Specification: "Secured payload
-    /// envelope").
+    /// [`KeyError::Size`] if a verifying key has another size than 2048 or 4096 bits
+    /// (Specification: "Secured payload envelope").
     pub fn new(
         decryption: impl Into<KeySet<DecryptionKey>>,
         verifying: impl Into<KeySet<VerifyingKey>>,
@@ -41,8 +43,8 @@ impl Opener {
     /// Opens one compact JWE.
     ///
     /// # Errors
-    /// [`OpenError`]. Every failure of decryption or verification that an outsider can cause is the same value,
-    /// [`OpenError::Rejected`].
+    /// [`OpenError`]. Every failure of decryption or verification that an outsider can cause is the
+    /// same value, [`OpenError::Rejected`].
     pub fn open(&self, compact: &str) -> Result<Opened, OpenError> {
         let received = SealedMessage::parse(compact, &self.options)?;
         let selected = self.decryption.select(received.header().kid())?;
@@ -63,34 +65,49 @@ impl<U: RemoteDecrypter + Clone> Opener<U> {
         Self::with(decryption.into(), verifying.into(), options)
     }
 
-    /// Opens one compact JWE with the key that its `kid` selects. Without a `kid`, the keys are tried one by one.
+    /// Opens one compact JWE with the key that its `kid` selects. Without a `kid`, the keys are
+    /// tried one by one.
     ///
     /// # Errors
-    /// As [`Opener::open`]; [`OpenError::Unavailable`] if a remote key could not be used. A key that cannot decrypt the
-    /// message gives the same error as a wrong tag.
+    /// As [`Opener::open`]; [`OpenError::Unavailable`] if a remote key could not be used. A key
+    /// that cannot decrypt the message gives the same error as a wrong tag.
     pub async fn open_remote(&self, compact: &str) -> Result<Opened, OpenError> {
         let received = SealedMessage::parse(compact, &self.options)?;
         let selected = self.decryption.select(received.header().kid())?;
-        received.open_remote(selected.as_slice(), &self.verifying).await
+        received
+            .open_remote(selected.as_slice(), &self.verifying)
+            .await
     }
 }
 
 impl<U> Opener<U> {
-    fn with(decryption: KeySet<U>, verifying: KeySet<VerifyingKey>, options: OpenOptions) -> Result<Self, KeyError> {
+    fn with(
+        decryption: KeySet<U>,
+        verifying: KeySet<VerifyingKey>,
+        options: OpenOptions,
+    ) -> Result<Self, KeyError> {
         for key in verifying.keys().iter() {
             KeySizes::SecuredPayload.check(key.public_key().bits(), Role::Verify)?;
         }
-        Ok(Self { decryption, verifying, options })
+        Ok(Self {
+            decryption,
+            verifying,
+            options,
+        })
     }
 
     /// The same opener with [`OpenOptions::check_json`] off.
     #[must_use]
     pub fn without_json_check(self) -> Self {
-        Self { options: self.options.check_json(false), ..self }
+        Self {
+            options: self.options.check_json(false),
+            ..self
+        }
     }
 }
 
-/// A message that was decrypted and whose signature was verified. It is the only access to the content of a message.
+/// A message that was decrypted and whose signature was verified. It is the only access to the
+/// content of a message.
 ///
 /// `Debug` prints no part of the message. The message is overwritten when this is dropped.
 #[derive(Clone)]
@@ -116,7 +133,8 @@ impl Opened {
         signing_key: &VerifyingKey = &self.signing_key;
         /// The public half of our key that decrypted the message.
         encryption_key: &EncryptionKey = &self.encryption_key;
-        /// The header of the JWE. It is not signed: anyone who has our encryption key can write one.
+        /// The header of the JWE. It is not signed: anyone who has our encryption key can write
+        /// one.
         outer_header: &JoseHeader = &self.header;
         /// The header of the JWS.
         signed_header: &JoseHeader = &self.signed_header;

@@ -6,7 +6,8 @@ use bankrail_jose::header::JoseHeaderError;
 use bankrail_jose::jws::{self, JwsHeader, Prepared};
 use bankrail_jose::remote::{RemoteSigner, SignRequest};
 use bankrail_jose::{
-    ContentKey, CurrentKey, EncryptError, EncryptionKey, SignError, SigningKey, VerifyingKey, algorithm, base64url,
+    ContentKey, CurrentKey, EncryptError, EncryptionKey, SignError, SigningKey, VerifyingKey,
+    algorithm, base64url,
 };
 use bankrail_values::json::{self, JsonError, JsonObjectWriter};
 use bankrail_values::{MAX_MESSAGE_BYTES, RandomnessError, options, random_bytes};
@@ -18,33 +19,41 @@ options! {
     pub struct SealOptions {
         /// The most bytes of JSON in a message. Default: [`MAX_MESSAGE_BYTES`].
         max_payload: usize = MAX_MESSAGE_BYTES,
-        /// Whether messages are compressed before encryption (`"zip":"DEF"`). Off by default: the length of compressed
-        /// text reveals something of its content (RFC 8725 section 3.6), and strict receivers refuse it.
+        /// Whether messages are compressed before encryption (`"zip":"DEF"`). Off by default: the
+        /// length of compressed text reveals something of its content (RFC 8725 section 3.6), and
+        /// strict receivers refuse it.
         deflate: bool = false,
-        /// Whether the outer header has `"cty":"JWT"`. On by default; off for receivers that do not expect it.
+        /// Whether the outer header has `"cty":"JWT"`. On by default; off for receivers that do not
+        /// expect it.
         cty: bool = true;
-        /// The header of the signature, to which [`SealOptions::recipient`] adds. Default: `typ` is `JWT`.
+        /// The header of the signature, to which [`SealOptions::recipient`] adds. Default: `typ` is
+        /// `JWT`.
         signed_header: JwsHeader = JwsHeader::new().typ("JWT"),
     }
 }
 
 impl SealOptions {
-    /// Names the recipient in the member `name` of the signed header: see [`Recipient`](crate::Recipient).
+    /// Names the recipient in the member `name` of the signed header: see
+    /// [`Recipient`](crate::Recipient).
     ///
     /// # Errors
     /// [`JoseHeaderError::Refused`] if `name` has another meaning in the header.
-    pub fn recipient(mut self, name: impl Into<String>, value: impl Into<String>) -> Result<Self, JoseHeaderError> {
+    pub fn recipient(
+        mut self,
+        name: impl Into<String>,
+        value: impl Into<String>,
+    ) -> Result<Self, JoseHeaderError> {
         self.signed_header = self.signed_header.member(name, value)?;
         Ok(self)
     }
 }
 
-/// Seals JSON messages: signs them with a signing key (RS256), then encrypts them to an encryption key (RSA-OAEP,
-/// A256CBC-HS512).
+/// Seals JSON messages: signs them with a signing key (RS256), then encrypts them to an encryption
+/// key (RSA-OAEP, A256CBC-HS512).
 ///
 /// - Each message has its own random content key and initialisation vector.
-/// - Both keys can be replaced while messages are sealed. Clones share them: replacing a key of one changes all. A
-///   message that is being sealed is finished with the keys that it was begun with.
+/// - Both keys can be replaced while messages are sealed. Clones share them: replacing a key of one
+///   changes all. A message that is being sealed is finished with the keys that it was begun with.
 #[derive(Clone, Debug)]
 pub struct Sealer<S = SigningKey> {
     signing: CurrentKey<S>,
@@ -55,10 +64,15 @@ pub struct Sealer<S = SigningKey> {
 impl<S> Sealer<S> {
     /// A sealer. The `kid` of each key, if it has one, is written to its header.
     ///
-    /// `signing` is a [`SigningKey`] for [`Sealer::seal`] or a [`RemoteSigner`] for [`Sealer::seal_remote`].
+    /// `signing` is a [`SigningKey`] for [`Sealer::seal`] or a [`RemoteSigner`] for
+    /// [`Sealer::seal_remote`].
     #[must_use]
     pub fn new(signing: S, encryption: EncryptionKey, options: SealOptions) -> Self {
-        Self { signing: CurrentKey::new(signing), encryption: CurrentKey::new(encryption), options }
+        Self {
+            signing: CurrentKey::new(signing),
+            encryption: CurrentKey::new(encryption),
+            options,
+        }
     }
 
     /// Signs with this key from now on, here and in all clones.
@@ -73,10 +87,12 @@ impl<S> Sealer<S> {
 }
 
 impl Sealer<SigningKey> {
-    /// Seals one JSON text and returns the compact JWE, for [`SecuredPayload`](crate::SecuredPayload).
+    /// Seals one JSON text and returns the compact JWE, for
+    /// [`SecuredPayload`](crate::SecuredPayload).
     ///
     /// # Errors
-    /// [`SealError`] if it is too long, not JSON in UTF-8, or if the back end or the system's random source fails.
+    /// [`SealError`] if it is too long, not JSON in UTF-8, or if the back end or the system's
+    /// random source fails.
     pub fn seal(&self, json: &[u8]) -> Result<String, SealError> {
         self.options.check(json)?;
         let signed = jws::sign(&self.signing.get(), &self.options.signed_header, json)?;
@@ -119,7 +135,12 @@ impl UnsignedMessage {
     ) -> Result<Self, SealError> {
         options.check(json)?;
         let prepared = jws::prepare(&options.signed_header, verifying.kid(), json);
-        Ok(Self { prepared, verifying, encryption, options })
+        Ok(Self {
+            prepared,
+            verifying,
+            encryption,
+            options,
+        })
     }
 
     /// The request to sign.
@@ -141,14 +162,21 @@ impl UnsignedMessage {
 impl SealOptions {
     fn check(&self, json: &[u8]) -> Result<(), SealError> {
         if json.len() > self.max_payload {
-            return Err(SealError::TooLong { found: json.len(), max: self.max_payload });
+            return Err(SealError::TooLong {
+                found: json.len(),
+                max: self.max_payload,
+            });
         }
         json::check(json, &crate::JSON_LIMITS).map_err(SealError::NotJson)
     }
 }
 
 /// Encrypts a signed message, if the signature is of a size that the specification allows.
-fn seal_signed(signed: String, encryption: &EncryptionKey, options: &SealOptions) -> Result<String, SealError> {
+fn seal_signed(
+    signed: String,
+    encryption: &EncryptionKey,
+    options: &SealOptions,
+) -> Result<String, SealError> {
     let signature = signed.rsplit('.').next().unwrap_or_default();
     // Base64url without padding: four characters are three bytes, rounded down.
     let bytes = signature.len() * 3 / 4;
@@ -159,7 +187,11 @@ fn seal_signed(signed: String, encryption: &EncryptionKey, options: &SealOptions
 }
 
 /// Encrypts a signed message.
-fn encrypt(signed: Vec<u8>, encryption: &EncryptionKey, options: &SealOptions) -> Result<String, SealError> {
+fn encrypt(
+    signed: Vec<u8>,
+    encryption: &EncryptionKey,
+    options: &SealOptions,
+) -> Result<String, SealError> {
     let header = JsonObjectWriter::new()
         .string("alg", algorithm::KEY_ENCRYPTION)
         .string("enc", algorithm::CONTENT_ENCRYPTION)
@@ -176,14 +208,21 @@ fn encrypt(signed: Vec<u8>, encryption: &EncryptionKey, options: &SealOptions) -
 }
 
 /// Encrypts bytes under a header.
-fn assemble(header: &str, text: Zeroizing<Vec<u8>>, encryption: &EncryptionKey) -> Result<String, SealError> {
+fn assemble(
+    header: &str,
+    text: Zeroizing<Vec<u8>>,
+    encryption: &EncryptionKey,
+) -> Result<String, SealError> {
     let key = ContentKey::random()?;
     let iv: [u8; algorithm::IV_LEN] = random_bytes()?;
     let header = base64url::encode(header.as_bytes());
     let Ciphertext { text, tag, .. } = Ciphertext::seal(&key, iv, header.as_bytes(), text);
     let encrypted_key = encryption.encrypt(key.expose_secret())?;
     let parts = [&encrypted_key[..], &iv, &text, &tag];
-    let room = parts.iter().map(|part| base64url::encoded_len(part.len()) + 1).sum::<usize>();
+    let room = parts
+        .iter()
+        .map(|part| base64url::encoded_len(part.len()) + 1)
+        .sum::<usize>();
     let mut compact = String::with_capacity(header.len() + room);
     compact.push_str(&header);
     for part in parts {
@@ -198,7 +237,11 @@ fn assemble(header: &str, text: Zeroizing<Vec<u8>>, encryption: &EncryptionKey) 
 /// # Errors
 /// As [`Sealer::seal`], without the checks of the message.
 #[cfg(fuzzing)]
-pub fn encrypt_anything(header: &str, plain: Vec<u8>, encryption: &EncryptionKey) -> Result<String, SealError> {
+pub fn encrypt_anything(
+    header: &str,
+    plain: Vec<u8>,
+    encryption: &EncryptionKey,
+) -> Result<String, SealError> {
     assemble(header, Zeroizing::new(plain), encryption)
 }
 
@@ -214,12 +257,12 @@ pub enum SealError {
         /// The most allowed.
         max: usize,
     },
-    /// The message is not JSON as [`bankrail_values::json`] reads it: no member twice, no unpaired surrogate, and at
-    /// most 64 levels, because many parsers refuse such JSON.
+    /// The message is not JSON as [`bankrail_values::json`] reads it: no member twice, no unpaired
+    /// surrogate, and at most 64 levels, because many parsers refuse such JSON.
     #[error("the message is not acceptable JSON: {0}")]
     NotJson(JsonError),
-    /// The signing key has another size than the specification's 2048 or 4096 bits (Specification: "Secured payload
-    /// envelope").
+    /// The signing key has another size than the specification's 2048 or 4096 bits (Specification:
+    /// "Secured payload envelope").
     #[error("expected a signing key of 2048 or 4096 bits, found {bits}")]
     SigningKeySize {
         /// The size in bits.

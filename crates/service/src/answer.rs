@@ -24,7 +24,9 @@ use std::time::Instant;
 pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
     let mut response = Response::new(Body::from(body.into()));
     *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
 
@@ -37,7 +39,9 @@ pub(crate) async fn to_everybody(
 ) -> Response {
     let (head, body) = request.into_parts();
     let exchange = Exchange::new(endpoint, &head.extensions, options);
-    BodyReader::new(&head.headers, body).drain(Peer::Unknown, DRAINING).await;
+    BodyReader::new(&head.headers, body)
+        .drain(Peer::Unknown, DRAINING)
+        .await;
     exchange.finish(None, answer(&head))
 }
 
@@ -53,10 +57,20 @@ pub(crate) struct Exchange<'a> {
 }
 
 impl<'a> Exchange<'a> {
-    pub(crate) fn new(endpoint: &'static str, request: &Extensions, options: &'a ProviderOptions) -> Self {
+    pub(crate) fn new(
+        endpoint: &'static str,
+        request: &Extensions,
+        options: &'a ProviderOptions,
+    ) -> Self {
         let key = RequestKey::of(request)
             .expect("every router of the provider is inside the layer that sets the request key");
-        Self { endpoint, key: key.uuid(), options, admitted: OnceLock::new(), started: Instant::now() }
+        Self {
+            endpoint,
+            key: key.uuid(),
+            options,
+            admitted: OnceLock::new(),
+            started: Instant::now(),
+        }
     }
 
     /// Logs that something of the provider's failed, with the kind of its error.
@@ -79,9 +93,14 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Writes the answer. Logs and counts the status and the duration, and logs the customer, without secrets or
-    /// contents. Adds the [`CallOutcome`]. The layer around the routers sets the answer's `X-RequestKey`.
-    pub(crate) fn finish(self, customer: Option<CustomerCode>, served: Result<Response, Refusal>) -> Response {
+    /// Writes the answer. Logs and counts the status and the duration, and logs the customer,
+    /// without secrets or contents. Adds the [`CallOutcome`]. The layer around the routers sets the
+    /// answer's `X-RequestKey`.
+    pub(crate) fn finish(
+        self,
+        customer: Option<CustomerCode>,
+        served: Result<Response, Refusal>,
+    ) -> Response {
         let (mut response, refusal) = match served {
             Ok(response) => (response, None),
             Err(refusal) => {
@@ -92,14 +111,26 @@ impl<'a> Exchange<'a> {
                 if let Refusal::Limit(refusal, with_headers) = &refusal {
                     refusal.write_headers(*with_headers, response.headers_mut());
                 }
-                (response, Some(CallRefusal { reason: row.reason, detail: row.detail }))
+                (
+                    response,
+                    Some(CallRefusal {
+                        reason: row.reason,
+                        detail: row.detail,
+                    }),
+                )
             }
         };
         let headers = response.headers_mut();
-        if let Some(Some(decision)) = self.admitted.get().filter(|_| self.options.rate_limit_headers) {
+        if let Some(Some(decision)) = self
+            .admitted
+            .get()
+            .filter(|_| self.options.rate_limit_headers)
+        {
             write_rate_limit(decision, headers);
         }
-        headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+        headers
+            .entry(CACHE_CONTROL)
+            .or_insert(HeaderValue::from_static("no-store"));
         if self.endpoint == "token" {
             // RFC 6749 section 5.1.
             headers.insert(PRAGMA, HeaderValue::from_static("no-cache"));
@@ -114,7 +145,11 @@ impl<'a> Exchange<'a> {
             duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             "answered"
         );
-        response.extensions_mut().insert(CallOutcome { endpoint: self.endpoint, customer, refusal });
+        response.extensions_mut().insert(CallOutcome {
+            endpoint: self.endpoint,
+            customer,
+            refusal,
+        });
         response
     }
 
@@ -124,7 +159,8 @@ impl<'a> Exchange<'a> {
             ("authorization", Some(_)) => Some(TokenErrorStyle::Rfc6749),
             _ => None,
         };
-        let statement = |code, title: &str| StatementErrorBody::new(self.key, code, title).to_json();
+        let statement =
+            |code, title: &str| StatementErrorBody::new(self.key, code, title).to_json();
         let (status, body) = if let Some(style) = style {
             let code = row.code.clone().unwrap_or_else(|| row.failure.token_code());
             let body = match style {
@@ -133,19 +169,26 @@ impl<'a> Exchange<'a> {
                     body.error_description.clone_from(&row.title);
                     body.to_json()
                 }
-                TokenErrorStyle::Statement => {
-                    statement(row.failure.default_code(), row.title.as_deref().unwrap_or_else(|| meaning(&code)))
-                }
+                TokenErrorStyle::Statement => statement(
+                    row.failure.default_code(),
+                    row.title.as_deref().unwrap_or_else(|| meaning(&code)),
+                ),
             };
             (row.failure.default_status(), body)
         } else {
             let (code, status) = self.options.answer(row.failure);
             let internal = || StatementErrorBody::internal(self.key).title;
-            (status, statement(code, &row.title.clone().unwrap_or_else(internal)))
+            (
+                status,
+                statement(code, &row.title.clone().unwrap_or_else(internal)),
+            )
         };
         let mut response = json(status, body);
         // A request for a token has no bearer token, so that no answer to it demands one.
-        if let Some((name, value)) = row.header.as_ref().filter(|(name, _)| style.is_none() || *name == ALLOW)
+        if let Some((name, value)) = row
+            .header
+            .as_ref()
+            .filter(|(name, _)| style.is_none() || *name == ALLOW)
             && let Ok(value) = HeaderValue::try_from(value)
         {
             response.headers_mut().insert(name, value);

@@ -11,10 +11,11 @@ const MAX_BYTES: usize = 512;
 
 bankrail_values::hash_value! {
     @type
-    /// The SHA-256 of an API key. A [`Directory`](crate::Directory) finds customers by it, so that the keys themselves
-    /// are not stored. Its text is what `printf %s "$KEY" | sha256sum` prints.
+    /// The SHA-256 of an API key. A [`Directory`](crate::Directory) finds customers by it, so that
+    /// the keys themselves are not stored. Its text is what `printf %s "$KEY" | sha256sum` prints.
     ///
-    /// A hash without salt is enough only for keys of 128 or more random bits: do not use keys that a person made up.
+    /// A hash without salt is enough only for keys of 128 or more random bits: do not use keys that
+    /// a person made up.
     ///
     /// ```
     /// use bankrail_service::ApiKeyHash;
@@ -33,8 +34,8 @@ impl ApiKeyHash {
         Self(Sha256::digest(key).into())
     }
 
-    /// The hash of the request's only `apikey`. `None` if there is none, more than one, or one that is empty or longer
-    /// than 512 bytes.
+    /// The hash of the request's only `apikey`. `None` if there is none, more than one, or one that
+    /// is empty or longer than 512 bytes.
     pub(crate) fn of_request(headers: &HeaderMap) -> Option<Self> {
         let key = content::only(headers, &API_KEY)?.as_bytes();
         (!key.is_empty() && key.len() <= MAX_BYTES).then(|| Self::of(key))
@@ -83,12 +84,24 @@ mod tests {
         let mut headers = HeaderMap::new();
         assert_eq!(ApiKeyHash::of_request(&headers), None);
         headers.append("apikey", HeaderValue::from_static("abc"));
-        assert_eq!(ApiKeyHash::of_request(&headers), Some(ApiKeyHash::of(b"abc")));
+        assert_eq!(
+            ApiKeyHash::of_request(&headers),
+            Some(ApiKeyHash::of(b"abc"))
+        );
         headers.append("apikey", HeaderValue::from_static("abc"));
         assert_eq!(ApiKeyHash::of_request(&headers), None);
-        for (key, taken) in [("", false), (&*"k".repeat(512), true), (&*"k".repeat(513), false)] {
+        for (key, taken) in [
+            ("", false),
+            (&*"k".repeat(512), true),
+            (&*"k".repeat(513), false),
+        ] {
             headers.insert("apikey", HeaderValue::from_str(key).unwrap());
-            assert_eq!(ApiKeyHash::of_request(&headers).is_some(), taken, "{}", key.len());
+            assert_eq!(
+                ApiKeyHash::of_request(&headers).is_some(),
+                taken,
+                "{}",
+                key.len()
+            );
         }
     }
 }

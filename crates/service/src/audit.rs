@@ -1,14 +1,14 @@
 //! Records of tokens granted and statements served, for an audit.
 //!
-//! The specification asks for none. With [`ProviderOptions::audit`](crate::ProviderOptions::audit) each token and each
-//! page of a statement is recorded before its answer is sent:
+//! The specification asks for none. With [`ProviderOptions::audit`](crate::ProviderOptions::audit)
+//! each token and each page of a statement is recorded before its answer is sent:
 //!
-//! - A record has the time, the request key, the customer and what was given. It has no token, no assertion, no API
-//!   key and no content of a statement.
+//! - A record has the time, the request key, the customer and what was given. It has no token, no
+//!   assertion, no API key and no content of a statement.
 //! - What the account is recorded as is the caller's choice: [`AuditedAccount`].
 //! - What happens if a record cannot be written is the caller's choice: [`OnAuditFailure`].
-//! - An answer may be lost after its record was written, when the connection breaks. Refused requests have no record;
-//!   the log has them.
+//! - An answer may be lost after its record was written, when the connection breaks. Refused
+//!   requests have no record; the log has them.
 //!
 //! [`AuditFile`] writes JSON lines to a file.
 
@@ -31,8 +31,8 @@ use std::fmt::Debug;
     note = "pass `Arc::new(AuditFile::open(path, AuditFileOptions::new())?)` of `bankrail_service::audit`"
 )]
 pub trait AuditLog: Debug + Send + Sync {
-    /// Writes a record. It is as durable as the log promises when this returns. The answer waits for it, so it should
-    /// have a time-out.
+    /// Writes a record. It is as durable as the log promises when this returns. The answer waits
+    /// for it, so it should have a time-out.
     fn record<'a>(&'a self, record: &'a AuditRecord) -> StoreFuture<'a, ()>;
 }
 
@@ -59,8 +59,16 @@ impl AuditOptions {
             AuditedAccount::Identifier => Some(account.as_str().to_owned()),
             AuditedAccount::Digest(key) => {
                 let mac = Hmac::<Sha256>::new_from_slice(key.expose_secret().as_bytes());
-                let mac = mac.expect("HMAC takes a key of any length").chain_update(account.as_str());
-                Some(mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect())
+                let mac = mac
+                    .expect("HMAC takes a key of any length")
+                    .chain_update(account.as_str());
+                Some(
+                    mac.finalize()
+                        .into_bytes()
+                        .iter()
+                        .map(|byte| format!("{byte:02x}"))
+                        .collect(),
+                )
             }
         }
     }
@@ -70,12 +78,13 @@ impl AuditOptions {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum AuditedAccount {
-    /// The account is not recorded. The request key leads to it where the bank records that elsewhere.
+    /// The account is not recorded. The request key leads to it where the bank records that
+    /// elsewhere.
     #[default]
     Omitted,
-    /// The HMAC-SHA256 of its identifier under this key, in 64 hexadecimal digits: who has the key can tell which
-    /// records are of one account, and nobody else can find the account by trying all numbers. The key should have 32
-    /// random bytes or more.
+    /// The HMAC-SHA256 of its identifier under this key, in 64 hexadecimal digits: who has the key
+    /// can tell which records are of one account, and nobody else can find the account by trying
+    /// all numbers. The key should have 32 random bytes or more.
     Digest(SecretString),
     /// Its identifier.
     Identifier,
@@ -101,7 +110,10 @@ mod tests {
         let account = AccountId::parse("012003123456789").unwrap();
         let recorded = |account_as| AuditOptions::new().account(account_as).recorded(&account);
         assert_eq!(recorded(AuditedAccount::Omitted), None);
-        assert_eq!(recorded(AuditedAccount::Identifier).unwrap(), "012003123456789");
+        assert_eq!(
+            recorded(AuditedAccount::Identifier).unwrap(),
+            "012003123456789"
+        );
         // HMAC-SHA256 under the key "key", by OpenSSL.
         assert_eq!(
             recorded(AuditedAccount::Digest("key".into())).unwrap(),

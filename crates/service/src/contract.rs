@@ -1,9 +1,13 @@
-//! The contract: an OpenAPI 3.1 document of what the provider serves and of what it sends to its customers' receivers.
+//! The contract: an OpenAPI 3.1 document of what the provider serves and of what it sends to its
+//! customers' receivers.
 //!
-//! It is made from the options of the provider and the constants of the wire types. The schemas of webhook messages are
-//! made from the statements of their members.
+//! It is made from the options of the provider and the constants of the wire types. The schemas of
+//! webhook messages are made from the statements of their members.
 
-#![allow(clippy::indexing_slicing, reason = "members of JSON objects that are made here")]
+#![allow(
+    clippy::indexing_slicing,
+    reason = "members of JSON objects that are made here"
+)]
 
 mod endpoints;
 mod receivers;
@@ -20,24 +24,49 @@ use std::time::Duration;
 const REQUEST_KEY: &str = "X-RequestKey";
 
 /// Writes the document.
-pub(crate) fn document(options: &ProviderOptions, issuer: Option<&Issuer>, limiter: &Limiter) -> String {
+pub(crate) fn document(
+    options: &ProviderOptions,
+    issuer: Option<&Issuer>,
+    limiter: &Limiter,
+) -> String {
     let mut paths = Map::new();
-    paths.insert(options.token_path.clone(), endpoints::token(options, limiter));
-    paths.insert(options.statement_path.clone(), endpoints::statement(options, limiter));
+    paths.insert(
+        options.token_path.clone(),
+        endpoints::token(options, limiter),
+    );
+    paths.insert(
+        options.statement_path.clone(),
+        endpoints::statement(options, limiter),
+    );
     if let Some(issuer) = issuer {
         for path in issuer.metadata_paths() {
-            paths.insert(path, endpoints::document(options, "The metadata of the issuer", "IssuerMetadata"));
+            paths.insert(
+                path,
+                endpoints::document(options, "The metadata of the issuer", "IssuerMetadata"),
+            );
         }
         let none = "The keys of the issuer, of which there are none";
-        paths.insert(issuer.keys_path(), endpoints::document(options, none, "Keys"));
-        paths.insert(options.authorization_path(), endpoints::authorization(options));
+        paths.insert(
+            issuer.keys_path(),
+            endpoints::document(options, none, "Keys"),
+        );
+        paths.insert(
+            options.authorization_path(),
+            endpoints::authorization(options),
+        );
     }
     if let Some(path) = options.contract_path() {
-        paths.insert(path, endpoints::document(options, "This document", "Contract"));
+        paths.insert(
+            path,
+            endpoints::document(options, "This document", "Contract"),
+        );
     }
     let server = issuer.map_or_else(|| "/".to_owned(), |issuer| issuer.url_of(""));
     let scopes = options.advertised_scopes();
-    let scopes: Map<_, _> = scopes.iter().map(|scope| (scope.as_str().to_owned(), json!(""))).collect();
+    let scopes: Map<_, _> = scopes
+        .iter()
+        .map(|scope| (scope.as_str().to_owned(), json!("")))
+        .collect();
     let document = json!({
         "openapi": "3.1.0",
         "info": {
@@ -74,7 +103,8 @@ pub(crate) fn document(options: &ProviderOptions, issuer: Option<&Issuer>, limit
 /// The headers of answers.
 fn headers() -> Value {
     let text = |pattern: &str| json!({ "type": "string", "pattern": pattern });
-    let header = |description: &str, schema: Value| json!({ "description": description, "schema": schema });
+    let header =
+        |description: &str, schema: Value| json!({ "description": description, "schema": schema });
     let required = |description: &str, schema: Value| {
         let mut header = header(description, schema);
         header["required"] = json!(true);
@@ -93,12 +123,18 @@ fn headers() -> Value {
     })
 }
 
-/// The limits of an endpoint: on the calls of a customer who has none of their own, on the bytes of a body, and on the
-/// seconds in which it must arrive.
-fn limits(limiter: &Limiter, call_type: CallType, max_body: usize, body_timeout: Duration) -> Value {
+/// The limits of an endpoint: on the calls of a customer who has none of their own, on the bytes of
+/// a body, and on the seconds in which it must arrive.
+fn limits(
+    limiter: &Limiter,
+    call_type: CallType,
+    max_body: usize,
+    body_timeout: Duration,
+) -> Value {
     let policy = limiter.policy("", call_type, Timestamp::UNIX_EPOCH);
     let windows = policy.windows().iter();
-    let calls = windows.map(|window| json!({ "calls": window.limit(), "seconds": window.length().as_secs() }));
+    let calls = windows
+        .map(|window| json!({ "calls": window.limit(), "seconds": window.length().as_secs() }));
     json!({
         "calls": calls.collect::<Vec<_>>(),
         "max_body_bytes": max_body,
@@ -115,7 +151,14 @@ fn schema(name: &str) -> Value {
 fn headers_of(names: &[&str]) -> Value {
     let reference = |name: &str| json!({ "$ref": format!("#/components/headers/{name}") });
     let own = std::iter::once((REQUEST_KEY.to_owned(), reference("RequestKey")));
-    Value::Object(own.chain(names.iter().map(|name| ((*name).to_owned(), reference(name)))).collect())
+    Value::Object(
+        own.chain(
+            names
+                .iter()
+                .map(|name| ((*name).to_owned(), reference(name))),
+        )
+        .collect(),
+    )
 }
 
 /// An answer with a JSON body.

@@ -16,11 +16,12 @@ const BACKWARD: u8 = 1;
 const NARRATIVE: u8 = 2;
 const SAYS_ORDER: u8 = 4;
 
-/// The secret that seals cursors: 32 random bytes, the same in all processes of a provider and after a restart.
+/// The secret that seals cursors: 32 random bytes, the same in all processes of a provider and
+/// after a restart.
 ///
-/// A cursor has a position of the [`Ledger`](crate::Ledger), the day, the sort order and whether it is said, the
-/// narrative choice of the walk, and an HMAC-SHA-256 over these, the customer and the account. It is not encrypted, so
-/// a position must have nothing that the customer may not see.
+/// A cursor has a position of the [`Ledger`](crate::Ledger), the day, the sort order and whether it
+/// is said, the narrative choice of the walk, and an HMAC-SHA-256 over these, the customer and the
+/// account. It is not encrypted, so a position must have nothing that the customer may not see.
 #[derive(Clone)]
 pub struct CursorSecret(Zeroizing<[u8; 32]>);
 
@@ -43,16 +44,27 @@ impl CursorSecret {
 
     /// The cursor of the page after `position`.
     pub(crate) fn seal(&self, owner: &Owner<'_>, walk: Walk, position: &PagePosition) -> Cursor {
-        let tag = self.mac(owner, walk, position.as_bytes()).finalize().into_bytes();
+        let tag = self
+            .mac(owner, walk, position.as_bytes())
+            .finalize()
+            .into_bytes();
         let day = walk.day.to_string();
-        let bytes = [&[VERSION, walk.flags()], day.as_bytes(), tag.as_slice(), position.as_bytes()].concat();
+        let bytes = [
+            &[VERSION, walk.flags()],
+            day.as_bytes(),
+            tag.as_slice(),
+            position.as_bytes(),
+        ]
+        .concat();
         Cursor::from_bytes(&bytes).expect("a bounded position fits a cursor")
     }
 
     /// The walk and the position of a cursor; `None` unless this secret sealed it for this owner.
     pub(crate) fn open(&self, owner: &Owner<'_>, cursor: &Cursor) -> Option<(Walk, PagePosition)> {
         let bytes = cursor.to_bytes().ok()?;
-        let &[VERSION, flags, ref rest @ ..] = bytes.as_slice() else { return None };
+        let &[VERSION, flags, ref rest @ ..] = bytes.as_slice() else {
+            return None;
+        };
         let (day, rest) = rest.split_at_checked(DAY)?;
         let walk = Walk::from_parts(Date::parse(str::from_utf8(day).ok()?).ok()?, flags)?;
         let (tag, position) = rest.split_at_checked(TAG)?;
@@ -61,11 +73,21 @@ impl CursorSecret {
     }
 
     fn mac(&self, owner: &Owner<'_>, walk: Walk, position: &[u8]) -> Hmac<Sha256> {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&*self.0).expect("HMAC takes a key of any length");
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(&*self.0).expect("HMAC takes a key of any length");
         mac.update(b"bankrail statement cursor");
         mac.update(&[VERSION, walk.flags()]);
-        let (day, customer, account) = (walk.day.to_string(), owner.customer.as_str(), owner.account.as_str());
-        for part in [day.as_bytes(), customer.as_bytes(), account.as_bytes(), position] {
+        let (day, customer, account) = (
+            walk.day.to_string(),
+            owner.customer.as_str(),
+            owner.account.as_str(),
+        );
+        for part in [
+            day.as_bytes(),
+            customer.as_bytes(),
+            account.as_bytes(),
+            position,
+        ] {
             // The length before each part, so that different parts never give the same input.
             mac.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
             mac.update(part);
@@ -98,15 +120,24 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// The walk that starts with this request on this day. Its pages say their order if the request does.
+    /// The walk that starts with this request on this day. Its pages say their order if the request
+    /// does.
     pub(crate) fn of(request: &StatementRequest, narrative: bool, day: Date) -> Self {
-        Self { day, order: request.order(), narrative, says_order: request.sort_order.is_some() }
+        Self {
+            day,
+            order: request.order(),
+            narrative,
+            says_order: request.sort_order.is_some(),
+        }
     }
 
-    /// Whether a later request of this walk has the same choices as the first one. It may omit them.
+    /// Whether a later request of this walk has the same choices as the first one. It may omit
+    /// them.
     pub(crate) fn agrees_with(self, request: &StatementRequest) -> bool {
         request.sort_order.is_none_or(|order| order == self.order)
-            && request.include_narrative.is_none_or(|narrative| narrative == self.narrative)
+            && request
+                .include_narrative
+                .is_none_or(|narrative| narrative == self.narrative)
     }
 
     fn flags(self) -> u8 {
@@ -117,8 +148,17 @@ impl Walk {
     }
 
     fn from_parts(day: Date, flags: u8) -> Option<Self> {
-        let order = if flags & BACKWARD == 0 { SortOrder::Forward } else { SortOrder::Backward };
-        let walk = Self { day, order, narrative: flags & NARRATIVE != 0, says_order: flags & SAYS_ORDER != 0 };
+        let order = if flags & BACKWARD == 0 {
+            SortOrder::Forward
+        } else {
+            SortOrder::Backward
+        };
+        let walk = Self {
+            day,
+            order,
+            narrative: flags & NARRATIVE != 0,
+            says_order: flags & SAYS_ORDER != 0,
+        };
         (walk.flags() == flags).then_some(walk)
     }
 }
@@ -136,7 +176,12 @@ mod tests {
     }
 
     fn walk() -> Walk {
-        Walk { day: Date::parse("2021-07-29").unwrap(), order: SortOrder::Backward, narrative: true, says_order: true }
+        Walk {
+            day: Date::parse("2021-07-29").unwrap(),
+            order: SortOrder::Backward,
+            narrative: true,
+            says_order: true,
+        }
     }
 
     #[test]
@@ -145,7 +190,14 @@ mod tests {
         let (acme, one) = (customer("ACME"), account("1"));
         // The longest position of a ledger.
         let position = PagePosition::from_bytes(&[3; PagePosition::MAX_LENGTH]).unwrap();
-        let sealed = secret.seal(&Owner { customer: &acme, account: &one }, walk(), &position);
+        let sealed = secret.seal(
+            &Owner {
+                customer: &acme,
+                account: &one,
+            },
+            walk(),
+            &position,
+        );
         let open = |secret: &CursorSecret, customer: &CustomerCode, account: &AccountId| {
             secret.open(&Owner { customer, account }, &sealed)
         };
@@ -159,8 +211,14 @@ mod tests {
     fn any_changed_or_missing_byte_is_noticed() {
         let secret = CursorSecret::from_bytes([7; 32]);
         let (acme, one) = (customer("ACME"), account("1"));
-        let owner = Owner { customer: &acme, account: &one };
-        let sealed = secret.seal(&owner, walk(), &PagePosition::from_number(3)).to_bytes().unwrap();
+        let owner = Owner {
+            customer: &acme,
+            account: &one,
+        };
+        let sealed = secret
+            .seal(&owner, walk(), &PagePosition::from_number(3))
+            .to_bytes()
+            .unwrap();
         let open = |bytes: &[u8]| secret.open(&owner, &Cursor::from_bytes(bytes).unwrap());
         for at in 0..sealed.len() {
             for bit in [1, 2, 0x80] {
@@ -170,12 +228,23 @@ mod tests {
             }
             assert!(at == 0 || open(&sealed[..at]).is_none(), "cut at {at}");
         }
-        assert_eq!(secret.open(&owner, &Cursor::parse("no base64!").unwrap()), None);
+        assert_eq!(
+            secret.open(&owner, &Cursor::parse("no base64!").unwrap()),
+            None
+        );
     }
 
     #[test]
     fn a_walk_continues_with_its_first_choices() {
-        for walk in [walk(), Walk { order: SortOrder::Forward, narrative: false, says_order: false, ..walk() }] {
+        for walk in [
+            walk(),
+            Walk {
+                order: SortOrder::Forward,
+                narrative: false,
+                says_order: false,
+                ..walk()
+            },
+        ] {
             assert_eq!(Walk::from_parts(walk.day, walk.flags()), Some(walk));
         }
         assert_eq!(Walk::from_parts(walk().day, 8), None);
@@ -190,7 +259,10 @@ mod tests {
 
     #[test]
     fn printing_shows_nothing() {
-        assert_eq!(format!("{:?}", CursorSecret::from_bytes([1; 32])), "CursorSecret(…)");
+        assert_eq!(
+            format!("{:?}", CursorSecret::from_bytes([1; 32])),
+            "CursorSecret(…)"
+        );
         assert_ne!(*CursorSecret::generate().unwrap().0, [0; 32]);
     }
 }

@@ -1,12 +1,12 @@
-//! Webhook delivery: each message of the outbox is delivered to a customer's receiver at least once (Specification:
-//! "Events").
+//! Webhook delivery: each message of the outbox is delivered to a customer's receiver at least once
+//! (Specification: "Events").
 //!
 //! - [`Dispatcher`] enqueues and delivers messages:
 //!   - It refuses a message that breaks the specification.
-//!   - It repeats a failed delivery on a schedule with jitter, and not before a `Retry-After`, which after 429 and 503
-//!     applies to all messages to the endpoint.
-//!   - It stops an endpoint that answers 410, and pauses one that keeps failing, until it answers. The outbox keeps
-//!     both, so that all dispatchers over it act alike.
+//!   - It repeats a failed delivery on a schedule with jitter, and not before a `Retry-After`,
+//!     which after 429 and 503 applies to all messages to the endpoint.
+//!   - It stops an endpoint that answers 410, and pauses one that keeps failing, until it answers.
+//!     The outbox keeps both, so that all dispatchers over it act alike.
 //!   - It sends all that waits for an endpoint now, on order: [`Dispatcher::resume`].
 //!   - It records every delivery, without payload.
 //!   - It tells what it is doing: [`Dispatcher::snapshot`].
@@ -14,10 +14,10 @@
 //! - [`Endpoint`] is a customer's receiver; [`EndpointUrl`] is its address, `https` only.
 //! - [`Transport`] sends requests; [`HttpsTransport`] does so over HTTPS.
 //!
-//! Delivered messages stay in the outbox, for support and so that no message is enqueued twice, until
-//! [`DispatcherOptions::retention`] has passed or the caller runs
-//! [`Outbox::forget`](bankrail_mailbox::Outbox::forget). The outbox holds messages as plain JSON. Each delivery seals
-//! its message anew with the endpoint's current keys.
+//! Delivered messages stay in the outbox, for support and so that no message is enqueued twice,
+//! until [`DispatcherOptions::retention`] has passed or the caller runs
+//! [`Outbox::forget`](bankrail_mailbox::Outbox::forget). The outbox holds messages as plain JSON.
+//! Each delivery seals its message anew with the endpoint's current keys.
 
 mod breaker;
 mod dispatcher;
@@ -35,7 +35,8 @@ pub use self::https::{HttpsTransport, HttpsTransportError, HttpsTransportOptions
 pub use self::requests::Requests;
 pub use self::snapshot::{CircuitState, DispatcherSnapshot, EndpointSnapshot, RunningDelivery};
 pub use self::transport::{
-    Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
+    Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest,
+    TransportResponse,
 };
 pub use bankrail_http::CpuPool;
 pub use bankrail_http::tls::TlsRoots;

@@ -8,7 +8,8 @@ use bankrail_values::StoreFuture;
 use std::fmt;
 use std::sync::Arc;
 
-/// The bank's directory of customers. The suite of the feature `testing` checks the rules of this trait.
+/// The bank's directory of customers. The suite of the feature `testing` checks the rules of this
+/// trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no directory of customers",
     label = "not a `Directory`",
@@ -22,16 +23,18 @@ pub trait Directory: fmt::Debug + Send + Sync {
     fn customer_by_api_key(&self, key: ApiKeyHash) -> StoreFuture<'_, Option<Arc<Customer>>>;
 }
 
-/// A customer as the directory knows it (Specification: "What the service does", pre-requisites: API key, customer code
-/// and public key are arranged beforehand).
+/// A customer as the directory knows it (Specification: "What the service does", pre-requisites:
+/// API key, customer code and public key are arranged beforehand).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Customer {
     /// The code: the `sub` of the customer's assertions.
     pub code: CustomerCode,
-    /// The public keys that the customer supplied. There may be several, so that one can be replaced.
+    /// The public keys that the customer supplied. There may be several, so that one can be
+    /// replaced.
     pub keys: KeySet<VerifyingKey>,
-    /// The scopes that the customer may have. A token is limited to those of them that were requested.
+    /// The scopes that the customer may have. A token is limited to those of them that were
+    /// requested.
     pub scopes: ScopeSet,
 }
 

@@ -1,11 +1,13 @@
-//! The metadata of the issuer (Specification: "Authentication", 2: "OpenID Connect compliant issuer").
+//! The metadata of the issuer (Specification: "Authentication", 2: "OpenID Connect compliant
+//! issuer").
 //!
-//! The provider issues access tokens for client credentials and nothing else. What OpenID Connect Discovery requires
-//! beside that is there and empty:
+//! The provider issues access tokens for client credentials and nothing else. What OpenID Connect
+//! Discovery requires beside that is there and empty:
 //! - `authorization_endpoint` answers each request with `unsupported_response_type`;
 //! - `response_types_supported` is empty;
 //! - `jwks_uri` is a set without keys, because no token of the provider is signed;
-//! - `subject_types_supported` and `id_token_signing_alg_values_supported` have the values that the standard demands.
+//! - `subject_types_supported` and `id_token_signing_alg_values_supported` have the values that the
+//!   standard demands.
 
 use crate::ProviderOptions;
 use crate::answer::{json, to_everybody};
@@ -35,7 +37,10 @@ pub(crate) fn routes(issuer: &Issuer, options: &ProviderOptions) -> Router<Arc<S
     for path in issuer.metadata_paths() {
         routes = routes.merge(document_route(&path, metadata.clone()));
     }
-    routes = routes.merge(document_route(&issuer.keys_path(), Bytes::from_static(NO_KEYS.as_bytes())));
+    routes = routes.merge(document_route(
+        &issuer.keys_path(),
+        Bytes::from_static(NO_KEYS.as_bytes()),
+    ));
     routes.route(&options.authorization_path(), any(refuse_authorization))
 }
 
@@ -56,12 +61,18 @@ pub(crate) fn document_route(path: &str, document: Bytes) -> Router<Arc<Shared>>
     Router::new().route(path, any(serve))
 }
 
-/// No client has registered an address to be sent back to, so the answer is no redirection (RFC 6749 section 4.1.2.1).
+/// No client has registered an address to be sent back to, so the answer is no redirection (RFC
+/// 6749 section 4.1.2.1).
 async fn refuse_authorization(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    to_everybody("authorization", &shared.options, request, |head| match head.method {
-        Method::GET | Method::HEAD | Method::POST => Err(Refusal::ResponseType),
-        _ => Err(Refusal::Method("GET, HEAD, POST")),
-    })
+    to_everybody(
+        "authorization",
+        &shared.options,
+        request,
+        |head| match head.method {
+            Method::GET | Method::HEAD | Method::POST => Err(Refusal::ResponseType),
+            _ => Err(Refusal::Method("GET, HEAD, POST")),
+        },
+    )
     .await
 }
 
@@ -77,14 +88,33 @@ fn metadata(issuer: &Issuer, options: &ProviderOptions) -> String {
     let members = [
         ("issuer", text(issuer.as_str())),
         ("token_endpoint", text(&issuer.url_of(&options.token_path))),
-        ("grant_types_supported", r#"["client_credentials"]"#.to_owned()),
-        ("token_endpoint_auth_methods_supported", r#"["private_key_jwt"]"#.to_owned()),
-        ("token_endpoint_auth_signing_alg_values_supported", signing.clone()),
+        (
+            "grant_types_supported",
+            r#"["client_credentials"]"#.to_owned(),
+        ),
+        (
+            "token_endpoint_auth_methods_supported",
+            r#"["private_key_jwt"]"#.to_owned(),
+        ),
+        (
+            "token_endpoint_auth_signing_alg_values_supported",
+            signing.clone(),
+        ),
         (
             "scopes_supported",
-            format!("[{}]", scopes.iter().map(|scope| text(scope.as_str())).collect::<Vec<_>>().join(",")),
+            format!(
+                "[{}]",
+                scopes
+                    .iter()
+                    .map(|scope| text(scope.as_str()))
+                    .collect::<Vec<_>>()
+                    .join(",")
+            ),
         ),
-        ("authorization_endpoint", text(&issuer.url_of(&options.authorization_path()))),
+        (
+            "authorization_endpoint",
+            text(&issuer.url_of(&options.authorization_path())),
+        ),
         ("response_types_supported", "[]".to_owned()),
         ("jwks_uri", text(&issuer.url_of(&issuer.keys_path()))),
         ("subject_types_supported", r#"["public"]"#.to_owned()),

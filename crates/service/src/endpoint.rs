@@ -37,7 +37,10 @@ pub(crate) trait Serve: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Self::Proof, Refusal>> + Send;
 
     /// Does what the request asks for, and records it.
-    fn work(call: &Call<'_>, proof: Self::Proof) -> impl Future<Output = Result<Response, Refusal>> + Send;
+    fn work(
+        call: &Call<'_>,
+        proof: Self::Proof,
+    ) -> impl Future<Output = Result<Response, Refusal>> + Send;
 }
 
 /// A call of a customer.
@@ -51,20 +54,40 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
-    async fn admit(&self, limit: CallType, with_headers: bool) -> Result<Option<Decision>, Refusal> {
-        let admitted = self.shared.limiter.admit(self.customer.code.as_str(), limit, self.now).await;
+    async fn admit(
+        &self,
+        limit: CallType,
+        with_headers: bool,
+    ) -> Result<Option<Decision>, Refusal> {
+        let admitted = self
+            .shared
+            .limiter
+            .admit(self.customer.code.as_str(), limit, self.now)
+            .await;
         admitted.map_err(|refusal| Refusal::Limit(refusal, with_headers))
     }
 
-    /// Records what the request is given, if there is an audit. A failure of the log is logged in any case, and refuses
-    /// the request unless the options say otherwise.
-    pub(crate) async fn audit(&self, event: impl FnOnce(&AuditOptions) -> AuditEvent) -> Result<(), Refusal> {
-        let Some((log, options)) = &self.shared.options.audit else { return Ok(()) };
+    /// Records what the request is given, if there is an audit. A failure of the log is logged in
+    /// any case, and refuses the request unless the options say otherwise.
+    pub(crate) async fn audit(
+        &self,
+        event: impl FnOnce(&AuditOptions) -> AuditEvent,
+    ) -> Result<(), Refusal> {
+        let Some((log, options)) = &self.shared.options.audit else {
+            return Ok(());
+        };
         let customer = self.customer.code.clone();
         let record = AuditRecord::new(self.now, self.exchange.key, customer, event(options));
         let recorded = log.record(&record).await;
-        let recorded = recorded.inspect_err(|error| self.exchange.log_failure("audit log", error.kind()));
-        recorded.or_else(|_| if options.continues_after_failure() { Ok(()) } else { Err(Refusal::Audit) })
+        let recorded =
+            recorded.inspect_err(|error| self.exchange.log_failure("audit log", error.kind()));
+        recorded.or_else(|_| {
+            if options.continues_after_failure() {
+                Ok(())
+            } else {
+                Err(Refusal::Audit)
+            }
+        })
     }
 }
 
@@ -76,7 +99,13 @@ struct Steps<'a, S> {
 
 impl<S: Serve> Steps<'_, S> {
     fn call<'a>(&'a self, customer: &'a Customer, head: &'a Parts, now: Timestamp) -> Call<'a> {
-        Call { shared: self.shared, exchange: self.exchange, customer, headers: &head.headers, now }
+        Call {
+            shared: self.shared,
+            exchange: self.exchange,
+            customer,
+            headers: &head.headers,
+            now,
+        }
     }
 }
 
@@ -91,7 +120,10 @@ impl<S: Serve> Endpoint for Steps<'_, S> {
     }
 
     fn body_bounds(&self) -> (usize, Duration) {
-        (S::max_body(&self.shared.options), self.shared.options.body_timeout)
+        (
+            S::max_body(&self.shared.options),
+            self.shared.options.body_timeout,
+        )
     }
 
     fn now(&self) -> Timestamp {
@@ -111,8 +143,9 @@ impl<S: Serve> Endpoint for Steps<'_, S> {
             Err(refusal) => refusal,
         };
         let row = refusal.row(self.exchange.key, &self.shared.options);
-        // A request that proves right is never charged to this budget, so that nobody who has only the API key can shut
-        // the customer out. The same work was done, whatever is left of the budget.
+        // A request that proves right is never charged to this budget, so that nobody who has only
+        // the API key can shut the customer out. The same work was done, whatever is left of the
+        // budget.
         if let Some(budget) = row.budget
             && let Err(limit) = call.admit(budget, false).await
         {
@@ -130,17 +163,26 @@ impl<S: Serve> Endpoint for Steps<'_, S> {
         now: Timestamp,
     ) -> Result<Response, Refusal> {
         let call = self.call(customer, head, now);
-        let decision = call.admit(S::LIMIT, self.shared.options.rate_limit_headers).await?;
+        let decision = call
+            .admit(S::LIMIT, self.shared.options.rate_limit_headers)
+            .await?;
         let _ = self.exchange.admitted.set(decision);
         S::work(&call, proof).await
     }
 }
 
 /// Answers every request to the endpoint's path.
-pub(crate) async fn handle<S: Serve>(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+pub(crate) async fn handle<S: Serve>(
+    State(shared): State<Arc<Shared>>,
+    request: Request,
+) -> Response {
     let (head, body) = request.into_parts();
     let exchange = Exchange::new(S::NAME, &head.extensions, &shared.options);
-    let steps = Steps::<S> { shared: &shared, exchange: &exchange, of: PhantomData };
+    let steps = Steps::<S> {
+        shared: &shared,
+        exchange: &exchange,
+        of: PhantomData,
+    };
     let (customer, served) = bankrail_http::serve(&steps, &head, body).await;
     exchange.finish(customer.map(|customer| customer.code.clone()), served)
 }

@@ -4,15 +4,19 @@ use bankrail_client_assertion::token::TokenErrorCode;
 use bankrail_statement::ErrorCode;
 use http::StatusCode;
 
-/// States the failures. For each: its documentation, its variant, its default code, the header that each of its answers
-/// has, and its code and description at the token endpoint, where that can fail so.
+/// States the failures. For each: its documentation, its variant, its default code, the header that
+/// each of its answers has, and its code and description at the token endpoint, where that can fail
+/// so.
 macro_rules! failures {
     ($($(#[$doc:meta])+ $variant:ident = $code:expr, $header:expr, $token:expr;)+) => {
-        /// A failure of the statement endpoint. [`ProviderOptions::error_code`](crate::ProviderOptions::error_code) and
-        /// [`ProviderOptions::error_status`](crate::ProviderOptions::error_status) set its code and status.
+        /// A failure of the statement endpoint.
+        /// [`ProviderOptions::error_code`](crate::ProviderOptions::error_code) and
+        /// [`ProviderOptions::error_status`](crate::ProviderOptions::error_status) set its code and
+        /// status.
         ///
-        /// The specification names one code, `EC20001`, and one status, 429 for an exceeded rate limit. Everything else
-        /// is a default: the codes of public documentation, otherwise `EC` and the status.
+        /// The specification names one code, `EC20001`, and one status, 429 for an exceeded rate
+        /// limit. Everything else is a default: the codes of public documentation, otherwise `EC`
+        /// and the status.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum StatementFailure {
@@ -35,19 +39,21 @@ macro_rules! failures {
 use TokenErrorCode::{InvalidClient, InvalidRequest, ServerError, TemporarilyUnavailable};
 
 failures! {
-    /// The account does not exist or is not registered for the customer: `EC20001` (Specification: "Errors"), 404.
+    /// The account does not exist or is not registered for the customer: `EC20001` (Specification:
+    /// "Errors"), 404.
     AccountNotFound = ErrorCode::ACCOUNT_NOT_FOUND, None, None;
     /// The ledger failed, or its page could not be sent: `EC20003`, 500.
     RetrievalFailed = ErrorCode::RETRIEVAL_FAILED, None, None;
     /// Something else failed: `EC20005`, 500.
     Internal = ErrorCode::INTERNAL, None, Some((ServerError, "Something failed"));
-    /// A store or the counters of a limit did not answer, or the server's time for a request was over: `EC20005`, 503.
+    /// A store or the counters of a limit did not answer, or the server's time for a request was
+    /// over: `EC20005`, 503.
     Unavailable = ErrorCode::INTERNAL, None, Some((TemporarilyUnavailable, "A store did not answer"));
     /// The body is not a statement request, is incomplete, or has a foreign cursor: `EC42001`, 400.
     Validation = ErrorCode::VALIDATION, None,
         Some((InvalidRequest, "The request is invalid, or a required field is missing"));
-    /// `Host` is missing over HTTP/1.1, or there are several, or it is malformed; or the request line or a header
-    /// cannot be read: `EC400`, 400.
+    /// `Host` is missing over HTTP/1.1, or there are several, or it is malformed; or the request
+    /// line or a header cannot be read: `EC400`, 400.
     MalformedHead = ErrorCode::for_status(400), None, None;
     /// The API key is absent or unknown: `EC401`, 401.
     ApiKey = ErrorCode::for_status(401), Some("WWW-Authenticate"),
@@ -87,7 +93,8 @@ impl StatementFailure {
     pub fn default_status(self) -> StatusCode {
         match self {
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-            _ => StatusCode::from_u16(self.default_code().default_status()).expect("each code has a valid status"),
+            _ => StatusCode::from_u16(self.default_code().default_status())
+                .expect("each code has a valid status"),
         }
     }
 
@@ -101,17 +108,20 @@ impl StatementFailure {
         self.row().2.map_or(InvalidRequest, |(code, _)| code)
     }
 
-    /// What a request to the token endpoint that fails so is told by the contract; `None` if it cannot.
+    /// What a request to the token endpoint that fails so is told by the contract; `None` if it
+    /// cannot.
     pub(crate) fn token_description(self) -> Option<&'static str> {
         self.row().2.map(|(_, description)| description)
     }
 
     /// Whether the code can be sent and does not contradict the specification.
     pub(crate) fn may_have_code(self, code: &ErrorCode) -> bool {
-        code.is_well_formed() && (self != Self::AccountNotFound || *code == ErrorCode::ACCOUNT_NOT_FOUND)
+        code.is_well_formed()
+            && (self != Self::AccountNotFound || *code == ErrorCode::ACCOUNT_NOT_FOUND)
     }
 
-    /// Whether answers of the status have a body and the status does not contradict the specification.
+    /// Whether answers of the status have a body and the status does not contradict the
+    /// specification.
     pub(crate) fn may_have_status(self, status: StatusCode) -> bool {
         let without_body = status.is_informational() || matches!(status.as_u16(), 204 | 205 | 304);
         !without_body && (self != Self::RateLimit || status == StatusCode::TOO_MANY_REQUESTS)

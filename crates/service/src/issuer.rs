@@ -25,7 +25,11 @@ impl Issuer {
         let secure = url.scheme() == Some(&Scheme::HTTPS);
         let path = rest.strip_suffix('/').unwrap_or(rest);
         let good = secure && !authority.contains('@') && (path.is_empty() || is_literal_path(path));
-        good.then(|| Self { name, path: path.to_owned(), origin })
+        good.then(|| Self {
+            name,
+            path: path.to_owned(),
+            origin,
+        })
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -37,8 +41,8 @@ impl Issuer {
         format!("{}{path}", self.origin)
     }
 
-    /// The paths of the metadata: OpenID Connect Discovery 1.0 section 4.1, RFC 8414 section 3.1, and section 5 for
-    /// issuers with a path.
+    /// The paths of the metadata: OpenID Connect Discovery 1.0 section 4.1, RFC 8414 section 3.1,
+    /// and section 5 for issuers with a path.
     pub(crate) fn metadata_paths(&self) -> Vec<String> {
         let path = &self.path;
         let mut paths = vec![
@@ -63,15 +67,23 @@ impl Issuer {
         format!("{}/.well-known/jwks.json", self.path)
     }
 
-    /// Adds what client libraries write as `aud` by default: the issuer, and the address of the token endpoint.
-    pub(crate) fn add_audiences(&self, token_path: &str, options: VerifierOptions) -> VerifierOptions {
+    /// Adds what client libraries write as `aud` by default: the issuer, and the address of the
+    /// token endpoint.
+    pub(crate) fn add_audiences(
+        &self,
+        token_path: &str,
+        options: VerifierOptions,
+    ) -> VerifierOptions {
         let token_url = Audience::parse(&self.url_of(token_path));
         let options = options.also_audience(self.name.clone());
-        token_url.into_iter().fold(options, VerifierOptions::also_audience)
+        token_url
+            .into_iter()
+            .fold(options, VerifierOptions::also_audience)
     }
 }
 
-/// Whether the router takes the path for itself: it begins with a slash and has no pattern and no empty segment.
+/// Whether the router takes the path for itself: it begins with a slash and has no pattern and no
+/// empty segment.
 pub(crate) fn is_literal_path(path: &str) -> bool {
     let literal = |c: u8| c.is_ascii_alphanumeric() || b"/-._~!$&'()+,;=:@".contains(&c);
     // The router refuses a segment that begins with a colon, which was a pattern in older versions.

@@ -3,7 +3,9 @@
 use crate::ReportDay;
 use bankrail_camt052::{Entry, WrittenEntry};
 use bankrail_client_assertion::CustomerCode;
-use bankrail_statement::{AccountId, AccountKind, EntryChannel, MaxEntries, PagePosition, SortOrder};
+use bankrail_statement::{
+    AccountId, AccountKind, EntryChannel, MaxEntries, PagePosition, SortOrder,
+};
 use bankrail_values::{Currency, Date, Decimal, StoreError, StoreErrorKind, StoreFuture};
 use std::fmt;
 
@@ -18,8 +20,9 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     /// Returns one page of an account's entries on [`StatementQuery::day`], with the balance.
     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer>;
 
-    /// Takes the day of reports made now. [`Provider::new`](crate::Provider::new) calls it once, so that a ledger that
-    /// also books can check the days of its bookings ([`ReportDay::check`]). Default: nothing is done.
+    /// Takes the day of reports made now. [`Provider::new`](crate::Provider::new) calls it once, so
+    /// that a ledger that also books can check the days of its bookings ([`ReportDay::check`]).
+    /// Default: nothing is done.
     fn follow_report_day(&self, _day: &ReportDay) {}
 }
 
@@ -29,10 +32,11 @@ pub trait Ledger: fmt::Debug + Send + Sync {
 pub enum LedgerAnswer {
     /// A page.
     Page(Box<LedgerPage>),
-    /// The account does not exist, or is not registered for this customer's statements. Both are answered EC20001.
+    /// The account does not exist, or is not registered for this customer's statements. Both are
+    /// answered EC20001.
     UnknownAccount,
-    /// The position does not name an entry of that day any more. It is answered EC42001, like another customer's
-    /// cursor.
+    /// The position does not name an entry of that day any more. It is answered EC42001, like
+    /// another customer's cursor.
     UnknownPosition,
 }
 
@@ -50,11 +54,13 @@ pub struct StatementQuery {
     pub customer: CustomerCode,
     /// The account.
     pub account: AccountId,
-    /// The day of the entries: the day on which the first page was requested, so that all pages of a statement are of
-    /// one day even if they are fetched around midnight. It is a day in the reports' time zone (Default: UTC;
+    /// The day of the entries: the day on which the first page was requested, so that all pages of
+    /// a statement are of one day even if they are fetched around midnight. It is a day in the
+    /// reports' time zone (Default: UTC;
     /// [`report_time_zone`](crate::ProviderOptions::report_time_zone)).
     pub day: Date,
-    /// The position that the ledger returned as [`LedgerPage::next`] of the previous page; `None` for the first page.
+    /// The position that the ledger returned as [`LedgerPage::next`] of the previous page; `None`
+    /// for the first page.
     pub position: Option<PagePosition>,
     /// The most entries of the page.
     pub max_entries: MaxEntries,
@@ -67,7 +73,14 @@ impl StatementQuery {
     #[must_use]
     pub fn new(customer: CustomerCode, account: AccountId, day: Date) -> Self {
         let (max_entries, sort_order) = (MaxEntries::default(), SortOrder::default());
-        Self { customer, account, day, position: None, max_entries, sort_order }
+        Self {
+            customer,
+            account,
+            day,
+            position: None,
+            max_entries,
+            sort_order,
+        }
     }
 }
 
@@ -83,8 +96,9 @@ pub struct LedgerPage {
     pub balance_date: Date,
     /// The entries in the order of the query, at most as many as the query allows.
     pub entries: Vec<PageEntry>,
-    /// The position after this page; `None` if there is no next page. It should name an entry and not count entries, so
-    /// that entries booked between two calls do not change the next page. The customer can read it.
+    /// The position after this page; `None` if there is no next page. It should name an entry and
+    /// not count entries, so that entries booked between two calls do not change the next page. The
+    /// customer can read it.
     pub next: Option<PagePosition>,
 }
 
@@ -92,12 +106,21 @@ impl LedgerPage {
     /// A last page without entries.
     #[must_use]
     pub fn new(account: RegisteredAccount, balance: Decimal, balance_date: Date) -> Self {
-        Self { account, balance, balance_date, entries: Vec::new(), next: None }
+        Self {
+            account,
+            balance,
+            balance_date,
+            entries: Vec::new(),
+            next: None,
+        }
     }
 
     /// The same page with these entries.
     #[must_use]
-    pub fn with_entries<E: Into<PageEntry>>(mut self, entries: impl IntoIterator<Item = E>) -> Self {
+    pub fn with_entries<E: Into<PageEntry>>(
+        mut self,
+        entries: impl IntoIterator<Item = E>,
+    ) -> Self {
         self.entries = entries.into_iter().map(E::into).collect();
         self
     }
@@ -126,8 +149,8 @@ pub struct RegisteredAccount {
     pub currency: Currency,
     /// The name, 1 to 70 characters, if statements show it (Default: `Acct/Nm`).
     pub name: Option<String>,
-    /// Whether the account has virtual accounts. Its statements then have `sortOrder`, and `includeNarrative` decides
-    /// on the creditor accounts of its credits.
+    /// Whether the account has virtual accounts. Its statements then have `sortOrder`, and
+    /// `includeNarrative` decides on the creditor accounts of its credits.
     pub kind: AccountKind,
     /// `RptgSrc/Prtry`, 1 to 35 characters; `None` for
     /// [`ProviderOptions::reporting_source`](crate::ProviderOptions::reporting_source).
@@ -138,7 +161,12 @@ impl RegisteredAccount {
     /// An account without name and without virtual accounts.
     #[must_use]
     pub fn new(currency: Currency) -> Self {
-        Self { currency, name: None, kind: AccountKind::Ordinary, reporting_source: None }
+        Self {
+            currency,
+            name: None,
+            kind: AccountKind::Ordinary,
+            reporting_source: None,
+        }
     }
 
     /// The same account with a name.
@@ -163,7 +191,8 @@ impl RegisteredAccount {
     }
 }
 
-/// An entry with all its details and its channel. The service leaves out what the customer may not see.
+/// An entry with all its details and its channel. The service leaves out what the customer may not
+/// see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LedgerEntry {
@@ -181,11 +210,14 @@ impl LedgerEntry {
     }
 }
 
-/// An entry of a page: its model, or the element as it was written when the entry was booked. A page of written entries
-/// is sent without reading them, as long as nothing in it is hidden.
+/// An entry of a page: its model, or the element as it was written when the entry was booked. A
+/// page of written entries is sent without reading them, as long as nothing in it is hidden.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-#[allow(clippy::large_enum_variant, reason = "all entries of a page are alike, so that a box would save no memory")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "all entries of a page are alike, so that a box would save no memory"
+)]
 pub enum PageEntry {
     /// The model.
     Model(LedgerEntry),
@@ -204,10 +236,17 @@ impl PageEntry {
     /// # Errors
     /// [`StoreError`] if a written element is not an entry.
     pub fn read(self) -> Result<LedgerEntry, StoreError> {
-        let broken = || StoreError::new(StoreErrorKind::Corrupt, "expected the element Ntry, found another text");
+        let broken = || {
+            StoreError::new(
+                StoreErrorKind::Corrupt,
+                "expected the element Ntry, found another text",
+            )
+        };
         match self {
             Self::Model(entry) => Ok(entry),
-            Self::Written { entry, channel } => Ok(LedgerEntry::new(entry.read().ok_or_else(broken)?, channel)),
+            Self::Written { entry, channel } => {
+                Ok(LedgerEntry::new(entry.read().ok_or_else(broken)?, channel))
+            }
         }
     }
 

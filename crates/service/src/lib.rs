@@ -3,7 +3,9 @@
 #![forbid(unsafe_code)]
 
 #[cfg(not(any(feature = "aws-lc", feature = "josekit")))]
-compile_error!("bankrail-service needs an RSA back end: switch on its feature `aws-lc` or `josekit`");
+compile_error!(
+    "bankrail-service needs an RSA back end: switch on its feature `aws-lc` or `josekit`"
+);
 
 #[cfg(feature = "endpoints")]
 mod answer;
@@ -45,7 +47,10 @@ mod shared;
 #[cfg(feature = "endpoints")]
 mod statement_endpoint;
 #[cfg(feature = "testing")]
-#[allow(clippy::indexing_slicing, reason = "a suite says what it expects by panicking")]
+#[allow(
+    clippy::indexing_slicing,
+    reason = "a suite says what it expects by panicking"
+)]
 pub mod testing;
 #[cfg(feature = "endpoints")]
 mod time_zone;
@@ -61,7 +66,9 @@ pub use directory::{Customer, Directory};
 #[cfg(feature = "endpoints")]
 pub use failure::StatementFailure;
 #[cfg(feature = "endpoints")]
-pub use ledger::{Ledger, LedgerAnswer, LedgerEntry, LedgerPage, PageEntry, RegisteredAccount, StatementQuery};
+pub use ledger::{
+    Ledger, LedgerAnswer, LedgerEntry, LedgerPage, PageEntry, RegisteredAccount, StatementQuery,
+};
 #[cfg(feature = "endpoints")]
 pub use options::{ProviderOptions, ProviderOptionsError, TokenErrorStyle};
 #[cfg(feature = "endpoints")]

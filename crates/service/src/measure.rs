@@ -1,5 +1,6 @@
-//! What this crate counts, through the `metrics` facade. `docs/metrics.md` lists the names and labels, which are
-//! stable. A label has one of a fixed set of values: no text of a customer's, and no name of one.
+//! What this crate counts, through the `metrics` facade. `docs/metrics.md` lists the names and
+//! labels, which are stable. A label has one of a fixed set of values: no text of a customer's, and
+//! no name of one.
 //!
 //! Without the feature `metrics`, each function is empty.
 

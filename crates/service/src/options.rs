@@ -20,15 +20,16 @@ bankrail_values::options! {
     /// Options of a [`Provider`](crate::Provider).
     #[derive(Clone, Debug)]
     pub struct ProviderOptions {
-        /// The limits and their counters. Default: the specification's table, counted in this process's memory.
+        /// The limits and their counters. Default: the specification's table, counted in this
+        /// process's memory.
         pub(crate) limiter(Arc<Limiter> => Some): Option<Arc<Limiter>> = None,
         /// The clock. Default: the operating system's.
         pub(crate) clock: Arc<dyn Clock> = Arc::new(SystemClock),
-        /// The clock by which assertions are judged, where [`ProviderOptions::clock`] is not the time of the customers'
-        /// programs, as in a bank to test with. Default: that clock.
+        /// The clock by which assertions are judged, where [`ProviderOptions::clock`] is not the
+        /// time of the customers' programs, as in a bank to test with. Default: that clock.
         pub(crate) assertion_clock(Arc<dyn Clock> => Some): Option<Arc<dyn Clock>> = None,
-        /// The secret that seals cursors. Default: a new one for each provider, so that cursors of another process or
-        /// from before a restart are refused.
+        /// The secret that seals cursors. Default: a new one for each provider, so that cursors of
+        /// another process or from before a restart are refused.
         pub(crate) cursor_secret(CursorSecret => Some): Option<CursorSecret> = None,
         /// A path before those of both endpoints, such as `/bank`. Default: none.
         pub(crate) base_path(into): String = String::new(),
@@ -38,8 +39,9 @@ bankrail_values::options! {
         pub(crate) statement_path(into): String = STATEMENT_PATH.to_owned(),
         /// The scopes that the issuer's metadata names. Default: the one that a statement needs.
         pub(crate) scopes_supported(ScopeSet => Some): Option<ScopeSet> = None,
-        /// Whether the routers serve the contract, an OpenAPI 3.1 document, to everybody, at `/openapi.json` below the
-        /// base. Default: yes. [`Provider::contract`](crate::Provider::contract) returns it in either case.
+        /// Whether the routers serve the contract, an OpenAPI 3.1 document, to everybody, at
+        /// `/openapi.json` below the base. Default: yes.
+        /// [`Provider::contract`](crate::Provider::contract) returns it in either case.
         pub(crate) serve_contract: bool = true,
         /// How long a token is valid: a second or more, in whole seconds. Default: 3600 seconds.
         pub(crate) token_lifetime(Duration => |lifetime| Duration::from_secs(lifetime.as_secs())): Duration =
@@ -48,32 +50,37 @@ bankrail_values::options! {
         pub(crate) replay_policy: ReplayPolicy = ReplayPolicy::default(),
         /// The scope that a statement needs. Default: `GBL.INSTO.ACCOUNTS.STATEMENT.READ`.
         pub(crate) statement_scope: Scope = Scope::parse(names::STATEMENT_READ).expect("a constant that is a scope"),
-        /// The shape of the token endpoint's error bodies (Specification: "Errors", which leaves it open). Default:
-        /// [`TokenErrorStyle::Rfc6749`].
+        /// The shape of the token endpoint's error bodies (Specification: "Errors", which leaves it
+        /// open). Default: [`TokenErrorStyle::Rfc6749`].
         pub(crate) token_error_body: TokenErrorStyle = TokenErrorStyle::default(),
-        /// Whether every statement says its `sortOrder`. Default: no; it is said on all pages of a statement whose
-        /// account has virtual accounts or whose first request names an order (Specification: "Statement response",
-        /// "only in some responses"), and on no page of any other.
+        /// Whether every statement says its `sortOrder`. Default: no; it is said on all pages of a
+        /// statement whose account has virtual accounts or whose first request names an order
+        /// (Specification: "Statement response", "only in some responses"), and on no page of any
+        /// other.
         pub(crate) always_say_sort_order: bool = false,
-        /// Whether a statement shows the parties and texts of fast payments when its request does not say
-        /// `includeNarrative`. Default: yes.
+        /// Whether a statement shows the parties and texts of fast payments when its request does
+        /// not say `includeNarrative`. Default: yes.
         pub(crate) narrative_by_default: bool = true,
-        /// Whether the answers of both endpoints have `RateLimit` and `RateLimit-Policy`. Default: no. Every 429 has a
-        /// `Retry-After` in either case.
+        /// Whether the answers of both endpoints have `RateLimit` and `RateLimit-Policy`. Default:
+        /// no. Every 429 has a `Retry-After` in either case.
         pub(crate) rate_limit_headers: bool = false,
-        /// How long the body of a request may take to arrive. After that the answer is 408. Default: 15 s.
+        /// How long the body of a request may take to arrive. After that the answer is 408.
+        /// Default: 15 s.
         pub(crate) body_timeout: Duration = Duration::from_secs(15),
         /// The most bytes of a token request. Default: 32 KiB, and a larger value has no effect.
         pub(crate) max_token_body: usize = TokenRequest::MAX_BYTES,
-        /// The most bytes of a statement request. Default: 16 KiB, and a larger value has no effect.
+        /// The most bytes of a statement request. Default: 16 KiB, and a larger value has no
+        /// effect.
         pub(crate) max_statement_body: usize = StatementRequest::MAX_BYTES,
-        /// How long the address and the headers of a request may be. After that the answer is 414 or 431. The server
-        /// under the routers must allow more, so that it does not answer by itself. Default: [`HeadBounds::default`].
+        /// How long the address and the headers of a request may be. After that the answer is 414
+        /// or 431. The server under the routers must allow more, so that it does not answer by
+        /// itself. Default: [`HeadBounds::default`].
         pub(crate) head_bounds: HeadBounds = HeadBounds::default(),
         /// `RptgSrc/Prtry` of reports whose account has none: 1 to 35 characters. Default: `CMM`.
         pub(crate) reporting_source(into): String = "CMM".to_owned(),
-        /// What becomes of a booking whose day is not that of a report made now ([`ReportDay::check`]); a ledger
-        /// applies it ([`Ledger::follow_report_day`](crate::Ledger::follow_report_day)). Default:
+        /// What becomes of a booking whose day is not that of a report made now
+        /// ([`ReportDay::check`]); a ledger applies it
+        /// ([`Ledger::follow_report_day`](crate::Ledger::follow_report_day)). Default:
         /// [`BookingDayPolicy::Warn`].
         pub(crate) booking_day_policy: BookingDayPolicy = BookingDayPolicy::default(),
         ;
@@ -86,49 +93,56 @@ bankrail_values::options! {
 }
 
 impl ProviderOptions {
-    /// Records each token granted and each page of a statement served, before its answer is sent. Default: no records.
+    /// Records each token granted and each page of a statement served, before its answer is sent.
+    /// Default: no records.
     #[must_use]
     pub fn audit(mut self, log: Arc<dyn AuditLog>, options: AuditOptions) -> Self {
         self.audit = Some((log, options));
         self
     }
 
-    /// The name of the issuer, as the public knows it: an `https` URL without user, query and fragment, such as
-    /// `https://auth.bank.example` or `https://bank.example/auth`. Default: none.
+    /// The name of the issuer, as the public knows it: an `https` URL without user, query and
+    /// fragment, such as `https://auth.bank.example` or `https://bank.example/auth`. Default: none.
     ///
     /// With it:
-    /// - [`Provider::router`](crate::Provider::router) and `token_router` serve the issuer's metadata to everybody
-    ///   (Specification: "Authentication", 2): `/.well-known/openid-configuration` after the issuer's path (OpenID
-    ///   Connect Discovery 1.0 section 4.1) and `/.well-known/oauth-authorization-server` before it (RFC 8414 section
+    /// - [`Provider::router`](crate::Provider::router) and `token_router` serve the issuer's
+    ///   metadata to everybody (Specification: "Authentication", 2):
+    ///   `/.well-known/openid-configuration` after the issuer's path (OpenID Connect Discovery 1.0
+    ///   section 4.1) and `/.well-known/oauth-authorization-server` before it (RFC 8414 section
     ///   3.1). The base path is not in front of them.
-    /// - The metadata names the token endpoint at the issuer's host, under the path that the router serves.
-    /// - Assertions may name the issuer or the token endpoint's address as their audience, beside those that the
-    ///   verifier accepts. Client libraries do so by default (Default: "Token endpoint").
+    /// - The metadata names the token endpoint at the issuer's host, under the path that the router
+    ///   serves.
+    /// - Assertions may name the issuer or the token endpoint's address as their audience, beside
+    ///   those that the verifier accepts. Client libraries do so by default (Default: "Token
+    ///   endpoint").
     #[must_use]
     pub fn issuer(mut self, url: impl Into<String>) -> Self {
         self.issuer = Some(url.into());
         self
     }
 
-    /// Sets the error code of a failure of the statement endpoint: `EC` and 1 to 16 digits. Default:
-    /// [`StatementFailure::default_code`]. That of [`StatementFailure::AccountNotFound`] is the specification's.
+    /// Sets the error code of a failure of the statement endpoint: `EC` and 1 to 16 digits.
+    /// Default: [`StatementFailure::default_code`]. That of [`StatementFailure::AccountNotFound`]
+    /// is the specification's.
     #[must_use]
     pub fn error_code(mut self, failure: StatementFailure, code: ErrorCode) -> Self {
         self.error_codes.insert(failure, code);
         self
     }
 
-    /// Sets the HTTP status of a failure of the statement endpoint, one whose answers have a body. Default:
-    /// [`StatementFailure::default_status`]. That of [`StatementFailure::RateLimit`] is the specification's.
+    /// Sets the HTTP status of a failure of the statement endpoint, one whose answers have a body.
+    /// Default: [`StatementFailure::default_status`]. That of [`StatementFailure::RateLimit`] is
+    /// the specification's.
     #[must_use]
     pub fn error_status(mut self, failure: StatementFailure, status: StatusCode) -> Self {
         self.error_statuses.insert(failure, status);
         self
     }
 
-    /// The time zone of reports: a name of the IANA time zone database such as `Australia/Sydney`, in upper or lower
-    /// case. It decides which day a statement is of, and the offset of the report's times, summer time included.
-    /// Default: `UTC`. The side that books takes [`Provider::today`](crate::Provider::today) as its booking day.
+    /// The time zone of reports: a name of the IANA time zone database such as `Australia/Sydney`,
+    /// in upper or lower case. It decides which day a statement is of, and the offset of the
+    /// report's times, summer time included. Default: `UTC`. The side that books takes
+    /// [`Provider::today`](crate::Provider::today) as its booking day.
     ///
     /// The rules are those that this version was compiled with; the machine's own are not asked.
     #[must_use]
@@ -139,12 +153,17 @@ impl ProviderOptions {
 
     /// The day of reports made with these options.
     pub(crate) fn report_day(&self) -> ReportDay {
-        ReportDay::new(Arc::clone(&self.clock), self.report_time_zone.clone(), self.booking_day_policy)
+        ReportDay::new(
+            Arc::clone(&self.clock),
+            self.report_time_zone.clone(),
+            self.booking_day_policy,
+        )
     }
 
     /// The path of the contract, if it is served.
     pub(crate) fn contract_path(&self) -> Option<String> {
-        self.serve_contract.then(|| format!("{}/openapi.json", self.base_path.trim_end_matches('/')))
+        self.serve_contract
+            .then(|| format!("{}/openapi.json", self.base_path.trim_end_matches('/')))
     }
 
     /// The path of the authorization endpoint.
@@ -154,13 +173,25 @@ impl ProviderOptions {
 
     /// The code and the status of a failure of the statement endpoint.
     pub(crate) fn answer(&self, failure: StatementFailure) -> (ErrorCode, StatusCode) {
-        let code = self.error_codes.get(&failure).cloned().unwrap_or_else(|| failure.default_code());
-        (code, self.error_statuses.get(&failure).copied().unwrap_or_else(|| failure.default_status()))
+        let code = self
+            .error_codes
+            .get(&failure)
+            .cloned()
+            .unwrap_or_else(|| failure.default_code());
+        (
+            code,
+            self.error_statuses
+                .get(&failure)
+                .copied()
+                .unwrap_or_else(|| failure.default_status()),
+        )
     }
 
     /// The scopes of the metadata.
     pub(crate) fn advertised_scopes(&self) -> ScopeSet {
-        self.scopes_supported.clone().unwrap_or_else(|| ScopeSet::of(self.statement_scope.clone()))
+        self.scopes_supported
+            .clone()
+            .unwrap_or_else(|| ScopeSet::of(self.statement_scope.clone()))
     }
 
     /// Checks the options and prefixes the paths with the base path.
@@ -168,10 +199,11 @@ impl ProviderOptions {
         for path in [&mut self.token_path, &mut self.statement_path] {
             *path = checked_path(&self.base_path, path)?;
         }
-        let issuer = self
-            .issuer
-            .as_deref()
-            .map(|text| Issuer::parse(text).ok_or_else(|| ProviderOptionsError::Issuer { found: excerpt(text) }));
+        let issuer = self.issuer.as_deref().map(|text| {
+            Issuer::parse(text).ok_or_else(|| ProviderOptionsError::Issuer {
+                found: excerpt(text),
+            })
+        });
         let issuer = issuer.transpose()?;
         let mut paths = vec![self.token_path.clone(), self.statement_path.clone()];
         if let Some(issuer) = &issuer {
@@ -189,12 +221,18 @@ impl ProviderOptions {
         self.report_time_zone.check()?;
         for (failure, code) in &self.error_codes {
             if !failure.may_have_code(code) {
-                return Err(ProviderOptionsError::ErrorCode { failure: *failure, found: code.clone() });
+                return Err(ProviderOptionsError::ErrorCode {
+                    failure: *failure,
+                    found: code.clone(),
+                });
             }
         }
         for (failure, status) in &self.error_statuses {
             if !failure.may_have_status(*status) {
-                return Err(ProviderOptionsError::ErrorStatus { failure: *failure, found: *status });
+                return Err(ProviderOptionsError::ErrorStatus {
+                    failure: *failure,
+                    found: *status,
+                });
             }
         }
         if self.token_lifetime.is_zero() {
@@ -208,20 +246,26 @@ impl ProviderOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TokenErrorStyle {
-    /// `{"error":"invalid_client"}`, with `error_description` where the request itself is wrong (RFC 6749 section 5.2).
-    /// Client libraries read it.
+    /// `{"error":"invalid_client"}`, with `error_description` where the request itself is wrong
+    /// (RFC 6749 section 5.2). Client libraries read it.
     #[default]
     Rfc6749,
-    /// `{"requestKey":…,"error":{"statusCode":…,"title":…}}`, as the statement endpoint writes it. The code is
-    /// `EC42001` under 400, `EC20005` under 500 and 503, and otherwise `EC` and the status (Default: "Token endpoint").
+    /// `{"requestKey":…,"error":{"statusCode":…,"title":…}}`, as the statement endpoint writes it.
+    /// The code is `EC42001` under 400, `EC20005` under 500 and 503, and otherwise `EC` and the
+    /// status (Default: "Token endpoint").
     Statement,
 }
 
-/// The base followed by the path, which must be literal: braces and asterisks would be patterns to the router.
+/// The base followed by the path, which must be literal: braces and asterisks would be patterns to
+/// the router.
 fn checked_path(base: &str, path: &str) -> Result<String, ProviderOptionsError> {
     let whole = format!("{}{path}", base.trim_end_matches('/'));
     let good = path.len() > 1 && path.starts_with('/') && is_literal_path(&whole);
-    if good { Ok(whole) } else { Err(ProviderOptionsError::Path { found: whole }) }
+    if good {
+        Ok(whole)
+    } else {
+        Err(ProviderOptionsError::Path { found: whole })
+    }
 }
 
 /// Why a [`Provider`](crate::Provider) cannot be made from its options.
@@ -258,7 +302,9 @@ pub enum ProviderOptionsError {
         similar: Vec<String>,
     },
     /// A code that is not `EC` and digits, or another one than the specification's.
-    #[error("expected an error code of EC and digits that the specification allows for {failure:?}, found {found}")]
+    #[error(
+        "expected an error code of EC and digits that the specification allows for {failure:?}, found {found}"
+    )]
     ErrorCode {
         /// The failure.
         failure: StatementFailure,
@@ -266,7 +312,9 @@ pub enum ProviderOptionsError {
         found: ErrorCode,
     },
     /// A status whose answers have no body, or another one than the specification's.
-    #[error("expected a status with a body that the specification allows for {failure:?}, found {found}")]
+    #[error(
+        "expected a status with a body that the specification allows for {failure:?}, found {found}"
+    )]
     ErrorStatus {
         /// The failure.
         failure: StatementFailure,

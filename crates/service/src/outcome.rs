@@ -4,8 +4,8 @@ use bankrail_client_assertion::CustomerCode;
 use http::Extensions;
 use std::fmt;
 
-/// What became of a call: an extension of each answer of the provider's routers, for layers around them that log or
-/// show calls. It does not leave the process.
+/// What became of a call: an extension of each answer of the provider's routers, for layers around
+/// them that log or show calls. It does not leave the process.
 ///
 /// ```
 /// use axum::middleware::{Next, from_fn};
@@ -24,7 +24,8 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallOutcome {
-    /// What was called: `token`, `statement`, `document`, `authorization` or `none`, as in logs and metrics.
+    /// What was called: `token`, `statement`, `document`, `authorization` or `none`, as in logs and
+    /// metrics.
     pub endpoint: &'static str,
     /// The customer whose API key the request had, if it was looked up and known.
     pub customer: Option<CustomerCode>,
@@ -33,22 +34,24 @@ pub struct CallOutcome {
 }
 
 impl CallOutcome {
-    /// The outcome among the extensions of an answer; `None` if the answer is not one of the provider's routers.
+    /// The outcome among the extensions of an answer; `None` if the answer is not one of the
+    /// provider's routers.
     #[must_use]
     pub fn of(answer: &Extensions) -> Option<&Self> {
         answer.get()
     }
 }
 
-/// Why a call was refused or failed. It is for the provider's own people: the detail of a refused assertion would help
-/// an attacker to improve a forged one.
+/// Why a call was refused or failed. It is for the provider's own people: the detail of a refused
+/// assertion would help an attacker to improve a forged one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallRefusal {
     /// The reason in one word, as in metrics: `assertion`, `limit`, `account` and so on.
     pub reason: &'static str,
-    /// What was expected and found, if there is more to say. It may quote claims and parameters of the request, cut and
-    /// escaped. It holds no API key, assertion, token, account, name or amount.
+    /// What was expected and found, if there is more to say. It may quote claims and parameters of
+    /// the request, cut and escaped. It holds no API key, assertion, token, account, name or
+    /// amount.
     pub detail: Option<String>,
 }
 

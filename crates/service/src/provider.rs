@@ -21,14 +21,16 @@ use http::request::Parts;
 use std::sync::Arc;
 use tower_layer::Stack;
 
-/// The provider's two endpoints, and the documents about them. Cheap to clone; clones share everything.
+/// The provider's two endpoints, and the documents about them. Cheap to clone; clones share
+/// everything.
 ///
-/// The routers speak HTTP. TLS (Specification: "Authentication", 5), the number of connections, the size of headers,
-/// and how long a client may take to send them are up to the server that serves the routers: `serve::Server` of
-/// `bankrail-http` bounds them all.
+/// The routers speak HTTP. TLS (Specification: "Authentication", 5), the number of connections, the
+/// size of headers, and how long a client may take to send them are up to the server that serves
+/// the routers: `serve::Server` of `bankrail-http` bounds them all.
 ///
-/// A statement lists the entries of the day on which it is asked for, in the reports' time zone. Whoever books takes
-/// [`Provider::today`] as the booking day: an entry of another day is seen by nobody who asks today.
+/// A statement lists the entries of the day on which it is asked for, in the reports' time zone.
+/// Whoever books takes [`Provider::today`] as the booking day: an entry of another day is seen by
+/// nobody who asks today.
 #[derive(Clone, Debug)]
 pub struct Provider {
     shared: Arc<Shared>,
@@ -39,8 +41,8 @@ impl Provider {
     ///
     /// - `directory` knows the customers, `ledger` the accounts.
     /// - `tokens` stores the used assertions and the hashes of access tokens.
-    /// - `verifier` checks assertions and knows the audience that they must name (Specification: "Client assertion
-    ///   (JWT) the customer builds").
+    /// - `verifier` checks assertions and knows the audience that they must name (Specification:
+    ///   "Client assertion (JWT) the customer builds").
     ///
     /// # Errors
     /// [`ProviderOptionsError`] if the options are unusable.
@@ -53,23 +55,40 @@ impl Provider {
     ) -> Result<Self, ProviderOptionsError> {
         let (mut options, issuer) = options.checked()?;
         let limiter = options.limiter.take().unwrap_or_default();
-        let cursors = options.cursor_secret.take().map_or_else(CursorSecret::generate, Ok);
+        let cursors = options
+            .cursor_secret
+            .take()
+            .map_or_else(CursorSecret::generate, Ok);
         let cursors = cursors.map_err(ProviderOptionsError::Cursors)?;
         measure::endpoints::describe();
         let report_day = options.report_day();
         ledger.follow_report_day(&report_day);
         let verifier = match &issuer {
             Some(issuer) => {
-                let audiences = issuer.add_audiences(&options.token_path, verifier.options().clone());
+                let audiences =
+                    issuer.add_audiences(&options.token_path, verifier.options().clone());
                 Verifier::new(verifier.audience().clone(), audiences)
             }
             None => verifier,
         };
-        let shared = Shared { directory, ledger, tokens, verifier, limiter, cursors, options, issuer, report_day };
-        Ok(Self { shared: Arc::new(shared) })
+        let shared = Shared {
+            directory,
+            ledger,
+            tokens,
+            verifier,
+            limiter,
+            cursors,
+            options,
+            issuer,
+            report_day,
+        };
+        Ok(Self {
+            shared: Arc::new(shared),
+        })
     }
 
-    /// The day of a report made now, in the reports' time zone: the booking day of what is booked now.
+    /// The day of a report made now, in the reports' time zone: the booking day of what is booked
+    /// now.
     #[must_use]
     pub fn today(&self) -> Date {
         self.shared.report_day.today()
@@ -81,35 +100,45 @@ impl Provider {
         &self.shared.report_day
     }
 
-    /// The contract of this provider: an OpenAPI 3.1 document of what it serves, of what its webhooks send, and of the
-    /// answers that it takes from receivers. It follows the options: paths, error codes and statuses, headers. Its
-    /// members `x-limits` have the limits of customers who have none of their own, and the bounds on requests. The
-    /// routers serve it ([`ProviderOptions::serve_contract`]) as it was when they were made.
+    /// The contract of this provider: an OpenAPI 3.1 document of what it serves, of what its
+    /// webhooks send, and of the answers that it takes from receivers. It follows the options:
+    /// paths, error codes and statuses, headers. Its members `x-limits` have the limits of
+    /// customers who have none of their own, and the bounds on requests. The routers serve it
+    /// ([`ProviderOptions::serve_contract`]) as it was when they were made.
     #[must_use]
     pub fn contract(&self) -> String {
-        contract::document(&self.shared.options, self.shared.issuer.as_ref(), &self.shared.limiter)
+        contract::document(
+            &self.shared.options,
+            self.shared.issuer.as_ref(),
+            &self.shared.limiter,
+        )
     }
 
-    /// A router of the token endpoint and of the issuer's metadata, for a separate host. Any other request to the
-    /// router is answered 404.
+    /// A router of the token endpoint and of the issuer's metadata, for a separate host. Any other
+    /// request to the router is answered 404.
     pub fn token_router(&self) -> Router {
         self.finished(self.token_route())
     }
 
-    /// A router of the statement endpoint alone, for a separate host. Any other request to the router is answered 404.
+    /// A router of the statement endpoint alone, for a separate host. Any other request to the
+    /// router is answered 404.
     pub fn statement_router(&self) -> Router {
         self.finished(self.statement_route())
     }
 
-    /// A router of both endpoints and of the issuer's metadata ([`ProviderOptions::issuer`]). Any other request to the
-    /// router is answered 404. To merge it with a router that has a fallback, use [`Router::reset_fallback`].
+    /// A router of both endpoints and of the issuer's metadata ([`ProviderOptions::issuer`]). Any
+    /// other request to the router is answered 404. To merge it with a router that has a fallback,
+    /// use [`Router::reset_fallback`].
     pub fn router(&self) -> Router {
         self.finished(self.token_route().merge(self.statement_route()))
     }
 
     fn token_route(&self) -> Router {
         let shared = Arc::clone(&self.shared);
-        let mut routes = Router::new().route(&self.shared.options.token_path, any(endpoint::handle::<Token>));
+        let mut routes = Router::new().route(
+            &self.shared.options.token_path,
+            any(endpoint::handle::<Token>),
+        );
         if let Some(issuer) = &self.shared.issuer {
             routes = routes.merge(discovery::routes(issuer, &self.shared.options));
         }
@@ -118,17 +147,22 @@ impl Provider {
 
     fn statement_route(&self) -> Router {
         let shared = Arc::clone(&self.shared);
-        Router::new().route(&self.shared.options.statement_path, any(endpoint::handle::<Statement>)).with_state(shared)
+        Router::new()
+            .route(
+                &self.shared.options.statement_path,
+                any(endpoint::handle::<Statement>),
+            )
+            .with_state(shared)
     }
 
-    /// Adds the fallback, the bounds on addresses and headers, and the layer that sets the request key as the
-    /// outermost, so that every answer has one.
+    /// Adds the fallback, the bounds on addresses and headers, and the layer that sets the request
+    /// key as the outermost, so that every answer has one.
     fn finished(&self, routes: Router) -> Router {
         let (shared, too_long) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
-        let contract = shared
-            .options
-            .contract_path()
-            .map(|path| discovery::document_route(&path, self.contract().into()).with_state(Arc::clone(&self.shared)));
+        let contract = shared.options.contract_path().map(|path| {
+            discovery::document_route(&path, self.contract().into())
+                .with_state(Arc::clone(&self.shared))
+        });
         let routes = contract.into_iter().fold(routes, Router::merge);
         let too_long = move |fault: HeadFault, head: &Parts| -> Response<Body> {
             let options = &too_long.options;
@@ -137,13 +171,19 @@ impl Provider {
                 path if path == options.statement_path => Statement::NAME,
                 _ => "none",
             };
-            Exchange::new(endpoint, &head.extensions, options).finish(None, Err(Refusal::Head(fault)))
+            Exchange::new(endpoint, &head.extensions, options)
+                .finish(None, Err(Refusal::Head(fault)))
         };
         let bounds = HeadBoundsLayer::new(shared.options.head_bounds, too_long);
         let unknown = async move |request: Request| {
-            to_everybody("none", &shared.options, request, |_| Err(Refusal::UnknownPath)).await
+            to_everybody("none", &shared.options, request, |_| {
+                Err(Refusal::UnknownPath)
+            })
+            .await
         };
         // One layer, because the router allocates for each.
-        routes.fallback(unknown).layer(Stack::new(bounds, RequestKeyLayer::new()))
+        routes
+            .fallback(unknown)
+            .layer(Stack::new(bounds, RequestKeyLayer::new()))
     }
 }

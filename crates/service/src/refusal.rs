@@ -1,5 +1,5 @@
-//! Why the provider refuses a request. Everything that is said about a refusal follows from its row: status, code,
-//! title, log line, metric label, detail, and the budget that it is charged to.
+//! Why the provider refuses a request. Everything that is said about a refusal follows from its
+//! row: status, code, title, log line, metric label, detail, and the budget that it is charged to.
 
 use crate::api_key::ApiKeyFault;
 use crate::statement_endpoint::report::PageError;
@@ -29,7 +29,8 @@ pub(crate) enum Refusal {
     Body(BodyError),
     /// The body is compressed.
     Encoding(Failure),
-    /// A limit is used up, or its counters could not be reached. True if the answer says what is left.
+    /// A limit is used up, or its counters could not be reached. True if the answer says what is
+    /// left.
     Limit(LimitRefusal, bool),
     Store(StoreError),
     /// The request could not be recorded. The failure of the audit log was logged.
@@ -48,7 +49,8 @@ pub(crate) enum Refusal {
     MediaType,
     Request(RequestError),
     Cursor,
-    /// No such account for this customer, or a malformed identifier. The text is the identifier of the request.
+    /// No such account for this customer, or a malformed identifier. The text is the identifier of
+    /// the request.
     Account(String),
     Ledger(AccountId, StoreError),
     Page(AccountId, PageError),
@@ -77,8 +79,8 @@ pub(crate) struct Row {
     pub(crate) code: Option<TokenErrorCode>,
     /// The label of the metric.
     pub(crate) reason: &'static str,
-    /// The text of the answer. `None`: the statement endpoint reports an internal error, and the token endpoint gives
-    /// no text, because it must not tell why an assertion was refused.
+    /// The text of the answer. `None`: the statement endpoint reports an internal error, and the
+    /// token endpoint gives no text, because it must not tell why an assertion was refused.
     pub(crate) title: Option<String>,
     /// What was expected and found, for the provider's own people: never the account.
     pub(crate) detail: Option<String>,
@@ -88,8 +90,8 @@ pub(crate) struct Row {
     pub(crate) log: Option<Line>,
 }
 
-/// A line of the log, with the kind of an error: never its text or its causes, because the error of a ledger or a store
-/// can quote names, accounts and amounts, and that of an assertion quotes it.
+/// A line of the log, with the kind of an error: never its text or its causes, because the error of
+/// a ledger or a store can quote names, accounts and amounts, and that of an assertion quotes it.
 pub(crate) enum Line {
     /// Something of the provider's failed.
     Failed(&'static str, String),
@@ -97,36 +99,66 @@ pub(crate) enum Line {
 }
 
 fn row(failure: Failure, reason: &'static str) -> Row {
-    Row { failure, code: None, reason, title: None, detail: None, header: None, budget: None, log: None }
+    Row {
+        failure,
+        code: None,
+        reason,
+        title: None,
+        detail: None,
+        header: None,
+        budget: None,
+        log: None,
+    }
 }
 
 impl Row {
     fn title(self, title: impl Into<String>) -> Self {
-        Self { title: Some(title.into()), ..self }
+        Self {
+            title: Some(title.into()),
+            ..self
+        }
     }
 
     fn detail(self, detail: impl ToString) -> Self {
-        Self { detail: Some(detail.to_string()), ..self }
+        Self {
+            detail: Some(detail.to_string()),
+            ..self
+        }
     }
 
     fn code(self, code: TokenErrorCode) -> Self {
-        Self { code: Some(code), ..self }
+        Self {
+            code: Some(code),
+            ..self
+        }
     }
 
     fn header(self, name: HeaderName, value: impl Into<String>) -> Self {
-        Self { header: Some((name, value.into())), ..self }
+        Self {
+            header: Some((name, value.into())),
+            ..self
+        }
     }
 
     fn budget(self, budget: CallType) -> Self {
-        Self { budget: Some(budget), ..self }
+        Self {
+            budget: Some(budget),
+            ..self
+        }
     }
 
     fn failed(self, what: &'static str, kind: impl Display) -> Self {
-        Self { log: Some(Line::Failed(what, kind.to_string())), ..self }
+        Self {
+            log: Some(Line::Failed(what, kind.to_string())),
+            ..self
+        }
     }
 
     fn assertion(self, kind: &'static str) -> Self {
-        Self { log: Some(Line::AssertionRefused(kind)), ..self }
+        Self {
+            log: Some(Line::AssertionRefused(kind)),
+            ..self
+        }
     }
 }
 
@@ -134,78 +166,116 @@ impl Refusal {
     /// The table.
     pub(crate) fn row(&self, key: HyphenatedUuid, options: &ProviderOptions) -> Row {
         match self {
-            Self::Method(allowed) => row(Failure::Method, "method").title("Method not allowed").header(ALLOW, *allowed),
+            Self::Method(allowed) => row(Failure::Method, "method")
+                .title("Method not allowed")
+                .header(ALLOW, *allowed),
             Self::Panicked => row(Failure::Internal, "internal").failed("serving", "panic"),
-            Self::TimedOut => row(Failure::Unavailable, "time").failed("answering in time", "timeout"),
+            Self::TimedOut => {
+                row(Failure::Unavailable, "time").failed("answering in time", "timeout")
+            }
             Self::UnknownPath => row(Failure::UnknownPath, "path").title("Not found"),
             Self::Head(fault) => match fault.status() {
-                StatusCode::URI_TOO_LONG => row(Failure::UriTooLong, "head").title("Address too long"),
-                StatusCode::BAD_REQUEST => row(Failure::MalformedHead, "head").title(fault.to_string()),
+                StatusCode::URI_TOO_LONG => {
+                    row(Failure::UriTooLong, "head").title("Address too long")
+                }
+                StatusCode::BAD_REQUEST => {
+                    row(Failure::MalformedHead, "head").title(fault.to_string())
+                }
                 _ => row(Failure::HeadersTooLarge, "head").title("Headers too large"),
             },
             Self::ApiKey(fault) => {
-                let row = row(Failure::ApiKey, "api_key").title(fault.title()).detail(fault.title());
+                let row = row(Failure::ApiKey, "api_key")
+                    .title(fault.title())
+                    .detail(fault.title());
                 row.header(WWW_AUTHENTICATE, "Bearer")
             }
             Self::Body(error) => {
                 let (failure, title) = match error {
                     BodyError::TooLarge { .. } => (Failure::BodyTooLarge, "Request body too large"),
-                    BodyError::TimedOut { .. } => {
-                        (Failure::BodyTimeout, "Request body incomplete after the time allowed")
-                    }
+                    BodyError::TimedOut { .. } => (
+                        Failure::BodyTimeout,
+                        "Request body incomplete after the time allowed",
+                    ),
                     _ => (Failure::Validation, "Request body incomplete"),
                 };
-                row(failure, "body").title(title).detail(title).budget(CallType::TokenFailure)
+                row(failure, "body")
+                    .title(title)
+                    .detail(title)
+                    .budget(CallType::TokenFailure)
             }
             Self::Encoding(failure) => {
-                let row = row(*failure, "media_type").title("Expected a body without content encoding");
-                let row = row.detail("expected a body without content encoding").budget(CallType::TokenFailure);
+                let row =
+                    row(*failure, "media_type").title("Expected a body without content encoding");
+                let row = row
+                    .detail("expected a body without content encoding")
+                    .budget(CallType::TokenFailure);
                 // RFC 9110 section 12.5.3.
                 row.header(ACCEPT_ENCODING, "identity")
             }
-            Self::Limit(LimitRefusal::Unreachable(error), _) => {
-                row(Failure::Unavailable, "store").detail(error.kind()).failed("counter store", error.kind())
-            }
+            Self::Limit(LimitRefusal::Unreachable(error), _) => row(Failure::Unavailable, "store")
+                .detail(error.kind())
+                .failed("counter store", error.kind()),
             Self::Limit(refusal, _) => {
                 let row = row(Failure::RateLimit, "limit").title("Rate limit exceeded");
-                let LimitRefusal::Exceeded(decision) = refusal else { return row };
+                let LimitRefusal::Exceeded(decision) = refusal else {
+                    return row;
+                };
                 let again = |seconds| format!("rate limit exceeded, allowed again in {seconds} s");
-                Row { detail: decision.retry_after_seconds().map(again), ..row }
+                Row {
+                    detail: decision.retry_after_seconds().map(again),
+                    ..row
+                }
             }
-            Self::Store(error) => row(Failure::Unavailable, "store").detail(error.kind()).failed("store", error.kind()),
+            Self::Store(error) => row(Failure::Unavailable, "store")
+                .detail(error.kind())
+                .failed("store", error.kind()),
             Self::Audit => row(Failure::Unavailable, "audit"),
-            Self::Randomness(error) => row(Failure::Internal, "internal").failed("randomness", error),
+            Self::Randomness(error) => {
+                row(Failure::Internal, "internal").failed("randomness", error)
+            }
             Self::ResponseType => {
-                let row = row(Failure::Validation, "request").code(TokenErrorCode::Other(UNSUPPORTED.into()));
+                let row = row(Failure::Validation, "request")
+                    .code(TokenErrorCode::Other(UNSUPPORTED.into()));
                 row.title("expected a token request with the grant type client_credentials")
             }
-            // The answer names the field: the client's developer needs it, and it tells an attacker nothing new.
+            // The answer names the field: the client's developer needs it, and it tells an attacker
+            // nothing new.
             Self::Form(error) => {
-                let row = row(Failure::Validation, "request").title(error.to_string()).detail(error);
+                let row = row(Failure::Validation, "request")
+                    .title(error.to_string())
+                    .detail(error);
                 row.code(error.code()).budget(CallType::TokenFailure)
             }
             Self::OtherCustomer => {
                 let row = row(Failure::ApiKey, "assertion").budget(CallType::TokenFailure);
-                let row = row.detail("expected the customer of the API key as the claim sub, found another");
+                let row = row
+                    .detail("expected the customer of the API key as the claim sub, found another");
                 row.assertion("another customer")
             }
             Self::Assertion(error @ AssertionError::ReplayStore(store)) => {
-                row(Failure::Unavailable, "store").detail(error).failed("replay store", store.kind())
+                row(Failure::Unavailable, "store")
+                    .detail(error)
+                    .failed("replay store", store.kind())
             }
             Self::Assertion(error) => {
-                let row = row(Failure::ApiKey, "assertion").detail(error).budget(CallType::TokenFailure);
+                let row = row(Failure::ApiKey, "assertion")
+                    .detail(error)
+                    .budget(CallType::TokenFailure);
                 row.assertion(error.kind())
             }
-            Self::NoScope(error) => row(Failure::Validation, "scope").detail(error).code(error.code()),
+            Self::NoScope(error) => row(Failure::Validation, "scope")
+                .detail(error)
+                .code(error.code()),
             Self::NoToken => {
                 let row = row(Failure::AccessToken, "access_token").title("Access token required");
-                let row = row.detail("access token required").budget(CallType::BearerFailure);
+                let row = row
+                    .detail("access token required")
+                    .budget(CallType::BearerFailure);
                 row.header(WWW_AUTHENTICATE, "Bearer")
             }
             Self::BadToken => {
                 let row = row(Failure::AccessToken, "access_token").title("Invalid access token");
-                let expected =
-                    "expected a valid access token of the customer, found an unknown, expired or foreign one";
+                let expected = "expected a valid access token of the customer, found an unknown, expired or foreign one";
                 let row = row.detail(expected).budget(CallType::BearerFailure);
                 row.header(WWW_AUTHENTICATE, "Bearer error=\"invalid_token\"")
             }
@@ -213,8 +283,13 @@ impl Refusal {
                 // A scope's characters need no escape in a quoted string (RFC 6749 section 3.3).
                 let scope = options.statement_scope.as_str();
                 let row = row(Failure::Scope, "scope").title("Insufficient scope");
-                let row = row.detail(format_args!("expected a token with the scope {scope}, found none"));
-                row.header(WWW_AUTHENTICATE, format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\""))
+                let row = row.detail(format_args!(
+                    "expected a token with the scope {scope}, found none"
+                ));
+                row.header(
+                    WWW_AUTHENTICATE,
+                    format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\""),
+                )
             }
             Self::MediaType => {
                 let row = row(Failure::MediaType, "media_type").title("Expected application/json");
@@ -222,7 +297,9 @@ impl Refusal {
             }
             Self::Request(error) => {
                 let text = with_cause(error);
-                row(Failure::Validation, "request").title(text.clone()).detail(text)
+                row(Failure::Validation, "request")
+                    .title(text.clone())
+                    .detail(text)
             }
             Self::Cursor => {
                 let row = row(Failure::Validation, "cursor").title("Invalid cursor");
@@ -246,7 +323,8 @@ impl Refusal {
 }
 
 fn retrieval_failed(key: HyphenatedUuid, account: &AccountId) -> Row {
-    row(Failure::RetrievalFailed, "ledger").title(StatementErrorBody::retrieval_failed(key, account.as_str()).title)
+    row(Failure::RetrievalFailed, "ledger")
+        .title(StatementErrorBody::retrieval_failed(key, account.as_str()).title)
 }
 
 /// The error code of the authorization endpoint.

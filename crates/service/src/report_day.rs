@@ -5,15 +5,16 @@ use bankrail_values::{Clock, Date, Timestamp};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The day of a report made now: the day of the provider's clock in the time zone of its reports
-/// ([`ProviderOptions::report_time_zone`](crate::ProviderOptions::report_time_zone)). Cheap to clone.
+/// ([`ProviderOptions::report_time_zone`](crate::ProviderOptions::report_time_zone)). Cheap to
+/// clone.
 ///
-/// A statement lists the entries of one day: the one on which its first page is asked for, in that time zone. An entry
-/// is seen by customers who ask on its booking day, and by nobody before or after. So the side that books takes
-/// [`ReportDay::today`] as the booking day, not the day in UTC: while it is a morning in Sydney, UTC has the day
-/// before.
+/// A statement lists the entries of one day: the one on which its first page is asked for, in that
+/// time zone. An entry is seen by customers who ask on its booking day, and by nobody before or
+/// after. So the side that books takes [`ReportDay::today`] as the booking day, not the day in UTC:
+/// while it is a morning in Sydney, UTC has the day before.
 ///
-/// [`Provider::report_day`](crate::Provider::report_day) hands it out, and [`Provider::new`](crate::Provider::new)
-/// gives it to its [`Ledger`](crate::Ledger).
+/// [`Provider::report_day`](crate::Provider::report_day) hands it out, and
+/// [`Provider::new`](crate::Provider::new) gives it to its [`Ledger`](crate::Ledger).
 #[derive(Clone, Debug)]
 pub struct ReportDay {
     clock: Arc<dyn Clock>,
@@ -24,8 +25,17 @@ pub struct ReportDay {
 }
 
 impl ReportDay {
-    pub(crate) fn new(clock: Arc<dyn Clock>, zone: ReportTimeZone, policy: BookingDayPolicy) -> Self {
-        Self { clock, zone, policy, warned: Arc::default() }
+    pub(crate) fn new(
+        clock: Arc<dyn Clock>,
+        zone: ReportTimeZone,
+        policy: BookingDayPolicy,
+    ) -> Self {
+        Self {
+            clock,
+            zone,
+            policy,
+            warned: Arc::default(),
+        }
     }
 
     /// The day of a report made now.
@@ -50,12 +60,20 @@ impl ReportDay {
             return Ok(());
         }
         match self.policy {
-            BookingDayPolicy::Refuse => return Err(BookingDayError { booking_day, report_day }),
+            BookingDayPolicy::Refuse => {
+                return Err(BookingDayError {
+                    booking_day,
+                    report_day,
+                });
+            }
             BookingDayPolicy::Accept => return Ok(()),
             BookingDayPolicy::Warn => {}
         }
         let days = Some((booking_day, report_day));
-        let before = std::mem::replace(&mut *self.warned.lock().unwrap_or_else(PoisonError::into_inner), days);
+        let before = std::mem::replace(
+            &mut *self.warned.lock().unwrap_or_else(PoisonError::into_inner),
+            days,
+        );
         if before != days {
             tracing::warn!(
                 %booking_day,
@@ -71,11 +89,13 @@ impl ReportDay {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BookingDayPolicy {
-    /// It is booked, and a warning names both days, unless they are those of the last warning. Back-dated bookings are
-    /// possible, and a booking side that takes its day from another time zone is seen.
+    /// It is booked, and a warning names both days, unless they are those of the last warning.
+    /// Back-dated bookings are possible, and a booking side that takes its day from another time
+    /// zone is seen.
     #[default]
     Warn,
-    /// It is refused. Midnight may pass between the choice of the day and the booking; then book on the new day.
+    /// It is refused. Midnight may pass between the choice of the day and the booking; then book on
+    /// the new day.
     Refuse,
     /// It is booked without a word.
     Accept,
@@ -100,13 +120,32 @@ mod tests {
     #[test]
     fn a_booking_of_another_day_is_refused_if_the_policy_says_so() {
         let noon = Timestamp::parse("2026-11-21T12:00:00.000Z").unwrap();
-        let [yesterday, today] = ["2026-11-20", "2026-11-21"].map(|day| day.parse::<Date>().unwrap());
-        for policy in [BookingDayPolicy::Warn, BookingDayPolicy::Refuse, BookingDayPolicy::Accept] {
-            let day = ReportDay::new(Arc::new(ManualClock::new(noon)), ReportTimeZone::default(), policy);
+        let [yesterday, today] =
+            ["2026-11-20", "2026-11-21"].map(|day| day.parse::<Date>().unwrap());
+        for policy in [
+            BookingDayPolicy::Warn,
+            BookingDayPolicy::Refuse,
+            BookingDayPolicy::Accept,
+        ] {
+            let day = ReportDay::new(
+                Arc::new(ManualClock::new(noon)),
+                ReportTimeZone::default(),
+                policy,
+            );
             assert_eq!(day.today(), today);
             assert_eq!(day.check(today), Ok(()));
-            let refused = Err(BookingDayError { booking_day: yesterday, report_day: today });
-            assert_eq!(day.check(yesterday), if policy == BookingDayPolicy::Refuse { refused } else { Ok(()) });
+            let refused = Err(BookingDayError {
+                booking_day: yesterday,
+                report_day: today,
+            });
+            assert_eq!(
+                day.check(yesterday),
+                if policy == BookingDayPolicy::Refuse {
+                    refused
+                } else {
+                    Ok(())
+                }
+            );
             let warned = (policy == BookingDayPolicy::Warn).then_some((yesterday, today));
             assert_eq!(*day.warned.lock().unwrap(), warned, "{policy:?}");
         }

@@ -28,7 +28,12 @@ impl Shared {
     /// The customer whose API key the request has.
     pub(crate) async fn customer_of(&self, request: &HeaderMap) -> Result<Arc<Customer>, Refusal> {
         let fault = match ApiKeyHash::of_request(request) {
-            Some(key) => match self.directory.customer_by_api_key(key).await.map_err(Refusal::Store)? {
+            Some(key) => match self
+                .directory
+                .customer_by_api_key(key)
+                .await
+                .map_err(Refusal::Store)?
+            {
                 Some(customer) => return Ok(customer),
                 None => ApiKeyFault::Invalid,
             },

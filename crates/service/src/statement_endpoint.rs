@@ -1,4 +1,5 @@
-//! `POST /accounts/v2.0/statement`: a page of an account's entries of today (Specification: "Request statement").
+//! `POST /accounts/v2.0/statement`: a page of an account's entries of today (Specification:
+//! "Request statement").
 
 pub(crate) mod report;
 
@@ -37,7 +38,11 @@ impl Serve for Statement {
         // The customer may have lost the scope since the token was issued.
         let scope = call.shared.options.statement_scope.as_str();
         let has_scope = grant.scopes.contains(scope) && call.customer.scopes.contains(scope);
-        if has_scope { Ok(body) } else { Err(Refusal::Scope) }
+        if has_scope {
+            Ok(body)
+        } else {
+            Err(Refusal::Scope)
+        }
     }
 
     async fn work(call: &Call<'_>, body: Self::Proof) -> Result<Response, Refusal> {
@@ -50,17 +55,29 @@ impl Serve for Statement {
         }
         let request = StatementRequest::from_json(&body).map_err(Refusal::Request)?;
         // A malformed identifier names no account, so the ledger is not asked.
-        let account = request.account().map_err(|_| Refusal::Account(request.account_id().to_owned()))?;
+        let account = request
+            .account()
+            .map_err(|_| Refusal::Account(request.account_id().to_owned()))?;
         let (customer, options) = (&call.customer.code, &call.shared.options);
-        let owner = Owner { customer, account: &account };
+        let owner = Owner {
+            customer,
+            account: &account,
+        };
         let (walk, position) = match &request.cursor {
             None => {
-                let narrative = request.include_narrative.unwrap_or(options.narrative_by_default);
-                (Walk::of(&request, narrative, call.shared.report_day.of(call.now)), None)
+                let narrative = request
+                    .include_narrative
+                    .unwrap_or(options.narrative_by_default);
+                (
+                    Walk::of(&request, narrative, call.shared.report_day.of(call.now)),
+                    None,
+                )
             }
             Some(cursor) => {
                 let opened = call.shared.cursors.open(&owner, cursor);
-                let (walk, position) = opened.filter(|(walk, _)| walk.agrees_with(&request)).ok_or(Refusal::Cursor)?;
+                let (walk, position) = opened
+                    .filter(|(walk, _)| walk.agrees_with(&request))
+                    .ok_or(Refusal::Cursor)?;
                 (walk, Some(position))
             }
         };
@@ -74,15 +91,21 @@ impl Serve for Statement {
         };
         let page = match call.shared.ledger.statement(&query).await {
             Ok(LedgerAnswer::Page(page)) => page,
-            Ok(LedgerAnswer::UnknownAccount) => return Err(Refusal::Account(query.account.as_str().to_owned())),
+            Ok(LedgerAnswer::UnknownAccount) => {
+                return Err(Refusal::Account(query.account.as_str().to_owned()));
+            }
             Ok(LedgerAnswer::UnknownPosition) => return Err(Refusal::Cursor),
             Err(error) => return Err(Refusal::Ledger(query.account, error)),
         };
         let (entries, is_last) = (page.entries.len(), page.next.is_none());
         let response = answer_page(call, &request, &query, walk, *page)?;
         let account = &query.account;
-        call.audit(|options| AuditEvent::StatementServed { account: options.recorded(account), entries, is_last })
-            .await?;
+        call.audit(|options| AuditEvent::StatementServed {
+            account: options.recorded(account),
+            entries,
+            is_last,
+        })
+        .await?;
         Ok(response)
     }
 }
@@ -93,9 +116,17 @@ async fn grant(call: &Call<'_>) -> Result<TokenGrant, Refusal> {
         return Err(Refusal::NoToken);
     }
     let token = content::only(call.headers, &AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let token = token.and_then(|value| AccessToken::from_authorization(value).ok()).ok_or(Refusal::BadToken)?;
-    let grant = call.shared.tokens.find(token.hash(), call.now).await.map_err(Refusal::Store)?;
-    let is_own = |grant: &TokenGrant| grant.is_valid_at(call.now) && grant.customer == call.customer.code;
+    let token = token
+        .and_then(|value| AccessToken::from_authorization(value).ok())
+        .ok_or(Refusal::BadToken)?;
+    let grant = call
+        .shared
+        .tokens
+        .find(token.hash(), call.now)
+        .await
+        .map_err(Refusal::Store)?;
+    let is_own =
+        |grant: &TokenGrant| grant.is_valid_at(call.now) && grant.customer == call.customer.code;
     grant.filter(is_own).ok_or(Refusal::BadToken)
 }
 
@@ -110,22 +141,41 @@ fn answer_page(
     let broken = |error| Refusal::Page(query.account.clone(), error);
     let most = usize::from(query.max_entries.get());
     if page.entries.len() > most {
-        return Err(broken(report::PageError::TooManyEntries { allowed: most, found: page.entries.len() }));
+        return Err(broken(report::PageError::TooManyEntries {
+            allowed: most,
+            found: page.entries.len(),
+        }));
     }
     if request.cursor.is_none() {
         // The first page decides for all pages of the walk; the cursor carries it.
         let has_virtual_accounts = page.account.kind == AccountKind::WithVirtualAccounts;
         walk.says_order |= call.shared.options.always_say_sort_order || has_virtual_accounts;
     }
-    let owner = Owner { customer: &query.customer, account: &query.account };
+    let owner = Owner {
+        customer: &query.customer,
+        account: &query.account,
+    };
     let next = match &page.next {
         None => Page::Last,
-        Some(next) if Some(next) == query.position.as_ref() => return Err(broken(report::PageError::NoProgress)),
-        Some(_) if page.entries.is_empty() => return Err(broken(report::PageError::NothingBeforeMore)),
-        Some(next) => Page::More { cursor: call.shared.cursors.seal(&owner, walk, next) },
+        Some(next) if Some(next) == query.position.as_ref() => {
+            return Err(broken(report::PageError::NoProgress));
+        }
+        Some(_) if page.entries.is_empty() => {
+            return Err(broken(report::PageError::NothingBeforeMore));
+        }
+        Some(next) => Page::More {
+            cursor: call.shared.cursors.seal(&owner, walk, next),
+        },
     };
     let mut response = StatementResponse::new(&query.account, call.exchange.key, next);
     response.sort_order = walk.says_order.then_some(walk.order);
-    let body = report::write(&call.shared.options, &response, walk.narrative, page, call.now).map_err(broken)?;
+    let body = report::write(
+        &call.shared.options,
+        &response,
+        walk.narrative,
+        page,
+        call.now,
+    )
+    .map_err(broken)?;
     Ok(json(StatusCode::OK, body))
 }

@@ -1,7 +1,8 @@
-//! The suites that every implementation of [`Ledger`](crate::Ledger) and [`Directory`](crate::Directory) should pass
-//! (feature `testing`).
+//! The suites that every implementation of [`Ledger`](crate::Ledger) and
+//! [`Directory`](crate::Directory) should pass (feature `testing`).
 //!
-//! A suite panics with the rule that an implementation breaks. It needs no runtime of its own: await it in a test.
+//! A suite panics with the rule that an implementation breaks. It needs no runtime of its own:
+//! await it in a test.
 //!
 //! [`MemoryAudit`] is an audit log whose records a test can read.
 

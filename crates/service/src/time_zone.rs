@@ -21,19 +21,23 @@ impl Default for ReportTimeZone {
 
 impl ReportTimeZone {
     pub(crate) fn named(name: String) -> Self {
-        // Not the machine's own database: the day of an entry must not depend on where a process runs.
+        // Not the machine's own database: the day of an entry must not depend on where a process
+        // runs.
         Self(TimeZoneDatabase::bundled().get(&name).map_err(|_| name))
     }
 
     pub(crate) fn check(&self) -> Result<(), ProviderOptionsError> {
         match &self.0 {
             Ok(_) => Ok(()),
-            Err(name) => Err(ProviderOptionsError::TimeZone { found: excerpt(name), similar: similar(name) }),
+            Err(name) => Err(ProviderOptionsError::TimeZone {
+                found: excerpt(name),
+                similar: similar(name),
+            }),
         }
     }
 
-    /// The local time of an instant. An offset that a report cannot state, with seconds or of more than 14 hours as
-    /// some had in the nineteenth century, is UTC.
+    /// The local time of an instant. An offset that a report cannot state, with seconds or of more
+    /// than 14 hours as some had in the nineteenth century, is UTC.
     pub(crate) fn local(&self, now: Timestamp) -> time::OffsetDateTime {
         let utc = now.to_time();
         let seconds = self.0.as_ref().ok().and_then(|zone| {
@@ -43,7 +47,9 @@ impl ReportTimeZone {
         let offset = seconds.filter(|seconds| seconds % 60 == 0 && seconds.abs() <= FARTHEST);
         let offset = offset.and_then(|seconds| time::UtcOffset::from_whole_seconds(seconds).ok());
         // At the bounds of the calendar there may be no such local time.
-        offset.and_then(|offset| utc.checked_to_offset(offset)).unwrap_or(utc)
+        offset
+            .and_then(|offset| utc.checked_to_offset(offset))
+            .unwrap_or(utc)
     }
 
     /// The local day of an instant.
@@ -54,11 +60,22 @@ impl ReportTimeZone {
 
 /// Names that end as this one does, whatever the case and the separator of words.
 fn similar(name: &str) -> Vec<String> {
-    let place = |name: &str| name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase().replace([' ', '-'], "_");
+    let place = |name: &str| {
+        name.rsplit('/')
+            .next()
+            .unwrap_or(name)
+            .to_ascii_lowercase()
+            .replace([' ', '-'], "_")
+    };
     let wanted = place(name);
     let database = TimeZoneDatabase::bundled();
-    let names = database.available().filter(|known| place(known.as_str()) == wanted);
-    let mut names: Vec<String> = names.map(|known| known.as_str().to_owned()).take(MOST_SIMILAR).collect();
+    let names = database
+        .available()
+        .filter(|known| place(known.as_str()) == wanted);
+    let mut names: Vec<String> = names
+        .map(|known| known.as_str().to_owned())
+        .take(MOST_SIMILAR)
+        .collect();
     if names.is_empty() {
         names.push("Australia/Sydney".to_owned());
     }
@@ -75,7 +92,10 @@ mod tests {
         let local = zone.local(instant.parse().unwrap());
         let text = bankrail_camt052::CreationTime::from_time(local).to_string();
         let day = zone.day_of(instant.parse().unwrap());
-        assert!(text.starts_with(&day.to_string()), "{day} is the day of {text}");
+        assert!(
+            text.starts_with(&day.to_string()),
+            "{day} is the day of {text}"
+        );
         text
     }
 
@@ -100,30 +120,53 @@ mod tests {
 
     #[test]
     fn zones_of_half_an_hour() {
-        assert_eq!(local("Asia/Kolkata", "2021-07-28T18:30:00.000Z"), "2021-07-29T00:00:00.000+05:30");
+        assert_eq!(
+            local("Asia/Kolkata", "2021-07-28T18:30:00.000Z"),
+            "2021-07-29T00:00:00.000+05:30"
+        );
         // Summer time itself is half an hour there.
-        assert_eq!(local("Australia/Lord_Howe", "2021-07-29T00:00:00.000Z"), "2021-07-29T10:30:00.000+10:30");
-        assert_eq!(local("Australia/Lord_Howe", "2021-12-29T00:00:00.000Z"), "2021-12-29T11:00:00.000+11:00");
+        assert_eq!(
+            local("Australia/Lord_Howe", "2021-07-29T00:00:00.000Z"),
+            "2021-07-29T10:30:00.000+10:30"
+        );
+        assert_eq!(
+            local("Australia/Lord_Howe", "2021-12-29T00:00:00.000Z"),
+            "2021-12-29T11:00:00.000+11:00"
+        );
     }
 
     #[test]
     fn an_offset_that_no_report_can_state_is_utc() {
         // Before 1895 Sydney kept the mean time of its own meridian, with seconds.
-        assert_eq!(local("Australia/Sydney", "1890-01-01T00:00:00.000Z"), "1890-01-01T00:00:00.000+00:00");
+        assert_eq!(
+            local("Australia/Sydney", "1890-01-01T00:00:00.000Z"),
+            "1890-01-01T00:00:00.000+00:00"
+        );
         let zone = ReportTimeZone::named("Australia/Sydney".to_owned());
-        assert_eq!(zone.local("1890-01-01T00:00:00.000Z".parse().unwrap()).offset(), time::UtcOffset::UTC);
+        assert_eq!(
+            zone.local("1890-01-01T00:00:00.000Z".parse().unwrap())
+                .offset(),
+            time::UtcOffset::UTC
+        );
     }
 
     #[test]
     fn utc_is_the_default() {
         let now = "2021-07-29T23:59:59.999Z".parse().unwrap();
-        assert_eq!(ReportTimeZone::default().day_of(now).to_string(), "2021-07-29");
+        assert_eq!(
+            ReportTimeZone::default().day_of(now).to_string(),
+            "2021-07-29"
+        );
         assert!(ReportTimeZone::named("utc".to_owned()).check().is_ok());
     }
 
     #[test]
     fn a_name_that_is_none_says_how_it_is_spelt() {
-        for (name, expected) in [("AEST", "Australia/Sydney"), ("", "Australia/Sydney"), ("paris", "Europe/Paris")] {
+        for (name, expected) in [
+            ("AEST", "Australia/Sydney"),
+            ("", "Australia/Sydney"),
+            ("paris", "Europe/Paris"),
+        ] {
             let error = ReportTimeZone::named(name.to_owned()).check().unwrap_err();
             assert!(error.to_string().contains(expected), "{error}");
         }

@@ -1,4 +1,5 @@
-//! `POST /v1.0/auth`: exchanges an assertion for an access token (Specification: "Obtain access token").
+//! `POST /v1.0/auth`: exchanges an assertion for an access token (Specification: "Obtain access
+//! token").
 
 use crate::ProviderOptions;
 use crate::answer::json;
@@ -8,7 +9,9 @@ use crate::failure::StatementFailure;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
 use axum::response::Response;
-use bankrail_client_assertion::token::{AccessToken, TokenGrant, TokenHash, TokenRequest, TokenResponse};
+use bankrail_client_assertion::token::{
+    AccessToken, TokenGrant, TokenHash, TokenRequest, TokenResponse,
+};
 use bankrail_client_assertion::{AssertionError, ReplayKey, VerifiedAssertion};
 use bankrail_http::{BodyError, content};
 use bankrail_rate_limit::CallType;
@@ -30,36 +33,68 @@ impl Serve for Token {
     }
 
     /// Reads the form and proves its assertion to be the API key's customer's.
-    async fn prove(call: &Call<'_>, form: Result<Bytes, BodyError>) -> Result<Self::Proof, Refusal> {
+    async fn prove(
+        call: &Call<'_>,
+        form: Result<Bytes, BodyError>,
+    ) -> Result<Self::Proof, Refusal> {
         let form = form.map_err(Refusal::Body)?;
         if content::is_encoded(call.headers) {
             return Err(Refusal::Encoding(StatementFailure::Validation));
         }
-        let request = TokenRequest::from_form(content::content_type(call.headers), &form).map_err(Refusal::Form)?;
-        let unverified = call.shared.verifier.read(request.assertion().expose_secret())?;
+        let request = TokenRequest::from_form(content::content_type(call.headers), &form)
+            .map_err(Refusal::Form)?;
+        let unverified = call
+            .shared
+            .verifier
+            .read(request.assertion().expose_secret())?;
         // Before the signature is verified, so that another customer's assertion is not used up.
         if *unverified.subject_for_key_lookup() != call.customer.code {
             return Err(Refusal::OtherCustomer);
         }
-        let judged_at = call.shared.options.assertion_clock.as_ref().map_or(call.now, |clock| clock.now());
+        let judged_at = call
+            .shared
+            .options
+            .assertion_clock
+            .as_ref()
+            .map_or(call.now, |clock| clock.now());
         let verified = unverified.verify(&call.customer.keys, judged_at)?;
         verified.check_client_id(&request)?;
         Ok((request, verified, judged_at))
     }
 
-    /// Uses up the assertion, stores the grant under the token's hash, records it, then answers with the token.
-    async fn work(call: &Call<'_>, (request, verified, judged_at): Self::Proof) -> Result<Response, Refusal> {
+    /// Uses up the assertion, stores the grant under the token's hash, records it, then answers
+    /// with the token.
+    async fn work(
+        call: &Call<'_>,
+        (request, verified, judged_at): Self::Proof,
+    ) -> Result<Response, Refusal> {
         // Before the assertion is used up, so that the customer may request another scope with it.
-        let granted = request.scope().granted_from(&call.customer.scopes).map_err(Refusal::NoScope)?;
+        let granted = request
+            .scope()
+            .granted_from(&call.customer.scopes)
+            .map_err(Refusal::NoScope)?;
         let token = AccessToken::generate().map_err(Refusal::Randomness)?;
         let lifetime = call.shared.options.token_lifetime;
         let expires_at = call.now.saturating_add(lifetime);
         let scopes = granted.scopes();
-        let grant = TokenGrant::new(call.customer.code.clone(), scopes.clone(), call.now, expires_at);
+        let grant = TokenGrant::new(
+            call.customer.code.clone(),
+            scopes.clone(),
+            call.now,
+            expires_at,
+        );
         store(call.shared, &verified, judged_at, token.hash(), grant).await?;
         let key_id = || verified.key_id().map(str::to_owned);
-        call.audit(|_| AuditEvent::TokenGranted { scopes: scopes.clone(), key_id: key_id(), expires_at }).await?;
-        Ok(json(StatusCode::OK, TokenResponse::new(token, lifetime.as_secs(), &granted).to_json()))
+        call.audit(|_| AuditEvent::TokenGranted {
+            scopes: scopes.clone(),
+            key_id: key_id(),
+            expires_at,
+        })
+        .await?;
+        Ok(json(
+            StatusCode::OK,
+            TokenResponse::new(token, lifetime.as_secs(), &granted).to_json(),
+        ))
     }
 }
 
@@ -71,11 +106,18 @@ async fn store(
     hash: TokenHash,
     grant: TokenGrant,
 ) -> Result<(), Refusal> {
-    // The store goes by the provider's clock, which may be ahead of the one that judged the assertion.
+    // The store goes by the provider's clock, which may be ahead of the one that judged the
+    // assertion.
     let ahead = grant.issued_at.saturating_since(judged_at);
     let claim = verified.replay_key(shared.options.replay_policy)?;
-    let claim = claim.map(|claim| ReplayKey::new(claim.key, claim.expires_at.saturating_add(ahead)));
-    match shared.tokens.grant_once(claim, hash, grant).await.map_err(Refusal::Store)? {
+    let claim =
+        claim.map(|claim| ReplayKey::new(claim.key, claim.expires_at.saturating_add(ahead)));
+    match shared
+        .tokens
+        .grant_once(claim, hash, grant)
+        .await
+        .map_err(Refusal::Store)?
+    {
         true => Ok(()),
         false => Err(AssertionError::Replayed.into()),
     }

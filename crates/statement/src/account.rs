@@ -4,13 +4,13 @@ use bankrail_values::ValueError;
 
 /// The identifier of an account registered for statements.
 ///
-/// - It has 1 to 34 characters, as many as `Othr/Id` of the message holds, of `[A-Za-z0-9.]` (Default: "Statement
-///   exchange").
+/// - It has 1 to 34 characters, as many as `Othr/Id` of the message holds, of `[A-Za-z0-9.]`
+///   (Default: "Statement exchange").
 /// - For Australian and New Zealand accounts it is the branch code followed by the account number.
 /// - Identifiers are compared byte for byte.
 ///
-/// A server answers any other text with `EC20001`, account not found. Requests therefore keep the text as received:
-/// [`StatementRequest::account_id`](crate::StatementRequest::account_id).
+/// A server answers any other text with `EC20001`, account not found. Requests therefore keep the
+/// text as received: [`StatementRequest::account_id`](crate::StatementRequest::account_id).
 ///
 /// ```
 /// use bankrail_statement::AccountId;
@@ -28,17 +28,22 @@ impl AccountId {
     /// Checks an identifier.
     ///
     /// # Errors
-    /// [`ValueError`] if the text is empty, longer than [`AccountId::MAX_LENGTH`] or has other characters.
+    /// [`ValueError`] if the text is empty, longer than [`AccountId::MAX_LENGTH`] or has other
+    /// characters.
     pub fn parse(text: &str) -> Result<Self, ValueError> {
         let allowed = |b: u8| b.is_ascii_alphanumeric() || b == b'.';
         if text.is_empty() || text.len() > Self::MAX_LENGTH || !text.bytes().all(allowed) {
-            return Err(ValueError::new("an account identifier of 1 to 34 letters, digits and points", text));
+            return Err(ValueError::new(
+                "an account identifier of 1 to 34 letters, digits and points",
+                text,
+            ));
         }
         Ok(Self(text.into()))
     }
 
-    /// True for the numbers reserved for negative tests, which must not be used: a branch code of six digits, then one
-    /// of the digits 1 to 9 nine times (Specification: "Request statement", test data). Fifteen zeros are not reserved.
+    /// True for the numbers reserved for negative tests, which must not be used: a branch code of
+    /// six digits, then one of the digits 1 to 9 nine times (Specification: "Request statement",
+    /// test data). Fifteen zeros are not reserved.
     #[must_use]
     pub fn is_reserved_for_negative_testing(&self) -> bool {
         let digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);

@@ -6,8 +6,8 @@ use std::fmt;
 
 /// An opaque text of 1 to 4096 bytes that names the next page.
 ///
-/// - A server makes it from bytes, as standard base64 with padding ([`Cursor::from_bytes`]; Default: "Statement
-///   exchange").
+/// - A server makes it from bytes, as standard base64 with padding ([`Cursor::from_bytes`];
+///   Default: "Statement exchange").
 /// - A client sends it back unchanged, whatever its text ([`Cursor::parse`]).
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Cursor(Box<str>);
@@ -30,7 +30,8 @@ impl Cursor {
     /// A cursor that stands for these bytes.
     ///
     /// # Errors
-    /// [`CursorError::Length`] if there are no bytes, or if their base64 text is longer than [`Cursor::MAX_LENGTH`].
+    /// [`CursorError::Length`] if there are no bytes, or if their base64 text is longer than
+    /// [`Cursor::MAX_LENGTH`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, CursorError> {
         Self::parse(&STANDARD.encode(bytes))
     }
@@ -40,7 +41,9 @@ impl Cursor {
     /// # Errors
     /// [`CursorError::NotBase64`] if it is not canonical standard base64 with padding.
     pub fn to_bytes(&self) -> Result<Vec<u8>, CursorError> {
-        STANDARD.decode(self.0.as_bytes()).map_err(|_| CursorError::NotBase64)
+        STANDARD
+            .decode(self.0.as_bytes())
+            .map_err(|_| CursorError::NotBase64)
     }
 
     /// The text, as it is in the JSON body.
@@ -63,7 +66,10 @@ bankrail_values::impl_text_value!(Cursor, CursorError);
 #[non_exhaustive]
 pub enum CursorError {
     /// Empty or too long.
-    #[error("expected a cursor of 1 to {} bytes, found {found}", Cursor::MAX_LENGTH)]
+    #[error(
+        "expected a cursor of 1 to {} bytes, found {found}",
+        Cursor::MAX_LENGTH
+    )]
     Length {
         /// How many bytes were found.
         found: usize,

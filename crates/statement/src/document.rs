@@ -1,11 +1,17 @@
 //! Reading and checking the document inside a received answer.
 
-use crate::{MaxEntries, ReceivedPage, ReceivedStatement, ReplyError, ReplyFinding, SortOrder, StatementRequest};
-use bankrail_camt052::{AccountId, Date, DateOrDateTime, Document, Entry, Parsed, ReadError, ReadOptions};
+use crate::{
+    MaxEntries, ReceivedPage, ReceivedStatement, ReplyError, ReplyFinding, SortOrder,
+    StatementRequest,
+};
+use bankrail_camt052::{
+    AccountId, Date, DateOrDateTime, Document, Entry, Parsed, ReadError, ReadOptions,
+};
 use bankrail_values::excerpt;
 
 impl ReceivedStatement {
-    /// Reads the payload tolerantly. Deviations from the rules of the message are in the findings of the result.
+    /// Reads the payload tolerantly. Deviations from the rules of the message are in the findings
+    /// of the result.
     ///
     /// # Errors
     /// [`ReadError`] if the payload is not a readable camt.052.001.06 document.
@@ -16,28 +22,42 @@ impl ReceivedStatement {
     /// Reads the payload with the given options.
     ///
     /// # Errors
-    /// [`ReadError`] if the payload is not a readable camt.052.001.06 document, or has something that the options
-    /// refuse.
+    /// [`ReadError`] if the payload is not a readable camt.052.001.06 document, or has something
+    /// that the options refuse.
     pub fn document_with(&self, options: &ReadOptions) -> Result<Parsed, ReadError> {
         Document::parse_with(&self.payload, options)
     }
 
-    /// Compares the document with the answer around it and with the request, and adds what differs to the findings.
+    /// Compares the document with the answer around it and with the request, and adds what differs
+    /// to the findings.
     ///
-    /// - The account identifier in another spelling (the same letters and digits), or an IBAN, is a finding.
-    /// - The number of reports, the number of entries and the order of their booking dates are compared too.
+    /// - The account identifier in another spelling (the same letters and digits), or an IBAN, is a
+    ///   finding.
+    /// - The number of reports, the number of entries and the order of their booking dates are
+    ///   compared too.
     ///
     /// # Errors
-    /// [`ReplyError::OtherAccount`] if the document is about another account. Its entries must not be imported.
-    pub fn check_document(&mut self, document: &Document, request: &StatementRequest) -> Result<(), ReplyError> {
+    /// [`ReplyError::OtherAccount`] if the document is about another account. Its entries must not
+    /// be imported.
+    pub fn check_document(
+        &mut self,
+        document: &Document,
+        request: &StatementRequest,
+    ) -> Result<(), ReplyError> {
         if document.reports.len() != 1 {
-            self.findings.push(ReplyFinding::ReportCount { found: document.reports.len() });
+            self.findings.push(ReplyFinding::ReportCount {
+                found: document.reports.len(),
+            });
         }
         for report in &document.reports {
             match &report.account.id {
-                AccountId::Iban(iban) if iban.as_str() != self.account_id => self.other_account(iban.as_str()),
+                AccountId::Iban(iban) if iban.as_str() != self.account_id => {
+                    self.other_account(iban.as_str())
+                }
                 AccountId::Other(other) if !is_respelled(other.id.as_str(), &self.account_id) => {
-                    return Err(ReplyError::OtherAccount { found: excerpt(other.id.as_str()) });
+                    return Err(ReplyError::OtherAccount {
+                        found: excerpt(other.id.as_str()),
+                    });
                 }
                 AccountId::Other(other) if other.id.as_str() != self.account_id => {
                     self.other_account(other.id.as_str())
@@ -52,32 +72,47 @@ impl ReceivedStatement {
         }
         let limit = request.entries_at_most().min(MaxEntries::MAX.get().into());
         if count > limit {
-            self.findings.push(ReplyFinding::TooManyEntries { limit, found: count });
+            self.findings.push(ReplyFinding::TooManyEntries {
+                limit,
+                found: count,
+            });
         }
         let expected = self.order().unwrap_or_else(|| request.order());
         if let Some(at) = first_out_of_order(entries, expected) {
-            self.findings.push(ReplyFinding::OutOfOrder { expected, at });
+            self.findings
+                .push(ReplyFinding::OutOfOrder { expected, at });
         }
         Ok(())
     }
 
     fn other_account(&mut self, found: &str) {
-        self.findings.push(ReplyFinding::PayloadAccount { found: excerpt(found) });
+        self.findings.push(ReplyFinding::PayloadAccount {
+            found: excerpt(found),
+        });
     }
 }
 
 /// Whether both texts have the same letters and digits, whatever other characters separate them.
 fn is_respelled(found: &str, expected: &str) -> bool {
-    let letters = |text: &'_ str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    let letters = |text: &'_ str| {
+        text.chars()
+            .filter(|c| c.is_alphanumeric())
+            .collect::<String>()
+    };
     found == expected || letters(found) == letters(expected)
 }
 
-/// The position, counted from 1, of the first entry that is booked earlier (forward) or later (backward) than the one
-/// before it.
-fn first_out_of_order<'a>(entries: impl Iterator<Item = &'a Entry>, order: SortOrder) -> Option<usize> {
+/// The position, counted from 1, of the first entry that is booked earlier (forward) or later
+/// (backward) than the one before it.
+fn first_out_of_order<'a>(
+    entries: impl Iterator<Item = &'a Entry>,
+    order: SortOrder,
+) -> Option<usize> {
     let mut last: Option<Moment> = None;
     for (index, entry) in entries.enumerate() {
-        let Some(moment) = entry.booking_date.as_ref().and_then(moment) else { continue };
+        let Some(moment) = entry.booking_date.as_ref().and_then(moment) else {
+            continue;
+        };
         if let Some(last) = last {
             // If one of the two has no time of day, only the days can be compared.
             let same = if last.1.is_some() && moment.1.is_some() {
@@ -105,9 +140,10 @@ fn moment(date: &DateOrDateTime) -> Option<Moment> {
     let day = |date: Date| (date.year(), date.month(), date.day());
     match date {
         DateOrDateTime::Date(date) => Some((day(*date), None)),
-        DateOrDateTime::DateTime(at) => {
-            Some((day(at.date()), Some((at.hour(), at.minute(), at.second(), at.nanosecond()))))
-        }
+        DateOrDateTime::DateTime(at) => Some((
+            day(at.date()),
+            Some((at.hour(), at.minute(), at.second(), at.nanosecond())),
+        )),
         _ => None,
     }
 }

@@ -5,7 +5,8 @@ use bankrail_values::json::JsonObjectWriter;
 use std::borrow::Cow;
 use std::fmt;
 
-/// An error code: `EC` and digits, or the code of a gateway in front of the service (Default: "Statement exchange").
+/// An error code: `EC` and digits, or the code of a gateway in front of the service (Default:
+/// "Statement exchange").
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ErrorCode(Cow<'static, str>);
 
@@ -46,13 +47,15 @@ impl ErrorCode {
         })
     }
 
-    /// True for the codes of a gateway in front of the service, `EC000_001` and so on. They are read, never sent.
+    /// True for the codes of a gateway in front of the service, `EC000_001` and so on. They are
+    /// read, never sent.
     #[must_use]
     pub fn is_gateway(&self) -> bool {
         self.0.starts_with("EC000_")
     }
 
-    /// The HTTP status that a server sends with this code. The specification leaves it open; the defaults are:
+    /// The HTTP status that a server sends with this code. The specification leaves it open; the
+    /// defaults are:
     ///
     /// - 404 for [`ErrorCode::ACCOUNT_NOT_FOUND`] and 400 for [`ErrorCode::VALIDATION`];
     /// - for a code made by [`ErrorCode::for_status`] from 400 to 599, that status;
@@ -60,8 +63,14 @@ impl ErrorCode {
     #[must_use]
     pub fn default_status(&self) -> u16 {
         let of_status = || {
-            let digits = self.0.strip_prefix("EC").filter(|digits| digits.len() == 3)?;
-            digits.parse().ok().filter(|status| (400..=599).contains(status))
+            let digits = self
+                .0
+                .strip_prefix("EC")
+                .filter(|digits| digits.len() == 3)?;
+            digits
+                .parse()
+                .ok()
+                .filter(|status| (400..=599).contains(status))
         };
         match self {
             code if *code == Self::ACCOUNT_NOT_FOUND => 404,
@@ -70,8 +79,8 @@ impl ErrorCode {
         }
     }
 
-    /// The HTTP status that a gateway's code stands for (Default: "Statement exchange"); `None` if it is unknown or not
-    /// a gateway's.
+    /// The HTTP status that a gateway's code stands for (Default: "Statement exchange"); `None` if
+    /// it is unknown or not a gateway's.
     #[must_use]
     pub fn gateway_status(&self) -> Option<u16> {
         Self::gateway_status_of(&self.0)
@@ -134,13 +143,21 @@ impl StatementErrorBody {
     /// A body with this code and title.
     #[must_use]
     pub fn new(request_key: HyphenatedUuid, code: ErrorCode, title: impl Into<String>) -> Self {
-        Self { request_key, code, title: title.into() }
+        Self {
+            request_key,
+            code,
+            title: title.into(),
+        }
     }
 
     /// The error for an account that does not exist, or whose identifier is malformed.
     #[must_use]
     pub fn account_not_found(request_key: HyphenatedUuid, account_id: &str) -> Self {
-        Self::new(request_key, ErrorCode::ACCOUNT_NOT_FOUND, format!("Account Id: '{account_id}' not found"))
+        Self::new(
+            request_key,
+            ErrorCode::ACCOUNT_NOT_FOUND,
+            format!("Account Id: '{account_id}' not found"),
+        )
     }
 
     /// The error for a statement that could not be retrieved.
@@ -153,14 +170,29 @@ impl StatementErrorBody {
     /// The error for any other failure on the server's side.
     #[must_use]
     pub fn internal(request_key: HyphenatedUuid) -> Self {
-        Self::new(request_key, ErrorCode::INTERNAL, format!("Internal error, request key: '{request_key}'"))
+        Self::new(
+            request_key,
+            ErrorCode::INTERNAL,
+            format!("Internal error, request key: '{request_key}'"),
+        )
     }
 
-    /// Writes the body. A code that is not `EC` and digits, such as a gateway's, is written as [`ErrorCode::INTERNAL`].
+    /// Writes the body. A code that is not `EC` and digits, such as a gateway's, is written as
+    /// [`ErrorCode::INTERNAL`].
     #[must_use]
     pub fn to_json(&self) -> String {
-        let code = if self.code.is_well_formed() { &self.code } else { &ErrorCode::INTERNAL };
-        let error = JsonObjectWriter::new().string("statusCode", code.as_str()).string("title", &self.title).finish();
-        JsonObjectWriter::new().string("requestKey", &self.request_key.to_string()).raw("error", error).finish()
+        let code = if self.code.is_well_formed() {
+            &self.code
+        } else {
+            &ErrorCode::INTERNAL
+        };
+        let error = JsonObjectWriter::new()
+            .string("statusCode", code.as_str())
+            .string("title", &self.title)
+            .finish();
+        JsonObjectWriter::new()
+            .string("requestKey", &self.request_key.to_string())
+            .raw("error", error)
+            .finish()
     }
 }

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-/// A deviation in a received answer that was tolerated: it breaks a published rule or contradicts the request.
-/// Published samples of live services have most of these (Default: "Statement exchange").
+/// A deviation in a received answer that was tolerated: it breaks a published rule or contradicts
+/// the request. Published samples of live services have most of these (Default: "Statement
+/// exchange").
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplyFinding {
@@ -23,7 +24,8 @@ pub enum ReplyFinding {
         /// What it is.
         found: &'static str,
     },
-    /// `moreTransactionsAvailable` is true without a cursor: the statement cannot be read to its end.
+    /// `moreTransactionsAvailable` is true without a cursor: the statement cannot be read to its
+    /// end.
     #[error("expected a cursor because there are more transactions, found none")]
     MoreWithoutCursor,
     /// A cursor although `moreTransactionsAvailable` is false. It was ignored.
@@ -76,7 +78,8 @@ pub enum ReplyFinding {
         /// How many entries were found.
         found: usize,
     },
-    /// The booking dates contradict `sortOrder`, or the order of the request if `sortOrder` is absent.
+    /// The booking dates contradict `sortOrder`, or the order of the request if `sortOrder` is
+    /// absent.
     #[error("expected the entries in the order {}, found an entry out of order at position {at}", expected.as_str())]
     OutOfOrder {
         /// The order that was expected.
@@ -84,7 +87,8 @@ pub enum ReplyFinding {
         /// The first entry out of order, counted from 1.
         at: usize,
     },
-    /// The document spells the account identifier in another way than the answer, or names the account by its IBAN.
+    /// The document spells the account identifier in another way than the answer, or names the
+    /// account by its IBAN.
     #[error("document: expected the account as spelled in the answer, found {found}")]
     PayloadAccount {
         /// The identifier, cut and escaped.

@@ -27,15 +27,15 @@ pub use finding::ReplyFinding;
 pub use identity::EntryLinks;
 pub use narrative::{AccountKind, EntryChannel, VirtualAccount, apply_narrative, strip_narrative};
 pub use poll::{
-    AccountNotice, AccountPoll, EntryRelation, HandedOver, PageDecision, PollCommit, PollOptions, PollPosition,
-    PollPositionError, PollStep, PolledPage, StatedAccount, StatementDay,
+    AccountNotice, AccountPoll, EntryRelation, HandedOver, PageDecision, PollCommit, PollOptions,
+    PollPosition, PollPositionError, PollStep, PolledPage, StatedAccount, StatementDay,
 };
 pub use position::PagePosition;
 pub use reply::{ReceivedError, ReceivedPage, ReceivedStatement, ReplyError, StatementReply};
 pub use request::{Extract, MaxEntries, RequestError, SortOrder, StatementRequest};
 pub use response::{Page, StatementResponse};
 pub use seen::{
-    EntryIdentity, EntryKey, MAX_POSITION_BYTES, PageRecord, Recorded, SeenEntries, SeenEntry, SeenEntryId,
-    TransactionalSeenEntries, check_position, find_new,
+    EntryIdentity, EntryKey, MAX_POSITION_BYTES, PageRecord, Recorded, SeenEntries, SeenEntry,
+    SeenEntryId, TransactionalSeenEntries, check_position, find_new,
 };
 pub use walk::{Checkpoint, CheckpointError, PageWalk, PendingPage, Step, WalkError};

@@ -1,15 +1,16 @@
 //! What `includeNarrative` shows and hides (Specification: "Request statement").
 //!
-//! - True: an entry of the fast-payment channel has related parties (`RltdPties`) and unstructured remittance text
-//!   (`Ustrd`). A credit to a virtual account also has its number and the issuing branch (`CdtrAcct/Id/Othr`, `Id` and
-//!   `Issr`).
-//! - False: an entry of the fast-payment channel has neither, and no credit of an account with virtual accounts, or
-//!   reversal of one, names its creditor account. Everything else stays: entries of other channels keep their parties
-//!   and text, and an ordinary account's credits their creditor account (Default).
+//! - True: an entry of the fast-payment channel has related parties (`RltdPties`) and unstructured
+//!   remittance text (`Ustrd`). A credit to a virtual account also has its number and the issuing
+//!   branch (`CdtrAcct/Id/Othr`, `Id` and `Issr`).
+//! - False: an entry of the fast-payment channel has neither, and no credit of an account with
+//!   virtual accounts, or reversal of one, names its creditor account. Everything else stays:
+//!   entries of other channels keep their parties and text, and an ordinary account's credits their
+//!   creditor account (Default).
 
 use bankrail_camt052::{
-    AccountId as CamtAccountId, CounterpartyAccount, Direction, Entry, OtherAccountId, Text, Transaction,
-    TransactionParties,
+    AccountId as CamtAccountId, CounterpartyAccount, Direction, Entry, OtherAccountId, Text,
+    Transaction, TransactionParties,
 };
 
 /// The channel of an entry's payment. The message does not carry it; the ledger knows it.
@@ -33,9 +34,15 @@ pub enum AccountKind {
     WithVirtualAccounts,
 }
 
-/// Removes from an entry what the request's `includeNarrative` hides; if it is true, changes nothing. The account
-/// decides on virtual accounts and the channel on parties and text, whatever the entry contains.
-pub fn apply_narrative(entry: &mut Entry, channel: EntryChannel, account: AccountKind, include_narrative: bool) {
+/// Removes from an entry what the request's `includeNarrative` hides; if it is true, changes
+/// nothing. The account decides on virtual accounts and the channel on parties and text, whatever
+/// the entry contains.
+pub fn apply_narrative(
+    entry: &mut Entry,
+    channel: EntryChannel,
+    account: AccountKind,
+    include_narrative: bool,
+) {
     if include_narrative {
         return;
     }
@@ -47,33 +54,48 @@ pub fn apply_narrative(entry: &mut Entry, channel: EntryChannel, account: Accoun
     }
 }
 
-/// Removes the creditor account from all credits of an entry, and from all transactions of a reversal: a credit that is
-/// reversed is a debit, and names the same account.
+/// Removes the creditor account from all credits of an entry, and from all transactions of a
+/// reversal: a credit that is reversed is a debit, and names the same account.
 fn hide_creditor_accounts(entry: &mut Entry) {
     let every = entry.reversal == Some(true);
-    for transaction in of_direction(entry, move |direction| every || *direction == Direction::Credit) {
-        let Some(parties) = &mut transaction.parties else { continue };
+    for transaction in of_direction(entry, move |direction| {
+        every || *direction == Direction::Credit
+    }) {
+        let Some(parties) = &mut transaction.parties else {
+            continue;
+        };
         if parties.creditor_account.take().is_some() && **parties == TransactionParties::default() {
             transaction.parties = None;
         }
     }
 }
 
-/// The credits among an entry's transactions. A transaction that states no direction has that of the entry.
+/// The credits among an entry's transactions. A transaction that states no direction has that of
+/// the entry.
 fn credits(entry: &mut Entry) -> impl Iterator<Item = &mut Transaction> {
     of_direction(entry, |direction| *direction == Direction::Credit)
 }
 
-fn of_direction(entry: &mut Entry, wanted: impl Fn(&Direction) -> bool) -> impl Iterator<Item = &mut Transaction> {
+fn of_direction(
+    entry: &mut Entry,
+    wanted: impl Fn(&Direction) -> bool,
+) -> impl Iterator<Item = &mut Transaction> {
     let whole = &entry.direction;
-    let transactions = entry.details.iter_mut().flat_map(|details| &mut details.transactions);
+    let transactions = entry
+        .details
+        .iter_mut()
+        .flat_map(|details| &mut details.transactions);
     transactions.filter(move |transaction| wanted(transaction.direction.as_ref().unwrap_or(whole)))
 }
 
-/// Removes related parties and unstructured remittance text from all transactions of an entry. Structured remittance
-/// stays.
+/// Removes related parties and unstructured remittance text from all transactions of an entry.
+/// Structured remittance stays.
 pub fn strip_narrative(entry: &mut Entry) {
-    for transaction in entry.details.iter_mut().flat_map(|details| &mut details.transactions) {
+    for transaction in entry
+        .details
+        .iter_mut()
+        .flat_map(|details| &mut details.transactions)
+    {
         transaction.parties = None;
         if let Some(remittance) = &mut transaction.remittance {
             remittance.unstructured.clear();
@@ -110,9 +132,9 @@ impl VirtualAccount {
         issuer: &str = self.issuer.as_str();
     }
 
-    /// Sets this account as the creditor's (`CdtrAcct/Id/Othr`) in all credits of an entry. For an account
-    /// [with virtual accounts](AccountKind::WithVirtualAccounts), [`apply_narrative`] removes it, whatever the entry's
-    /// channel, if `includeNarrative` is false.
+    /// Sets this account as the creditor's (`CdtrAcct/Id/Othr`) in all credits of an entry. For an
+    /// account [with virtual accounts](AccountKind::WithVirtualAccounts), [`apply_narrative`]
+    /// removes it, whatever the entry's channel, if `includeNarrative` is false.
     pub fn show_in(&self, entry: &mut Entry) {
         for transaction in credits(entry) {
             let mut id = OtherAccountId::new(self.number.clone());
@@ -122,10 +144,14 @@ impl VirtualAccount {
         }
     }
 
-    /// The virtual account of an entry's first credit; `None` if that names no account with an issuing branch.
+    /// The virtual account of an entry's first credit; `None` if that names no account with an
+    /// issuing branch.
     #[must_use]
     pub fn of(entry: &Entry) -> Option<Self> {
-        let credit = entry.lines().find(|line| *line.direction() == Direction::Credit)?.transaction?;
+        let credit = entry
+            .lines()
+            .find(|line| *line.direction() == Direction::Credit)?
+            .transaction?;
         match &credit.parties.as_ref()?.creditor_account.as_ref()?.id {
             CamtAccountId::Other(id) => Self::new(id.id.as_str(), id.issuer.as_ref()?.as_str()),
             _ => None,

@@ -1,9 +1,10 @@
 //! The position in the ledger that a server's cursor stands for.
 
-/// The position at which a page ended: 1 to 1024 bytes from which the ledger finds the entry after the page's last one.
+/// The position at which a page ended: 1 to 1024 bytes from which the ledger finds the entry after
+/// the page's last one.
 ///
-/// A position should name an entry, by its key in the ledger, and not count entries. Then no entry is skipped or
-/// repeated if entries are posted between two calls.
+/// A position should name an entry, by its key in the ledger, and not count entries. Then no entry
+/// is skipped or repeated if entries are posted between two calls.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PagePosition(Box<[u8]>);
 
@@ -11,10 +12,13 @@ impl PagePosition {
     /// The most bytes of a position.
     pub const MAX_LENGTH: usize = 1024;
 
-    /// A position of these bytes; `None` if there are none or more than [`PagePosition::MAX_LENGTH`].
+    /// A position of these bytes; `None` if there are none or more than
+    /// [`PagePosition::MAX_LENGTH`].
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        (1..=Self::MAX_LENGTH).contains(&bytes.len()).then(|| Self(bytes.into()))
+        (1..=Self::MAX_LENGTH)
+            .contains(&bytes.len())
+            .then(|| Self(bytes.into()))
     }
 
     /// A position that is a number, such as an entry's row number in the ledger.
@@ -29,7 +33,8 @@ impl PagePosition {
         &self.0
     }
 
-    /// The number of a position made by [`PagePosition::from_number`]; `None` unless it has eight bytes.
+    /// The number of a position made by [`PagePosition::from_number`]; `None` unless it has eight
+    /// bytes.
     #[must_use]
     pub fn as_number(&self) -> Option<u64> {
         Some(u64::from_be_bytes((*self.0).try_into().ok()?))

@@ -5,8 +5,8 @@ use crate::{Cursor, CursorError, ErrorCode, Extract, ReplyFinding, SortOrder, St
 use bankrail_values::json::{self, JsonError, JsonLimits, JsonObject, JsonValue};
 use bankrail_values::{HyphenatedUuid, excerpt};
 
-/// An answer of the statement endpoint: a statement or an error. An error may have any HTTP status, even 200 (Default:
-/// "Statement exchange").
+/// An answer of the statement endpoint: a statement or an error. An error may have any HTTP status,
+/// even 200 (Default: "Statement exchange").
 ///
 /// ```
 /// use bankrail_statement::StatementReply;
@@ -29,7 +29,8 @@ pub enum StatementReply {
 const LIMITS: JsonLimits = JsonLimits::new().max_bytes(usize::MAX);
 
 impl StatementReply {
-    /// Reads an answer. The caller bounds the length of the body; nothing larger than the body is allocated.
+    /// Reads an answer. The caller bounds the length of the body; nothing larger than the body is
+    /// allocated.
     ///
     /// # Errors
     /// [`ReplyError`] if the answer is neither a statement with a 2xx status nor an error object.
@@ -103,14 +104,21 @@ impl ReceivedStatement {
     /// Compares the answer with the request, and adds what differs to the findings.
     ///
     /// # Errors
-    /// [`ReplyError::OtherAccount`] if the answer is about another account. Its entries must not be imported.
+    /// [`ReplyError::OtherAccount`] if the answer is about another account. Its entries must not be
+    /// imported.
     pub fn check_against(&mut self, request: &StatementRequest) -> Result<(), ReplyError> {
         if self.account_id != request.account_id() {
-            return Err(ReplyError::OtherAccount { found: excerpt(&self.account_id) });
+            return Err(ReplyError::OtherAccount {
+                found: excerpt(&self.account_id),
+            });
         }
         match (request.sort_order, self.order()) {
-            (Some(_), None) if self.sort_order.is_none() => self.findings.push(ReplyFinding::SortOrderAbsent),
-            (Some(asked), Some(said)) if asked != said => self.findings.push(ReplyFinding::SortOrderDiffers),
+            (Some(_), None) if self.sort_order.is_none() => {
+                self.findings.push(ReplyFinding::SortOrderAbsent)
+            }
+            (Some(asked), Some(said)) if asked != said => {
+                self.findings.push(ReplyFinding::SortOrderDiffers)
+            }
             _ => {}
         }
         Ok(())
@@ -121,35 +129,68 @@ impl ReceivedStatement {
     /// # Errors
     /// [`ReplyError::Findings`] if there are any.
     pub fn deny_findings(&self) -> Result<(), ReplyError> {
-        if self.findings.is_empty() { Ok(()) } else { Err(ReplyError::Findings { found: self.findings.clone() }) }
+        if self.findings.is_empty() {
+            Ok(())
+        } else {
+            Err(ReplyError::Findings {
+                found: self.findings.clone(),
+            })
+        }
     }
 
-    fn read(mut members: JsonObject<'_>, mut findings: Vec<ReplyFinding>) -> Result<Self, ReplyError> {
+    fn read(
+        mut members: JsonObject<'_>,
+        mut findings: Vec<ReplyFinding>,
+    ) -> Result<Self, ReplyError> {
         let account_id = required_text(&mut members, "accountId")?;
         let extract = required_text(&mut members, "extract")?;
         if Extract::from_wire(&extract).is_none() {
-            findings.push(ReplyFinding::Extract { found: excerpt(&extract) });
+            findings.push(ReplyFinding::Extract {
+                found: excerpt(&extract),
+            });
         }
         let sort_order = optional_text(&mut members, "sortOrder", &mut findings);
         let payload = required_text(&mut members, "payload")?;
         let key = required_text(&mut members, "requestKey")?;
-        let request_key = HyphenatedUuid::parse(&key).map_err(|_| ReplyError::RequestKey { found: excerpt(&key) })?;
+        let request_key = HyphenatedUuid::parse(&key).map_err(|_| ReplyError::RequestKey {
+            found: excerpt(&key),
+        })?;
         if key.bytes().any(|b| b.is_ascii_uppercase()) {
             findings.push(ReplyFinding::RequestKeyCase);
         }
         let page = read_page(&mut members, &mut findings)?;
-        if let Some(found) = sort_order.as_deref().filter(|order| SortOrder::from_wire(order).is_none()) {
-            findings.push(ReplyFinding::UnknownSortOrder { found: excerpt(found) });
+        if let Some(found) = sort_order
+            .as_deref()
+            .filter(|order| SortOrder::from_wire(order).is_none())
+        {
+            findings.push(ReplyFinding::UnknownSortOrder {
+                found: excerpt(found),
+            });
         }
-        Ok(Self { account_id, extract, sort_order, payload, request_key, page, findings })
+        Ok(Self {
+            account_id,
+            extract,
+            sort_order,
+            payload,
+            request_key,
+            page,
+            findings,
+        })
     }
 }
 
-fn read_page(members: &mut JsonObject<'_>, findings: &mut Vec<ReplyFinding>) -> Result<ReceivedPage, ReplyError> {
+fn read_page(
+    members: &mut JsonObject<'_>,
+    findings: &mut Vec<ReplyFinding>,
+) -> Result<ReceivedPage, ReplyError> {
     let more = match members.take("moreTransactionsAvailable") {
         Some(JsonValue::Bool(more)) => more,
         Some(other) => return Err(wrong("moreTransactionsAvailable", "a boolean", &other)),
-        None => return Err(ReplyError::Missing { member: "moreTransactionsAvailable" }),
+        None => {
+            return Err(ReplyError::Missing {
+                member: "moreTransactionsAvailable",
+            });
+        }
     };
     let cursor = match optional_text(members, "cursor", findings) {
         Some(text) if text.is_empty() => {
@@ -218,16 +259,31 @@ impl ReceivedError {
             // OAuth gateways send `"error": "invalid_token"`.
             JsonValue::String(title) => (None, Some(title.into_owned())),
             other => {
-                findings.push(ReplyFinding::Type { member: "error", expected: "an object", found: other.kind() });
+                findings.push(ReplyFinding::Type {
+                    member: "error",
+                    expected: "an object",
+                    found: other.kind(),
+                });
                 (None, None)
             }
         };
         let code = code.as_deref().map(ErrorCode::from_wire);
-        if !code.as_ref().is_some_and(|code| code.is_well_formed() || code.is_gateway()) {
-            let found = code.as_ref().map_or_else(|| "none".to_owned(), |code| excerpt(code.as_str()));
+        if !code
+            .as_ref()
+            .is_some_and(|code| code.is_well_formed() || code.is_gateway())
+        {
+            let found = code
+                .as_ref()
+                .map_or_else(|| "none".to_owned(), |code| excerpt(code.as_str()));
             findings.push(ReplyFinding::ErrorCode { found });
         }
-        Self { status, request_key, code, title, findings }
+        Self {
+            status,
+            request_key,
+            code,
+            title,
+            findings,
+        }
     }
 }
 
@@ -247,13 +303,21 @@ fn optional_text(
     match members.take(member)? {
         JsonValue::String(text) => return Some(text.into_owned()),
         JsonValue::Null => findings.push(ReplyFinding::NullMember { member }),
-        other => findings.push(ReplyFinding::Type { member, expected: "a string", found: other.kind() }),
+        other => findings.push(ReplyFinding::Type {
+            member,
+            expected: "a string",
+            found: other.kind(),
+        }),
     }
     None
 }
 
 fn wrong(member: &'static str, expected: &'static str, found: &JsonValue<'_>) -> ReplyError {
-    ReplyError::Type { member, expected, found: found.kind() }
+    ReplyError::Type {
+        member,
+        expected,
+        found: found.kind(),
+    }
 }
 
 /// Why an answer is neither a statement nor the service's error.

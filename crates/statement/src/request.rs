@@ -1,4 +1,5 @@
-//! The body of a statement request (Specification: "Request statement"; Default: "Statement exchange").
+//! The body of a statement request (Specification: "Request statement"; Default: "Statement
+//! exchange").
 
 use crate::{AccountId, Cursor, CursorError, ErrorCode};
 use bankrail_values::json::{self, JsonError, JsonLimits, JsonObject, JsonObjectWriter, JsonValue};
@@ -20,8 +21,8 @@ use std::num::NonZeroU16;
 #[non_exhaustive]
 pub struct StatementRequest {
     account_id: String,
-    /// `includeNarrative`. If it is absent, the provider decides; ours takes it as true unless told otherwise (Default:
-    /// "Statement exchange").
+    /// `includeNarrative`. If it is absent, the provider decides; ours takes it as true unless told
+    /// otherwise (Default: "Statement exchange").
     pub include_narrative: Option<bool>,
     /// `cursor`, as received with the previous page; `None` for the first page.
     pub cursor: Option<Cursor>,
@@ -50,8 +51,8 @@ impl StatementRequest {
         }
     }
 
-    /// The account's identifier as received. A server answers a text that is not an [`AccountId`] like an unknown
-    /// account.
+    /// The account's identifier as received. A server answers a text that is not an [`AccountId`]
+    /// like an unknown account.
     #[must_use]
     pub fn account_id(&self) -> &str {
         &self.account_id
@@ -60,7 +61,8 @@ impl StatementRequest {
     /// The account's identifier, checked.
     ///
     /// # Errors
-    /// [`ValueError`] if the text is not an [`AccountId`]. A server answers [`ErrorCode::ACCOUNT_NOT_FOUND`].
+    /// [`ValueError`] if the text is not an [`AccountId`]. A server answers
+    /// [`ErrorCode::ACCOUNT_NOT_FOUND`].
     pub fn account(&self) -> Result<AccountId, ValueError> {
         AccountId::parse(&self.account_id)
     }
@@ -97,14 +99,19 @@ impl StatementRequest {
     /// - Members with other names are ignored.
     ///
     /// # Errors
-    /// [`RequestError`] if the body is not a statement request. A server answers 400 with [`ErrorCode::VALIDATION`].
+    /// [`RequestError`] if the body is not a statement request. A server answers 400 with
+    /// [`ErrorCode::VALIDATION`].
     pub fn from_json(body: &[u8]) -> Result<Self, RequestError> {
-        let mut members =
-            json::read_object(body, &JsonLimits::new().max_bytes(Self::MAX_BYTES)).map_err(RequestError::Json)?;
+        let mut members = json::read_object(body, &JsonLimits::new().max_bytes(Self::MAX_BYTES))
+            .map_err(RequestError::Json)?;
         let account_id = match members.take("accountId") {
             Some(JsonValue::String(text)) => text.into_owned(),
             Some(other) => return Err(wrong("accountId", "a string", other.kind())),
-            None => return Err(RequestError::Missing { member: "accountId" }),
+            None => {
+                return Err(RequestError::Missing {
+                    member: "accountId",
+                });
+            }
         };
         Ok(Self {
             account_id,
@@ -113,13 +120,20 @@ impl StatementRequest {
                 Some(JsonValue::Bool(include)) => Some(include),
                 Some(JsonValue::String(text)) if text == "true" => Some(true),
                 Some(JsonValue::String(text)) if text == "false" => Some(false),
-                Some(other) => return Err(wrong("includeNarrative", "true or false", other.kind())),
+                Some(other) => {
+                    return Err(wrong("includeNarrative", "true or false", other.kind()));
+                }
             },
             cursor: text(&mut members, "cursor")?
                 .map(|text| Cursor::parse(&text))
                 .transpose()
                 .map_err(RequestError::Cursor)?,
-            sort_order: choice(&mut members, "sortOrder", "forward or backward", SortOrder::from_wire)?,
+            sort_order: choice(
+                &mut members,
+                "sortOrder",
+                "forward or backward",
+                SortOrder::from_wire,
+            )?,
             max_entries: match members.take("maxEntries") {
                 None | Some(JsonValue::Null) => None,
                 Some(value) => Some(max_entries(&value)?),
@@ -129,7 +143,10 @@ impl StatementRequest {
     }
 }
 
-fn text(members: &mut JsonObject<'_>, member: &'static str) -> Result<Option<String>, RequestError> {
+fn text(
+    members: &mut JsonObject<'_>,
+    member: &'static str,
+) -> Result<Option<String>, RequestError> {
     match members.take(member) {
         None | Some(JsonValue::Null) => Ok(None),
         Some(JsonValue::String(text)) => Ok(Some(text.into_owned())),
@@ -144,27 +161,44 @@ fn choice<T>(
     expected: &'static str,
     read: fn(&str) -> Option<T>,
 ) -> Result<Option<T>, RequestError> {
-    let Some(text) = text(members, member)? else { return Ok(None) };
-    let found = || RequestError::Value { member, expected, found: excerpt(&text) };
+    let Some(text) = text(members, member)? else {
+        return Ok(None);
+    };
+    let found = || RequestError::Value {
+        member,
+        expected,
+        found: excerpt(&text),
+    };
     read(&text).map(Some).ok_or_else(found)
 }
 
 fn max_entries(value: &JsonValue<'_>) -> Result<MaxEntries, RequestError> {
     let number = match value {
-        JsonValue::Number(number) => number.as_u64().and_then(|number| u16::try_from(number).ok()).or_else(|| {
-            // `48.0` is the same number as `48` (JSON Schema: an integer).
-            let number = number.to_f64()?;
-            (1..=MaxEntries::MAX.get()).find(|whole| f64::from(*whole) == number)
-        }),
-        JsonValue::String(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => digits.parse().ok(),
+        JsonValue::Number(number) => number
+            .as_u64()
+            .and_then(|number| u16::try_from(number).ok())
+            .or_else(|| {
+                // `48.0` is the same number as `48` (JSON Schema: an integer).
+                let number = number.to_f64()?;
+                (1..=MaxEntries::MAX.get()).find(|whole| f64::from(*whole) == number)
+            }),
+        JsonValue::String(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => {
+            digits.parse().ok()
+        }
         JsonValue::String(_) => None,
         other => return Err(wrong("maxEntries", "a number", other.kind())),
     };
-    number.and_then(MaxEntries::new).ok_or(RequestError::MaxEntries)
+    number
+        .and_then(MaxEntries::new)
+        .ok_or(RequestError::MaxEntries)
 }
 
 fn wrong(member: &'static str, expected: &'static str, found: &'static str) -> RequestError {
-    RequestError::Type { member, expected, found }
+    RequestError::Type {
+        member,
+        expected,
+        found,
+    }
 }
 
 /// The order of a statement's entries.
@@ -190,12 +224,14 @@ impl SortOrder {
 
     /// The order with this wire text.
     pub(crate) fn from_wire(text: &str) -> Option<Self> {
-        [Self::Forward, Self::Backward].into_iter().find(|order| order.as_str() == text)
+        [Self::Forward, Self::Backward]
+            .into_iter()
+            .find(|order| order.as_str() == text)
     }
 }
 
-/// The period of a statement. A request for earlier days (`priorday`) is refused: their statement is another message,
-/// camt.053.
+/// The period of a statement. A request for earlier days (`priorday`) is refused: their statement
+/// is another message, camt.053.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Extract {
@@ -230,7 +266,9 @@ impl MaxEntries {
     /// Checks a number; `None` outside 1 to 1000.
     #[must_use]
     pub fn new(number: u16) -> Option<Self> {
-        NonZeroU16::new(number).map(Self).filter(|most| *most <= Self::MAX)
+        NonZeroU16::new(number)
+            .map(Self)
+            .filter(|most| *most <= Self::MAX)
     }
 
     /// The number.
@@ -250,8 +288,8 @@ impl Default for MaxEntries {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// The body is longer than [`StatementRequest::MAX_BYTES`], or is not a JSON object by the rules of
-    /// [`bankrail_values::json`].
+    /// The body is longer than [`StatementRequest::MAX_BYTES`], or is not a JSON object by the
+    /// rules of [`bankrail_values::json`].
     #[error("the body is not acceptable JSON: {0}")]
     Json(JsonError),
     /// A required member is absent.

@@ -5,10 +5,13 @@ use bankrail_camt052::{Document, WriteError};
 use bankrail_values::HyphenatedUuid;
 use bankrail_values::json;
 
-/// Whether there is a next page: the two combinations of `moreTransactionsAvailable` and `cursor` that the
-/// specification allows.
+/// Whether there is a next page: the two combinations of `moreTransactionsAvailable` and `cursor`
+/// that the specification allows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "the specification has exactly these two")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "the specification has exactly these two"
+)]
 pub enum Page {
     /// `moreTransactionsAvailable` is false and there is no `cursor`.
     Last,
@@ -19,8 +22,8 @@ pub enum Page {
     },
 }
 
-/// The members of a successful answer except the payload, which [`StatementResponse::write_json`] writes directly into
-/// the JSON text.
+/// The members of a successful answer except the payload, which [`StatementResponse::write_json`]
+/// writes directly into the JSON text.
 ///
 /// ```
 /// use bankrail_statement::{AccountId, Page, StatementResponse};
@@ -40,8 +43,8 @@ pub enum Page {
 pub struct StatementResponse {
     /// The account asked for.
     pub account: AccountId,
-    /// `sortOrder`. The specification shows it for accounts with virtual-account details only. It should be on all
-    /// pages of a statement or on none (Default).
+    /// `sortOrder`. The specification shows it for accounts with virtual-account details only. It
+    /// should be on all pages of a statement or on none (Default).
     pub sort_order: Option<SortOrder>,
     /// The request key of this call.
     pub request_key: HyphenatedUuid,
@@ -53,7 +56,12 @@ impl StatementResponse {
     /// An answer without `sortOrder`.
     #[must_use]
     pub fn new(account: &AccountId, request_key: HyphenatedUuid, page: Page) -> Self {
-        Self { account: account.clone(), sort_order: None, request_key, page }
+        Self {
+            account: account.clone(),
+            sort_order: None,
+            request_key,
+            page,
+        }
     }
 
     /// Writes the answer with a document's XML text as its payload.
@@ -69,17 +77,19 @@ impl StatementResponse {
     pub fn write_json_of<'a>(&self, payload: impl IntoIterator<Item = &'a str>, out: &mut String) {
         self.write_head(out);
         out.push('"');
-        payload.into_iter().for_each(|part| json::write_content(part, out));
+        payload
+            .into_iter()
+            .for_each(|part| json::write_content(part, out));
         out.push('"');
         self.write_tail(out);
     }
 
-    /// Appends the answer with a document as its payload to `out`. The XML is written directly into the JSON text,
-    /// without a copy.
+    /// Appends the answer with a document as its payload to `out`. The XML is written directly into
+    /// the JSON text, without a copy.
     ///
     /// # Errors
-    /// [`WriteError`] if the document lacks a mandatory element or has a text that XML cannot carry. `out` is then
-    /// unchanged.
+    /// [`WriteError`] if the document lacks a mandatory element or has a text that XML cannot
+    /// carry. `out` is then unchanged.
     pub fn write_json(&self, document: &Document, out: &mut String) -> Result<(), WriteError> {
         let length = out.len();
         self.write_head(out);

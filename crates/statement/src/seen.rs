@@ -2,10 +2,11 @@
 //!
 //! Statements overlap, because each poll of an intraday statement lists the day from its beginning.
 //!
-//! - An entry with a reference of the bank is identified by it. If one page has a reference twice, as for the parts of
-//!   a batch, these are two entries, because a page lists no entry twice.
-//! - Two entries without a reference may have the same content and yet be different payments, so they are counted: the
-//!   n-th entry with some content in one walk through the pages is the same entry as the n-th in another walk.
+//! - An entry with a reference of the bank is identified by it. If one page has a reference twice,
+//!   as for the parts of a batch, these are two entries, because a page lists no entry twice.
+//! - Two entries without a reference may have the same content and yet be different payments, so
+//!   they are counted: the n-th entry with some content in one walk through the pages is the same
+//!   entry as the n-th in another walk.
 //!
 //! ```
 //! use bankrail_statement::{EntryIdentity, EntryKey, PageWalk, ReceivedPage};
@@ -35,8 +36,8 @@ bankrail_values::hash_value! {
 }
 
 bankrail_values::hash_value! {
-    /// What identifies an entry of an account in the caller's own tables, the same in every poll: made from its
-    /// [`EntryKey`] and its number among those with the same key.
+    /// What identifies an entry of an account in the caller's own tables, the same in every poll:
+    /// made from its [`EntryKey`] and its number among those with the same key.
     pub struct SeenEntryId;
 }
 
@@ -48,21 +49,32 @@ pub struct EntryIdentity {
     pub key: EntryKey,
     /// Its booking day, else its value day. A store forgets entries by their day.
     pub day: Option<Date>,
-    /// Whether the key is made from a reference of the bank, and names the same entry on every page.
+    /// Whether the key is made from a reference of the bank, and names the same entry on every
+    /// page.
     pub has_reference: bool,
 }
 
 impl EntryIdentity {
-    /// An entry identified by its content. Entries with the same key are counted as different entries.
+    /// An entry identified by its content. Entries with the same key are counted as different
+    /// entries.
     #[must_use]
     pub fn by_content(key: EntryKey, day: Option<Date>) -> Self {
-        Self { key, day, has_reference: false }
+        Self {
+            key,
+            day,
+            has_reference: false,
+        }
     }
 
-    /// An entry identified by a reference. Entries with the same key are the same entry, unless they are on one page.
+    /// An entry identified by a reference. Entries with the same key are the same entry, unless
+    /// they are on one page.
     #[must_use]
     pub fn by_reference(key: EntryKey, day: Option<Date>) -> Self {
-        Self { key, day, has_reference: true }
+        Self {
+            key,
+            day,
+            has_reference: true,
+        }
     }
 }
 
@@ -82,27 +94,38 @@ impl SeenEntry {
     /// An entry with this key, occurrence and day.
     #[must_use]
     pub fn new(key: EntryKey, occurrence: u32, day: Option<Date>) -> Self {
-        Self { key, occurrence, day }
+        Self {
+            key,
+            occurrence,
+            day,
+        }
     }
 
-    /// An identifier of this entry that is the same in every poll. If entries are stored with the account and this
-    /// identifier as a unique key, each is imported exactly once, even if a page is processed again after a crash.
+    /// An identifier of this entry that is the same in every poll. If entries are stored with the
+    /// account and this identifier as a unique key, each is imported exactly once, even if a page
+    /// is processed again after a crash.
     #[must_use]
     pub fn id(&self) -> SeenEntryId {
-        let hash = Sha256::new().chain_update(self.key.0).chain_update(self.occurrence.to_be_bytes());
+        let hash = Sha256::new()
+            .chain_update(self.key.0)
+            .chain_update(self.occurrence.to_be_bytes());
         SeenEntryId(hash.finalize().into())
     }
 
-    /// What a store keeps of this key once this entry is recorded over what it knows; `None` if nothing changes. For
-    /// engines of [`SeenEntries`].
+    /// What a store keeps of this key once this entry is recorded over what it knows; `None` if
+    /// nothing changes. For engines of [`SeenEntries`].
     ///
     /// - Only an occurrence above the known one changes anything.
-    /// - Of two days the later one is kept, and a key without a day stays without one: it is never forgotten.
+    /// - Of two days the later one is kept, and a key without a day stays without one: it is never
+    ///   forgotten.
     #[must_use]
     pub fn recorded_over(&self, known: Option<&Self>) -> Option<Self> {
         let known_count = known.map_or(0, |known| known.occurrence);
         let later = |known: &Self| known.day.zip(self.day).map(|(known, own)| known.max(own));
-        self.is_above(known_count).then(|| Self { day: known.map_or(self.day, later), ..self.clone() })
+        self.is_above(known_count).then(|| Self {
+            day: known.map_or(self.day, later),
+            ..self.clone()
+        })
     }
 
     /// Whether the entry is new to a store that knows this occurrence of its key.
@@ -138,10 +161,16 @@ impl EntryCounter {
         let count = if entry.has_reference {
             page.references.entry(entry.key).or_default()
         } else {
-            page.contents.entry(entry.key).or_insert_with(|| self.count_of(entry.key))
+            page.contents
+                .entry(entry.key)
+                .or_insert_with(|| self.count_of(entry.key))
         };
         *count = count.saturating_add(1);
-        SeenEntry { key: entry.key, occurrence: *count, day: entry.day }
+        SeenEntry {
+            key: entry.key,
+            occurrence: *count,
+            day: entry.day,
+        }
     }
 
     pub(crate) fn advance(&mut self, page: &PageCounts) {
@@ -158,18 +187,23 @@ impl EntryCounter {
     }
 
     pub(crate) fn from_counts(counts: impl IntoIterator<Item = (EntryKey, u32)>) -> Self {
-        Self { counts: counts.into_iter().collect() }
+        Self {
+            counts: counts.into_iter().collect(),
+        }
     }
 }
 
-/// The most bytes of a position that [`SeenEntries::record`] keeps: 1 MiB. Default: a bound of this crate.
+/// The most bytes of a position that [`SeenEntries::record`] keeps: 1 MiB. Default: a bound of this
+/// crate.
 pub const MAX_POSITION_BYTES: usize = 1 << 20;
 
-/// A store of the entries that were imported, and of the position that the walk through each account's statement has
-/// reached.
+/// A store of the entries that were imported, and of the position that the walk through each
+/// account's statement has reached.
 ///
-/// - It keeps the highest recorded occurrence of each key. [`SeenEntry::recorded_over`] says what that means for days.
-/// - A position is text that the store does not interpret, such as a [`Checkpoint`](crate::Checkpoint) written as JSON.
+/// - It keeps the highest recorded occurrence of each key. [`SeenEntry::recorded_over`] says what
+///   that means for days.
+/// - A position is text that the store does not interpret, such as a
+///   [`Checkpoint`](crate::Checkpoint) written as JSON.
 /// - Accounts are kept apart, and compared byte for byte.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not store imported entries",
@@ -179,14 +213,20 @@ pub const MAX_POSITION_BYTES: usize = 1 << 20;
 )]
 pub trait SeenEntries: fmt::Debug + Send + Sync {
     /// The highest recorded occurrence of each key, in the same order; 0 for an unknown one.
-    fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>>;
+    fn counts<'a>(
+        &'a self,
+        account: &'a AccountId,
+        keys: &'a [EntryKey],
+    ) -> StoreFuture<'a, Vec<u32>>;
 
-    /// Records all of these entries or none, and replaces the account's position in the same step if there is one here.
+    /// Records all of these entries or none, and replaces the account's position in the same step
+    /// if there is one here.
     ///
-    /// - Recording an occurrence not above the recorded one changes nothing, so a record may be repeated.
+    /// - Recording an occurrence not above the recorded one changes nothing, so a record may be
+    ///   repeated.
     /// - With `None` the position stays as it is.
-    /// - A position of more than [`MAX_POSITION_BYTES`] is refused with [`StoreErrorKind::Full`], and nothing is
-    ///   recorded ([`check_position`]).
+    /// - A position of more than [`MAX_POSITION_BYTES`] is refused with [`StoreErrorKind::Full`],
+    ///   and nothing is recorded ([`check_position`]).
     fn record<'a>(
         &'a self,
         account: &'a AccountId,
@@ -197,8 +237,8 @@ pub trait SeenEntries: fmt::Debug + Send + Sync {
     /// The account's position as last recorded; `None` if none was.
     fn position<'a>(&'a self, account: &'a AccountId) -> StoreFuture<'a, Option<String>>;
 
-    /// Forgets the entries of days before `day`, and returns the number of keys forgotten. Entries without a day stay,
-    /// and so does the position.
+    /// Forgets the entries of days before `day`, and returns the number of keys forgotten. Entries
+    /// without a day stay, and so does the position.
     ///
     /// A day must be kept as long as a statement can still list its entries.
     fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64>;
@@ -209,8 +249,14 @@ pub trait SeenEntries: fmt::Debug + Send + Sync {
 /// # Errors
 /// [`StoreErrorKind::Full`] for more than [`MAX_POSITION_BYTES`].
 pub fn check_position(position: Option<&str>) -> Result<(), StoreError> {
-    match position.map(str::len).filter(|found| *found > MAX_POSITION_BYTES) {
-        Some(found) => Err(StoreError::new(StoreErrorKind::Full, PositionTooLong { found })),
+    match position
+        .map(str::len)
+        .filter(|found| *found > MAX_POSITION_BYTES)
+    {
+        Some(found) => Err(StoreError::new(
+            StoreErrorKind::Full,
+            PositionTooLong { found },
+        )),
         None => Ok(()),
     }
 }
@@ -223,10 +269,12 @@ struct PositionTooLong {
 
 /// Returns for each entry of a page, in order, whether it is new.
 ///
-/// - Nothing is recorded. A store with transactions imports the new entries and records the page in one step:
-///   [`TransactionalSeenEntries::record_with`]. With another store, import the new entries first, under
-///   [`SeenEntry::id`], then [`SeenEntries::record`] the whole page with the position after it.
-/// - Two processes that walk through an account at once both find the same entries new. Only `record_with` notices.
+/// - Nothing is recorded. A store with transactions imports the new entries and records the page in
+///   one step: [`TransactionalSeenEntries::record_with`]. With another store, import the new
+///   entries first, under [`SeenEntry::id`], then [`SeenEntries::record`] the whole page with the
+///   position after it.
+/// - Two processes that walk through an account at once both find the same entries new. Only
+///   `record_with` notices.
 ///
 /// # Errors
 /// [`StoreError`] of the store. Nothing has changed then.
@@ -238,5 +286,9 @@ pub async fn find_new(
     let keys: Vec<EntryKey> = page.iter().map(|entry| entry.key).collect();
     let counts = store.counts(account, &keys).await?;
     let known = counts.into_iter().chain(std::iter::repeat(0));
-    Ok(page.iter().zip(known).map(|(entry, count)| entry.is_above(count)).collect())
+    Ok(page
+        .iter()
+        .zip(known)
+        .map(|(entry, count)| entry.is_above(count))
+        .collect())
 }

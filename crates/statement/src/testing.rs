@@ -1,12 +1,20 @@
 //! The suites that every engine of [`SeenEntries`](crate::SeenEntries) and
-//! [`TransactionalSeenEntries`](crate::TransactionalSeenEntries) runs, and a naive model of both (feature `testing`).
+//! [`TransactionalSeenEntries`](crate::TransactionalSeenEntries) runs, and a naive model of both
+//! (feature `testing`).
 //!
-//! A suite panics with the rule that an engine breaks. It needs no runtime of its own: await it in a test.
+//! A suite panics with the rule that an engine breaks. It needs no runtime of its own: await it in
+//! a test.
 
 mod model;
-#[allow(clippy::indexing_slicing, reason = "a suite says what it expects by panicking")]
+#[allow(
+    clippy::indexing_slicing,
+    reason = "a suite says what it expects by panicking"
+)]
 mod suite;
-#[allow(clippy::indexing_slicing, reason = "a suite says what it expects by panicking")]
+#[allow(
+    clippy::indexing_slicing,
+    reason = "a suite says what it expects by panicking"
+)]
 mod transactional_suite;
 
 pub use model::{ModelSeenEntries, ModelWork};

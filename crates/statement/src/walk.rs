@@ -10,8 +10,8 @@ use std::collections::HashSet;
 /// A walk through the pages of one statement.
 ///
 /// - [`PageWalk::receive`] turns a received page into a [`PendingPage`].
-/// - [`PendingPage::stored`] advances the walk. If the pending page is dropped instead, the walk is unchanged and
-///   [`PageWalk::cursor`] asks for the same page again.
+/// - [`PendingPage::stored`] advances the walk. If the pending page is dropped instead, the walk is
+///   unchanged and [`PageWalk::cursor`] asks for the same page again.
 /// - A repeated cursor is an error, and so is a next page after the most pages of the walk
 ///   ([`PageWalk::DEFAULT_MAX_PAGES`] unless set by [`PageWalk::max_pages`]).
 ///
@@ -41,14 +41,20 @@ impl PageWalk {
     /// A walk that starts with the first page.
     #[must_use]
     pub fn new() -> Self {
-        Self { cursors: Cursors::starting_at(None, Self::DEFAULT_MAX_PAGES), counter: EntryCounter::default() }
+        Self {
+            cursors: Cursors::starting_at(None, Self::DEFAULT_MAX_PAGES),
+            counter: EntryCounter::default(),
+        }
     }
 
     /// A walk that continues after the page of a checkpoint.
     #[must_use]
     pub fn resume(checkpoint: Checkpoint) -> Self {
         let cursors = Cursors::starting_at(Some(checkpoint.cursor), Self::DEFAULT_MAX_PAGES);
-        Self { cursors, counter: checkpoint.counter }
+        Self {
+            cursors,
+            counter: checkpoint.counter,
+        }
     }
 
     /// Sets the most pages of this walk.
@@ -70,11 +76,20 @@ impl PageWalk {
         self.cursors.pages()
     }
 
-    /// Takes the page that was received for [`PageWalk::cursor`], with the identities of its entries in their order.
+    /// Takes the page that was received for [`PageWalk::cursor`], with the identities of its
+    /// entries in their order.
     pub fn receive(&mut self, page: &ReceivedPage, entries: &[EntryIdentity]) -> PendingPage<'_> {
         let mut counts = PageCounts::default();
-        let entries = entries.iter().map(|entry| self.counter.count(&mut counts, entry)).collect();
-        PendingPage { walk: self, page: page.clone(), entries, counts }
+        let entries = entries
+            .iter()
+            .map(|entry| self.counter.count(&mut counts, entry))
+            .collect();
+        PendingPage {
+            walk: self,
+            page: page.clone(),
+            entries,
+            counts,
+        }
     }
 }
 
@@ -95,28 +110,34 @@ pub struct PendingPage<'a> {
 }
 
 impl PendingPage<'_> {
-    /// The page's entries, counted over the whole walk. Pass them to [`find_new`](crate::find_new), then to
-    /// [`record_with`](crate::TransactionalSeenEntries::record_with) or, after the import, to
-    /// [`SeenEntries::record`](crate::SeenEntries::record), with the checkpoint as the position.
+    /// The page's entries, counted over the whole walk. Pass them to [`find_new`](crate::find_new),
+    /// then to [`record_with`](crate::TransactionalSeenEntries::record_with) or, after the import,
+    /// to [`SeenEntries::record`](crate::SeenEntries::record), with the checkpoint as the position.
     #[must_use]
     pub fn entries(&self) -> &[SeenEntry] {
         &self.entries
     }
 
-    /// The checkpoint to store with the page or after it, from which the walk continues after a crash; `None` if there
-    /// is no next page.
+    /// The checkpoint to store with the page or after it, from which the walk continues after a
+    /// crash; `None` if there is no next page.
     #[must_use]
     pub fn checkpoint(&self) -> Option<Checkpoint> {
-        let ReceivedPage::More { cursor } = &self.page else { return None };
+        let ReceivedPage::More { cursor } = &self.page else {
+            return None;
+        };
         let mut counter = self.walk.counter.clone();
         counter.advance(&self.counts);
-        Some(Checkpoint { cursor: cursor.clone(), counter })
+        Some(Checkpoint {
+            cursor: cursor.clone(),
+            counter,
+        })
     }
 
     /// Confirms that the page's entries are stored, and advances the walk.
     ///
     /// # Errors
-    /// [`WalkError`] if the statement cannot be read to its end. This page and those before it are valid.
+    /// [`WalkError`] if the statement cannot be read to its end. This page and those before it are
+    /// valid.
     pub fn stored(self) -> Result<Step, WalkError> {
         self.walk.counter.advance(&self.counts);
         self.walk.cursors.advance(&self.page)
@@ -135,7 +156,12 @@ pub(crate) struct Cursors {
 impl Cursors {
     /// A walk whose first request has this cursor.
     pub(crate) fn starting_at(first: Option<Cursor>, max_pages: usize) -> Self {
-        Self { used: first.iter().map(digest).collect(), next: first, pages: 0, max_pages }
+        Self {
+            used: first.iter().map(digest).collect(),
+            next: first,
+            pages: 0,
+            max_pages,
+        }
     }
 
     /// The cursor of the next request.
@@ -157,9 +183,9 @@ impl Cursors {
             ReceivedPage::More { cursor } if self.used.contains(&digest(cursor)) => {
                 Err(WalkError::RepeatedCursor { page: pages })
             }
-            ReceivedPage::More { .. } if pages >= self.max_pages => {
-                Err(WalkError::TooManyPages { limit: self.max_pages })
-            }
+            ReceivedPage::More { .. } if pages >= self.max_pages => Err(WalkError::TooManyPages {
+                limit: self.max_pages,
+            }),
             ReceivedPage::More { cursor } => Ok(Step::Fetch(cursor.clone())),
         }
     }
@@ -211,14 +237,15 @@ pub enum WalkError {
         /// The most pages of the walk.
         limit: usize,
     },
-    /// Pages follow each other that list nothing, or only entries that were on earlier pages of the walk. Only polls
-    /// ([`AccountPoll`](crate::AccountPoll)) judge this.
+    /// Pages follow each other that list nothing, or only entries that were on earlier pages of the
+    /// walk. Only polls ([`AccountPoll`](crate::AccountPoll)) judge this.
     #[error("expected another entry on one of {pages} pages in a row, found none and a next page")]
     NothingMore {
         /// How many pages there were.
         pages: usize,
     },
-    /// In one poll, walks had to begin again at the first page too often, because the service refused their cursors.
+    /// In one poll, walks had to begin again at the first page too often, because the service
+    /// refused their cursors.
     #[error("expected a walk to reach the last page, found {walks} that had to begin again")]
     BeganAgain {
         /// How many walks there were.
@@ -226,8 +253,9 @@ pub enum WalkError {
     },
 }
 
-/// What a client stores between two pages: the cursor and the counts of the entries so far. Without the counts, a
-/// resumed walk would mistake the second of two entries with the same content for the first.
+/// What a client stores between two pages: the cursor and the counts of the entries so far. Without
+/// the counts, a resumed walk would mistake the second of two entries with the same content for the
+/// first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     cursor: Cursor,
@@ -261,12 +289,19 @@ impl Checkpoint {
 
     fn read(text: &str) -> Option<Self> {
         // No limits: the text is from a trusted store and may have any number of counts.
-        let limits = JsonLimits::new().max_bytes(usize::MAX).max_values(usize::MAX);
+        let limits = JsonLimits::new()
+            .max_bytes(usize::MAX)
+            .max_values(usize::MAX);
         let object = json::read_object(text.as_bytes(), &limits).ok()?;
-        let JsonValue::Number(version) = object.get("version")? else { return None };
+        let JsonValue::Number(version) = object.get("version")? else {
+            return None;
+        };
         let counts = counts::from_json(object.get("counts")?)?;
         let cursor = Cursor::parse(object.get("cursor")?.as_str()?).ok()?;
-        (version.as_u64() == Some(1)).then(|| Self { cursor, counter: EntryCounter::from_counts(counts) })
+        (version.as_u64() == Some(1)).then(|| Self {
+            cursor,
+            counter: EntryCounter::from_counts(counts),
+        })
     }
 }
 

@@ -9,5 +9,8 @@ pub(crate) fn check_sealed(token: &CachedToken) -> Result<(), StoreError> {
     if found <= most {
         return Ok(());
     }
-    Err(StoreError::new(StoreErrorKind::Full, format!("sealed token: expected at most {most} bytes, found {found}")))
+    Err(StoreError::new(
+        StoreErrorKind::Full,
+        format!("sealed token: expected at most {most} bytes, found {found}"),
+    ))
 }

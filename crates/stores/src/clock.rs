@@ -1,6 +1,7 @@
 //! Whose clock decides about shared counters.
 
-/// Whose clock decides on the charges of rate-limit counters that several machines share on a server.
+/// Whose clock decides on the charges of rate-limit counters that several machines share on a
+/// server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "one side's or the other's")]
 pub enum CounterClock {

@@ -1,5 +1,5 @@
-//! Rows of the engines that keep fields by name: which column holds which field. A value that cannot be read back is a
-//! corrupt record.
+//! Rows of the engines that keep fields by name: which column holds which field. A value that
+//! cannot be read back is a corrupt record.
 
 use bankrail_values::{StoreError, StoreErrorKind, Timestamp};
 use std::error::Error;
@@ -23,8 +23,8 @@ pub(crate) trait FromRow: Sized {
     fn read(row: &impl Columns) -> Result<Self, StoreError>;
 }
 
-/// A row of SQLite or PostgreSQL, with its columns by name, for statements that both engines run. A value of another
-/// kind than it is read as is a corrupt record.
+/// A row of SQLite or PostgreSQL, with its columns by name, for statements that both engines run. A
+/// value of another kind than it is read as is a corrupt record.
 pub trait Cells {
     /// A number, or a truth value as 0 or 1.
     ///
@@ -48,11 +48,19 @@ pub trait Cells {
 /// What the fields of records are read from.
 pub(crate) trait Columns: Cells {
     fn number<T: TryFrom<i64, Error: Into<Cause>>>(&self, column: &str) -> Result<T, StoreError> {
-        there(column, self.integer(column)?)?.try_into().map_err(corrupt)
+        there(column, self.integer(column)?)?
+            .try_into()
+            .map_err(corrupt)
     }
 
-    fn optional<T: TryFrom<i64, Error: Into<Cause>>>(&self, column: &str) -> Result<Option<T>, StoreError> {
-        self.integer(column)?.map(T::try_from).transpose().map_err(corrupt)
+    fn optional<T: TryFrom<i64, Error: Into<Cause>>>(
+        &self,
+        column: &str,
+    ) -> Result<Option<T>, StoreError> {
+        self.integer(column)?
+            .map(T::try_from)
+            .transpose()
+            .map_err(corrupt)
     }
 
     fn instant(&self, column: &str) -> Result<Timestamp, StoreError> {
@@ -68,7 +76,11 @@ pub(crate) trait Columns: Cells {
     }
 
     /// A stable name.
-    fn named<T>(&self, column: &str, from_name: impl FnOnce(&str) -> Option<T>) -> Result<T, StoreError> {
+    fn named<T>(
+        &self,
+        column: &str,
+        from_name: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, StoreError> {
         let name = there(column, self.text(column)?)?;
         from_name(name).ok_or_else(|| corrupt(format!("expected a known name, found {name:?}")))
     }
@@ -78,19 +90,28 @@ pub(crate) trait Columns: Cells {
     }
 
     fn array<const N: usize>(&self, column: &str) -> Result<[u8; N], StoreError> {
-        there(column, self.blob(column)?)?.try_into().map_err(corrupt)
+        there(column, self.blob(column)?)?
+            .try_into()
+            .map_err(corrupt)
     }
 }
 
 impl<R: Cells> Columns for R {}
 
 fn there<T>(column: &str, value: Option<T>) -> Result<T, StoreError> {
-    value.ok_or_else(|| corrupt(format!("expected a value in the column {column}, found none")))
+    value.ok_or_else(|| {
+        corrupt(format!(
+            "expected a value in the column {column}, found none"
+        ))
+    })
 }
 
 fn instant(millis: i64) -> Result<Timestamp, StoreError> {
-    Timestamp::from_unix_millis(millis)
-        .ok_or_else(|| corrupt(format!("expected an instant in milliseconds, found {millis}")))
+    Timestamp::from_unix_millis(millis).ok_or_else(|| {
+        corrupt(format!(
+            "expected an instant in milliseconds, found {millis}"
+        ))
+    })
 }
 
 /// The instant in the column `at`.
@@ -110,7 +131,12 @@ impl FromRow for bankrail_client_assertion::token::CachedToken {
 #[cfg(feature = "client-assertion")]
 impl FromRow for bankrail_client_assertion::token::TokenGrant {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
-        Ok(Self::new(row.parsed("customer")?, row.parsed("scopes")?, row.instant("issued")?, row.instant("expires")?))
+        Ok(Self::new(
+            row.parsed("customer")?,
+            row.parsed("scopes")?,
+            row.instant("issued")?,
+            row.instant("expires")?,
+        ))
     }
 }
 
@@ -118,8 +144,11 @@ impl FromRow for bankrail_client_assertion::token::TokenGrant {
 #[cfg(all(feature = "rate-limit", any(feature = "sqlite", feature = "postgres")))]
 impl FromRow for Option<bankrail_rate_limit::State> {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
-        let Some(high_water) = row.optional_instant("high_water")? else { return Ok(None) };
-        row.named("counts", |text| crate::counts::read(high_water, text)).map(Some)
+        let Some(high_water) = row.optional_instant("high_water")? else {
+            return Ok(None);
+        };
+        row.named("counts", |text| crate::counts::read(high_water, text))
+            .map(Some)
     }
 }
 
@@ -127,7 +156,9 @@ impl FromRow for Option<bankrail_rate_limit::State> {
 #[cfg(feature = "webhook")]
 impl FromRow for bankrail_webhook::history::KeptHistory {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
-        let history = row.blob("history")?.and_then(bankrail_webhook::history::History::from_json);
+        let history = row
+            .blob("history")?
+            .and_then(bankrail_webhook::history::History::from_json);
         Ok(Self {
             number: row.number("id")?,
             scope: row.parsed("scope")?,

@@ -1,4 +1,5 @@
-//! The counts of a [`State`] in a column of a table: length, current and previous of each window, with spaces.
+//! The counts of a [`State`] in a column of a table: length, current and previous of each window,
+//! with spaces.
 
 use bankrail_rate_limit::{Counts, MAX_WINDOWS, State};
 use bankrail_values::Timestamp;
@@ -6,7 +7,12 @@ use std::fmt::Write as _;
 
 pub(crate) fn written(state: &State) -> String {
     let mut text = String::new();
-    for Counts { length, current, previous } in state.counts() {
+    for Counts {
+        length,
+        current,
+        previous,
+    } in state.counts()
+    {
         let space = if text.is_empty() { "" } else { " " };
         write!(text, "{space}{length} {current} {previous}").expect("a String takes all text");
     }
@@ -22,7 +28,11 @@ pub(crate) fn read(high_water: Timestamp, text: &str) -> Option<State> {
             return None;
         }
         let (length, current, previous) = (length.ok()?, words.next()?.ok()?, words.next()?.ok()?);
-        counts.push(Counts { length, current, previous });
+        counts.push(Counts {
+            length,
+            current,
+            previous,
+        });
     }
     State::from_counts(Some(high_water), &counts)
 }
@@ -37,7 +47,17 @@ mod tests {
         for text in ["3600000 1 2", "3600000 1 2 60000 0 1 1000 3 4294967295"] {
             assert_eq!(written(&read(at, text).unwrap()), text);
         }
-        for bad in ["", "1", "1 2", "x 1 2", "1  2 3", "-1 1 1", "0 1 1", "5 1 1 5 1 1", "1 0 0 2 0 0 3 0 0 4 0 0"] {
+        for bad in [
+            "",
+            "1",
+            "1 2",
+            "x 1 2",
+            "1  2 3",
+            "-1 1 1",
+            "0 1 1",
+            "5 1 1 5 1 1",
+            "1 0 0 2 0 0 3 0 0 4 0 0",
+        ] {
             assert!(read(at, bad).is_none(), "{bad:?}");
         }
     }

@@ -3,22 +3,40 @@
 #![forbid(unsafe_code)]
 
 /// The error of an entry that the store itself made a dead letter.
-#[cfg(all(feature = "mailbox", any(feature = "sqlite", feature = "postgres", feature = "redis")))]
+#[cfg(all(
+    feature = "mailbox",
+    any(feature = "sqlite", feature = "postgres", feature = "redis")
+))]
 const UNREADABLE: &str = "the stored entry is unreadable";
 
-/// The maximum number of entries that one call makes ready. If more come due at once, later calls make the rest ready.
+/// The maximum number of entries that one call makes ready. If more come due at once, later calls
+/// make the rest ready.
 #[cfg(all(feature = "mailbox", any(feature = "sqlite", feature = "postgres")))]
 const MOST_WOKEN: u32 = 1000;
 
 #[cfg(all(
     feature = "client-assertion",
-    any(feature = "memory", feature = "sqlite", feature = "postgres", feature = "redis")
+    any(
+        feature = "memory",
+        feature = "sqlite",
+        feature = "postgres",
+        feature = "redis"
+    )
 ))]
 mod cached;
 #[cfg(all(feature = "rate-limit", any(feature = "postgres", feature = "redis")))]
 mod clock;
-#[cfg(any(feature = "sqlite", feature = "postgres", all(feature = "redis", feature = "mailbox")))]
-#[allow(dead_code, unreachable_pub, unused_imports, reason = "not used with every feature")]
+#[cfg(any(
+    feature = "sqlite",
+    feature = "postgres",
+    all(feature = "redis", feature = "mailbox")
+))]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "not used with every feature"
+)]
 mod columns;
 #[cfg(all(feature = "rate-limit", any(feature = "sqlite", feature = "postgres")))]
 mod counts;

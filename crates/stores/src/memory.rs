@@ -1,12 +1,18 @@
-//! All stores in the memory of one process, for tests and for records that may be lost with the process.
+//! All stores in the memory of one process, for tests and for records that may be lost with the
+//! process.
 //!
-//! [`MemoryStore::with_capacity`] bounds each kind of record. When the store is full of records that are still needed,
-//! a new one is refused with [`StoreErrorKind::Full`](bankrail_values::StoreErrorKind::Full), because to forget a used
+//! [`MemoryStore::with_capacity`] bounds each kind of record. When the store is full of records
+//! that are still needed, a new one is refused with
+//! [`StoreErrorKind::Full`](bankrail_values::StoreErrorKind::Full), because to forget a used
 //! assertion or a pending message would be worse. Expired records are dropped with later writes,
 //! [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after their expiry.
 
 use std::sync::Arc;
-#[cfg(any(feature = "client-assertion", feature = "mailbox", feature = "statement"))]
+#[cfg(any(
+    feature = "client-assertion",
+    feature = "mailbox",
+    feature = "statement"
+))]
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[cfg(feature = "client-assertion")]
@@ -47,7 +53,11 @@ pub use histories::MemoryHistories;
 #[derive(Clone, Debug)]
 pub struct MemoryStore {
     #[cfg_attr(
-        not(any(feature = "client-assertion", feature = "mailbox", feature = "statement")),
+        not(any(
+            feature = "client-assertion",
+            feature = "mailbox",
+            feature = "statement"
+        )),
         allow(dead_code, reason = "not used without the feature of any trait")
     )]
     parts: Arc<Parts>,
@@ -85,7 +95,12 @@ impl MemoryStore {
     /// A store for at most `records` of each kind. Memory is allocated as records are added.
     #[must_use]
     pub fn with_capacity(records: usize) -> Self {
-        Self { parts: Arc::new(Parts { capacity: records, ..Parts::default() }) }
+        Self {
+            parts: Arc::new(Parts {
+                capacity: records,
+                ..Parts::default()
+            }),
+        }
     }
 
     bankrail_values::getters! { self;
@@ -109,15 +124,24 @@ impl Default for MemoryStore {
 
 bankrail_values::impl_debug!(Parts, self; capacity: self.capacity);
 
-/// Locks even a poisoned mutex: no operation of this module can panic half way, so its records are consistent.
-#[cfg(any(feature = "client-assertion", feature = "mailbox", feature = "statement"))]
+/// Locks even a poisoned mutex: no operation of this module can panic half way, so its records are
+/// consistent.
+#[cfg(any(
+    feature = "client-assertion",
+    feature = "mailbox",
+    feature = "statement"
+))]
 fn lock<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// States operations of a store trait, one line each: its arguments and its answer, and what it does with the records
-/// of their kind and, where it adds some, with their greatest number.
-#[cfg(any(feature = "client-assertion", feature = "mailbox", feature = "statement"))]
+/// States operations of a store trait, one line each: its arguments and its answer, and what it
+/// does with the records of their kind and, where it adds some, with their greatest number.
+#[cfg(any(
+    feature = "client-assertion",
+    feature = "mailbox",
+    feature = "statement"
+))]
 macro_rules! operations {
     (
         $self:ident.parts.$part:ident;
@@ -132,7 +156,11 @@ macro_rules! operations {
         }
     )+ };
 }
-#[cfg(any(feature = "client-assertion", feature = "mailbox", feature = "statement"))]
+#[cfg(any(
+    feature = "client-assertion",
+    feature = "mailbox",
+    feature = "statement"
+))]
 use operations;
 
 /// The greatest number of records that a caller asks for.

@@ -1,31 +1,39 @@
-//! Inbox, outbox, seen entries, histories, counters and cached tokens in PostgreSQL 12 or later, for several workers on
-//! several machines; also the tables of a bank's ledger and directory of customers.
+//! Inbox, outbox, seen entries, histories, counters and cached tokens in PostgreSQL 12 or later,
+//! for several workers on several machines; also the tables of a bank's ledger and directory of
+//! customers.
 //!
-//! [`PostgresStore`] is a cheap handle to a few connections, which are opened when needed and again after they were
-//! lost. It needs a Tokio runtime.
+//! [`PostgresStore`] is a cheap handle to a few connections, which are opened when needed and again
+//! after they were lost. It needs a Tokio runtime.
 //!
-//! - Workers lease one after the other, and work at the same time. No worker waits for another's handler.
-//! - What a lease looks at depends neither on the backlog nor on what was delivered or handled before, also while some
-//!   other transaction, such as a dump, keeps old versions of rows in the tables.
-//! - [`InTransaction`] runs the same operations inside the caller's transaction, on the caller's connection: a message
-//!   is stored, enqueued or completed, and a page recorded, together with the caller's rows, or not at all.
-//! - [`PostgresStore::transaction`] and [`PostgresStore::read`] run the caller's statements on the store's connections.
-//! - An enqueue wakes the idle workers of other processes (`Outbox::changed`): a store that workers wait on listens on
-//!   a connection of its own. Enqueues notify as a rule only while some worker is idle, because transactions that
-//!   notify wait for each other's commit.
-//! - Isolation level, time-outs and the planner's switches are set once for each session, and statements are prepared
-//!   once: connect to the server itself, through a pooler that keeps sessions, or, through one that does not, with
-//!   [`PostgresOptions::transaction_pooling`]. A `PostgresWork` of the caller's is planned as by default.
+//! - Workers lease one after the other, and work at the same time. No worker waits for another's
+//!   handler.
+//! - What a lease looks at depends neither on the backlog nor on what was delivered or handled
+//!   before, also while some other transaction, such as a dump, keeps old versions of rows in the
+//!   tables.
+//! - [`InTransaction`] runs the same operations inside the caller's transaction, on the caller's
+//!   connection: a message is stored, enqueued or completed, and a page recorded, together with the
+//!   caller's rows, or not at all.
+//! - [`PostgresStore::transaction`] and [`PostgresStore::read`] run the caller's statements on the
+//!   store's connections.
+//! - An enqueue wakes the idle workers of other processes (`Outbox::changed`): a store that workers
+//!   wait on listens on a connection of its own. Enqueues notify as a rule only while some worker
+//!   is idle, because transactions that notify wait for each other's commit.
+//! - Isolation level, time-outs and the planner's switches are set once for each session, and
+//!   statements are prepared once: connect to the server itself, through a pooler that keeps
+//!   sessions, or, through one that does not, with [`PostgresOptions::transaction_pooling`]. A
+//!   `PostgresWork` of the caller's is planned as by default.
 //! - Tables are named `bankrail_…` and are in the first schema of the connection's search path.
-//! - Message bodies are stored as they were received, in clear: protect the database like the data in it.
-//! - Errors keep of the server's answer the SQLSTATE and the names of constraint and table ([`DatabaseError`]), because
-//!   the server's text may quote row values.
-//! - A connection string may name several servers, of which one can be written: `host=a,b
-//!   target_session_attrs=read-write connect_timeout=2`. When another one takes over, operations fail until it can be
-//!   written, and connections to one that only reads are closed.
+//! - Message bodies are stored as they were received, in clear: protect the database like the data
+//!   in it.
+//! - Errors keep of the server's answer the SQLSTATE and the names of constraint and table
+//!   ([`DatabaseError`]), because the server's text may quote row values.
+//! - A connection string may name several servers, of which one can be written:
+//!   `host=a,b target_session_attrs=read-write connect_timeout=2`. When another one takes over,
+//!   operations fail until it can be written, and connections to one that only reads are closed.
 //! - An answer is as durable as the server's `synchronous_commit` makes it; leave it on.
-//! - Hundreds of messages a second fill a log of the server's default `max_wal_size` (1 GB) in minutes, and each
-//!   checkpoint that this forces makes the log grow faster. Give it several gigabytes.
+//! - Hundreds of messages a second fill a log of the server's default `max_wal_size` (1 GB) in
+//!   minutes, and each checkpoint that this forces makes the log grow faster. Give it several
+//!   gigabytes.
 
 use bankrail_values::{StoreError, StoreErrorKind};
 use std::future::Future;
@@ -54,7 +62,12 @@ mod schema;
 mod seen;
 mod session;
 mod transaction;
-#[allow(dead_code, unused_macros, unused_imports, reason = "not used with every feature")]
+#[allow(
+    dead_code,
+    unused_macros,
+    unused_imports,
+    reason = "not used with every feature"
+)]
 mod values;
 
 #[cfg(feature = "rate-limit")]
@@ -105,15 +118,21 @@ struct Shared {
 }
 
 impl PostgresStore {
-    /// Connects and brings the tables up to date. `config` is a connection string or URL in the form of libpq. `tls` is
-    /// a TLS connector, or [`NoTls`](tokio_postgres::NoTls) for a local socket or a protected network.
+    /// Connects and brings the tables up to date. `config` is a connection string or URL in the
+    /// form of libpq. `tls` is a TLS connector, or [`NoTls`](tokio_postgres::NoTls) for a local
+    /// socket or a protected network.
     ///
-    /// Only connecting is bounded by [`PostgresOptions::operation_timeout`]: tables of an earlier version that hold
-    /// many messages may take minutes. Programs of an earlier version must not run at the same time or later.
+    /// Only connecting is bounded by [`PostgresOptions::operation_timeout`]: tables of an earlier
+    /// version that hold many messages may take minutes. Programs of an earlier version must not
+    /// run at the same time or later.
     ///
     /// # Errors
     /// [`ConnectError`].
-    pub async fn connect<T>(config: &str, tls: T, options: PostgresOptions) -> Result<Self, ConnectError>
+    pub async fn connect<T>(
+        config: &str,
+        tls: T,
+        options: PostgresOptions,
+    ) -> Result<Self, ConnectError>
     where
         T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
         T::Stream: Send,
@@ -121,13 +140,20 @@ impl PostgresStore {
         <T::TlsConnect as tokio_postgres::tls::TlsConnect<Socket>>::Future: Send,
     {
         let timeout = options.operation_timeout;
-        let pool = Pool::new(config.parse().map_err(ConnectError::database)?, tls, &options);
-        let taken = tokio::time::timeout(timeout, pool.take()).await.map_err(ConnectError::failed)?;
+        let pool = Pool::new(
+            config.parse().map_err(ConnectError::database)?,
+            tls,
+            &options,
+        );
+        let taken = tokio::time::timeout(timeout, pool.take())
+            .await
+            .map_err(ConnectError::failed)?;
         let mut client = taken.map_err(|fault| match fault {
             Fault::Connect(error) | Fault::Sql(error) => ConnectError::failed(error),
             other => ConnectError::failed(StoreError::from(other)),
         })?;
-        // Tables of an earlier version may hold millions of rows, which takes longer than an operation.
+        // Tables of an earlier version may hold millions of rows, which takes longer than an
+        // operation.
         schema::migrate(&mut client).await?;
         client.give_back();
         let shared = Shared {
@@ -138,18 +164,24 @@ impl PostgresStore {
             #[cfg(feature = "webhook")]
             committed: tokio::sync::Notify::new(),
         };
-        Ok(Self { shared: Arc::new(shared) })
+        Ok(Self {
+            shared: Arc::new(shared),
+        })
     }
 
-    /// Whether the database can be written, for a check of readiness: it commits a row that stays as it is, so that a
-    /// full disk or a standby is noticed.
+    /// Whether the database can be written, for a check of readiness: it commits a row that stays
+    /// as it is, so that a full disk or a standby is noticed.
     ///
     /// # Errors
     /// [`StoreError`] if there is no connection, nothing can be written, or no answer comes within
     /// [`PostgresOptions::operation_timeout`].
     pub fn check(&self) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
         let (store, sql) = (self.clone(), "UPDATE bankrail_schema SET version = version");
-        async move { store.timed(async { store.query(sql, &[]).await.map(drop) }).await }
+        async move {
+            store
+                .timed(async { store.query(sql, &[]).await.map(drop) })
+                .await
+        }
     }
 
     bankrail_values::getters! { self;
@@ -165,14 +197,19 @@ impl PostgresStore {
     #[cfg(feature = "rate-limit")]
     #[must_use]
     pub fn counters(&self, clock: crate::CounterClock) -> PostgresCounters {
-        PostgresCounters { store: self.clone(), clock }
+        PostgresCounters {
+            store: self.clone(),
+            clock,
+        }
     }
 
     /// The histories of mandates and payments in this store.
     #[cfg(feature = "webhook")]
     #[must_use]
     pub fn histories(&self) -> PostgresHistories {
-        PostgresHistories { store: self.clone() }
+        PostgresHistories {
+            store: self.clone(),
+        }
     }
 }
 
@@ -181,9 +218,13 @@ type Typed<'a> = (&'a (dyn ToSql + Sync), Type);
 
 #[allow(dead_code, reason = "not used with every feature")]
 impl PostgresStore {
-    /// Runs an operation within its maximum duration. Its connection is used again only if it succeeds; otherwise the
-    /// connection is closed, which undoes a transaction whose commit was not sent.
-    async fn timed<T>(&self, work: impl Future<Output = Result<T, Fault>> + Send) -> Result<T, StoreError> {
+    /// Runs an operation within its maximum duration. Its connection is used again only if it
+    /// succeeds; otherwise the connection is closed, which undoes a transaction whose commit was
+    /// not sent.
+    async fn timed<T>(
+        &self,
+        work: impl Future<Output = Result<T, Fault>> + Send,
+    ) -> Result<T, StoreError> {
         match tokio::time::timeout(self.shared.timeout, work).await {
             Ok(answer) => answer.map_err(|fault| {
                 self.shared.pool.look_at(&fault);
@@ -204,7 +245,8 @@ impl PostgresStore {
         Ok(rows)
     }
 
-    /// Runs a statement that looks at much, for an operator, planned each time for its parameters and the tables.
+    /// Runs a statement that looks at much, for an operator, planned each time for its parameters
+    /// and the tables.
     async fn survey(&self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<Vec<Row>, Fault> {
         let mut client = self.client().await?;
         let (transaction, _) = client.begin().await?;
@@ -220,23 +262,24 @@ bankrail_values::options! {
     /// Options of a [`PostgresStore`].
     #[derive(Clone, Debug)]
     pub struct PostgresOptions {
-        /// The maximum number of connections; further operations wait for one. At least one. Connections that listen
-        /// are beside them: that of [`PostgresStore::listen`], and one while workers wait for messages. Default: 8.
+        /// The maximum number of connections; further operations wait for one. At least one.
+        /// Connections that listen are beside them: that of [`PostgresStore::listen`], and one
+        /// while workers wait for messages. Default: 8.
         connections(usize => |most| most.max(1)): usize = 8,
-        /// The maximum duration of an operation, the wait for a connection included. A longer one fails with
-        /// [`StoreErrorKind::Timeout`]. A dispatcher counts on at most 10 s: it gives back for 30 s what was leased
-        /// without an answer. Default: 5 s.
+        /// The maximum duration of an operation, the wait for a connection included. A longer one
+        /// fails with [`StoreErrorKind::Timeout`]. A dispatcher counts on at most 10 s: it gives
+        /// back for 30 s what was leased without an answer. Default: 5 s.
         operation_timeout: Duration = Duration::from_secs(5),
-        /// Whether the connections go through a pooler that keeps no session, such as PgBouncer with `pool_mode =
-        /// transaction`. Then no statement stays prepared, what is otherwise set for a session is set for each
-        /// transaction, and [`PostgresStore::listen`] is refused: a `DirectoryFollower` looks at its interval, and
-        /// so does a dispatcher. Default: false.
+        /// Whether the connections go through a pooler that keeps no session, such as PgBouncer
+        /// with `pool_mode = transaction`. Then no statement stays prepared, what is otherwise set
+        /// for a session is set for each transaction, and [`PostgresStore::listen`] is refused: a
+        /// `DirectoryFollower` looks at its interval, and so does a dispatcher. Default: false.
         ///
-        /// - Without it, a connection that such a pooler has mixed up with another one fails with an error that names
-        ///   this option, if it is noticed: statements of two programs may have the same name. Set it, or let the
-        ///   pooler keep sessions.
-        /// - Such poolers refuse the parameter `options` of a connection string, or ignore it. A `search_path` can be
-        ///   set for the role or the database.
+        /// - Without it, a connection that such a pooler has mixed up with another one fails with
+        ///   an error that names this option, if it is noticed: statements of two programs may have
+        ///   the same name. Set it, or let the pooler keep sessions.
+        /// - Such poolers refuse the parameter `options` of a connection string, or ignore it. A
+        ///   `search_path` can be set for the role or the database.
         transaction_pooling: bool = false,
     }
 }
@@ -263,7 +306,9 @@ pub enum ConnectError {
 
 impl ConnectError {
     fn failed(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self::Failed { source: source.into() }
+        Self::Failed {
+            source: source.into(),
+        }
     }
 
     fn database(error: tokio_postgres::Error) -> Self {
@@ -314,7 +359,9 @@ impl From<Fault> for StoreError {
             Fault::Sql(error) => {
                 let kind = match error.code() {
                     Some(code) if is(code, &[SqlState::DISK_FULL]) => StoreErrorKind::Full,
-                    Some(code) if is(code, &[SqlState::DATA_CORRUPTED, SqlState::INDEX_CORRUPTED]) => {
+                    Some(code)
+                        if is(code, &[SqlState::DATA_CORRUPTED, SqlState::INDEX_CORRUPTED]) =>
+                    {
                         StoreErrorKind::Corrupt
                     }
                     // The server answered: the operation was undone.

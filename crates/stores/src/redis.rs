@@ -1,13 +1,14 @@
-//! Counters, used assertions, issued and cached access tokens, seen entries and the inbox on Valkey or Redis, for
-//! several machines.
+//! Counters, used assertions, issued and cached access tokens, seen entries and the inbox on Valkey
+//! or Redis, for several machines.
 //!
-//! [`RedisStore`] stores used assertions, tokens and seen entries, and [`RedisInbox`] received messages; their
-//! documentation states their guarantees. [`RedisCounters`] is the engine of
+//! [`RedisStore`] stores used assertions, tokens and seen entries, and [`RedisInbox`] received
+//! messages; their documentation states their guarantees. [`RedisCounters`] is the engine of
 //! [`CounterStore`](bankrail_rate_limit::CounterStore), as follows.
 //!
 //! One script decides and charges in one step on the server, with the same integers and answers as
-//! [`decide`](bankrail_rate_limit::decide). Each customer and call type has one key, so a cluster needs no hash tags.
-//! It works with Redis 5 or later and with any Valkey; tested with Redis 7.0 and Valkey 9.1.
+//! [`decide`](bankrail_rate_limit::decide). Each customer and call type has one key, so a cluster
+//! needs no hash tags. It works with Redis 5 or later and with any Valkey; tested with Redis 7.0
+//! and Valkey 9.1.
 //!
 //! ```no_run
 //! use bankrail_rate_limit::{CallType, Limiter, Limits, OnStoreError};
@@ -26,13 +27,15 @@
 //! - [`CounterClock`](crate::CounterClock) says whose clock decides, by default the server's.
 //! - This crate never sends a charge twice. A call that gets no answer fails with
 //!   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have charged.
-//! - A cluster connection repeats a request by itself after a lost connection, which may charge twice. Build it with
-//!   `ClusterClientBuilder::retries(0)`: this crate then follows keys that have moved to another node.
-//! - Over a [`RenewedConnection`], which `open` makes and a cluster connection is to be put into, another connection is
-//!   used within seconds after a server hung.
-//! - A call for a key that has already moved while its slot is still moving fails and charges nothing.
-//! - Memory pressure must not evict counters: run the server with `maxmemory-policy noeviction`. A failover that loses
-//!   acknowledged writes also loses their charges.
+//! - A cluster connection repeats a request by itself after a lost connection, which may charge
+//!   twice. Build it with `ClusterClientBuilder::retries(0)`: this crate then follows keys that
+//!   have moved to another node.
+//! - Over a [`RenewedConnection`], which `open` makes and a cluster connection is to be put into,
+//!   another connection is used within seconds after a server hung.
+//! - A call for a key that has already moved while its slot is still moving fails and charges
+//!   nothing.
+//! - Memory pressure must not evict counters: run the server with `maxmemory-policy noeviction`. A
+//!   failover that loses acknowledged writes also loses their charges.
 
 #[cfg(feature = "rate-limit")]
 mod counters;
@@ -40,7 +43,12 @@ mod counters;
 mod inbox;
 mod renewed;
 #[cfg_attr(
-    not(any(feature = "client-assertion", feature = "mailbox", feature = "rate-limit", feature = "statement")),
+    not(any(
+        feature = "client-assertion",
+        feature = "mailbox",
+        feature = "rate-limit",
+        feature = "statement"
+    )),
     allow(dead_code, reason = "not used without the feature of any trait")
 )]
 mod script;

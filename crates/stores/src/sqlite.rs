@@ -1,22 +1,23 @@
 //! All stores in one SQLite file, which survives a crash.
 //!
-//! [`SqliteStore`] is a cheap handle: clone it freely. All writes of a file go through one thread. It takes the queued
-//! writes into one transaction and answers each caller after the commit (group commit), so that they share the cost of
-//! reaching the disk. While there are many writes, it waits a few milliseconds for more of them
-//! ([`SqliteOptions::gather`]). Reads of a file run on four threads of their own. No async thread waits for the disk.
+//! [`SqliteStore`] is a cheap handle: clone it freely. All writes of a file go through one thread.
+//! It takes the queued writes into one transaction and answers each caller after the commit (group
+//! commit), so that they share the cost of reaching the disk. While there are many writes, it waits
+//! a few milliseconds for more of them ([`SqliteOptions::gather`]). Reads of a file run on four
+//! threads of their own. No async thread waits for the disk.
 //!
-//! - The journal is a write-ahead log; with [`Durability::PowerLoss`] (the default) an answer is given only after the
-//!   log has reached the disk. A log of more than 16 MiB, as after a long read by another program, is cut back as soon
-//!   as nothing reads from it, without waiting for a write.
-//! - Several processes may share a file on a local disk; a writer waits up to [`SqliteOptions::busy_timeout`] for the
-//!   others.
-//! - Tables are named `bankrail_…`. The caller's tables may be in the same file, so that a handler's effect can share
-//!   the transaction of the inbox or of the seen entries.
-//! - Issued access tokens are stored as hashes only, and those that a customer keeps are sealed by the customer.
-//!   Message bodies are stored as they were received, in clear: protect the file like the data in it. On Unix a new
-//!   file is readable and writable for its owner only.
-//! - Expired rows are deleted a few at a time with each write, [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after
-//!   their expiry: no sweeper is needed.
+//! - The journal is a write-ahead log; with [`Durability::PowerLoss`] (the default) an answer is
+//!   given only after the log has reached the disk. A log of more than 16 MiB, as after a long read
+//!   by another program, is cut back as soon as nothing reads from it, without waiting for a write.
+//! - Several processes may share a file on a local disk; a writer waits up to
+//!   [`SqliteOptions::busy_timeout`] for the others.
+//! - Tables are named `bankrail_…`. The caller's tables may be in the same file, so that a
+//!   handler's effect can share the transaction of the inbox or of the seen entries.
+//! - Issued access tokens are stored as hashes only, and those that a customer keeps are sealed by
+//!   the customer. Message bodies are stored as they were received, in clear: protect the file like
+//!   the data in it. On Unix a new file is readable and writable for its owner only.
+//! - Expired rows are deleted a few at a time with each write,
+//!   [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after their expiry: no sweeper is needed.
 
 use bankrail_values::StoreError;
 use std::path::{Path, PathBuf};
@@ -39,7 +40,12 @@ mod outbox;
 mod schema;
 #[cfg(feature = "statement")]
 mod seen;
-#[allow(dead_code, unused_macros, unused_imports, reason = "not used with every feature")]
+#[allow(
+    dead_code,
+    unused_macros,
+    unused_imports,
+    reason = "not used with every feature"
+)]
 mod statements;
 #[cfg(feature = "client-assertion")]
 mod tokens;
@@ -64,8 +70,8 @@ use connection::Database;
 #[cfg(any(feature = "mailbox", feature = "statement"))]
 const FORGOTTEN: u32 = 500;
 
-/// Twice in one transaction, it leaves the row as it is. Once with the same number would not do: SQLite does not write
-/// what stays the same.
+/// Twice in one transaction, it leaves the row as it is. Once with the same number would not do:
+/// SQLite does not write what stays the same.
 const CHECK: &str = "UPDATE bankrail_schema SET version = -version";
 
 /// The statements of each kind of record, for the test of their query plans.
@@ -112,41 +118,49 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens or creates the file, and brings its tables up to date. Blocks until that is done. On Unix a file that it
-    /// creates is readable and writable for its owner only, and so is the log beside it; an existing file keeps its
-    /// mode.
+    /// Opens or creates the file, and brings its tables up to date. Blocks until that is done. On
+    /// Unix a file that it creates is readable and writable for its owner only, and so is the log
+    /// beside it; an existing file keeps its mode.
     ///
     /// # Errors
-    /// [`SqliteOpenError`] if the file is not a database, was written by a newer version, is locked, or cannot be
-    /// opened.
+    /// [`SqliteOpenError`] if the file is not a database, was written by a newer version, is
+    /// locked, or cannot be opened.
     pub fn open(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, SqliteOpenError> {
-        Ok(Self { database: Arc::new(Database::open(Some(path.as_ref()), &options)?) })
+        Ok(Self {
+            database: Arc::new(Database::open(Some(path.as_ref()), &options)?),
+        })
     }
 
-    /// Opens a store in memory, which is dropped with its last handle. Each call makes another store.
+    /// Opens a store in memory, which is dropped with its last handle. Each call makes another
+    /// store.
     ///
     /// # Errors
     /// [`SqliteOpenError`] if there is not enough memory or no thread can be started.
     pub fn open_in_memory(options: SqliteOptions) -> Result<Self, SqliteOpenError> {
-        Ok(Self { database: Arc::new(Database::open(None, &options)?) })
+        Ok(Self {
+            database: Arc::new(Database::open(None, &options)?),
+        })
     }
 
-    /// Waits until all earlier writes have been answered, and moves the write-ahead log into the file, so that the file
-    /// alone holds everything. The file is closed when the last handle is dropped. While another program reads from the
-    /// log, it stays; nothing is lost then either.
+    /// Waits until all earlier writes have been answered, and moves the write-ahead log into the
+    /// file, so that the file alone holds everything. The file is closed when the last handle is
+    /// dropped. While another program reads from the log, it stays; nothing is lost then either.
     pub async fn close(&self) {
         self.database.flush().await;
         self.database.fold_log().await;
     }
 
-    /// Whether the file can be written, for a check of readiness: it commits a page to the log, so that a full disk is
-    /// noticed once the log has no room left. It waits for other processes that write.
+    /// Whether the file can be written, for a check of readiness: it commits a page to the log, so
+    /// that a full disk is noticed once the log has no room left. It waits for other processes that
+    /// write.
     ///
     /// # Errors
     /// [`StoreError`] if nothing can be written, or the thread that writes is gone.
     pub fn check(&self) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
         let database = self.database.clone();
-        let twice = |connection: &_| (0..2).try_for_each(|_| statements::run(connection, CHECK, ()).map(drop));
+        let twice = |connection: &_| {
+            (0..2).try_for_each(|_| statements::run(connection, CHECK, ()).map(drop))
+        };
         async move { database.write(twice).await }
     }
 
@@ -165,8 +179,8 @@ impl SqliteStore {
 
 #[cfg(any(feature = "mailbox", feature = "statement"))]
 impl SqliteStore {
-    /// Runs a deletion until it finds no more rows. `of` gives its parameters, the last of which is how many rows it
-    /// may delete at once. Other writes run in between.
+    /// Runs a deletion until it finds no more rows. `of` gives its parameters, the last of which is
+    /// how many rows it may delete at once. Other writes run in between.
     async fn forget_in_pieces<P: rusqlite::Params + Clone + Send + 'static>(
         &self,
         sql: &'static str,
@@ -175,7 +189,9 @@ impl SqliteStore {
         let mut forgotten = 0;
         loop {
             let parameters = of(FORGOTTEN);
-            let piece = self.database.write(move |c| statements::run(c, sql, parameters.clone()));
+            let piece = self
+                .database
+                .write(move |c| statements::run(c, sql, parameters.clone()));
             match piece.await? {
                 0 => return Ok(forgotten),
                 piece => forgotten += u64::try_from(piece).unwrap_or(u64::MAX),
@@ -192,13 +208,14 @@ bankrail_values::options! {
         busy_timeout: Duration = Duration::from_secs(5),
         /// What an acknowledged write survives. Default: [`Durability::PowerLoss`].
         durability: Durability = Durability::PowerLoss,
-        /// How long a transaction waits at most for more writes to share it. Zero: not at all. Default: 4 ms.
+        /// How long a transaction waits at most for more writes to share it. Zero: not at all.
+        /// Default: 4 ms.
         ///
-        /// It waits only if the previous transaction was shared, and stops after a millisecond without a new write, so
-        /// a single writer never waits.
+        /// It waits only if the previous transaction was shared, and stops after a millisecond
+        /// without a new write, so a single writer never waits.
         gather: Duration = Duration::from_millis(4),
-        /// The number of operations that may wait in the queue; further callers wait for room. At least one. Default:
-        /// 1024.
+        /// The number of operations that may wait in the queue; further callers wait for room. At
+        /// least one. Default: 1024.
         queue(usize => |operations| operations.max(1)): usize = 1024,
     }
 }
@@ -207,10 +224,11 @@ bankrail_values::options! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Durability {
-    /// A loss of power: an answer is given after the log has reached the disk (`synchronous = FULL`).
+    /// A loss of power: an answer is given after the log has reached the disk
+    /// (`synchronous = FULL`).
     PowerLoss,
-    /// The end of the process, also when it is killed. The last writes before a loss of power may be missing, but the
-    /// file stays consistent (`synchronous = NORMAL`).
+    /// The end of the process, also when it is killed. The last writes before a loss of power may
+    /// be missing, but the file stays consistent (`synchronous = NORMAL`).
     ProcessEnd,
 }
 

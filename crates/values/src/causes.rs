@@ -3,7 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
-/// An error with all its causes in one line. A layer that quotes its cause is not followed by the cause again.
+/// An error with all its causes in one line. A layer that quotes its cause is not followed by the
+/// cause again.
 ///
 /// ```
 /// use bankrail_values::{StoreError, StoreErrorKind, causes};
@@ -15,13 +16,20 @@ use std::fmt;
 pub fn causes(error: &dyn Error) -> String {
     std::iter::successors(error.source(), |&cause| cause.source())
         .map(ToString::to_string)
-        .fold(error.to_string(), |line, cause| if line.contains(&cause) { line } else { format!("{line}: {cause}") })
+        .fold(error.to_string(), |line, cause| {
+            if line.contains(&cause) {
+                line
+            } else {
+                format!("{line}: {cause}")
+            }
+        })
 }
 
-/// An error for a program's `main`, which prints what ended it as one sentence: the error with its causes ([`causes`]).
+/// An error for a program's `main`, which prints what ended it as one sentence: the error with its
+/// causes ([`causes`]).
 ///
-/// `?` makes it of any error and of a text. Rust prints `Error: ` and `Debug` of what `main` returns, which of most
-/// other errors are the names of types and fields.
+/// `?` makes it of any error and of a text. Rust prints `Error: ` and `Debug` of what `main`
+/// returns, which of most other errors are the names of types and fields.
 ///
 /// ```
 /// use bankrail_values::{MainError, StoreError, StoreErrorKind};

@@ -11,7 +11,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// A source of the current time. Protocol crates take `now` as an argument; services and clients take a clock.
+/// A source of the current time. Protocol crates take `now` as an argument; services and clients
+/// take a clock.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no clock",
     label = "not a `Clock`",

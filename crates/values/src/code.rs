@@ -4,13 +4,14 @@ use std::fmt;
 
 /// A code that a list of codes does not have, kept as read.
 ///
-/// Only reading makes one, and each code that the list has is a variant of its own, so this is never the text of a
-/// known code.
+/// Only reading makes one, and each code that the list has is a variant of its own, so this is
+/// never the text of a known code.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnknownCode(Box<str>);
 
 impl UnknownCode {
-    /// For the crates that define lists of codes: the caller has checked that its list does not have the code.
+    /// For the crates that define lists of codes: the caller has checked that its list does not
+    /// have the code.
     #[doc(hidden)]
     #[must_use]
     pub fn unlisted(code: &str) -> Self {

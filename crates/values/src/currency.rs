@@ -5,7 +5,8 @@ use std::fmt;
 
 /// An ISO 4217 currency code: three upper-case ASCII letters.
 ///
-/// Any such code is accepted, because real documents have historic ones. [`Currency::is_listed`] knows those in use.
+/// Any such code is accepted, because real documents have historic ones. [`Currency::is_listed`]
+/// knows those in use.
 ///
 /// ```
 /// use bankrail_values::Currency;
@@ -24,7 +25,11 @@ mod code {
     impl Code {
         pub(super) const fn new(text: &[u8]) -> Option<Self> {
             match *text {
-                [a, b, c] if a.is_ascii_uppercase() && b.is_ascii_uppercase() && c.is_ascii_uppercase() => {
+                [a, b, c]
+                    if a.is_ascii_uppercase()
+                        && b.is_ascii_uppercase()
+                        && c.is_ascii_uppercase() =>
+                {
                     Some(Self([a, b, c]))
                 }
                 _ => None,
@@ -72,20 +77,27 @@ impl Currency {
         self.0.as_str()
     }
 
-    /// The number of decimals of the currency's minor unit; `None` for a code that ISO 4217 does not list as in use, or
-    /// that has no minor unit (metals, funds, tests).
+    /// The number of decimals of the currency's minor unit; `None` for a code that ISO 4217 does
+    /// not list as in use, or that has no minor unit (metals, funds, tests).
     #[must_use]
     pub fn minor_units(&self) -> Option<u8> {
         MINOR_UNITS
             .iter()
-            .find(|(codes, _)| codes.split_ascii_whitespace().any(|code| code == self.as_str()))
+            .find(|(codes, _)| {
+                codes
+                    .split_ascii_whitespace()
+                    .any(|code| code == self.as_str())
+            })
             .map(|(_, digits)| *digits)
     }
 
     /// True for a code that ISO 4217 lists as in use, with or without a minor unit.
     #[must_use]
     pub fn is_listed(&self) -> bool {
-        self.minor_units().is_some() || WITHOUT_MINOR_UNIT.split_ascii_whitespace().any(|code| code == self.as_str())
+        self.minor_units().is_some()
+            || WITHOUT_MINOR_UNIT
+                .split_ascii_whitespace()
+                .any(|code| code == self.as_str())
     }
 }
 
@@ -100,7 +112,10 @@ const MINOR_UNITS: [(&str, u8); 4] = [
          XCG YER ZAR ZMW ZWG",
         2,
     ),
-    ("BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF", 0),
+    (
+        "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
+        0,
+    ),
     ("BHD IQD JOD KWD LYD OMR TND", 3),
     ("CLF UYW", 4),
 ];
@@ -122,7 +137,10 @@ mod tests {
 
     #[test]
     fn no_code_is_listed_twice() {
-        let lists = MINOR_UNITS.iter().map(|(codes, _)| *codes).chain([WITHOUT_MINOR_UNIT]);
+        let lists = MINOR_UNITS
+            .iter()
+            .map(|(codes, _)| *codes)
+            .chain([WITHOUT_MINOR_UNIT]);
         let mut all: Vec<&str> = lists.flat_map(str::split_ascii_whitespace).collect();
         let count = all.len();
         all.sort_unstable();

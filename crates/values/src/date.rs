@@ -13,7 +13,9 @@ impl Date {
     /// # Errors
     /// [`ValueError`] for any other spelling and for days that do not exist.
     pub fn parse(text: &str) -> Result<Self, ValueError> {
-        read(text.as_bytes()).map(Self).ok_or_else(|| ValueError::new("a date as YYYY-MM-DD", text))
+        read(text.as_bytes())
+            .map(Self)
+            .ok_or_else(|| ValueError::new("a date as YYYY-MM-DD", text))
     }
 
     /// The date as a `time::Date`.
@@ -31,7 +33,9 @@ impl Date {
 
 /// Reads exactly ten bytes `YYYY-MM-DD`.
 pub(crate) fn read(text: &[u8]) -> Option<time::Date> {
-    let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else { return None };
+    let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else {
+        return None;
+    };
     let year = i32::try_from(number(&[y1, y2, y3, y4])?).ok()?;
     let month = u8::try_from(number(&[m1, m2])?).ok()?;
     let day = u8::try_from(number(&[d1, d2])?).ok()?;
@@ -40,12 +44,20 @@ pub(crate) fn read(text: &[u8]) -> Option<time::Date> {
 
 /// Reads ASCII digits. The caller passes at most nine, which cannot overflow.
 pub(crate) fn number(digits: &[u8]) -> Option<u32> {
-    digits.iter().try_fold(0_u32, |sum, b| b.is_ascii_digit().then(|| sum * 10 + u32::from(b - b'0')))
+    digits.iter().try_fold(0_u32, |sum, b| {
+        b.is_ascii_digit().then(|| sum * 10 + u32::from(b - b'0'))
+    })
 }
 
 impl fmt::Display for Date {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:04}-{:02}-{:02}", self.0.year(), u8::from(self.0.month()), self.0.day())
+        write!(
+            out,
+            "{:04}-{:02}-{:02}",
+            self.0.year(),
+            u8::from(self.0.month()),
+            self.0.day()
+        )
     }
 }
 

@@ -16,8 +16,8 @@ use rust_decimal::Decimal;
 /// ```
 ///
 /// # Errors
-/// [`DecimalError::Format`] for any other text, [`DecimalError::Range`] for a number that needs more than 96 bits or 28
-/// fraction digits.
+/// [`DecimalError::Format`] for any other text, [`DecimalError::Range`] for a number that needs
+/// more than 96 bits or 28 fraction digits.
 pub fn parse_decimal(text: &str) -> Result<Decimal, DecimalError> {
     let (whole, fraction) = match text.split_once('.') {
         Some((whole, fraction)) => (whole, Some(fraction)),
@@ -25,9 +25,13 @@ pub fn parse_decimal(text: &str) -> Result<Decimal, DecimalError> {
     };
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     if !digits(whole.strip_prefix('-').unwrap_or(whole)) || !fraction.is_none_or(digits) {
-        return Err(DecimalError::Format { found: excerpt(text) });
+        return Err(DecimalError::Format {
+            found: excerpt(text),
+        });
     }
-    Decimal::from_str_exact(text).map_err(|_| DecimalError::Range { found: excerpt(text) })
+    Decimal::from_str_exact(text).map_err(|_| DecimalError::Range {
+        found: excerpt(text),
+    })
 }
 
 /// Why a text is not a decimal that can be represented exactly.

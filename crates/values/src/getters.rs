@@ -1,7 +1,7 @@
 //! The statement of a type's getters.
 
-/// States getters: in an `impl`, after the word `self` and a semicolon, each getter's name, its type and what it
-/// returns, such as a field.
+/// States getters: in an `impl`, after the word `self` and a semicolon, each getter's name, its
+/// type and what it returns, such as a field.
 ///
 /// ```
 /// pub struct Token {
@@ -32,8 +32,8 @@ macro_rules! getters {
     )*};
 }
 
-/// Implements a `Debug` that shows these values and says that there is more: for types with content that stays out of
-/// logs. Without values it shows the type's name alone, as in `Token(…)`.
+/// Implements a `Debug` that shows these values and says that there is more: for types with content
+/// that stays out of logs. Without values it shows the type's name alone, as in `Token(…)`.
 ///
 /// ```
 /// struct Opened {

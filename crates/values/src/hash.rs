@@ -3,9 +3,9 @@
 use crate::ValueError;
 use std::fmt::{self, Write as _};
 
-/// States a type of a hash of 32 bytes: `from_bytes`, `as_bytes`, `From<[u8; 32]>`, and a `Debug` that shows its first
-/// four bytes, which `@type` leaves to the caller. Its text form (`Display`, `FromStr`) is 64 hexadecimal digits, read
-/// in either case and written in lower case.
+/// States a type of a hash of 32 bytes: `from_bytes`, `as_bytes`, `From<[u8; 32]>`, and a `Debug`
+/// that shows its first four bytes, which `@type` leaves to the caller. Its text form (`Display`,
+/// `FromStr`) is 64 hexadecimal digits, read in either case and written in lower case.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! hash_value {
@@ -66,7 +66,9 @@ macro_rules! hash_value {
 /// An error of `out`.
 pub fn __write_hex(bytes: &[u8; 32], out: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut text = String::with_capacity(64);
-    bytes.iter().try_for_each(|byte| write!(text, "{byte:02x}"))?;
+    bytes
+        .iter()
+        .try_for_each(|byte| write!(text, "{byte:02x}"))?;
     out.pad(&text)
 }
 
@@ -75,7 +77,11 @@ pub fn __write_hex(bytes: &[u8; 32], out: &mut fmt::Formatter<'_>) -> fmt::Resul
 /// # Errors
 /// [`ValueError`] for any other text.
 pub fn __read_hash(text: &str) -> Result<[u8; 32], ValueError> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let digit = |byte: u8| {
+        char::from(byte)
+            .to_digit(16)
+            .and_then(|digit| u8::try_from(digit).ok())
+    };
     let read = || {
         let pairs: &[[u8; 2]; 32] = match text.as_bytes().as_chunks() {
             (pairs, []) => pairs.try_into().ok()?,

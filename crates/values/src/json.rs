@@ -1,4 +1,5 @@
-//! A strict and bounded JSON reader, the only one of the workspace, and a writer of JSON strings and flat objects.
+//! A strict and bounded JSON reader, the only one of the workspace, and a writer of JSON strings
+//! and flat objects.
 //!
 //! The reader accepts RFC 8259 in UTF-8, with these additional rules:
 //!
@@ -8,8 +9,8 @@
 //! - Length, depth and number of values are within the [`JsonLimits`].
 //! - There is no byte order mark.
 //!
-//! A string without escapes is borrowed from the text. [`JsonError`] gives the place as a JSON pointer and a byte
-//! position, and quotes no value.
+//! A string without escapes is borrowed from the text. [`JsonError`] gives the place as a JSON
+//! pointer and a byte position, and quotes no value.
 //!
 //! ```
 //! use bankrail_values::json::{self, JsonLimits, JsonValue};
@@ -50,7 +51,11 @@ impl JsonLimits {
     /// The default limits.
     #[must_use]
     pub const fn new() -> Self {
-        Self { max_bytes: 1024 * 1024, max_depth: 64, max_values: 65_536 }
+        Self {
+            max_bytes: 1024 * 1024,
+            max_depth: 64,
+            max_values: 65_536,
+        }
     }
 
     /// Sets the length of the longest text that is read, in bytes.
@@ -71,8 +76,8 @@ impl JsonLimits {
         self
     }
 
-    /// Sets how many values the whole text may have. Each object, array, string, number, boolean and null counts as
-    /// one. A value takes up to 80 bytes of memory.
+    /// Sets how many values the whole text may have. Each object, array, string, number, boolean
+    /// and null counts as one. A value takes up to 80 bytes of memory.
     #[must_use]
     pub const fn max_values(mut self, values: usize) -> Self {
         self.max_values = values;
@@ -101,7 +106,12 @@ pub fn read<'a>(json: &'a [u8], limits: &JsonLimits) -> Result<JsonValue<'a>, Js
 pub fn read_object<'a>(json: &'a [u8], limits: &JsonLimits) -> Result<JsonObject<'a>, JsonError> {
     match read(json, limits)? {
         JsonValue::Object(object) => Ok(object),
-        _ => Err(JsonError::new(JsonFault::Syntax { expected: "an object" }, 0)),
+        _ => Err(JsonError::new(
+            JsonFault::Syntax {
+                expected: "an object",
+            },
+            0,
+        )),
     }
 }
 

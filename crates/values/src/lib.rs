@@ -53,6 +53,7 @@ pub use rust_decimal::Decimal;
 #[cfg(feature = "serde")]
 pub use serde as __serde;
 
-/// The most bytes of a webhook message's JSON by default: what a sender enqueues and seals, and what a receiver takes
-/// and opens (Default: "Webhooks"). The bounds on its sealed form follow from it, in `bankrail-secured-payload`.
+/// The most bytes of a webhook message's JSON by default: what a sender enqueues and seals, and
+/// what a receiver takes and opens (Default: "Webhooks"). The bounds on its sealed form follow from
+/// it, in `bankrail-secured-payload`.
 pub const MAX_MESSAGE_BYTES: usize = 250_000;

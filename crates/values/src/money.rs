@@ -37,49 +37,75 @@ impl Money {
     /// The sum, with the larger scale of the two.
     ///
     /// # Errors
-    /// [`MoneyError::CurrencyMismatch`] if the currencies differ, [`MoneyError::Overflow`] if the sum does not fit.
+    /// [`MoneyError::CurrencyMismatch`] if the currencies differ, [`MoneyError::Overflow`] if the
+    /// sum does not fit.
     pub fn checked_add(&self, other: &Self) -> Result<Self, MoneyError> {
         if self.currency != other.currency {
-            return Err(MoneyError::CurrencyMismatch { left: self.currency, right: other.currency });
+            return Err(MoneyError::CurrencyMismatch {
+                left: self.currency,
+                right: other.currency,
+            });
         }
-        let amount = self.amount.checked_add(other.amount).ok_or(MoneyError::Overflow)?;
-        Ok(Self { amount, currency: self.currency })
+        let amount = self
+            .amount
+            .checked_add(other.amount)
+            .ok_or(MoneyError::Overflow)?;
+        Ok(Self {
+            amount,
+            currency: self.currency,
+        })
     }
 
     /// The difference, with the larger scale of the two.
     ///
     /// # Errors
-    /// [`MoneyError::CurrencyMismatch`] if the currencies differ, [`MoneyError::Overflow`] if the difference does not
-    /// fit.
+    /// [`MoneyError::CurrencyMismatch`] if the currencies differ, [`MoneyError::Overflow`] if the
+    /// difference does not fit.
     pub fn checked_sub(&self, other: &Self) -> Result<Self, MoneyError> {
-        self.checked_add(&Self { amount: -other.amount, currency: other.currency })
+        self.checked_add(&Self {
+            amount: -other.amount,
+            currency: other.currency,
+        })
     }
 
-    /// The same value with the currency's number of decimals: `5 AUD` becomes `5.00 AUD`, and `5.10 VND` is an error.
+    /// The same value with the currency's number of decimals: `5 AUD` becomes `5.00 AUD`, and
+    /// `5.10 VND` is an error.
     ///
     /// # Errors
-    /// [`MoneyError::NotMinorUnits`] if a digit would be lost or the currency has no known minor unit;
-    /// [`MoneyError::Overflow`] if the added zeros do not fit.
+    /// [`MoneyError::NotMinorUnits`] if a digit would be lost or the currency has no known minor
+    /// unit; [`MoneyError::Overflow`] if the added zeros do not fit.
     pub fn rescale_to_minor_units(&self) -> Result<Self, MoneyError> {
-        let lost = MoneyError::NotMinorUnits { currency: self.currency };
+        let lost = MoneyError::NotMinorUnits {
+            currency: self.currency,
+        };
         let digits = u32::from(self.currency.minor_units().ok_or(lost.clone())?);
         let mut amount = self.amount;
         amount.rescale(digits);
         match (amount == self.amount, amount.scale() == digits) {
-            (true, true) => Ok(Self { amount, currency: self.currency }),
+            (true, true) => Ok(Self {
+                amount,
+                currency: self.currency,
+            }),
             (true, false) => Err(MoneyError::Overflow),
             _ => Err(lost),
         }
     }
 
-    /// The amount rounded half away from zero to the currency's number of decimals, for display only. It is unchanged
-    /// if the currency has no known minor unit.
+    /// The amount rounded half away from zero to the currency's number of decimals, for display
+    /// only. It is unchanged if the currency has no known minor unit.
     #[must_use]
     pub fn rounded_for_display(&self) -> Self {
-        let Some(digits) = self.currency.minor_units() else { return *self };
-        let mut amount = self.amount.round_dp_with_strategy(u32::from(digits), RoundingStrategy::MidpointAwayFromZero);
+        let Some(digits) = self.currency.minor_units() else {
+            return *self;
+        };
+        let mut amount = self
+            .amount
+            .round_dp_with_strategy(u32::from(digits), RoundingStrategy::MidpointAwayFromZero);
         amount.rescale(u32::from(digits));
-        Self { amount, currency: self.currency }
+        Self {
+            amount,
+            currency: self.currency,
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! The statement of a type of options.
 
-/// States a type of options: its private fields, their defaults, and a chained setter for each of them, named after
-/// what it sets. `new` gives the defaults. After the name of a field, parentheses hold the type that its setter
-/// takes and a function from it to the field's value, or `into` for any type that converts into the field's.
-/// Fields after a semicolon have no setter of their own.
+/// States a type of options: its private fields, their defaults, and a chained setter for each of
+/// them, named after what it sets. `new` gives the defaults. After the name of a field, parentheses
+/// hold the type that its setter takes and a function from it to the field's value, or `into` for
+/// any type that converts into the field's. Fields after a semicolon have no setter of their own.
 ///
 /// ```
 /// use std::time::Duration;

@@ -1,6 +1,7 @@
 //! Random bytes from the operating system.
 
-/// Fills a buffer with random bytes, such as that of a secret that is overwritten when it is dropped.
+/// Fills a buffer with random bytes, such as that of a secret that is overwritten when it is
+/// dropped.
 ///
 /// # Errors
 /// [`RandomnessError`] if the operating system gives none.
@@ -17,8 +18,8 @@ pub fn random_bytes<const N: usize>() -> Result<[u8; N], RandomnessError> {
     fill_random(&mut bytes).map(|()| bytes)
 }
 
-/// A random number for the jitter of a schedule. If the operating system gives no random bytes, it is the middle of the
-/// range, which means no jitter.
+/// A random number for the jitter of a schedule. If the operating system gives no random bytes, it
+/// is the middle of the range, which means no jitter.
 #[must_use]
 pub fn jitter() -> u64 {
     getrandom::u64().unwrap_or(u64::MAX / 2)

@@ -5,11 +5,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-/// The time for which each engine keeps a used assertion, a token or a shared counter after its expiry. Default: one
-/// hour.
+/// The time for which each engine keeps a used assertion, a token or a shared counter after its
+/// expiry. Default: one hour.
 ///
-/// The caller's `now` decides what has expired. A caller whose clock steps back, or is behind another caller's, by less
-/// than this still finds the record.
+/// The caller's `now` decides what has expired. A caller whose clock steps back, or is behind
+/// another caller's, by less than this still finds the record.
 pub const EXPIRY_GRACE: Duration = Duration::from_secs(3_600);
 
 /// The return type of a store's methods: a boxed future, so that a store can be a trait object.
@@ -26,8 +26,14 @@ pub struct StoreError {
 
 impl StoreError {
     /// An error of this kind with a cause.
-    pub fn new(kind: StoreErrorKind, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self { kind, source: Some(source.into()) }
+    pub fn new(
+        kind: StoreErrorKind,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self {
+            kind,
+            source: Some(source.into()),
+        }
     }
 
     /// What the caller can do about it.
@@ -55,7 +61,8 @@ pub enum StoreErrorKind {
     Corrupt,
     /// The store has reached one of its bounds, and nothing was changed.
     Full,
-    /// The store holds something else under this name, and nothing was changed. Repeating the operation cannot succeed.
+    /// The store holds something else under this name, and nothing was changed. Repeating the
+    /// operation cannot succeed.
     Conflict,
 }
 

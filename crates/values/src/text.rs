@@ -23,9 +23,17 @@ impl<const MIN: usize, const MAX: usize> BoundedText<MIN, MAX> {
     pub fn parse(text: &str) -> Result<Self, TextError> {
         // A code point has one to four bytes, so most texts need not be counted.
         let bytes = text.len();
-        let length = if bytes <= MAX && bytes >= MIN.saturating_mul(4) { bytes } else { text.chars().count() };
+        let length = if bytes <= MAX && bytes >= MIN.saturating_mul(4) {
+            bytes
+        } else {
+            text.chars().count()
+        };
         if length < MIN || length > MAX {
-            return Err(TextError { min: MIN, max: MAX, length });
+            return Err(TextError {
+                min: MIN,
+                max: MAX,
+                length,
+            });
         }
         Ok(Self(text.into()))
     }
@@ -71,11 +79,15 @@ impl ValueError {
     /// The error for this text.
     #[must_use]
     pub fn new(expected: &'static str, text: &str) -> Self {
-        Self { expected, found: excerpt(text) }
+        Self {
+            expected,
+            found: excerpt(text),
+        }
     }
 }
 
-/// A text for use in an error text: quoted, with control characters escaped, and cut after 40 characters.
+/// A text for use in an error text: quoted, with control characters escaped, and cut after 40
+/// characters.
 #[must_use]
 pub fn excerpt(text: &str) -> String {
     const KEPT: usize = 40;

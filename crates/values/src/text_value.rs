@@ -1,8 +1,9 @@
 //! The usual traits of a value that is made from a checked text.
 
-/// Implements `FromStr`, `TryFrom<&str>` and, with this crate's `serde` feature, `Serialize` and `Deserialize` for a
-/// type that has `fn parse(&str) -> Result<Self, Error>` and `Display`. All of them make values through `parse`, so
-/// every value is checked. With `Debug` as a third argument, `Debug` prints what `Display` prints.
+/// Implements `FromStr`, `TryFrom<&str>` and, with this crate's `serde` feature, `Serialize` and
+/// `Deserialize` for a type that has `fn parse(&str) -> Result<Self, Error>` and `Display`. All of
+/// them make values through `parse`, so every value is checked. With `Debug` as a third argument,
+/// `Debug` prints what `Display` prints.
 #[macro_export]
 macro_rules! impl_parsed_value {
     ($name:ident, $error:ty, Debug) => {
@@ -48,9 +49,9 @@ macro_rules! impl_display {
     };
 }
 
-/// As [`impl_parsed_value!`], and `TryFrom<String>`, `AsRef<str>` and `Display`, for a type that also has
-/// `fn as_str(&self) -> &str`. With `Debug` as a third argument, `Debug` prints the text in quotation marks, and with
-/// `as_str` as a fourth, that function returns the only field.
+/// As [`impl_parsed_value!`], and `TryFrom<String>`, `AsRef<str>` and `Display`, for a type that
+/// also has `fn as_str(&self) -> &str`. With `Debug` as a third argument, `Debug` prints the text
+/// in quotation marks, and with `as_str` as a fourth, that function returns the only field.
 #[macro_export]
 macro_rules! impl_text_value {
     ($name:ident, $error:ty, Debug, as_str) => {

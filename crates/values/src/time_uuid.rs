@@ -3,15 +3,16 @@
 use crate::{SimpleUuid, Timestamp};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Ticks of 100 ns from 1582-10-15, the epoch of UUIDs of version 1, to the UNIX epoch (RFC 9562 section 5.1).
+/// Ticks of 100 ns from 1582-10-15, the epoch of UUIDs of version 1, to the UNIX epoch (RFC 9562
+/// section 5.1).
 const EPOCH: u64 = 0x01B2_1DD2_1381_4000;
 
 /// Generates UUIDs of version 1 (RFC 9562 section 5.1), the form of mandate and action identifiers.
 ///
-/// - No two UUIDs of one generator are equal, whatever the clock does: if `now` has not advanced, the time of the last
-///   UUID is advanced by 100 ns.
-/// - Generators made from different random bytes differ in node and clock sequence. The node is random and marked as
-///   such (section 6.10), so a UUID reveals no hardware address.
+/// - No two UUIDs of one generator are equal, whatever the clock does: if `now` has not advanced,
+///   the time of the last UUID is advanced by 100 ns.
+/// - Generators made from different random bytes differ in node and clock sequence. The node is
+///   random and marked as such (section 6.10), so a UUID reveals no hardware address.
 ///
 /// ```
 /// use bankrail_values::{TimeUuidGenerator, Timestamp};
@@ -29,11 +30,16 @@ pub struct TimeUuidGenerator {
 }
 
 impl TimeUuidGenerator {
-    /// A generator with a node and a clock sequence from eight random bytes. Draw new ones for each process.
+    /// A generator with a node and a clock sequence from eight random bytes. Draw new ones for each
+    /// process.
     #[must_use]
     pub const fn from_random_bytes(random: [u8; 8]) -> Self {
         let [a, b, c, d, e, f, high, low] = random;
-        Self { node: [a | 1, b, c, d, e, f], clock_sequence: u16::from_be_bytes([high, low]), last: AtomicU64::new(0) }
+        Self {
+            node: [a | 1, b, c, d, e, f],
+            clock_sequence: u16::from_be_bytes([high, low]),
+            last: AtomicU64::new(0),
+        }
     }
 
     /// Returns the next UUID. A time before 1582-10-15 counts as that day.
@@ -42,8 +48,13 @@ impl TimeUuidGenerator {
         let now = EPOCH.saturating_add_signed(now.unix_millis().saturating_mul(10_000));
         let next = |last: u64| Some(now.max(last + 1));
         // `Relaxed`: no other memory access depends on its order.
-        let last = self.last.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).unwrap_or_else(|last| last);
+        let last = self
+            .last
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next)
+            .unwrap_or_else(|last| last);
         let ticks = now.max(last + 1);
-        uuid::Builder::from_gregorian_timestamp(ticks, self.clock_sequence, &self.node).into_uuid().into()
+        uuid::Builder::from_gregorian_timestamp(ticks, self.clock_sequence, &self.node)
+            .into_uuid()
+            .into()
     }
 }

@@ -8,12 +8,12 @@ use std::time::{Duration, SystemTime};
 /// The form, in words.
 const EXPECTED: &str = "a UTC timestamp as YYYY-MM-DDThh:mm:ss.sssZ";
 
-/// An instant in UTC with milliseconds, years 0000 to 9999, spelled `YYYY-MM-DDThh:mm:ss.sssZ` (Specification: "Common
-/// formats in webhook messages").
+/// An instant in UTC with milliseconds, years 0000 to 9999, spelled `YYYY-MM-DDThh:mm:ss.sssZ`
+/// (Specification: "Common formats in webhook messages").
 ///
 /// - Accepted: `2021-07-29T01:02:03.450Z`.
-/// - Refused: `2021-07-29T01:02:03Z` (see [`Timestamp::parse_with_precision`]), an offset other than `Z`, second 60,
-///   and a day that does not exist.
+/// - Refused: `2021-07-29T01:02:03Z` (see [`Timestamp::parse_with_precision`]), an offset other
+///   than `Z`, second 60, and a day that does not exist.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
@@ -39,7 +39,8 @@ impl Timestamp {
         }
     }
 
-    /// Reads `YYYY-MM-DDThh:mm:ssZ` with zero to three fractional digits, and returns how many there were.
+    /// Reads `YYYY-MM-DDThh:mm:ssZ` with zero to three fractional digits, and returns how many
+    /// there were.
     ///
     /// # Errors
     /// [`ValueError`] for any other spelling and for instants that do not exist.
@@ -50,22 +51,32 @@ impl Timestamp {
     /// The instant `millis` milliseconds after the UNIX epoch; `None` outside the years 0000 to 9999.
     #[must_use]
     pub const fn from_unix_millis(millis: i64) -> Option<Self> {
-        if millis < MIN_MILLIS || millis > MAX_MILLIS { None } else { Some(Self(millis)) }
+        if millis < MIN_MILLIS || millis > MAX_MILLIS {
+            None
+        } else {
+            Some(Self(millis))
+        }
     }
 
-    /// The instant `millis` milliseconds after the UNIX epoch, or [`Timestamp::MIN`] or [`Timestamp::MAX`] beyond them.
+    /// The instant `millis` milliseconds after the UNIX epoch, or [`Timestamp::MIN`] or
+    /// [`Timestamp::MAX`] beyond them.
     #[must_use]
     #[inline]
     pub fn saturating_from_unix_millis(millis: i64) -> Self {
         Self(millis.clamp(MIN_MILLIS, MAX_MILLIS))
     }
 
-    /// The instant `seconds` and `nanos` after the UNIX epoch, cut to milliseconds, or [`Timestamp::MIN`] or
-    /// [`Timestamp::MAX`] beyond them.
+    /// The instant `seconds` and `nanos` after the UNIX epoch, cut to milliseconds, or
+    /// [`Timestamp::MIN`] or [`Timestamp::MAX`] beyond them.
     #[inline]
     pub(crate) fn from_unix_parts(seconds: i64, nanos: u32) -> Self {
-        // 64 bits hold every year of a timestamp, and are faster than 128: clocks are read at each request.
-        Self::saturating_from_unix_millis(seconds.saturating_mul(1000).saturating_add(i64::from(nanos / 1_000_000)))
+        // 64 bits hold every year of a timestamp, and are faster than 128: clocks are read at each
+        // request.
+        Self::saturating_from_unix_millis(
+            seconds
+                .saturating_mul(1000)
+                .saturating_add(i64::from(nanos / 1_000_000)),
+        )
     }
 
     /// Milliseconds since the UNIX epoch.
@@ -103,7 +114,8 @@ impl Timestamp {
     /// The calendar day in UTC.
     #[must_use]
     pub fn date(self) -> crate::Date {
-        crate::Date::from_time(self.to_time().date()).expect("the years 0000 to 9999 are a timestamp's range too")
+        crate::Date::from_time(self.to_time().date())
+            .expect("the years 0000 to 9999 are a timestamp's range too")
     }
 
     /// The instant as a `time::OffsetDateTime` in UTC.
@@ -113,10 +125,13 @@ impl Timestamp {
             .expect("the years 0000 to 9999 are within time's range")
     }
 
-    /// The instant of a `time::OffsetDateTime`, cut to milliseconds; `None` outside the years 0000 to 9999.
+    /// The instant of a `time::OffsetDateTime`, cut to milliseconds; `None` outside the years 0000
+    /// to 9999.
     #[must_use]
     pub fn from_time(instant: time::OffsetDateTime) -> Option<Self> {
-        Self::from_unix_millis(i64::try_from(instant.unix_timestamp_nanos().div_euclid(1_000_000)).ok()?)
+        Self::from_unix_millis(
+            i64::try_from(instant.unix_timestamp_nanos().div_euclid(1_000_000)).ok()?,
+        )
     }
 }
 
@@ -124,7 +139,9 @@ fn read(text: &[u8]) -> Option<(Timestamp, u8)> {
     let (day, rest) = text.split_at_checked(10)?;
     let day = date::read(day)?;
     let (clock, rest) = rest.split_at_checked(9)?;
-    let &[b'T', h1, h2, b':', m1, m2, b':', s1, s2] = clock else { return None };
+    let &[b'T', h1, h2, b':', m1, m2, b':', s1, s2] = clock else {
+        return None;
+    };
     let two = |tens, ones| u8::try_from(number(&[tens, ones])?).ok();
     let (millis, precision) = match *rest {
         [b'Z'] => (0, 0),
@@ -133,18 +150,28 @@ fn read(text: &[u8]) -> Option<(Timestamp, u8)> {
         [b'.', a, b, c, b'Z'] => (number(&[a, b, c])?, 3),
         _ => return None,
     };
-    let clock = time::Time::from_hms_milli(two(h1, h2)?, two(m1, m2)?, two(s1, s2)?, u16::try_from(millis).ok()?);
-    Some((Timestamp::from_time(day.with_time(clock.ok()?).assume_utc())?, precision))
+    let clock = time::Time::from_hms_milli(
+        two(h1, h2)?,
+        two(m1, m2)?,
+        two(s1, s2)?,
+        u16::try_from(millis).ok()?,
+    );
+    Some((
+        Timestamp::from_time(day.with_time(clock.ok()?).assume_utc())?,
+        precision,
+    ))
 }
 
 impl From<SystemTime> for Timestamp {
-    /// Cuts to milliseconds. Beyond the years 0000 to 9999 this is [`Timestamp::MIN`] or [`Timestamp::MAX`].
+    /// Cuts to milliseconds. Beyond the years 0000 to 9999 this is [`Timestamp::MIN`] or
+    /// [`Timestamp::MAX`].
     #[inline]
     fn from(instant: SystemTime) -> Self {
         match instant.duration_since(SystemTime::UNIX_EPOCH) {
-            Ok(after) => {
-                Self::from_unix_parts(i64::try_from(after.as_secs()).unwrap_or(i64::MAX), after.subsec_nanos())
-            }
+            Ok(after) => Self::from_unix_parts(
+                i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
+                after.subsec_nanos(),
+            ),
             Err(before) => Self::UNIX_EPOCH.saturating_sub(before.duration()),
         }
     }
@@ -154,7 +181,11 @@ impl fmt::Display for Timestamp {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at = self.to_time();
         let (hour, minute, second, milli) = at.time().as_hms_milli();
-        write!(out, "{}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z", self.date())
+        write!(
+            out,
+            "{}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z",
+            self.date()
+        )
     }
 }
 

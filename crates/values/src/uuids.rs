@@ -29,13 +29,15 @@ macro_rules! spelling {
                 Self(uuid::Builder::from_random_bytes(random).into_uuid())
             }
 
-            /// The version: 1 for time-based, 4 for random. Zero and those above 8 are not defined by RFC 9562.
+            /// The version: 1 for time-based, 4 for random. Zero and those above 8 are not defined
+            /// by RFC 9562.
             #[must_use]
             pub fn version(&self) -> usize {
                 self.0.get_version_num()
             }
 
-            /// True if the variant bits are those of RFC 9562 (the digit after the third hyphen is 8, 9, a or b).
+            /// True if the variant bits are those of RFC 9562 (the digit after the third hyphen is
+            /// 8, 9, a or b).
             #[must_use]
             pub fn is_rfc_variant(&self) -> bool {
                 self.0.get_variant() == uuid::Variant::RFC4122
@@ -72,7 +74,8 @@ spelling! {
 }
 
 spelling! {
-    /// A UUID as 32 hexadecimal digits without hyphens: mandate and action identifiers, message ids of reports.
+    /// A UUID as 32 hexadecimal digits without hyphens: mandate and action identifiers, message ids
+    /// of reports.
     ///
     /// Upper case is refused. Any version is accepted.
     SimpleUuid, 32, simple, "a UUID of 32 lower-case hexadecimal digits"
@@ -86,7 +89,9 @@ impl HyphenatedUuid {
     #[cfg(feature = "random")]
     #[must_use]
     pub fn random() -> Self {
-        Self::from_random_bytes(crate::random_bytes().expect("the operating system's random generator works"))
+        Self::from_random_bytes(
+            crate::random_bytes().expect("the operating system's random generator works"),
+        )
     }
 
     /// The same UUID without hyphens.

@@ -1,8 +1,8 @@
 //! Payment aliases (PayID) and the checksums of Australian business and company numbers.
 //!
-//! [`Alias::parse`] checks the specification's rule, which decides whether an alias is valid. [`Alias::parse_strict`]
-//! also checks the public pattern, which is stricter in places. Checksums are checked separately, by [`is_abn`] and
-//! [`is_acn`].
+//! [`Alias::parse`] checks the specification's rule, which decides whether an alias is valid.
+//! [`Alias::parse_strict`] also checks the public pattern, which is stricter in places. Checksums
+//! are checked separately, by [`is_abn`] and [`is_acn`].
 
 mod checksum;
 mod pattern;
@@ -16,14 +16,15 @@ use std::fmt;
 /// An alias that has the form of its type (Specification: "Payment alias (PayID) formats").
 ///
 /// - `TELI`: `+`, 1 to 3 digits, `-`, a digit 1-9, 1 to 29 digits.
-/// - `EMAL`: lower case, at most 256 characters, an `@` with characters on both sides, no white space. Strict: a
-///   dot-atom, `@` and a domain with a dot.
+/// - `EMAL`: lower case, at most 256 characters, an `@` with characters on both sides, no white
+///   space. Strict: a dot-atom, `@` and a domain with a dot.
 /// - `AUBN`: 9 or 11 digits.
-/// - `ORGN`: at most 256 printable ASCII characters, lower case, no white space at the ends. Strict: at least 2
-///   characters.
+/// - `ORGN`: at most 256 printable ASCII characters, lower case, no white space at the ends.
+///   Strict: at least 2 characters.
 ///
-/// Digits are ASCII digits. The strict rules are those of the public pattern (Default). Whether an `ORGN` alias names
-/// an organisation and a description or location, a program can judge only in part: [`Alias::may_describe`].
+/// Digits are ASCII digits. The strict rules are those of the public pattern (Default). Whether an
+/// `ORGN` alias names an organisation and a description or location, a program can judge only in
+/// part: [`Alias::may_describe`].
 ///
 /// ```
 /// use bankrail_webhook::{AliasType, alias::{Alias, is_abn}};
@@ -58,31 +59,47 @@ impl Alias {
 
     fn check(alias_type: &AliasType, text: &str, strict: bool) -> Result<Self, AliasError> {
         let (holds, expected) = match alias_type {
-            AliasType::Telephone => (pattern::telephone(text), "+, 1 to 3 digits, - and 2 to 30 digits"),
+            AliasType::Telephone => (
+                pattern::telephone(text),
+                "+, 1 to 3 digits, - and 2 to 30 digits",
+            ),
             AliasType::Email if strict => (
                 pattern::email(text) && pattern::email_strict(text),
                 "a lower-case dot-atom, @ and a domain with a dot, at most 256 characters",
             ),
-            AliasType::Email => {
-                (pattern::email(text), "lower case without white space, characters on both sides of an @, at most 256")
-            }
+            AliasType::Email => (
+                pattern::email(text),
+                "lower case without white space, characters on both sides of an @, at most 256",
+            ),
             AliasType::BusinessNumber => (pattern::business_number(text), "9 or 11 digits"),
             AliasType::Organisation => (
                 pattern::organisation(text) && (!strict || text.len() >= 2),
                 "at most 256 printable ASCII characters, lower case, no white space at the ends",
             ),
-            AliasType::Unknown(code) => return Err(AliasError::UnknownType { found: excerpt(code.as_str()) }),
+            AliasType::Unknown(code) => {
+                return Err(AliasError::UnknownType {
+                    found: excerpt(code.as_str()),
+                });
+            }
         };
         if !holds {
             let alias_type = alias_type.clone();
-            return Err(AliasError::Format { alias_type, expected, found: excerpt(text) });
+            return Err(AliasError::Format {
+                alias_type,
+                expected,
+                found: excerpt(text),
+            });
         }
-        Ok(Self { alias_type: alias_type.clone(), text: text.into() })
+        Ok(Self {
+            alias_type: alias_type.clone(),
+            text: text.into(),
+        })
     }
 
-    /// False for an `ORGN` alias of a single word, which cannot name both the organisation and a description or
-    /// location (Specification: "Payment alias (PayID) formats"). Words consist of letters and digits (Default). It is
-    /// advice: [`Rule::OrganisationWords`](crate::Rule::OrganisationWords).
+    /// False for an `ORGN` alias of a single word, which cannot name both the organisation and a
+    /// description or location (Specification: "Payment alias (PayID) formats"). Words consist of
+    /// letters and digits (Default). It is advice:
+    /// [`Rule::OrganisationWords`](crate::Rule::OrganisationWords).
     #[must_use]
     pub fn may_describe(&self) -> bool {
         self.alias_type != AliasType::Organisation || pattern::has_two_words(&self.text)

@@ -5,7 +5,8 @@ use crate::{CountPerPeriod, MessageAmount, PointInTime, TimeOfDay};
 use bankrail_values::Date;
 use bankrail_values::json::JsonValue;
 
-/// A member of an amendment (Default: only changed members are present; a mark stands for a cleared one).
+/// A member of an amendment (Default: only changed members are present; a mark stands for a cleared
+/// one).
 ///
 /// | type | mark for cleared |
 /// |---|---|
@@ -16,7 +17,10 @@ use bankrail_values::json::JsonValue;
 /// | time | `00:00:00-00:00`, or `-` ([`Amended::ClearedByDash`]) |
 /// | money | `{"currency":"ZZZ"}` without an amount |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "a member is there, cleared or not there")]
+#[allow(
+    clippy::exhaustive_enums,
+    reason = "a member is there, cleared or not there"
+)]
 pub enum Amended<T> {
     /// Not in the message: unchanged.
     #[default]
@@ -25,7 +29,8 @@ pub enum Amended<T> {
     Changed(T),
     /// The value was removed.
     Cleared,
-    /// The value was removed, marked by `-` where this crate writes another mark. Made by reading a time.
+    /// The value was removed, marked by `-` where this crate writes another mark. Made by reading a
+    /// time.
     ClearedByDash,
 }
 
@@ -122,9 +127,13 @@ impl Clearable for MessageAmount {
 
     fn cleared(value: &JsonValue<'_>) -> Option<Amended<Self>> {
         // Only exactly this object is the mark. With any other member it is read as money.
-        let JsonValue::Object(money) = value else { return None };
+        let JsonValue::Object(money) = value else {
+            return None;
+        };
         match money.members() {
-            [code] if code.name() == "currency" && is_text(code.value(), r#""ZZZ""#) => Some(Amended::Cleared),
+            [code] if code.name() == "currency" && is_text(code.value(), r#""ZZZ""#) => {
+                Some(Amended::Cleared)
+            }
             _ => None,
         }
     }

@@ -6,8 +6,8 @@ use bankrail_values::{Currency, Decimal, Money};
 wire_object! {
     /// A money object (Specification: "Common formats in webhook messages").
     ///
-    /// Any plain decimal that fits 96 bits is read, and its scale is kept. Default: up to 16 digits, a point and 2
-    /// digits.
+    /// Any plain decimal that fits 96 bits is read, and its scale is kept. Default: up to 16
+    /// digits, a point and 2 digits.
     pub struct MessageAmount {
         /// ISO 4217 code. Another code of three letters is kept and reported.
         required currency: Currency = "currency",

@@ -1,4 +1,5 @@
-//! The codes of the messages. Each list is open: an unknown code is kept, written back and reported.
+//! The codes of the messages. Each list is open: an unknown code is kept, written back and
+//! reported.
 
 use crate::error::MessageError;
 use crate::finding::Rule;
@@ -124,7 +125,8 @@ codes! {
         TimedOut = "TIMO",
     }
 
-    /// Why a mandate notification was sent (Specification: "MandateNotification message"; Default: the meanings).
+    /// Why a mandate notification was sent (Specification: "MandateNotification message"; Default:
+    /// the meanings).
     Trigger by UnknownCode {
         /// a bilateral amendment was confirmed.
         AmendmentConfirmed = "MAMC",
@@ -156,8 +158,8 @@ codes! {
         Rejected = "RJCT",
     }
 
-    /// The severity of an outcome's error (Specification: `FATL` is used in the shape; Default: the others and the
-    /// meanings).
+    /// The severity of an outcome's error (Specification: `FATL` is used in the shape; Default: the
+    /// others and the meanings).
     ErrorSeverity by DefaultCode {
         /// fatal.
         Fatal = "FATL",

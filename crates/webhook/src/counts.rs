@@ -69,7 +69,8 @@ count! {
 }
 
 count! {
-    /// The day or week within the period on which payments fall due. Default: 2 digits (`7` also occurs).
+    /// The day or week within the period on which payments fall due. Default: 2 digits (`7` also
+    /// occurs).
     PointInTime, "2 digits",
     |text| text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit()),
     json!({ "type": "string", "minLength": 2, "maxLength": 2, "pattern": "^[0-9]*$" })

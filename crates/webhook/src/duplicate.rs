@@ -5,13 +5,17 @@ use bankrail_mailbox::{Fingerprint, KeyHash};
 use bankrail_values::HyphenatedUuid;
 use sha2::{Digest, Sha256};
 
-/// A duplicate key being built: SHA-256 over its parts, each with its length. Absent and empty parts differ.
+/// A duplicate key being built: SHA-256 over its parts, each with its length. Absent and empty
+/// parts differ.
 pub(crate) struct KeyParts(Sha256);
 
 impl KeyParts {
     /// Starts a key of this member. `scope` distinguishes receivers that share a store.
     pub(crate) fn new(scope: &str, kind: MessageKind, member: &str) -> Self {
-        Self(Sha256::new_with_prefix(b"bankrail webhook key 1")).text(scope).text(kind.as_str()).text(member)
+        Self(Sha256::new_with_prefix(b"bankrail webhook key 1"))
+            .text(scope)
+            .text(kind.as_str())
+            .text(member)
     }
 
     pub(crate) fn text(self, text: &str) -> Self {
@@ -23,7 +27,8 @@ impl KeyParts {
             None => self.0.update([0]),
             Some(text) => {
                 self.0.update([1]);
-                self.0.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_be_bytes());
+                self.0
+                    .update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_be_bytes());
                 self.0.update(text.as_bytes());
             }
         }
@@ -36,7 +41,9 @@ impl KeyParts {
 
     /// The key of a message that has none of the members of its key. Default: `X-Message-Id`.
     pub(crate) fn fallback(scope: &str, kind: MessageKind, message_id: HyphenatedUuid) -> KeyHash {
-        Self::new(scope, kind, "X-Message-Id").text(&message_id.to_string()).finish()
+        Self::new(scope, kind, "X-Message-Id")
+            .text(&message_id.to_string())
+            .finish()
     }
 }
 

@@ -5,17 +5,18 @@ use crate::message::MessageKind;
 use bankrail_values::json::JsonError;
 use std::borrow::Cow;
 
-/// A message that is refused: malformed, over a bound, or against a format rule of the specification.
+/// A message that is refused: malformed, over a bound, or against a format rule of the
+/// specification.
 ///
-/// Pointers are JSON pointers (RFC 6901); names longer than 64 characters are cut in them and control characters
-/// escaped. The `found` fields hold a piece of the message, cut and escaped: keep them out of logs that must not hold
-/// payload. [`MessageError::pointer`] is safe to log, except that of [`MessageError::Json`], which has names that the
-/// sender chose.
+/// Pointers are JSON pointers (RFC 6901); names longer than 64 characters are cut in them and
+/// control characters escaped. The `found` fields hold a piece of the message, cut and escaped:
+/// keep them out of logs that must not hold payload. [`MessageError::pointer`] is safe to log,
+/// except that of [`MessageError::Json`], which has names that the sender chose.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessageError {
-    /// Not JSON as [`bankrail_values::json`] reads it, longer than [`crate::MessageReadOptions`] allow, or with more
-    /// levels or values than any message.
+    /// Not JSON as [`bankrail_values::json`] reads it, longer than [`crate::MessageReadOptions`]
+    /// allow, or with more levels or values than any message.
     #[error(transparent)]
     Json(#[from] JsonError),
     /// A required member is absent.
@@ -52,8 +53,8 @@ pub enum MessageError {
         /// The number of variants found.
         found: usize,
     },
-    /// [`crate::MessageReadOptions::deny_findings`] is set and the message has findings other than those of
-    /// consistency.
+    /// [`crate::MessageReadOptions::deny_findings`] is set and the message has findings other than
+    /// those of consistency.
     #[error("expected a message without findings, found {}", findings.len())]
     Findings {
         /// All findings.

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// A deviation in a message from the specification or a documented default, reported and by default not refused.
+/// A deviation in a message from the specification or a documented default, reported and by default
+/// not refused.
 ///
-/// `found` holds a piece of the message, cut and escaped: log `rule` and `pointer` instead where payload must stay out.
+/// `found` holds a piece of the message, cut and escaped: log `rule` and `pointer` instead where
+/// payload must stay out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MessageFinding {
@@ -20,8 +22,18 @@ pub struct MessageFinding {
 }
 
 impl MessageFinding {
-    pub(crate) fn new(rule: Rule, pointer: String, expected: Cow<'static, str>, found: String) -> Self {
-        Self { rule, pointer, expected, found }
+    pub(crate) fn new(
+        rule: Rule,
+        pointer: String,
+        expected: Cow<'static, str>,
+        found: String,
+    ) -> Self {
+        Self {
+            rule,
+            pointer,
+            expected,
+            found,
+        }
     }
 
     /// The severity of the finding.
@@ -34,25 +46,41 @@ impl MessageFinding {
 /// Serialized as the list of rule, pointer, expected and found.
 impl serde::Serialize for MessageFinding {
     fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        (self.rule.as_str(), &self.pointer, &self.expected, &self.found).serialize(out)
+        (
+            self.rule.as_str(),
+            &self.pointer,
+            &self.expected,
+            &self.found,
+        )
+            .serialize(out)
     }
 }
 
-/// A rule that this version does not know becomes [`Rule::OtherVersion`], and its name the first word of
-/// [`MessageFinding::expected`].
+/// A rule that this version does not know becomes [`Rule::OtherVersion`], and its name the first
+/// word of [`MessageFinding::expected`].
 impl<'de> serde::Deserialize<'de> for MessageFinding {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let (rule, pointer, expected, found) = <(String, String, String, String)>::deserialize(from)?;
+        let (rule, pointer, expected, found) =
+            <(String, String, String, String)>::deserialize(from)?;
         Ok(match Rule::from_name(&rule) {
             Some(rule) => Self::new(rule, pointer, expected.into(), found),
-            None => Self::new(Rule::OtherVersion, pointer, format!("{rule}: {expected}").into(), found),
+            None => Self::new(
+                Rule::OtherVersion,
+                pointer,
+                format!("{rule}: {expected}").into(),
+                found,
+            ),
         })
     }
 }
 
 impl fmt::Display for MessageFinding {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}: {}: expected {}, found {}", self.pointer, self.rule, self.expected, self.found)
+        write!(
+            out,
+            "{}: {}: expected {}, found {}",
+            self.pointer, self.rule, self.expected, self.found
+        )
     }
 }
 
@@ -68,22 +96,24 @@ pub enum Severity {
     Error,
 }
 
-/// The class of a rule: where the rule comes from, which decides where a finding is a reason to refuse.
+/// The class of a rule: where the rule comes from, which decides where a finding is a reason to
+/// refuse.
 ///
 /// On receipt every finding is reported, and a message is refused for one only under
-/// [`MessageReadOptions::deny_findings`](crate::MessageReadOptions::deny_findings). `checked`, the end of a builder's
-/// chain, refuses findings of any class.
+/// [`MessageReadOptions::deny_findings`](crate::MessageReadOptions::deny_findings). `checked`, the
+/// end of a builder's chain, refuses findings of any class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RuleClass {
-    /// A rule that the specification states. Refused at enqueue, and on receipt under `deny_findings`.
+    /// A rule that the specification states. Refused at enqueue, and on receipt under
+    /// `deny_findings`.
     Specification,
     /// A documented default where the specification leaves a thing open. Refused at enqueue unless
-    /// [`OutgoingOptions::beyond_defaults`](crate::OutgoingOptions::beyond_defaults) allows it, and on receipt under
-    /// `deny_findings`.
+    /// [`OutgoingOptions::beyond_defaults`](crate::OutgoingOptions::beyond_defaults) allows it, and
+    /// on receipt under `deny_findings`.
     Default,
-    /// Advice on values that should agree, which the specification does not state. Refused neither at enqueue nor on
-    /// receipt.
+    /// Advice on values that should agree, which the specification does not state. Refused neither
+    /// at enqueue nor on receipt.
     Consistency,
 }
 
@@ -128,11 +158,13 @@ macro_rules! rules {
 rules! {
     /// Default: an optional member is absent rather than `null`.
     Null = "null", Default, Notice;
-    /// Specification: "Common formats in webhook messages", three fractional digits; 0 to 2 are accepted.
+    /// Specification: "Common formats in webhook messages", three fractional digits; 0 to 2 are
+    /// accepted.
     FractionDigits = "fraction_digits", Specification, Notice;
     /// Default: a value keeps its length and its set of characters.
     DefaultBound = "default_bound", Default, Warning;
-    /// Default: a member that is required by default is present, in an object for which the specification marks none.
+    /// Default: a member that is required by default is present, in an object for which the
+    /// specification marks none.
     DefaultRequired = "default_required", Default, Warning;
     /// Default: a code is one of a list that the specification does not show.
     DefaultCode = "default_code", Default, Notice;
@@ -170,15 +202,16 @@ rules! {
     OutcomeMandate = "outcome_mandate", Consistency, Warning;
     /// Specification: `bilateral` is only present for creation and amendment actions.
     Bilateral = "bilateral", Specification, Warning;
-    /// Specification: `debtor_alias_name` is only present for creation and amendment actions. Whether their request
-    /// gave an alias is for the sender to know.
+    /// Specification: `debtor_alias_name` is only present for creation and amendment actions.
+    /// Whether their request gave an alias is for the sender to know.
     DebtorAliasName = "debtor_alias_name", Specification, Warning;
     /// `ALIA` needs the alias type and the alias.
     AliasMissing = "alias_missing", Consistency, Warning;
     /// Specification: "Payment alias (PayID) formats", an alias has the form of its type.
     AliasFormat = "alias_format", Specification, Warning;
-    /// An `ORGN` alias has at least two words, for the organisation and a description or location (Specification:
-    /// "Payment alias (PayID) formats"). How many words these need is only estimated, so it is advice.
+    /// An `ORGN` alias has at least two words, for the organisation and a description or location
+    /// (Specification: "Payment alias (PayID) formats"). How many words these need is only
+    /// estimated, so it is advice.
     OrganisationWords = "organisation_words", Consistency, Notice;
     /// `BBAN` needs an account identification.
     AccountMissing = "account_missing", Consistency, Warning;

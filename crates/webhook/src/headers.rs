@@ -5,9 +5,11 @@ use crate::message::MessageKind;
 use crate::sender::OriginalRequest;
 use bankrail_values::{HyphenatedUuid, excerpt};
 
-/// End-to-end key echoed from the acknowledgement of the original request. Required with outcomes, not sent otherwise.
+/// End-to-end key echoed from the acknowledgement of the original request. Required with outcomes,
+/// not sent otherwise.
 pub const REQUEST_KEY: &str = "X-RequestKey";
-/// Point-to-point message reference for duplicate checks. Required, the same in each delivery of a message.
+/// Point-to-point message reference for duplicate checks. Required, the same in each delivery of a
+/// message.
 pub const MESSAGE_ID: &str = "X-Message-Id";
 /// Echoed from the original request, for logging. Optional with outcomes, not sent otherwise.
 pub const CORRELATION_ID: &str = "X-Correlation-Id";
@@ -17,7 +19,10 @@ pub const PRIORITY: &str = "priority";
 /// Whether a person waits for the outcome. Not a processing priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-#[allow(clippy::exhaustive_enums, reason = "a header outside the list is malformed, not unknown")]
+#[allow(
+    clippy::exhaustive_enums,
+    reason = "a header outside the list is malformed, not unknown"
+)]
 pub enum Priority {
     /// `ATTENDED`
     Attended,
@@ -41,10 +46,13 @@ impl Priority {
     /// The priority with this header value.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|priority| priority.as_str() == name)
+        Self::ALL
+            .into_iter()
+            .find(|priority| priority.as_str() == name)
     }
 
-    /// Checks that a kind of message may have a priority with this header value. The error is what is expected.
+    /// Checks that a kind of message may have a priority with this header value. The error is what
+    /// is expected.
     fn of_kind(kind: MessageKind, name: &str) -> Result<Self, &'static str> {
         let found = Self::from_name(name).filter(|priority| kind.priorities().contains(priority));
         found.ok_or(match kind.priorities() {
@@ -58,8 +66,8 @@ bankrail_values::impl_display!(Priority);
 
 /// The headers of one delivery.
 ///
-/// `request_key` and `correlation_id` are echoed from the original request, as the sender recorded it
-/// ([`OriginalRequest`]): this crate does not generate them.
+/// `request_key` and `correlation_id` are echoed from the original request, as the sender recorded
+/// it ([`OriginalRequest`]): this crate does not generate them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct DeliveryHeaders {
@@ -80,14 +88,23 @@ impl DeliveryHeaders {
     /// Headers of a notification or a query.
     #[must_use]
     pub fn new(message_id: HyphenatedUuid) -> Self {
-        Self { request_key: None, message_id, correlation_id: None, priority: None }
+        Self {
+            request_key: None,
+            message_id,
+            correlation_id: None,
+            priority: None,
+        }
     }
 
     /// Headers of an outcome, which echo the request that it answers.
     #[must_use]
     pub fn answering(request: &OriginalRequest, message_id: HyphenatedUuid) -> Self {
         let (request_key, correlation_id) = (Some(request.request_key()), request.correlation_id());
-        Self { request_key, correlation_id, ..Self::new(message_id) }
+        Self {
+            request_key,
+            correlation_id,
+            ..Self::new(message_id)
+        }
     }
 
     /// Sets the priority.
@@ -102,17 +119,27 @@ impl DeliveryHeaders {
     /// # Errors
     /// [`DeliveryHeaderError`]: a required header is absent, or one is present that this kind of message does not have.
     pub fn check(&self, kind: MessageKind) -> Result<(), DeliveryHeaderError> {
-        let echoed = [(REQUEST_KEY, self.request_key), (CORRELATION_ID, self.correlation_id)];
+        let echoed = [
+            (REQUEST_KEY, self.request_key),
+            (CORRELATION_ID, self.correlation_id),
+        ];
         if kind.answers_a_request() && self.request_key.is_none() {
             return Err(DeliveryHeaderError::Missing { name: REQUEST_KEY });
         }
-        if let Some((name, _)) = echoed.into_iter().find(|(_, id)| id.is_some() && !kind.answers_a_request()) {
+        if let Some((name, _)) = echoed
+            .into_iter()
+            .find(|(_, id)| id.is_some() && !kind.answers_a_request())
+        {
             return Err(DeliveryHeaderError::Unexpected { name });
         }
         if let Some(priority) = self.priority.map(Priority::as_str)
             && let Err(expected) = Priority::of_kind(kind, priority)
         {
-            return Err(DeliveryHeaderError::Malformed { name: PRIORITY, expected, found: excerpt(priority) });
+            return Err(DeliveryHeaderError::Malformed {
+                name: PRIORITY,
+                expected,
+                found: excerpt(priority),
+            });
         }
         Ok(())
     }
@@ -123,13 +150,17 @@ impl DeliveryHeaders {
             (REQUEST_KEY, self.request_key.map(|id| id.to_string())),
             (MESSAGE_ID, Some(self.message_id.to_string())),
             (CORRELATION_ID, self.correlation_id.map(|id| id.to_string())),
-            (PRIORITY, self.priority.map(|priority| priority.as_str().to_owned())),
+            (
+                PRIORITY,
+                self.priority.map(|priority| priority.as_str().to_owned()),
+            ),
         ]
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)))
     }
 
-    /// Reads received headers, given as names and values in any case and order. Other headers are ignored.
+    /// Reads received headers, given as names and values in any case and order. Other headers are
+    /// ignored.
     ///
     /// - A malformed optional header is a finding, and is read as absent.
     /// - A header that this kind of message does not have is a finding, and is kept.
@@ -141,9 +172,16 @@ impl DeliveryHeaders {
         headers: impl IntoIterator<Item = (&'a str, &'a [u8])>,
     ) -> Result<(Self, Vec<MessageFinding>), DeliveryHeaderError> {
         let names = [REQUEST_KEY, MESSAGE_ID, CORRELATION_ID, PRIORITY];
-        let mut found = names.map(|name| Found { name, value: None, repeated: false });
+        let mut found = names.map(|name| Found {
+            name,
+            value: None,
+            repeated: false,
+        });
         for (name, value) in headers {
-            for header in found.iter_mut().filter(|header| name.eq_ignore_ascii_case(header.name)) {
+            for header in found
+                .iter_mut()
+                .filter(|header| name.eq_ignore_ascii_case(header.name))
+            {
                 header.repeated |= header.value.is_some_and(|first| first != value);
                 header.value = Some(value);
             }
@@ -158,7 +196,15 @@ impl DeliveryHeaders {
         let correlation_id = correlation_id.optional(correlation_id.uuid(), outcome, &mut findings);
         let read = priority.read("one priority", |text| Priority::of_kind(kind, text));
         let priority = priority.optional(read, true, &mut findings);
-        Ok((Self { request_key, message_id, correlation_id, priority }, findings))
+        Ok((
+            Self {
+                request_key,
+                message_id,
+                correlation_id,
+                priority,
+            },
+            findings,
+        ))
     }
 }
 
@@ -180,26 +226,40 @@ impl Found<'_> {
         one: &'static str,
         read: impl FnOnce(&str) -> Result<T, &'static str>,
     ) -> Result<Option<T>, Wrong> {
-        let Some(value) = self.value else { return Ok(None) };
+        let Some(value) = self.value else {
+            return Ok(None);
+        };
         if self.repeated {
             return Err((one, "two".to_owned()));
         }
-        let text = std::str::from_utf8(value).map_err(|_| (one, "bytes that are not text".to_owned()))?;
+        let text =
+            std::str::from_utf8(value).map_err(|_| (one, "bytes that are not text".to_owned()))?;
         let text = text.trim_matches([' ', '\t']);
-        read(text).map(Some).map_err(|expected| (expected, excerpt(text)))
+        read(text)
+            .map(Some)
+            .map_err(|expected| (expected, excerpt(text)))
     }
 
     fn uuid(&self) -> Result<Option<HyphenatedUuid>, Wrong> {
-        self.read("one UUID with hyphens", |text| HyphenatedUuid::parse(text).map_err(|_| "a UUID with hyphens"))
+        self.read("one UUID with hyphens", |text| {
+            HyphenatedUuid::parse(text).map_err(|_| "a UUID with hyphens")
+        })
     }
 
     fn required(&self) -> Result<HyphenatedUuid, DeliveryHeaderError> {
         let name = self.name;
-        let read = self.uuid().map_err(|(expected, found)| DeliveryHeaderError::Malformed { name, expected, found });
+        let read = self
+            .uuid()
+            .map_err(|(expected, found)| DeliveryHeaderError::Malformed {
+                name,
+                expected,
+                found,
+            });
         read?.ok_or(DeliveryHeaderError::Missing { name })
     }
 
-    /// The value that was read. A malformed one is a finding, and so is one that the kind of message does not have.
+    /// The value that was read. A malformed one is a finding, and so is one that the kind of
+    /// message does not have.
     fn optional<T>(
         &self,
         read: Result<Option<T>, Wrong>,
@@ -208,10 +268,19 @@ impl Found<'_> {
     ) -> Option<T> {
         let (rule, (expected, found), value) = match read {
             Err(wrong) => (Rule::OptionalHeader, wrong, None),
-            Ok(Some(value)) if !belongs => (Rule::UnexpectedHeader, ("no such header", "one".to_owned()), Some(value)),
+            Ok(Some(value)) if !belongs => (
+                Rule::UnexpectedHeader,
+                ("no such header", "one".to_owned()),
+                Some(value),
+            ),
             Ok(value) => return value,
         };
-        findings.push(MessageFinding::new(rule, self.name.to_owned(), expected.into(), found));
+        findings.push(MessageFinding::new(
+            rule,
+            self.name.to_owned(),
+            expected.into(),
+            found,
+        ));
         value
     }
 }
@@ -249,7 +318,9 @@ impl DeliveryHeaderError {
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Missing { name } | Self::Malformed { name, .. } | Self::Unexpected { name } => name,
+            Self::Missing { name } | Self::Malformed { name, .. } | Self::Unexpected { name } => {
+                name
+            }
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The state of a payment or a mandate, derived from messages in any order.
 //!
-//! Messages are delivered at least once and in any order, and carry no version number; `creation_date_time` is the
-//! sender's processing time. So the transition rules decide first, and time only where they do not (Default:
-//! "Transitions"). Both histories keep the applied messages as a set and derive the state from it: neither the order of
-//! arrival nor repeated deliveries change the state.
+//! Messages are delivered at least once and in any order, and carry no version number;
+//! `creation_date_time` is the sender's processing time. So the transition rules decide first, and
+//! time only where they do not (Default: "Transitions"). Both histories keep the applied messages
+//! as a set and derive the state from it: neither the order of arrival nor repeated deliveries
+//! change the state.
 //!
 //! [`Histories`] is a store of them; its engines are in `bankrail-stores`.
 
@@ -21,8 +22,8 @@ pub use payment::{PaymentHistory, PaymentState};
 pub enum Observation {
     /// The state changed.
     Advanced,
-    /// The state changed to one that the rules do not reach from the known messages: an earlier message is missing, or
-    /// was processed later.
+    /// The state changed to one that the rules do not reach from the known messages: an earlier
+    /// message is missing, or was processed later.
     OutOfSequence,
     /// A new message that leaves the state as it was.
     Unchanged,
@@ -30,7 +31,8 @@ pub enum Observation {
     Stale,
     /// A message already applied.
     Repeated,
-    /// A message that cannot be true together with earlier ones. The state stays contradictory; a person must decide.
+    /// A message that cannot be true together with earlier ones. The state stays contradictory; a
+    /// person must decide.
     Contradictory,
     /// A message about something else, or with a status that this version does not know.
     NotApplicable,

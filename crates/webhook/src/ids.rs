@@ -54,8 +54,8 @@ macro_rules! id {
 }
 
 id! {
-    /// A mandate's identifier, assigned by the mandate system: a UUID of version 1 as 32 lower-case hexadecimal digits
-    /// (Specification: "Common formats in webhook messages").
+    /// A mandate's identifier, assigned by the mandate system: a UUID of version 1 as 32 lower-case
+    /// hexadecimal digits (Specification: "Common formats in webhook messages").
     ///
     /// ```
     /// use bankrail_webhook::MandateId;
@@ -72,7 +72,7 @@ id! {
 }
 
 id! {
-    /// A payment's unique end-to-end reference, echoed from the instruction: a UUID of version 4 with hyphens.
-    /// Read in either case, written in lower case.
+    /// A payment's unique end-to-end reference, echoed from the instruction: a UUID of version 4
+    /// with hyphens. Read in either case, written in lower case.
     Uetr(HyphenatedUuid), version 4
 }

@@ -1,4 +1,5 @@
-//! The JSON of messages: members are declared once, and read, written and checked from that declaration.
+//! The JSON of messages: members are declared once, and read, written and checked from that
+//! declaration.
 
 mod bound;
 mod context;
@@ -26,7 +27,10 @@ pub(crate) const MAX_VALUES: usize = 4096;
 pub(crate) const LIMITS: JsonLimits = JsonLimits::new().max_depth(32).max_values(MAX_VALUES);
 
 /// The members of a value that must be an object.
-pub(crate) fn object<'v, 'a>(value: &'v JsonValue<'a>, at: &Context) -> Result<&'v JsonObject<'a>, MessageError> {
+pub(crate) fn object<'v, 'a>(
+    value: &'v JsonValue<'a>,
+    at: &Context,
+) -> Result<&'v JsonObject<'a>, MessageError> {
     match value {
         JsonValue::Object(object) => Ok(object),
         other => Err(at.wrong_type("an object", other)),

@@ -45,6 +45,10 @@ pub use message::mandate_outcome::{MandateActionOutcome, OutcomeError};
 pub use message::parties::{AmendedDebtor, CreditorInformation, DebtorInformation};
 pub use message::payment_information::{AmendedPaymentInformation, PaymentInformation};
 pub use message::payment_outcome::{OriginalTransaction, PaymentOutcome};
-pub use message::query_notification::{MandateDetails, PaymentDetails, QueryNotification, ReminderError};
-pub use message::{EachKind, Message, MessageKind, MessageReadOptions, ParsedMessage, WebhookMessage};
+pub use message::query_notification::{
+    MandateDetails, PaymentDetails, QueryNotification, ReminderError,
+};
+pub use message::{
+    EachKind, Message, MessageKind, MessageReadOptions, ParsedMessage, WebhookMessage,
+};
 pub use time_of_day::TimeOfDay;

@@ -9,7 +9,8 @@ use bankrail_mailbox::{EndpointId, Incoming, Kind, OpaqueBytes, Outgoing};
 use bankrail_values::json;
 use std::borrow::Cow;
 
-/// The maximum size of a message's JSON in [`Message::outgoing`], in bytes: what fits into an envelope by default.
+/// The maximum size of a message's JSON in [`Message::outgoing`], in bytes: what fits into an
+/// envelope by default.
 pub const MAX_OUTGOING_BYTES: usize = bankrail_values::MAX_MESSAGE_BYTES;
 
 /// The kind's stable name; [`MessageKind::from_name`] reads it back.
@@ -35,12 +36,17 @@ impl DeliveryHeaders {
     /// Writes these headers and their findings as the attributes of a mailbox entry.
     #[must_use]
     pub fn to_attributes(&self, findings: &[MessageFinding]) -> OpaqueBytes {
-        let attributes = Attributes { headers: *self, findings: findings.into() };
-        serde_json::to_vec(&attributes).expect("headers are JSON").into()
+        let attributes = Attributes {
+            headers: *self,
+            findings: findings.into(),
+        };
+        serde_json::to_vec(&attributes)
+            .expect("headers are JSON")
+            .into()
     }
 
-    /// Reads headers and findings from the attributes that [`DeliveryHeaders::to_attributes`] wrote. Returns `None` for
-    /// other bytes.
+    /// Reads headers and findings from the attributes that [`DeliveryHeaders::to_attributes`]
+    /// wrote. Returns `None` for other bytes.
     #[must_use]
     pub fn from_attributes(attributes: &[u8]) -> Option<(Self, Vec<MessageFinding>)> {
         let Attributes { headers, findings } = serde_json::from_slice(attributes).ok()?;
@@ -67,7 +73,11 @@ impl Message {
             kind: self.kind().into(),
             key: self.duplicate_key(scope, headers.message_id),
             fingerprint: self.fingerprint(),
-            other_spellings: self.other_spellings().iter().map(Self::fingerprint).collect(),
+            other_spellings: self
+                .other_spellings()
+                .iter()
+                .map(Self::fingerprint)
+                .collect(),
             interim: self.is_interim(),
             attributes: headers.to_attributes(findings),
             body: body.into(),
@@ -75,19 +85,24 @@ impl Message {
         }
     }
 
-    /// Checks message and headers, and returns the outbox entry with the message's JSON, with the default
-    /// [`OutgoingOptions`].
+    /// Checks message and headers, and returns the outbox entry with the message's JSON, with the
+    /// default [`OutgoingOptions`].
     ///
     /// # Errors
     /// As [`Message::outgoing_with`].
-    pub fn outgoing(&self, endpoint: EndpointId, headers: &DeliveryHeaders) -> Result<Outgoing, OutgoingError> {
+    pub fn outgoing(
+        &self,
+        endpoint: EndpointId,
+        headers: &DeliveryHeaders,
+    ) -> Result<Outgoing, OutgoingError> {
         self.outgoing_with(endpoint, headers, &OutgoingOptions::default())
     }
 
     /// Checks message and headers, and returns the outbox entry with the message's JSON.
     ///
     /// # Errors
-    /// - [`OutgoingError::Findings`] for a message with findings of a class that the options refuse.
+    /// - [`OutgoingError::Findings`] for a message with findings of a class that the options
+    ///   refuse.
     /// - [`OutgoingError::Headers`] for headers that break the table of the message's kind.
     /// - [`OutgoingError::TooLarge`] for more than [`MAX_OUTGOING_BYTES`].
     /// - [`OutgoingError::TooManyValues`] for more values than this crate reads.
@@ -109,12 +124,17 @@ impl Message {
         }
         let body = self.to_json();
         if body.len() > MAX_OUTGOING_BYTES {
-            return Err(OutgoingError::TooLarge { found: body.len(), allowed: MAX_OUTGOING_BYTES });
+            return Err(OutgoingError::TooLarge {
+                found: body.len(),
+                allowed: MAX_OUTGOING_BYTES,
+            });
         }
-        // What was just written is JSON, and no member that is sent is deep. A value takes two bytes with what parts it
-        // from the next.
+        // What was just written is JSON, and no member that is sent is deep. A value takes two
+        // bytes with what parts it from the next.
         if body.len() >= 2 * MAX_VALUES {
-            json::check(&body, &LIMITS).map_err(|_| OutgoingError::TooManyValues { allowed: MAX_VALUES })?;
+            json::check(&body, &LIMITS).map_err(|_| OutgoingError::TooManyValues {
+                allowed: MAX_VALUES,
+            })?;
         }
         Ok(Outgoing {
             endpoint,
@@ -128,13 +148,13 @@ impl Message {
 }
 
 bankrail_values::options! {
-    /// Options for putting a message into an outbox. Findings of the class [`RuleClass::Specification`] are always
-    /// refused.
+    /// Options for putting a message into an outbox. Findings of the class
+    /// [`RuleClass::Specification`] are always refused.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct OutgoingOptions {
-        /// Whether to send messages with findings of the class [`RuleClass::Default`]: what the specification allows
-        /// and only a documented default does not, for example `1500` as an amount in VND or `Café` as a name. Off by
-        /// default.
+        /// Whether to send messages with findings of the class [`RuleClass::Default`]: what the
+        /// specification allows and only a documented default does not, for example `1500` as an
+        /// amount in VND or `Café` as a name. Off by default.
         beyond_defaults: bool = false,
     }
 }

@@ -1,7 +1,7 @@
 //! Account identifications that may be partly masked.
 
-/// An account identification of a message, which may be partly masked. Default: masked digits are `X`, as in
-/// `013010XXXXX8937`.
+/// An account identification of a message, which may be partly masked. Default: masked digits are
+/// `X`, as in `013010XXXXX8937`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AccountMask<'a>(&'a str);
 
@@ -30,11 +30,16 @@ impl<'a> AccountMask<'a> {
         !self.0.is_empty() && self.0.chars().all(is_mask)
     }
 
-    /// True when `account` can be the masked account: equally long, and equal in each place that is not masked.
+    /// True when `account` can be the masked account: equally long, and equal in each place that is
+    /// not masked.
     #[must_use]
     pub fn covers(&self, account: &str) -> bool {
         self.0.chars().count() == account.chars().count()
-            && self.0.chars().zip(account.chars()).all(|(mask, c)| is_mask(mask) || mask == c)
+            && self
+                .0
+                .chars()
+                .zip(account.chars())
+                .all(|(mask, c)| is_mask(mask) || mask == c)
     }
 }
 

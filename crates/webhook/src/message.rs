@@ -27,8 +27,8 @@ use payment_outcome::PaymentOutcome;
 use query_notification::QueryNotification;
 use read::message_type;
 
-/// Identifier of a user of the service: text of 1 to 10 code points (Specification: "Common formats in webhook
-/// messages").
+/// Identifier of a user of the service: text of 1 to 10 code points (Specification: "Common formats
+/// in webhook messages").
 pub type MpsUserId = bankrail_values::BoundedText<1, 10>;
 /// Text of 1 to 35 code points.
 pub type Text35 = bankrail_values::BoundedText<1, 35>;
@@ -73,8 +73,8 @@ macro_rules! messages {
                 Self::ALL.into_iter().find(|kind| kind.as_str() == name)
             }
 
-            /// The specification's name of the message: `MandateActionOutcome`, `MandateNotification`,
-            /// `MPIRActionOutcome`, `QueryNotification`.
+            /// The specification's name of the message: `MandateActionOutcome`,
+            /// `MandateNotification`, `MPIRActionOutcome`, `QueryNotification`.
             #[must_use]
             pub const fn specification_name(self) -> &'static str {
                 match self { $( Self::$variant => $specification, )* }
@@ -108,7 +108,8 @@ macro_rules! messages {
 
         bankrail_values::impl_display!(MessageKind);
 
-        /// One value for each kind of message. A literal names every kind, so it does not compile if one is forgotten.
+        /// One value for each kind of message. A literal names every kind, so it does not compile
+        /// if one is forgotten.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[allow(clippy::exhaustive_structs, reason = "as MessageKind")]
         pub struct EachKind<T> { $( $(#[$doc])* pub $name: T, )* }
@@ -195,8 +196,9 @@ macro_rules! messages {
                 )* }
             }
 
-            /// Reads a message as a receiver of `kind` and goes on after what it is refused for: returns all refusals
-            /// that can be told apart, and then the findings, without those of agreement if there is a refusal.
+            /// Reads a message as a receiver of `kind` and goes on after what it is refused for:
+            /// returns all refusals that can be told apart, and then the findings, without those of
+            /// agreement if there is a refusal.
             ///
             /// # Errors
             /// [`MessageError::Json`] for a text of which nothing can be read.
@@ -260,7 +262,8 @@ impl Message {
     /// Reads a message as a receiver of `kind`.
     ///
     /// # Errors
-    /// [`MessageError`]; [`MessageError::WrongKind`] for a message that can only be read as another kind.
+    /// [`MessageError`]; [`MessageError::WrongKind`] for a message that can only be read as another
+    /// kind.
     pub fn from_json(kind: MessageKind, json: &[u8]) -> Result<ParsedMessage<Self>, MessageError> {
         Self::from_json_with(kind, json, &MessageReadOptions::default())
     }
@@ -268,7 +271,8 @@ impl Message {
     /// Reads a message as a receiver of `kind`, with options.
     ///
     /// # Errors
-    /// [`MessageError`]; [`MessageError::WrongKind`] for a message that can only be read as another kind.
+    /// [`MessageError`]; [`MessageError::WrongKind`] for a message that can only be read as another
+    /// kind.
     pub fn from_json_with(
         kind: MessageKind,
         json: &[u8],
@@ -279,8 +283,14 @@ impl Message {
         if matches!(read, Err(MessageError::Missing { .. })) {
             let tolerant = options.deny_findings(false);
             let other = MessageKind::ALL.into_iter().filter(|other| *other != kind);
-            if let Some(found) = other.into_iter().find(|other| Self::read_as(*other, &value, &tolerant).is_ok()) {
-                return Err(MessageError::WrongKind { expected: kind, found });
+            if let Some(found) = other
+                .into_iter()
+                .find(|other| Self::read_as(*other, &value, &tolerant).is_ok())
+            {
+                return Err(MessageError::WrongKind {
+                    expected: kind,
+                    found,
+                });
             }
         }
         read
@@ -301,7 +311,8 @@ macro_rules! methods {
 }
 
 methods! {
-    /// Writes the message: the specification's names in a stable order, no nulls, unknown members last.
+    /// Writes the message: the specification's names in a stable order, no nulls, unknown members
+    /// last.
     to_json() -> Vec<u8>;
     /// The findings of the message: see [`WebhookMessage::validate`].
     validate() -> Vec<MessageFinding>;
@@ -309,7 +320,8 @@ methods! {
     creation_date_time() -> Timestamp;
     /// The duplicate key: see [`WebhookMessage::duplicate_key`].
     duplicate_key(scope: &str, message_id: HyphenatedUuid) -> DuplicateKey;
-    /// True for a message that only says that a result is still to come: see [`WebhookMessage::is_interim`].
+    /// True for a message that only says that a result is still to come: see
+    /// [`WebhookMessage::is_interim`].
     is_interim() -> bool;
     /// SHA-256 of the canonical JSON without `creation_date_time`.
     fingerprint() -> Fingerprint;

@@ -1,8 +1,8 @@
 //! One valid message for each status, trigger and case type, for documentation and tests.
 //!
-//! Names, accounts and identifiers are made up. No sample has a finding, and no two contradict each other: those with
-//! one duplicate key have one content, and those of one mandate or payment can all be true. They all have one time, so
-//! they tell no story.
+//! Names, accounts and identifiers are made up. No sample has a finding, and no two contradict each
+//! other: those with one duplicate key have one content, and those of one mandate or payment can
+//! all be true. They all have one time, so they tell no story.
 
 use crate::*;
 use bankrail_values::{Date, Money, Timestamp};
@@ -35,7 +35,10 @@ fn action(number: u16) -> ActionId {
 
 /// The request of a biller, of an action or of its own number.
 fn request(number: u16) -> bankrail_values::HyphenatedUuid {
-    constant(&format!("f3b1c0de-1111-4222-8333-44445555{:04x}", 0x6663 + number))
+    constant(&format!(
+        "f3b1c0de-1111-4222-8333-44445555{:04x}",
+        0x6663 + number
+    ))
 }
 
 const CREATION: u16 = 3;
@@ -44,7 +47,8 @@ const STATUS_CHANGE: u16 = 0x23;
 const PORT: u16 = 0x33;
 const REJECTED: u16 = 0x100;
 
-/// The number of the action with this type and end. A pending action has the number of the one that completed.
+/// The number of the action with this type and end. A pending action has the number of the one that
+/// completed.
 fn ended(action_type: &ActionType, status: &ActionStatus) -> u16 {
     let first = match action_type {
         ActionType::Create => CREATION,
@@ -84,7 +88,8 @@ pub fn action_id() -> ActionId {
 pub fn headers(kind: MessageKind) -> DeliveryHeaders {
     let message_id = constant("9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11");
     let headers = if kind.answers_a_request() {
-        let request = sender::OriginalRequest::new(constant("2d1e8c34-7f60-4b1f-8a3d-5b9c0e6f7a21"));
+        let request =
+            sender::OriginalRequest::new(constant("2d1e8c34-7f60-4b1f-8a3d-5b9c0e6f7a21"));
         let request = request.with_correlation_id(constant("7a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"));
         DeliveryHeaders::answering(&request, message_id)
     } else {
@@ -93,10 +98,13 @@ pub fn headers(kind: MessageKind) -> DeliveryHeaders {
     headers.priority(Priority::Unattended)
 }
 
-/// The successful outcome of an action with this status. A creation that was declined, recalled or timed out leaves the
-/// mandate cancelled; any other such action leaves it unchanged.
+/// The successful outcome of an action with this status. A creation that was declined, recalled or
+/// timed out leaves the mandate cancelled; any other such action leaves it unchanged.
 #[must_use]
-pub fn mandate_outcome(action_type: &ActionType, action_status: &ActionStatus) -> MandateActionOutcome {
+pub fn mandate_outcome(
+    action_type: &ActionType,
+    action_status: &ActionStatus,
+) -> MandateActionOutcome {
     let mandate_status = match (action_type, action_status) {
         (ActionType::Create, ActionStatus::Pending) => MandateStatus::Created,
         (ActionType::Create, ActionStatus::Completed) => MandateStatus::Active,
@@ -159,29 +167,34 @@ pub fn mandate_notification(trigger: &Trigger) -> Option<MandateNotification> {
         Trigger::Unknown(_) => return None,
     };
     let (user, mandate) = (constant("MPSUSER1"), mandate_of(number));
-    let notification = MandateNotification::of_trigger(created(), trigger.clone(), user, mandate, action(number))?;
+    let notification =
+        MandateNotification::of_trigger(created(), trigger.clone(), user, mandate, action(number))?;
     let reason = ResolutionEvent::new("AC02").reason_description("Not agreed by the payer");
     Some(match trigger {
         Trigger::CreationDeclined => notification.resolution_event(reason),
-        Trigger::AmendmentConfirmed | Trigger::AmendmentExpired => {
-            notification.mandate_status(MandateStatus::Active).details(bilateral_amendment())
-        }
-        Trigger::AmendmentDeclined => {
-            notification.mandate_status(MandateStatus::Active).resolution_event(reason).details(bilateral_amendment())
-        }
+        Trigger::AmendmentConfirmed | Trigger::AmendmentExpired => notification
+            .mandate_status(MandateStatus::Active)
+            .details(bilateral_amendment()),
+        Trigger::AmendmentDeclined => notification
+            .mandate_status(MandateStatus::Active)
+            .resolution_event(reason)
+            .details(bilateral_amendment()),
         Trigger::AmendedUnilaterally => notification
             .mandate_status(MandateStatus::Active)
             .details(Amendment::new().debtor_information(amended_debtor())),
-        Trigger::StatusChanged => notification.mandate_status(MandateStatus::Suspended).details(
-            StatusChange::new(StatusChangeCode::Suspend)
-                .reason_code("MS02")
-                .reason_description("Asked for by the payer"),
-        ),
+        Trigger::StatusChanged => notification
+            .mandate_status(MandateStatus::Suspended)
+            .details(
+                StatusChange::new(StatusChangeCode::Suspend)
+                    .reason_code("MS02")
+                    .reason_description("Asked for by the payer"),
+            ),
         _ => notification,
     })
 }
 
-/// The notification of a change of status: to cancelled, active or suspended. `None` for an unknown change.
+/// The notification of a change of status: to cancelled, active or suspended. `None` for an unknown
+/// change.
 #[must_use]
 pub fn status_change(change: &StatusChangeCode) -> Option<MandateNotification> {
     let (number, status) = match change {
@@ -192,7 +205,11 @@ pub fn status_change(change: &StatusChangeCode) -> Option<MandateNotification> {
     };
     let mut notification = mandate_notification(&Trigger::StatusChanged)?;
     notification.action_identification = action(number);
-    Some(notification.mandate_status(status).details(StatusChange::new(change.clone())))
+    Some(
+        notification
+            .mandate_status(status)
+            .details(StatusChange::new(change.clone())),
+    )
 }
 
 fn amended_debtor() -> AmendedDebtor {
@@ -229,7 +246,8 @@ fn bilateral_amendment() -> BilateralAmendment {
         .additional_information(Amended::Cleared)
 }
 
-/// The outcome of a payment with this status. The rejected one, with a reason, is another payment than the others.
+/// The outcome of a payment with this status. The rejected one, with a reason, is another payment
+/// than the others.
 #[must_use]
 pub fn payment_outcome(status: &TransactionStatus) -> PaymentOutcome {
     let original = OriginalTransaction::new()
@@ -240,8 +258,14 @@ pub fn payment_outcome(status: &TransactionStatus) -> PaymentOutcome {
         .creditor_ultimate_name("Sample Utilities Holding")
         .creditor_account_identification("013010123456789");
     let (instruction, uetr) = match status {
-        TransactionStatus::Rejected => ("SAMPLEAAXXXN20210729000000000000001", "ba5eba11-0000-4000-8000-00000000002a"),
-        _ => ("SAMPLEAAXXXN20210729000000000000002", "ba5eba11-0000-4000-8000-00000000002b"),
+        TransactionStatus::Rejected => (
+            "SAMPLEAAXXXN20210729000000000000001",
+            "ba5eba11-0000-4000-8000-00000000002a",
+        ),
+        _ => (
+            "SAMPLEAAXXXN20210729000000000000002",
+            "ba5eba11-0000-4000-8000-00000000002b",
+        ),
     };
     let outcome = PaymentOutcome::new(created(), status.clone())
         .mps_user_id(constant::<message::MpsUserId>("MPSUSER1"))
@@ -290,9 +314,15 @@ pub fn query(case_type: &CaseType) -> QueryNotification {
         CaseType::Payments => "CASE-000042",
         _ => "CASE-000041",
     };
-    let query = QueryNotification::new(created(), constant(case), case_type.clone(), narrative, details)
-        .reminder_count(constant::<message::query_notification::ReminderCount>("1"))
-        .re_open_case_indication(false);
+    let query = QueryNotification::new(
+        created(),
+        constant(case),
+        case_type.clone(),
+        narrative,
+        details,
+    )
+    .reminder_count(constant::<message::query_notification::ReminderCount>("1"))
+    .re_open_case_indication(false);
     match case_type {
         CaseType::Payments => query.payment_details(
             PaymentDetails::new()
@@ -305,8 +335,8 @@ pub fn query(case_type: &CaseType) -> QueryNotification {
     }
 }
 
-/// Every sample: all action types with all action statuses, all severities, triggers, status changes, transaction
-/// statuses and case types.
+/// Every sample: all action types with all action statuses, all severities, triggers, status
+/// changes, transaction statuses and case types.
 #[must_use]
 pub fn all() -> Vec<Message> {
     MessageKind::ALL.into_iter().flat_map(of).collect()
@@ -319,18 +349,33 @@ pub fn of(kind: MessageKind) -> Vec<Message> {
 }
 
 pub(crate) fn mandate_outcomes() -> Vec<MandateActionOutcome> {
-    let of_type = |action| ActionStatus::KNOWN.iter().map(move |status| mandate_outcome(action, status));
+    let of_type = |action| {
+        ActionStatus::KNOWN
+            .iter()
+            .map(move |status| mandate_outcome(action, status))
+    };
     let rejected = ErrorSeverity::KNOWN.iter().map(rejected_mandate_outcome);
-    ActionType::KNOWN.iter().flat_map(of_type).chain(rejected).collect()
+    ActionType::KNOWN
+        .iter()
+        .flat_map(of_type)
+        .chain(rejected)
+        .collect()
 }
 
 pub(crate) fn mandate_notifications() -> Vec<MandateNotification> {
     let changes = StatusChangeCode::KNOWN.iter().filter_map(status_change);
-    Trigger::KNOWN.iter().filter_map(mandate_notification).chain(changes).collect()
+    Trigger::KNOWN
+        .iter()
+        .filter_map(mandate_notification)
+        .chain(changes)
+        .collect()
 }
 
 pub(crate) fn payment_outcomes() -> Vec<PaymentOutcome> {
-    TransactionStatus::KNOWN.iter().map(payment_outcome).collect()
+    TransactionStatus::KNOWN
+        .iter()
+        .map(payment_outcome)
+        .collect()
 }
 
 pub(crate) fn queries() -> Vec<QueryNotification> {

@@ -2,12 +2,17 @@
 //!
 //! It panics with the rule that an engine breaks.
 
-#![allow(clippy::indexing_slicing, reason = "a suite says what it expects by panicking")]
+#![allow(
+    clippy::indexing_slicing,
+    reason = "a suite says what it expects by panicking"
+)]
 
-use crate::history::{Histories, HistoryId, HistoryState, KeptHistory, MandateState, Observation, PaymentState};
+use crate::history::{
+    Histories, HistoryId, HistoryState, KeptHistory, MandateState, Observation, PaymentState,
+};
 use crate::{
-    ActionStatus, ActionType, CaseType, MandateNotification, Message, PaymentOutcome, TransactionStatus, Trigger, Uetr,
-    samples,
+    ActionStatus, ActionType, CaseType, MandateNotification, Message, PaymentOutcome,
+    TransactionStatus, Trigger, Uetr, samples,
 };
 use bankrail_values::{HyphenatedUuid, Timestamp};
 
@@ -40,7 +45,9 @@ fn confirmed(number: u8) -> Message {
 }
 
 fn mandate(number: u8) -> crate::MandateId {
-    format!("0b7c2f6e8a1d11eb8dcd0242ac1300{number:02x}").parse().expect("an id of version 1")
+    format!("0b7c2f6e8a1d11eb8dcd0242ac1300{number:02x}")
+        .parse()
+        .expect("an id of version 1")
 }
 
 fn paid(instruction: Option<&str>, uetr: Option<u8>, status: TransactionStatus) -> Message {
@@ -70,9 +77,16 @@ async fn a_mandate_is_folded(store: &impl Histories) {
     assert_eq!(apply(store, &confirmed, 5).await, Observation::Advanced);
     let kept = find(store, &id).await.expect("it is kept");
     let active = HistoryState::Mandate(MandateState::Active);
-    assert_eq!((kept.state(), &kept.ids, kept.changed_at), (active, &vec![id.clone()], at(5)));
+    assert_eq!(
+        (kept.state(), &kept.ids, kept.changed_at),
+        (active, &vec![id.clone()], at(5))
+    );
     assert_eq!(apply(store, &confirmed, 6).await, Observation::Repeated);
-    assert_eq!(find(store, &id).await.as_ref(), Some(&kept), "a repeated message changes nothing");
+    assert_eq!(
+        find(store, &id).await.as_ref(),
+        Some(&kept),
+        "a repeated message changes nothing"
+    );
     let mut pending = samples::mandate_outcome(&ActionType::Create, &ActionStatus::Pending);
     pending.mandate_identification = kept.ids.first().and_then(|id| match id {
         HistoryId::Mandate(id) => Some(*id),
@@ -81,31 +95,79 @@ async fn a_mandate_is_folded(store: &impl Histories) {
     assert_eq!(apply(store, &pending.into(), 7).await, Observation::Stale);
     let later = find(store, &id).await.expect("it is kept");
     let unchanged = (later.number, later.change, later.changed_at);
-    assert_eq!(unchanged, (kept.number, kept.change, kept.changed_at), "a stale message is kept and is no change");
+    assert_eq!(
+        unchanged,
+        (kept.number, kept.change, kept.changed_at),
+        "a stale message is kept and is no change"
+    );
     assert_ne!(later.history, kept.history, "it is kept");
-    assert_eq!(store.find("other", &id).await.expect("find"), None, "scopes are apart");
-    assert_eq!(store.apply("other", &confirmed, at(8)).await.expect("apply"), Observation::Advanced);
-    let other = store.find("other", &id).await.expect("find").expect("it is kept");
-    assert_eq!((other.scope.as_str(), other.number == kept.number), ("other", false));
+    assert_eq!(
+        store.find("other", &id).await.expect("find"),
+        None,
+        "scopes are apart"
+    );
+    assert_eq!(
+        store
+            .apply("other", &confirmed, at(8))
+            .await
+            .expect("apply"),
+        Observation::Advanced
+    );
+    let other = store
+        .find("other", &id)
+        .await
+        .expect("find")
+        .expect("it is kept");
+    assert_eq!(
+        (other.scope.as_str(), other.number == kept.number),
+        ("other", false)
+    );
 }
 
 async fn a_payment_has_two_names(store: &impl Histories) {
-    let (instruction, uetr) = (HistoryId::Instruction("I-1".parse().expect("short")), HistoryId::Uetr(uetr_of(1)));
-    apply(store, &paid(Some("I-1"), None, TransactionStatus::Warehoused), 1).await;
-    apply(store, &paid(None, Some(1), TransactionStatus::SettlementPending), 2).await;
+    let (instruction, uetr) = (
+        HistoryId::Instruction("I-1".parse().expect("short")),
+        HistoryId::Uetr(uetr_of(1)),
+    );
+    apply(
+        store,
+        &paid(Some("I-1"), None, TransactionStatus::Warehoused),
+        1,
+    )
+    .await;
+    apply(
+        store,
+        &paid(None, Some(1), TransactionStatus::SettlementPending),
+        2,
+    )
+    .await;
     let first = find(store, &instruction).await.expect("it is kept");
     let second = find(store, &uetr).await.expect("it is kept");
-    assert_ne!(first.number, second.number, "nothing says yet that they are the same");
+    assert_ne!(
+        first.number, second.number,
+        "nothing says yet that they are the same"
+    );
     let both = paid(Some("I-1"), Some(1), TransactionStatus::SettlementCompleted);
     assert_eq!(apply(store, &both, 3).await, Observation::Advanced);
     let one = find(store, &instruction).await.expect("it is kept");
-    assert_eq!(find(store, &uetr).await.as_ref(), Some(&one), "one history under both names");
-    assert_eq!((one.number, one.state()), (first.number, HistoryState::Payment(PaymentState::Settled)));
+    assert_eq!(
+        find(store, &uetr).await.as_ref(),
+        Some(&one),
+        "one history under both names"
+    );
+    assert_eq!(
+        (one.number, one.state()),
+        (first.number, HistoryState::Payment(PaymentState::Settled))
+    );
     assert_eq!(one.ids, [instruction, uetr], "with both names");
     let changes = store.changes_after(0, 9).await.expect("changes");
     assert_eq!(changes, [one], "the other is gone");
     let late = paid(None, Some(1), TransactionStatus::Warehoused);
-    assert_eq!(apply(store, &late, 4).await, Observation::Stale, "its outcomes were kept");
+    assert_eq!(
+        apply(store, &late, 4).await,
+        Observation::Stale,
+        "its outcomes were kept"
+    );
     let rejected = paid(Some("I-1"), None, TransactionStatus::Rejected);
     assert_eq!(apply(store, &rejected, 5).await, Observation::Contradictory);
 }
@@ -115,14 +177,22 @@ async fn other_messages_are_not_applicable(store: &impl Histories) {
     assert_eq!(apply(store, &query, 1).await, Observation::NotApplicable);
     let nameless = paid(None, None, TransactionStatus::SettlementCompleted);
     assert_eq!(apply(store, &nameless, 1).await, Observation::NotApplicable);
-    assert!(store.changes_after(0, 9).await.expect("changes").is_empty(), "nothing is kept of them");
+    assert!(
+        store.changes_after(0, 9).await.expect("changes").is_empty(),
+        "nothing is kept of them"
+    );
 }
 
 async fn lists_have_pages(store: &impl Histories) {
     for number in 0..5 {
         apply(store, &confirmed(number), 1).await;
     }
-    apply(store, &paid(Some("I-1"), None, TransactionStatus::SettlementCompleted), 1).await;
+    apply(
+        store,
+        &paid(Some("I-1"), None, TransactionStatus::SettlementCompleted),
+        1,
+    )
+    .await;
     let active = HistoryState::Mandate(MandateState::Active);
     let (mut after, mut listed) = (None, Vec::new());
     loop {
@@ -132,45 +202,128 @@ async fn lists_have_pages(store: &impl Histories) {
         after = Some(last.number);
         listed.extend(page.into_iter().flat_map(|kept| kept.ids));
     }
-    let all: Vec<_> = (0..5).map(|number| HistoryId::Mandate(mandate(number))).collect();
+    let all: Vec<_> = (0..5)
+        .map(|number| HistoryId::Mandate(mandate(number)))
+        .collect();
     assert_eq!(listed, all, "each once, in order");
     let suspended = HistoryState::Mandate(MandateState::Suspended);
-    assert!(store.list("", suspended, None, 9).await.expect("list").is_empty(), "in this state only");
-    assert!(store.list("other", active, None, 9).await.expect("list").is_empty(), "of this scope only");
+    assert!(
+        store
+            .list("", suspended, None, 9)
+            .await
+            .expect("list")
+            .is_empty(),
+        "in this state only"
+    );
+    assert!(
+        store
+            .list("other", active, None, 9)
+            .await
+            .expect("list")
+            .is_empty(),
+        "of this scope only"
+    );
 }
 
 async fn changes_are_numbered(store: &impl Histories) {
-    let numbers = |changes: &[KeptHistory]| changes.iter().map(|kept| kept.change).collect::<Vec<_>>();
+    let numbers =
+        |changes: &[KeptHistory]| changes.iter().map(|kept| kept.change).collect::<Vec<_>>();
     apply(store, &confirmed(1), 1).await;
     apply(store, &confirmed(2), 2).await;
     let first = store.changes_after(0, 9).await.expect("changes");
-    assert!(first.len() == 2 && first[0].change < first[1].change, "in the order of the changes");
-    assert_eq!(store.changes_after(0, 1).await.expect("changes"), first[..1], "up to the limit");
-    assert_eq!(store.changes_after(first[0].change, 9).await.expect("changes"), first[1..], "after a change");
-    store.changed_after(first[0].change).await.expect("there is one already");
-    let mut cancelled = samples::mandate_outcome(&ActionType::StatusChange, &ActionStatus::Completed);
+    assert!(
+        first.len() == 2 && first[0].change < first[1].change,
+        "in the order of the changes"
+    );
+    assert_eq!(
+        store.changes_after(0, 1).await.expect("changes"),
+        first[..1],
+        "up to the limit"
+    );
+    assert_eq!(
+        store
+            .changes_after(first[0].change, 9)
+            .await
+            .expect("changes"),
+        first[1..],
+        "after a change"
+    );
+    store
+        .changed_after(first[0].change)
+        .await
+        .expect("there is one already");
+    let mut cancelled =
+        samples::mandate_outcome(&ActionType::StatusChange, &ActionStatus::Completed);
     cancelled.mandate_identification = Some(mandate(1));
-    cancelled.action_identification = Some("5e1f0a728a1d11eb8dcd0242ac130004".parse().expect("an id of version 1"));
+    cancelled.action_identification = Some(
+        "5e1f0a728a1d11eb8dcd0242ac130004"
+            .parse()
+            .expect("an id of version 1"),
+    );
     cancelled.mandate_status = Some(crate::MandateStatus::Cancelled);
-    assert_eq!(apply(store, &cancelled.into(), 3).await, Observation::Advanced);
-    let then = store.changes_after(first[1].change, 9).await.expect("changes");
-    assert_eq!(then.iter().map(|kept| kept.number).collect::<Vec<_>>(), [first[0].number], "the changed one only");
+    assert_eq!(
+        apply(store, &cancelled.into(), 3).await,
+        Observation::Advanced
+    );
+    let then = store
+        .changes_after(first[1].change, 9)
+        .await
+        .expect("changes");
+    assert_eq!(
+        then.iter().map(|kept| kept.number).collect::<Vec<_>>(),
+        [first[0].number],
+        "the changed one only"
+    );
     assert!(numbers(&then)[0] > first[1].change, "under a new number");
-    assert_eq!(numbers(&store.changes_after(0, 9).await.expect("changes")), [first[1].change, then[0].change]);
+    assert_eq!(
+        numbers(&store.changes_after(0, 9).await.expect("changes")),
+        [first[1].change, then[0].change]
+    );
 }
 
 async fn final_histories_are_forgotten(store: &impl Histories) {
-    apply(store, &paid(Some("I-1"), Some(1), TransactionStatus::SettlementCompleted), 5).await;
-    apply(store, &paid(Some("I-2"), None, TransactionStatus::Warehoused), 5).await;
+    apply(
+        store,
+        &paid(Some("I-1"), Some(1), TransactionStatus::SettlementCompleted),
+        5,
+    )
+    .await;
+    apply(
+        store,
+        &paid(Some("I-2"), None, TransactionStatus::Warehoused),
+        5,
+    )
+    .await;
     apply(store, &confirmed(1), 5).await;
-    let last = store.changes_after(0, 9).await.expect("changes").last().map_or(0, |kept| kept.change);
-    assert_eq!(store.forget(at(5)).await.expect("forget"), 0, "changed before, strictly");
-    assert_eq!(store.forget(at(6)).await.expect("forget"), 1, "only what is final");
-    for id in [HistoryId::Instruction("I-1".parse().expect("short")), HistoryId::Uetr(uetr_of(1))] {
+    let last = store
+        .changes_after(0, 9)
+        .await
+        .expect("changes")
+        .last()
+        .map_or(0, |kept| kept.change);
+    assert_eq!(
+        store.forget(at(5)).await.expect("forget"),
+        0,
+        "changed before, strictly"
+    );
+    assert_eq!(
+        store.forget(at(6)).await.expect("forget"),
+        1,
+        "only what is final"
+    );
+    for id in [
+        HistoryId::Instruction("I-1".parse().expect("short")),
+        HistoryId::Uetr(uetr_of(1)),
+    ] {
         assert_eq!(find(store, &id).await, None, "under no name");
     }
     assert_eq!(store.changes_after(0, 9).await.expect("changes").len(), 2);
-    apply(store, &paid(Some("I-1"), None, TransactionStatus::SettlementCompleted), 7).await;
+    apply(
+        store,
+        &paid(Some("I-1"), None, TransactionStatus::SettlementCompleted),
+        7,
+    )
+    .await;
     let again = store.changes_after(last, 9).await.expect("changes");
     assert_eq!(again.len(), 1, "begun anew, under a higher number");
 }

@@ -6,8 +6,8 @@ use std::fmt;
 /// The form, in words.
 const EXPECTED: &str = "a UTC time of day as hh:mm:ss.sssZ";
 
-/// A time of day in UTC with milliseconds, spelled `hh:mm:ss.sssZ` (Specification: "QueryNotification message",
-/// `payment_execute_not_before_time`).
+/// A time of day in UTC with milliseconds, spelled `hh:mm:ss.sssZ` (Specification:
+/// "QueryNotification message", `payment_execute_not_before_time`).
 ///
 /// ```
 /// use bankrail_webhook::TimeOfDay;
@@ -36,7 +36,10 @@ impl TimeOfDay {
     /// [`ValueError`] for any other spelling and for times that do not exist.
     pub fn parse_with_precision(text: &str) -> Result<(Self, u8), ValueError> {
         // Parsed as an instant of 1970-01-01: a timestamp has the same spelling after its date.
-        match Timestamp::parse_with_precision(&format!("1970-01-01T{}", text.get(..13).unwrap_or(text))) {
+        match Timestamp::parse_with_precision(&format!(
+            "1970-01-01T{}",
+            text.get(..13).unwrap_or(text)
+        )) {
             Ok((instant, digits)) if text.len() <= 13 => Ok((Self(instant), digits)),
             _ => Err(ValueError::new(EXPECTED, text)),
         }
@@ -62,7 +65,13 @@ impl fmt::Display for TimeOfDay {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let millis = self.millis();
         let (seconds, millis) = (millis / 1000, millis % 1000);
-        write!(out, "{:02}:{:02}:{:02}.{millis:03}Z", seconds / 3600, seconds / 60 % 60, seconds % 60)
+        write!(
+            out,
+            "{:02}:{:02}:{:02}.{millis:03}Z",
+            seconds / 3600,
+            seconds / 60 % 60,
+            seconds % 60
+        )
     }
 }
 

@@ -1,24 +1,28 @@
 //! A provider from a folder, which has:
 //!
-//! - `customers/`: a TOML file for each customer, with its keys, accounts, limits and webhook endpoints;
-//! - `server.pem` and `server-key.pem`: the certificate and its key, replaced while the provider runs;
+//! - `customers/`: a TOML file for each customer, with its keys, accounts, limits and webhook
+//!   endpoints;
+//! - `server.pem` and `server-key.pem`: the certificate and its key, replaced while the provider
+//!   runs;
 //! - `signing.pem`: the private key that signs webhooks; `cursor.key`: 32 random bytes.
 //!
-//! What it knows is in `provider.sqlite`, and what it granted and served in `audit.jsonl`. `provider FOLDER book FILE`
-//! books what a CSV file says, and `provider FOLDER send ENDPOINT KIND FILE` delivers a message, both while it serves.
+//! What it knows is in `provider.sqlite`, and what it granted and served in `audit.jsonl`.
+//! `provider FOLDER book FILE` books what a CSV file says, and
+//! `provider FOLDER send ENDPOINT KIND FILE` delivers a message, both while it serves.
 //!
-//! With `--postgres`, the ledger, the customers and the messages are there, for instances on several machines:
-//! `provider FOLDER --postgres … customers` makes its customers those of the folder `customers/`. The connection is not
-//! encrypted: it is for a socket or a protected network. Across another one, connect with a TLS connector in place of
-//! `NoTls`, and read the password from a file: others of the machine see arguments.
+//! With `--postgres`, the ledger, the customers and the messages are there, for instances on
+//! several machines: `provider FOLDER --postgres … customers` makes its customers those of the
+//! folder `customers/`. The connection is not encrypted: it is for a socket or a protected network.
+//! Across another one, connect with a TLS connector in place of `NoTls`, and read the password from
+//! a file: others of the machine see arguments.
 //!
-//! With `--valkey`, tokens, used assertions and counters are there. Given twice or more, it names nodes of a cluster,
-//! from which the others are learnt. Set `cluster-require-full-coverage no` there, so that only what is on a lost node
-//! is refused until its replica has taken over.
+//! With `--valkey`, tokens, used assertions and counters are there. Given twice or more, it names
+//! nodes of a cluster, from which the others are learnt. Set `cluster-require-full-coverage no`
+//! there, so that only what is on a lost node is refused until its replica has taken over.
 
 use bankrail::bank::{
-    AccountRegistrar, CustomerFolder, CustomerFolderOptions, CustomerSource, DirectoryFollower, PostgresDirectory,
-    PostgresLedger, SqlDirectoryOptions, SqliteLedger,
+    AccountRegistrar, CustomerFolder, CustomerFolderOptions, CustomerSource, DirectoryFollower,
+    PostgresDirectory, PostgresLedger, SqlDirectoryOptions, SqliteLedger,
 };
 use bankrail::client_assertion::token::TokenStore;
 use bankrail::client_assertion::{Audience, Verifier, VerifierOptions};
@@ -30,11 +34,14 @@ use bankrail::rate_limit::{CounterStore, Limiter, Limits};
 use bankrail::secured_payload::{SealOptions, Sealer};
 use bankrail::service::audit::{AuditFile, AuditFileOptions, AuditOptions};
 use bankrail::service::delivery::{
-    Dispatcher, DispatcherOptions, Endpoints, HttpsTransport, HttpsTransportOptions, SealPayload, TlsRoots,
+    Dispatcher, DispatcherOptions, Endpoints, HttpsTransport, HttpsTransportOptions, SealPayload,
+    TlsRoots,
 };
 use bankrail::service::{CursorSecret, Ledger, Provider, ProviderOptions};
 use bankrail::stores::postgres::{PostgresOptions, PostgresStore, tokio_postgres::NoTls};
-use bankrail::stores::redis::{RedisCounters, RedisCountersOptions, RedisStore, RedisStoreOptions, RenewedConnection};
+use bankrail::stores::redis::{
+    RedisCounters, RedisCountersOptions, RedisStore, RedisStoreOptions, RenewedConnection,
+};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
 use bankrail::values::{Clock, Date, HyphenatedUuid, MainError, SystemClock};
 use bankrail::webhook::{DeliveryHeaders, Message, MessageKind};
@@ -74,17 +81,19 @@ enum Command {
         /// Health and metrics, for supervisors.
         #[arg(long, default_value = "127.0.0.1:9090")]
         operations: SocketAddr,
-        /// Keep tokens, used assertions and counters in this Valkey or Redis: `redis://…`. Once for each of some
-        /// nodes of a cluster.
+        /// Keep tokens, used assertions and counters in this Valkey or Redis: `redis://…`. Once for
+        /// each of some nodes of a cluster.
         #[arg(long)]
         valkey: Vec<String>,
         /// Trust these certificate authorities of customers' receivers, not those of the system.
         #[arg(long)]
         roots: Option<PathBuf>,
-        /// A network of proxies that customers' connections come through, such as `10.0.0.0/24`; once for each.
+        /// A network of proxies that customers' connections come through, such as `10.0.0.0/24`;
+        /// once for each.
         #[arg(long)]
         trusted_proxy: Vec<IpNet>,
-        /// Take assertions without `typ`, too, as many client libraries make them, and with a clock 30 s off.
+        /// Take assertions without `typ`, too, as many client libraries make them, and with a clock
+        /// 30 s off.
         #[arg(long)]
         lenient_clients: bool,
     },
@@ -98,13 +107,24 @@ enum Command {
         day: Date,
     },
     /// Delivers the message in a file to a customer's endpoint.
-    Send { endpoint: String, kind: String, file: PathBuf },
+    Send {
+        endpoint: String,
+        kind: String,
+        file: PathBuf,
+    },
 }
 
 #[tokio::main]
 async fn main() -> Result<(), MainError> {
-    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
-    let Arguments { folder, postgres, transaction_pooling, command } = Arguments::parse();
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .init();
+    let Arguments {
+        folder,
+        postgres,
+        transaction_pooling,
+        command,
+    } = Arguments::parse();
     let sqlite = || SqliteStore::open(folder.join("provider.sqlite"), SqliteOptions::new());
     let customers = || CustomerFolder::open(folder.join("customers"), CustomerFolderOptions::new());
     let store = match postgres {
@@ -116,10 +136,20 @@ async fn main() -> Result<(), MainError> {
     };
     match command {
         Command::Customers => {
-            let Store::Postgres(store) = store else { Err("customers: expected --postgres, found none")? };
-            let (book, directory) = (customers()?.book(), PostgresDirectory::new(store, SqlDirectoryOptions::new()));
+            let Store::Postgres(store) = store else {
+                Err("customers: expected --postgres, found none")?
+            };
+            let (book, directory) = (
+                customers()?.book(),
+                PostgresDirectory::new(store, SqlDirectoryOptions::new()),
+            );
             // First, because an API key or an endpoint may have gone from one customer to another.
-            for code in directory.list().await?.iter().filter(|code| book.get(code).is_none()) {
+            for code in directory
+                .list()
+                .await?
+                .iter()
+                .filter(|code| book.get(code).is_none())
+            {
                 directory.remove(code).await?;
                 println!("{code} removed");
             }
@@ -141,14 +171,33 @@ async fn main() -> Result<(), MainError> {
             };
             println!("{forgotten} entries forgotten");
         }
-        Command::Send { endpoint, kind, file } => {
-            let kind = MessageKind::from_name(&kind).ok_or("expected the kind of a message, such as query")?;
+        Command::Send {
+            endpoint,
+            kind,
+            file,
+        } => {
+            let kind = MessageKind::from_name(&kind)
+                .ok_or("expected the kind of a message, such as query")?;
             let message = Message::from_json(kind, &read(&file)?)?.message;
             let mut headers = DeliveryHeaders::new(HyphenatedUuid::random());
             headers.request_key = kind.answers_a_request().then(HyphenatedUuid::random);
-            store.outbox().enqueue(&message.outgoing(endpoint.parse()?, &headers)?, SystemClock.now()).await?;
+            store
+                .outbox()
+                .enqueue(
+                    &message.outgoing(endpoint.parse()?, &headers)?,
+                    SystemClock.now(),
+                )
+                .await?;
         }
-        Command::Serve { issuer, listen, operations, valkey, roots, trusted_proxy, lenient_clients } => {
+        Command::Serve {
+            issuer,
+            listen,
+            operations,
+            valkey,
+            roots,
+            trusted_proxy,
+            lenient_clients,
+        } => {
             // What is on this machine alone: all, or what no server keeps.
             let local = match (&store, &valkey[..]) {
                 (Store::Sqlite(store), _) => Some(store.clone()),
@@ -159,10 +208,15 @@ async fn main() -> Result<(), MainError> {
             let keys: (Arc<dyn TokenStore>, Arc<dyn CounterStore>) = match (&valkey[..], &local) {
                 ([], Some(local)) => (Arc::new(local.clone()), Arc::new(local.clone())),
                 ([], None) => unreachable!("without Valkey there is a local store"),
-                ([url], _) => (Arc::new(RedisStore::open(url, stored)?), Arc::new(RedisCounters::open(url, counted)?)),
+                ([url], _) => (
+                    Arc::new(RedisStore::open(url, stored)?),
+                    Arc::new(RedisCounters::open(url, counted)?),
+                ),
                 (nodes, _) => {
                     // A repeated request may charge twice.
-                    let client = ClusterClientBuilder::new(nodes.iter().map(String::as_str)).retries(0).build()?;
+                    let client = ClusterClientBuilder::new(nodes.iter().map(String::as_str))
+                        .retries(0)
+                        .build()?;
                     let cluster = client.get_async_connection().await?;
                     let cluster = RenewedConnection::new(cluster, move || {
                         let client = client.clone();
@@ -176,32 +230,55 @@ async fn main() -> Result<(), MainError> {
             };
             let directory: Arc<dyn CustomerSource> = match &store {
                 Store::Sqlite(_) => Arc::new(customers()?),
-                Store::Postgres(store) => Arc::new(PostgresDirectory::new(store.clone(), SqlDirectoryOptions::new())),
+                Store::Postgres(store) => Arc::new(PostgresDirectory::new(
+                    store.clone(),
+                    SqlDirectoryOptions::new(),
+                )),
             };
             let (ledger, registrar) = store.ledger();
             let shutdown = Shutdown::on_signal()?;
             let limiter = Arc::new(Limiter::new(Limits::new(), keys.1));
             let endpoints = Endpoints::new();
             let signing = SigningKey::open(folder.join("signing.pem"))?;
-            let mut follower = DirectoryFollower::new().limiter(limiter.clone()).accounts(registrar).endpoints(
-                endpoints.clone(),
-                move |endpoint| -> Arc<dyn SealPayload> {
-                    Arc::new(Sealer::new(signing.clone(), endpoint.encryption_key().clone(), SealOptions::new()))
-                },
-            );
-            // Accounts that the ledger refuses are logged with their customer, and all others are served.
+            let mut follower = DirectoryFollower::new()
+                .limiter(limiter.clone())
+                .accounts(registrar)
+                .endpoints(endpoints.clone(), move |endpoint| -> Arc<dyn SealPayload> {
+                    Arc::new(Sealer::new(
+                        signing.clone(),
+                        endpoint.encryption_key().clone(),
+                        SealOptions::new(),
+                    ))
+                });
+            // Accounts that the ledger refuses are logged with their customer, and all others are
+            // served.
             let _ = follower.apply(&*directory.customers().await?).await;
 
-            let roots = roots.as_deref().map(read).transpose()?.map_or(TlsRoots::Platform, TlsRoots::OnlyPem);
-            let transport = Arc::new(HttpsTransport::new(HttpsTransportOptions::new().tls_roots(roots))?);
-            let dispatcher =
-                Dispatcher::new(store.outbox(), endpoints, transport, Arc::new(SystemClock), DispatcherOptions::new())?;
+            let roots = roots
+                .as_deref()
+                .map(read)
+                .transpose()?
+                .map_or(TlsRoots::Platform, TlsRoots::OnlyPem);
+            let transport = Arc::new(HttpsTransport::new(
+                HttpsTransportOptions::new().tls_roots(roots),
+            )?);
+            let dispatcher = Dispatcher::new(
+                store.outbox(),
+                endpoints,
+                transport,
+                Arc::new(SystemClock),
+                DispatcherOptions::new(),
+            )?;
 
-            let secret =
-                <[u8; 32]>::try_from(read(&folder.join("cursor.key"))?).map_err(|_| "cursor.key: expected 32 bytes")?;
+            let secret = <[u8; 32]>::try_from(read(&folder.join("cursor.key"))?)
+                .map_err(|_| "cursor.key: expected 32 bytes")?;
             let audit = AuditFile::open(folder.join("audit.jsonl"), AuditFileOptions::new())?;
             let claims = VerifierOptions::new();
-            let claims = if lenient_clients { claims.lenient_clients() } else { claims };
+            let claims = if lenient_clients {
+                claims.lenient_clients()
+            } else {
+                claims
+            };
             let options = ProviderOptions::new()
                 .issuer(&issuer)
                 .limiter(limiter)
@@ -210,12 +287,17 @@ async fn main() -> Result<(), MainError> {
             let verifier = Verifier::new(Audience::parse(&format!("{issuer}/v1.0/auth"))?, claims);
             let provider = Provider::new(directory.clone(), ledger, keys.0, verifier, options)?;
 
-            let certificate = CertificateFiles::open(folder.join("server.pem"), folder.join("server-key.pem"))?;
-            let (listener, tls) = (TcpListener::bind(listen).await?, certificate.server_config()?);
+            let certificate =
+                CertificateFiles::open(folder.join("server.pem"), folder.join("server-key.pem"))?;
+            let (listener, tls) = (
+                TcpListener::bind(listen).await?,
+                certificate.server_config()?,
+            );
             let options = ServerOptions::new().trusted_proxies(&trusted_proxy);
             let server = Server::new(listener, tls, provider.router(), options);
-            let mut health =
-                OperationsOptions::new().prometheus(Prometheus::install()?).not_ready_from(shutdown.clone().wanted());
+            let mut health = OperationsOptions::new()
+                .prometheus(Prometheus::install()?)
+                .not_ready_from(shutdown.clone().wanted());
             if let Some(local) = local.clone() {
                 health = health.check("database", move || local.check());
             }
@@ -227,7 +309,10 @@ async fn main() -> Result<(), MainError> {
             tokio::spawn(async move { certificate.watch(Duration::from_secs(60)).await });
             tokio::spawn(async move { follower.run(&*directory, pending()).await });
             println!("{issuer} on {listen}");
-            tokio::join!(server.run(shutdown.clone().wanted()), dispatcher.run(shutdown.wanted()));
+            tokio::join!(
+                server.run(shutdown.clone().wanted()),
+                dispatcher.run(shutdown.wanted())
+            );
             if let Some(local) = local {
                 local.close().await;
             }

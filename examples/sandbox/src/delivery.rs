@@ -4,7 +4,8 @@ use crate::keys::Keys;
 use bankrail::mailbox::{EndpointId, OutboxStore};
 use bankrail::secured_payload::{SealOptions, Sealer};
 use bankrail::service::delivery::{
-    Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport, HttpsTransportOptions, TlsRoots,
+    Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport,
+    HttpsTransportOptions, TlsRoots,
 };
 use bankrail::values::{Clock, HyphenatedUuid, SecretString};
 use bankrail::webhook::sender::OriginalRequest;
@@ -24,14 +25,24 @@ pub(crate) fn dispatcher(
     outbox: Arc<dyn OutboxStore>,
     clock: Arc<dyn Clock>,
 ) -> Result<Dispatcher, Box<dyn Error>> {
-    let sealer = Sealer::new(keys.signing.clone(), keys.decryption.encryption_key(), SealOptions::new());
+    let sealer = Sealer::new(
+        keys.signing.clone(),
+        keys.decryption.encryption_key(),
+        SealOptions::new(),
+    );
     let endpoint = Endpoint::new(EndpointId::parse(ENDPOINT)?, base, Arc::new(sealer))
         .with_api_key(&SecretString::from(api_key))?;
     let endpoints = Endpoints::new();
     endpoints.insert(endpoint);
     let roots = TlsRoots::OnlyPem(authorities);
     let transport = HttpsTransport::new(HttpsTransportOptions::new().tls_roots(roots))?;
-    Ok(Dispatcher::new(outbox, endpoints, Arc::new(transport), clock, DispatcherOptions::new())?)
+    Ok(Dispatcher::new(
+        outbox,
+        endpoints,
+        Arc::new(transport),
+        clock,
+        DispatcherOptions::new(),
+    )?)
 }
 
 /// Headers with new keys. An outcome has the keys of the original request that it answers.

@@ -1,7 +1,8 @@
-//! Both sides of the service in one process, over HTTPS on loopback: tokens, statements, webhooks and limits, step by
-//! step. It exits 0 only if each step did what the specification says.
+//! Both sides of the service in one process, over HTTPS on loopback: tokens, statements, webhooks
+//! and limits, step by step. It exits 0 only if each step did what the specification says.
 //!
-//! A provider that stays up for other programs is `bankrail provider`, a customer `bankrail biller`.
+//! A provider that stays up for other programs is `bankrail provider`, a customer
+//! `bankrail biller`.
 
 mod bank;
 mod delivery;
@@ -45,9 +46,18 @@ async fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     }
-    let wanted = std::env::var("RUST_LOG").ok().and_then(|text| text.parse::<Targets>().ok()).unwrap_or_default();
-    tracing_subscriber::registry().with(fmt::layer().with_writer(std::io::stderr)).with(wanted).init();
-    if rustls::crypto::aws_lc_rs::default_provider().install_default().is_err() {
+    let wanted = std::env::var("RUST_LOG")
+        .ok()
+        .and_then(|text| text.parse::<Targets>().ok())
+        .unwrap_or_default();
+    tracing_subscriber::registry()
+        .with(fmt::layer().with_writer(std::io::stderr))
+        .with(wanted)
+        .init();
+    if rustls::crypto::aws_lc_rs::default_provider()
+        .install_default()
+        .is_err()
+    {
         eprintln!("a TLS provider is already installed");
         return ExitCode::FAILURE;
     }

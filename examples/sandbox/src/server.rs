@@ -18,16 +18,28 @@ pub(crate) struct Server {
 
 impl Server {
     /// Serves `router` on 127.0.0.1, at a port that the system chooses.
-    pub(crate) async fn start(router: axum::Router, certificates: &Certificates) -> Result<Self, Box<dyn Error>> {
+    pub(crate) async fn start(
+        router: axum::Router,
+        certificates: &Certificates,
+    ) -> Result<Self, Box<dyn Error>> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let server = serve::Server::new(listener, certificates.server_config()?, router, serve::ServerOptions::new());
+        let server = serve::Server::new(
+            listener,
+            certificates.server_config()?,
+            router,
+            serve::ServerOptions::new(),
+        );
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(server.run(async {
             // An error means that the handle was dropped, which stops the server too.
             let _ = stopped.await;
         }));
-        Ok(Self { address, stop, task })
+        Ok(Self {
+            address,
+            stop,
+            task,
+        })
     }
 
     /// `https://localhost:PORT`.

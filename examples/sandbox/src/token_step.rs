@@ -10,11 +10,18 @@ use std::error::Error;
 
 pub(crate) async fn run(sandbox: &Sandbox) -> Result<(), Box<dyn Error>> {
     let customer = CustomerCode::parse(CUSTOMER)?;
-    let assertion = AssertionBuilder::new(customer.clone(), sandbox.audience.clone(), AssertionOptions::new())
-        .sign(&sandbox.keys.assertion, sandbox.clock.now())?;
+    let assertion = AssertionBuilder::new(
+        customer.clone(),
+        sandbox.audience.clone(),
+        AssertionOptions::new(),
+    )
+    .sign(&sandbox.keys.assertion, sandbox.clock.now())?;
     println!("customer code  {customer}");
     let compact = Compact::parse(&assertion, &VerifyOptions::default())?;
-    println!("claims         {}", std::str::from_utf8(compact.unverified_payload())?);
+    println!(
+        "claims         {}",
+        std::str::from_utf8(compact.unverified_payload())?
+    );
     let url = format!("{}/v1.0/auth", sandbox.base_url);
     println!("asked          POST {url} for {}", names::STATEMENT_READ);
 
@@ -28,16 +35,32 @@ pub(crate) async fn run(sandbox: &Sandbox) -> Result<(), Box<dyn Error>> {
         .send()
         .await?;
     expect(answer.status().as_u16() == 200, "status 200")?;
-    let header = |name: &str| answer.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let header = |name: &str| {
+        answer
+            .headers()
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .map(str::to_owned)
+    };
     let key = header("X-RequestKey").ok_or("expected the header X-RequestKey")?;
     HyphenatedUuid::parse(&key)?;
-    expect(header("Cache-Control").as_deref() == Some("no-store"), "Cache-Control: no-store")?;
+    expect(
+        header("Cache-Control").as_deref() == Some("no-store"),
+        "Cache-Control: no-store",
+    )?;
     let body = answer.bytes().await?;
     let token = TokenResponse::from_json(&body)?;
     expect(token.expires_in == 3600, "a token for 3600 seconds")?;
-    let shown = token.access_token.expose_secret().get(..8).unwrap_or_default();
+    let shown = token
+        .access_token
+        .expose_secret()
+        .get(..8)
+        .unwrap_or_default();
     let whole = token.access_token.expose_secret();
-    println!("answered       {}", std::str::from_utf8(&body)?.replace(whole, &format!("{shown}-…")));
+    println!(
+        "answered       {}",
+        std::str::from_utf8(&body)?.replace(whole, &format!("{shown}-…"))
+    );
     println!("X-RequestKey   {key}");
     Ok(())
 }

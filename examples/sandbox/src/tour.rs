@@ -35,7 +35,9 @@ pub(crate) struct Sandbox {
 /// Runs every step. The first step that fails ends the run with an error that names it.
 pub(crate) async fn run() -> Result<(), Box<dyn Error>> {
     println!("starting both sides with new keys and certificates");
-    let (sandbox, server) = start().await.map_err(|error| format!("the start failed: {error}"))?;
+    let (sandbox, server) = start()
+        .await
+        .map_err(|error| format!("the start failed: {error}"))?;
     println!("provider at {}\n", sandbox.base_url);
 
     println!("== 1. an access token");
@@ -69,19 +71,29 @@ fn with_causes(error: &dyn Error) -> String {
 
 /// Returns an error that names what was expected, unless it holds.
 pub(crate) fn expect(holds: bool, expected: &str) -> Result<(), Box<dyn Error>> {
-    if holds { Ok(()) } else { Err(format!("expected {expected}").into()) }
+    if holds {
+        Ok(())
+    } else {
+        Err(format!("expected {expected}").into())
+    }
 }
 
 async fn start() -> Result<(Sandbox, Server), Box<dyn Error>> {
     let keys = Keys::generate()?;
     let certificates = Certificates::generate()?;
-    // The sandbox's clock is set to the current time and then stands still, so that no hour ends between two steps.
+    // The sandbox's clock is set to the current time and then stands still, so that no hour ends
+    // between two steps.
     let clock = Arc::new(ManualClock::new(SystemClock.now()));
     let audience = Audience::parse("https://localhost/v1.0/auth")?;
     let folder = tempfile::tempdir()?;
-    let store = Arc::new(SqliteStore::open(folder.path().join("provider.sqlite"), SqliteOptions::new())?);
+    let store = Arc::new(SqliteStore::open(
+        folder.path().join("provider.sqlite"),
+        SqliteOptions::new(),
+    )?);
     let bank = Arc::new(Bank::new(API_KEY, keys.assertion.verifying_key())?);
-    let options = ProviderOptions::new().clock(clock.clone()).report_time_zone("Australia/Sydney");
+    let options = ProviderOptions::new()
+        .clock(clock.clone())
+        .report_time_zone("Australia/Sydney");
     let verifier = Verifier::new(audience.clone(), VerifierOptions::new());
     let provider = Provider::new(bank.clone(), bank, store, verifier, options)?;
     let server = Server::start(provider.router(), &certificates).await?;
@@ -98,6 +110,22 @@ async fn start() -> Result<(Sandbox, Server), Box<dyn Error>> {
         .clock(clock.clone());
     let client = Client::new(credentials, &base_url, options)?;
     let authority = reqwest::Certificate::from_pem(certificates.authority_pem.as_bytes())?;
-    let http = reqwest::Client::builder().tls_certs_only([authority]).https_only(true).build()?;
-    Ok((Sandbox { base_url, audience, api_key: API_KEY, keys, certificates, client, http, clock, folder }, server))
+    let http = reqwest::Client::builder()
+        .tls_certs_only([authority])
+        .https_only(true)
+        .build()?;
+    Ok((
+        Sandbox {
+            base_url,
+            audience,
+            api_key: API_KEY,
+            keys,
+            certificates,
+            client,
+            http,
+            clock,
+            folder,
+        },
+        server,
+    ))
 }

@@ -1,4 +1,6 @@
-use bankrail::bank::{CustomerFolder, CustomerFolderOptions, DirectoryFollower, EndpointRecord, SqliteLedger};
+use bankrail::bank::{
+    CustomerFolder, CustomerFolderOptions, DirectoryFollower, EndpointRecord, SqliteLedger,
+};
 use bankrail::client_assertion::{Audience, Verifier, VerifierOptions};
 use bankrail::http::operations::{Operations, OperationsOptions, Prometheus};
 use bankrail::http::serve::{CertificateFiles, Server, ServerOptions, Shutdown};
@@ -18,7 +20,9 @@ use tokio::net::TcpListener;
 
 #[tokio::main]
 async fn main() -> Result<(), MainError> {
-    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .init();
     let (folder, arguments) = (Path::new("bank"), env::args().skip(1).collect::<Vec<_>>());
     let store = SqliteStore::open(folder.join("provider.sqlite"), SqliteOptions::new())?;
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -35,20 +39,35 @@ async fn main() -> Result<(), MainError> {
 async fn serve(folder: &Path, store: &SqliteStore) -> Result<(), MainError> {
     let shutdown = Shutdown::on_signal()?;
     let (listen, operations) = ("127.0.0.1:8443", "127.0.0.1:9090"); // the latter not reachable from outside
-    let listener = TcpListener::bind(listen).await.map_err(|error| format!("{listen}: {error}"))?;
+    let listener = TcpListener::bind(listen)
+        .await
+        .map_err(|error| format!("{listen}: {error}"))?;
     let issuer = "https://localhost:8443"; // the address that customers know
 
     // Customers, and where their limits, accounts and endpoints are used.
-    let directory = Arc::new(CustomerFolder::open(folder.join("customers"), CustomerFolderOptions::new())?);
+    let directory = Arc::new(CustomerFolder::open(
+        folder.join("customers"),
+        CustomerFolderOptions::new(),
+    )?);
     let ledger = Arc::new(SqliteLedger::new(store.clone()));
     let limiter = Arc::new(Limiter::new(Limits::new(), Arc::new(store.clone())));
     let signing = SigningKey::open(folder.join("signing.pem"))?;
     let sealer = move |endpoint: &EndpointRecord| -> Arc<dyn SealPayload> {
-        Arc::new(Sealer::new(signing.clone(), endpoint.encryption_key().clone(), SealOptions::new()))
+        Arc::new(Sealer::new(
+            signing.clone(),
+            endpoint.encryption_key().clone(),
+            SealOptions::new(),
+        ))
     };
-    let (follower, endpoints) = (DirectoryFollower::new().limiter(limiter.clone()), Endpoints::new());
-    let mut follower = follower.accounts(ledger.clone()).endpoints(endpoints.clone(), sealer);
-    // Before the first call. An account that the ledger refuses is in the log, and all others are served.
+    let (follower, endpoints) = (
+        DirectoryFollower::new().limiter(limiter.clone()),
+        Endpoints::new(),
+    );
+    let mut follower = follower
+        .accounts(ledger.clone())
+        .endpoints(endpoints.clone(), sealer);
+    // Before the first call. An account that the ledger refuses is in the log, and all others are
+    // served.
     let _ = follower.apply(&directory.book()).await;
 
     // Tokens and statements.
@@ -60,20 +79,45 @@ async fn serve(folder: &Path, store: &SqliteStore) -> Result<(), MainError> {
         .limiter(limiter)
         .cursor_secret(CursorSecret::from_bytes(secret))
         .audit(Arc::new(audit), AuditOptions::new());
-    let verifier = Verifier::new(Audience::parse(&format!("{issuer}/v1.0/auth"))?, VerifierOptions::new());
-    let provider = Provider::new(directory.clone(), ledger, Arc::new(store.clone()), verifier, options)?;
-    let certificate = CertificateFiles::open(folder.join("server.pem"), folder.join("server-key.pem"))?;
-    let server = Server::new(listener, certificate.server_config()?, provider.router(), ServerOptions::new());
+    let verifier = Verifier::new(
+        Audience::parse(&format!("{issuer}/v1.0/auth"))?,
+        VerifierOptions::new(),
+    );
+    let provider = Provider::new(
+        directory.clone(),
+        ledger,
+        Arc::new(store.clone()),
+        verifier,
+        options,
+    )?;
+    let certificate =
+        CertificateFiles::open(folder.join("server.pem"), folder.join("server-key.pem"))?;
+    let server = Server::new(
+        listener,
+        certificate.server_config()?,
+        provider.router(),
+        ServerOptions::new(),
+    );
 
     // Webhooks.
     let roots = TlsRoots::Platform; // for trials: `TlsRoots::OnlyPem(read(Path::new("receiver.pem"))?)`
-    let transport = Arc::new(HttpsTransport::new(HttpsTransportOptions::new().tls_roots(roots))?);
+    let transport = Arc::new(HttpsTransport::new(
+        HttpsTransportOptions::new().tls_roots(roots),
+    )?);
     let (outbox, clock) = (Arc::new(store.outbox()), Arc::new(SystemClock));
-    let dispatcher = Dispatcher::new(outbox, endpoints, transport, clock, DispatcherOptions::new())?;
+    let dispatcher = Dispatcher::new(
+        outbox,
+        endpoints,
+        transport,
+        clock,
+        DispatcherOptions::new(),
+    )?;
 
     // `/livez`, `/readyz` and `/metrics`.
     let (database, stopping) = (store.clone(), shutdown.clone().wanted());
-    let health = OperationsOptions::new().prometheus(Prometheus::install()?).not_ready_from(stopping);
+    let health = OperationsOptions::new()
+        .prometheus(Prometheus::install()?)
+        .not_ready_from(stopping);
     let health = health.check("database", move || database.check());
     tokio::spawn(Operations::listen(operations, health).await?.run(pending()));
 
@@ -81,7 +125,10 @@ async fn serve(folder: &Path, store: &SqliteStore) -> Result<(), MainError> {
     tokio::spawn(async move { follower.run(&*directory, pending()).await });
     tokio::spawn(async move { certificate.watch(Duration::from_secs(60)).await });
     println!("{issuer} on {listen}");
-    tokio::join!(server.run(shutdown.clone().wanted()), dispatcher.run(shutdown.wanted()));
+    tokio::join!(
+        server.run(shutdown.clone().wanted()),
+        dispatcher.run(shutdown.wanted())
+    );
     Ok(())
 }
 
@@ -95,9 +142,16 @@ async fn book(store: &SqliteStore, file: &Path) -> Result<(), MainError> {
 }
 
 /// Enqueues the message in a JSON file, which the provider that serves delivers.
-async fn send(store: &SqliteStore, endpoint: &str, kind: &str, file: &Path) -> Result<(), MainError> {
-    let kind = MessageKind::from_name(kind).ok_or("expected the kind of a message, such as query")?;
-    let read = Message::from_json(kind, &read(file)?).map_err(|error| format!("{}: {error}", file.display()))?;
+async fn send(
+    store: &SqliteStore,
+    endpoint: &str,
+    kind: &str,
+    file: &Path,
+) -> Result<(), MainError> {
+    let kind =
+        MessageKind::from_name(kind).ok_or("expected the kind of a message, such as query")?;
+    let read = Message::from_json(kind, &read(file)?)
+        .map_err(|error| format!("{}: {error}", file.display()))?;
     let mut headers = DeliveryHeaders::new(HyphenatedUuid::random());
     // An outcome echoes the key of the request that it answers. Nobody made one here.
     headers.request_key = kind.answers_a_request().then(HyphenatedUuid::random);

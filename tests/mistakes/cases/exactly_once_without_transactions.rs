@@ -11,7 +11,13 @@ async fn import(_: NewEntries) -> Result<(), Box<dyn Error + Send + Sync>> {
 }
 
 fn poll(client: &Client, store: Arc<RedisStore>, accounts: Vec<PolledAccount>) {
-    let _ = Poller::transactional(client.statements(), store, accounts, import, PollerOptions::new());
+    let _ = Poller::transactional(
+        client.statements(),
+        store,
+        accounts,
+        import,
+        PollerOptions::new(),
+    );
 }
 
 fn main() {}

@@ -9,7 +9,13 @@ async fn import(_: NewEntries) -> Result<(), rusqlite::Error> {
 }
 
 fn poll(client: &Client, store: Arc<SqliteStore>, accounts: Vec<PolledAccount>) {
-    let _ = Poller::transactional(client.statements(), store, accounts, import, PollerOptions::new());
+    let _ = Poller::transactional(
+        client.statements(),
+        store,
+        accounts,
+        import,
+        PollerOptions::new(),
+    );
 }
 
 fn main() {}

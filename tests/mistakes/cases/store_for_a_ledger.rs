@@ -6,7 +6,13 @@ use bankrail::stores::sqlite::SqliteStore;
 use std::sync::Arc;
 
 fn serve(directory: Arc<dyn Directory>, store: Arc<SqliteStore>, verifier: Verifier) {
-    let _ = Provider::new(directory, store.clone(), store, verifier, ProviderOptions::new());
+    let _ = Provider::new(
+        directory,
+        store.clone(),
+        store,
+        verifier,
+        ProviderOptions::new(),
+    );
 }
 
 fn main() {}

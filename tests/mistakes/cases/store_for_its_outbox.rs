@@ -6,7 +6,13 @@ use bankrail::values::SystemClock;
 use std::sync::Arc;
 
 fn deliver(store: Arc<SqliteStore>, transport: Arc<dyn Transport>) {
-    let _ = Dispatcher::new(store, Endpoints::new(), transport, Arc::new(SystemClock), DispatcherOptions::new());
+    let _ = Dispatcher::new(
+        store,
+        Endpoints::new(),
+        transport,
+        Arc::new(SystemClock),
+        DispatcherOptions::new(),
+    );
 }
 
 fn main() {}

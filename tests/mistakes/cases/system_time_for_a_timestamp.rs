@@ -4,7 +4,9 @@ use bankrail::client_assertion::ReplayStore;
 use std::time::SystemTime;
 
 async fn claim(store: &dyn ReplayStore) {
-    let _ = store.claim([7; 32], SystemTime::now(), SystemTime::now()).await;
+    let _ = store
+        .claim([7; 32], SystemTime::now(), SystemTime::now())
+        .await;
 }
 
 fn main() {}

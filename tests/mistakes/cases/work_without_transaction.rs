@@ -10,7 +10,13 @@ async fn import(_: NewEntries) -> Result<SqliteWork, Box<dyn Error + Send + Sync
 }
 
 fn poll(client: &Client, store: Arc<SqliteStore>, accounts: Vec<PolledAccount>) {
-    let _ = Poller::new(client.statements(), store, accounts, import, PollerOptions::new());
+    let _ = Poller::new(
+        client.statements(),
+        store,
+        accounts,
+        import,
+        PollerOptions::new(),
+    );
 }
 
 fn main() {}

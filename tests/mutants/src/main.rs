@@ -1,10 +1,11 @@
 //! Writes many mutants into one source, so that it is compiled once: `a < b` becomes
 //! `(if ::bankrail_chosen_mutant::is(7) { a > b } else { a < b })`.
 //!
-//! Standard input is JSON: the changes, each of some bytes of a file. The files are changed in place. Standard output
-//! is JSON: where each mutant and the expression that holds it stand now, so that what does not compile can be left
-//! out. Changes outside of expressions that run (constants, types) are not in it: they cannot be chosen at run time.
-//! A function that holds a mutant is no `const fn` any more, and is named with it in case a constant needs it.
+//! Standard input is JSON: the changes, each of some bytes of a file. The files are changed in
+//! place. Standard output is JSON: where each mutant and the expression that holds it stand now, so
+//! that what does not compile can be left out. Changes outside of expressions that run (constants,
+//! types) are not in it: they cannot be chosen at run time. A function that holds a mutant is no
+//! `const fn` any more, and is named with it in case a constant needs it.
 
 #![forbid(unsafe_code)]
 
@@ -51,9 +52,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut written = Vec::new();
     for (file, changes) in files {
         let source = fs::read_to_string(file)?;
-        let (text, places) = rewritten(&source, &changes).map_err(|error| format!("{file}: {error}"))?;
+        let (text, places) =
+            rewritten(&source, &changes).map_err(|error| format!("{file}: {error}"))?;
         fs::write(file, text)?;
-        written.extend(places.into_iter().map(|place| Written { file: file.to_owned(), ..place }));
+        written.extend(places.into_iter().map(|place| Written {
+            file: file.to_owned(),
+            ..place
+        }));
     }
     serde_json::to_writer(io::stdout().lock(), &written)?;
     Ok(())
@@ -67,11 +72,24 @@ fn rewritten(source: &str, changes: &[&Change]) -> syn::Result<(String, Vec<Writ
         if let Some(site) = found.site(change) {
             // At the same place the larger comes first.
             let key = (site.range.start, usize::MAX - site.range.end, site.kind);
-            sites.entry(key).or_insert((site, Vec::new())).1.push(change);
+            sites
+                .entry(key)
+                .or_insert((site, Vec::new()))
+                .1
+                .push(change);
         }
     }
-    let left_out = sites.values().filter_map(|(site, _)| Some(site.const_fn.as_ref()?.token.clone())).collect();
-    let mut out = Out { source, text: String::new(), places: Vec::new(), copied: 0, left_out };
+    let left_out = sites
+        .values()
+        .filter_map(|(site, _)| Some(site.const_fn.as_ref()?.token.clone()))
+        .collect();
+    let mut out = Out {
+        source,
+        text: String::new(),
+        places: Vec::new(),
+        copied: 0,
+        left_out,
+    };
     let mut open: Vec<(Site, usize, usize)> = Vec::new();
     for (site, changes) in sites.into_values() {
         while let Some(closed) = open.pop_if(|(outer, ..)| outer.range.end <= site.range.start) {
@@ -113,14 +131,21 @@ impl Out<'_> {
 
     fn open(&mut self, site: &Site, changes: &[&Change]) {
         let whole = site.range.clone();
-        self.text.push_str(if site.kind == Kind::Value { "(" } else { "" });
+        self.text
+            .push_str(if site.kind == Kind::Value { "(" } else { "" });
         for change in changes {
-            self.text.push_str(&format!("if ::bankrail_chosen_mutant::is({}) {{ ", change.number));
+            self.text.push_str(&format!(
+                "if ::bankrail_chosen_mutant::is({}) {{ ",
+                change.number
+            ));
             let start = self.text.len();
             if site.kind == Kind::Body {
                 self.text.push_str(&format!("return {};", change.text));
             } else {
-                let (before, after) = (&self.source[whole.start..change.from], &self.source[change.to..whole.end]);
+                let (before, after) = (
+                    &self.source[whole.start..change.from],
+                    &self.source[change.to..whole.end],
+                );
                 self.text.extend([before, &change.text, after]);
             }
             self.places.push(Written {
@@ -130,9 +155,14 @@ impl Out<'_> {
                 expression: 0..0, // not known yet
                 const_fn: site.const_fn.as_ref().map(|of| of.name.clone()),
             });
-            self.text.push_str(if site.kind == Kind::Body { " } " } else { " } else " });
+            self.text.push_str(if site.kind == Kind::Body {
+                " } "
+            } else {
+                " } else "
+            });
         }
-        self.text.push_str(if site.kind == Kind::Body { "" } else { "{ " });
+        self.text
+            .push_str(if site.kind == Kind::Body { "" } else { "{ " });
     }
 
     fn close(&mut self, (site, start, first): (Site, usize, usize)) {
@@ -186,21 +216,34 @@ struct Found {
 impl Found {
     fn site(&self, change: &Change) -> Option<Site> {
         let holds = |site: &&Site| site.range.start <= change.from && change.to <= site.range.end;
-        let among = if change.is_body { &self.bodies } else { &self.expressions };
-        let smallest = among.iter().filter(holds).min_by_key(|site| site.range.len())?;
+        let among = if change.is_body {
+            &self.bodies
+        } else {
+            &self.expressions
+        };
+        let smallest = among
+            .iter()
+            .filter(holds)
+            .min_by_key(|site| site.range.len())?;
         (change.is_body || smallest.range.len() <= MOST_BYTES).then(|| smallest.clone())
     }
 
     fn function(&mut self, signature: &Signature, body: &Block) {
         let token = signature.constness.map(|token| token.span().byte_range());
-        let const_fn = token.map(|token| ConstFn { token, name: signature.ident.to_string() });
+        let const_fn = token.map(|token| ConstFn {
+            token,
+            name: signature.ident.to_string(),
+        });
         let outer = std::mem::replace(&mut self.const_fn, const_fn);
         // What such a function returns is found from its body.
-        let hides =
-            matches!(&signature.output, syn::ReturnType::Type(_, of) if matches!(**of, syn::Type::ImplTrait(_)));
+        let hides = matches!(&signature.output, syn::ReturnType::Type(_, of) if matches!(**of, syn::Type::ImplTrait(_)));
         if !hides && let (Some(first), Some(last)) = (body.stmts.first(), body.stmts.last()) {
             let range = first.span().byte_range().start..last.span().byte_range().end;
-            self.bodies.push(Site { range, kind: Kind::Body, const_fn: self.const_fn.clone() });
+            self.bodies.push(Site {
+                range,
+                kind: Kind::Body,
+                const_fn: self.const_fn.clone(),
+            });
         }
         self.visit_block(body);
         self.const_fn = outer;
@@ -223,11 +266,17 @@ impl Found {
                 | Expr::Range(_)
         ) && !matches!(expression, Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)));
         if plain && !has_let(expression) && !has_attributes(expression) {
-            let ends_in_brace =
-                matches!(expression, Expr::If(_) | Expr::Match(_) | Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_));
+            let ends_in_brace = matches!(
+                expression,
+                Expr::If(_) | Expr::Match(_) | Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_)
+            );
             let kind = if ends_in_brace { Kind::Statement } else { kind };
             let (range, const_fn) = (expression.span().byte_range(), self.const_fn.clone());
-            self.expressions.push(Site { range, kind, const_fn });
+            self.expressions.push(Site {
+                range,
+                kind,
+                const_fn,
+            });
         }
     }
 }
@@ -272,7 +321,11 @@ impl<'ast> Visit<'ast> for Found {
                     let known = self.expressions.len();
                     self.visit_expr(otherwise);
                     let range = otherwise.span().byte_range();
-                    if self.expressions.get(known).is_some_and(|site| site.range == range) {
+                    if self
+                        .expressions
+                        .get(known)
+                        .is_some_and(|site| site.range == range)
+                    {
                         self.expressions.remove(known);
                     }
                 }

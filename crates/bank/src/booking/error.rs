@@ -6,7 +6,8 @@ use bankrail_camt052::BuildError;
 /// States each member once: its name, and for a text the most characters.
 macro_rules! members {
     ($($(#[$doc:meta])* $Member:ident = $name:literal $(to $most:expr)?,)*) => {
-        /// A member of a [`Booking`](super::Booking). Its name is that of the setter and of the column in files.
+        /// A member of a [`Booking`](super::Booking). Its name is that of the setter and of the
+        /// column in files.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum BookingMember { $($(#[$doc])* $Member,)* }

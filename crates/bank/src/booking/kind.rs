@@ -5,14 +5,15 @@ use bankrail_statement::EntryChannel;
 use bankrail_values::excerpt;
 use std::str::FromStr;
 
-/// States each kind once: its name, direction, channel, and the domain, family and sub-family of its code.
+/// States each kind once: its name, direction, channel, and the domain, family and sub-family of
+/// its code.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $Kind:ident = $name:literal: $Direction:ident $Channel:ident $codes:expr,)*) => {
-        /// What happened on an account. It decides the direction of the entry, its channel and its bank transaction
-        /// code (`BkTxCd`), from ISO 20022's external code list.
+        /// What happened on an account. It decides the direction of the entry, its channel and its
+        /// bank transaction code (`BkTxCd`), from ISO 20022's external code list.
         ///
-        /// - Specification: "Statement payload" shows `PMNT`, `RCDT`, `DMCT`, a domestic credit transfer received.
-        ///   Fast payments and credits to virtual accounts have it.
+        /// - Specification: "Statement payload" shows `PMNT`, `RCDT`, `DMCT`, a domestic credit
+        ///   transfer received. Fast payments and credits to virtual accounts have it.
         /// - Default: the other codes.
         ///
         /// | kind | name | direction | code |
@@ -33,7 +34,8 @@ macro_rules! kinds {
                 match self { $(Self::$Kind => $name,)* }
             }
 
-            /// Credit if the account's balance grows, debit if it falls; for a reversal it is the other way round.
+            /// Credit if the account's balance grows, debit if it falls; for a reversal it is the
+            /// other way round.
             #[must_use]
             pub fn direction(self) -> Direction {
                 match self { $(Self::$Kind => Direction::$Direction,)* }
@@ -104,7 +106,9 @@ impl FromStr for BookingKind {
 
     fn from_str(name: &str) -> Result<Self, BookingKindError> {
         let known = Self::ALL.iter().copied().find(|kind| kind.as_str() == name);
-        known.ok_or_else(|| BookingKindError { found: excerpt(name) })
+        known.ok_or_else(|| BookingKindError {
+            found: excerpt(name),
+        })
     }
 }
 
@@ -118,5 +122,9 @@ pub struct BookingKindError {
 }
 
 fn names() -> String {
-    BookingKind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(" ")
+    BookingKind::ALL
+        .iter()
+        .map(|kind| kind.as_str())
+        .collect::<Vec<_>>()
+        .join(" ")
 }

@@ -5,8 +5,8 @@ use bankrail_service::RegisteredAccount;
 use bankrail_statement::AccountId;
 use bankrail_values::StoreFuture;
 
-/// Learns which accounts are registered for a customer's statements (Specification: "What the service does",
-/// pre-requisites: every account is registered beforehand). A ledger implements it.
+/// Learns which accounts are registered for a customer's statements (Specification: "What the
+/// service does", pre-requisites: every account is registered beforehand). A ledger implements it.
 ///
 /// A closure that returns a [`StoreFuture`] is one too.
 #[diagnostic::on_unimplemented(
@@ -16,12 +16,20 @@ use bankrail_values::StoreFuture;
     note = "a closure is one too: `Fn(CustomerCode, Vec<(AccountId, RegisteredAccount)>) -> StoreFuture<'static, ()>`"
 )]
 pub trait AccountRegistrar: Send + Sync {
-    /// Replaces the customer's accounts. An empty list removes all of them. Repeating a call changes nothing.
-    fn register(&self, customer: CustomerCode, accounts: Vec<(AccountId, RegisteredAccount)>) -> StoreFuture<'_, ()>;
+    /// Replaces the customer's accounts. An empty list removes all of them. Repeating a call
+    /// changes nothing.
+    fn register(
+        &self,
+        customer: CustomerCode,
+        accounts: Vec<(AccountId, RegisteredAccount)>,
+    ) -> StoreFuture<'_, ()>;
 
-    /// Does so for several customers, as when a provider starts. After an error each is registered by itself. Default:
-    /// one after the other.
-    fn register_all(&self, customers: Vec<(CustomerCode, Vec<(AccountId, RegisteredAccount)>)>) -> StoreFuture<'_, ()> {
+    /// Does so for several customers, as when a provider starts. After an error each is registered
+    /// by itself. Default: one after the other.
+    fn register_all(
+        &self,
+        customers: Vec<(CustomerCode, Vec<(AccountId, RegisteredAccount)>)>,
+    ) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             for (customer, accounts) in customers {
                 self.register(customer, accounts).await?;
@@ -34,9 +42,15 @@ pub trait AccountRegistrar: Send + Sync {
 #[diagnostic::do_not_recommend]
 impl<F> AccountRegistrar for F
 where
-    F: Fn(CustomerCode, Vec<(AccountId, RegisteredAccount)>) -> StoreFuture<'static, ()> + Send + Sync,
+    F: Fn(CustomerCode, Vec<(AccountId, RegisteredAccount)>) -> StoreFuture<'static, ()>
+        + Send
+        + Sync,
 {
-    fn register(&self, customer: CustomerCode, accounts: Vec<(AccountId, RegisteredAccount)>) -> StoreFuture<'_, ()> {
+    fn register(
+        &self,
+        customer: CustomerCode,
+        accounts: Vec<(AccountId, RegisteredAccount)>,
+    ) -> StoreFuture<'_, ()> {
         self(customer, accounts)
     }
 }

@@ -5,8 +5,8 @@ use bankrail_values::Timestamp;
 
 /// An API key of a customer, as its hash, and when it is valid.
 ///
-/// A key is replaced without an interruption while two are valid: add the new one, and let the old one expire when the
-/// customer has changed over.
+/// A key is replaced without an interruption while two are valid: add the new one, and let the old
+/// one expire when the customer has changed over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKeyRecord {
     pub(super) hash: ApiKeyHash,
@@ -18,7 +18,11 @@ impl ApiKeyRecord {
     /// A key that is valid from now on.
     #[must_use]
     pub const fn new(hash: ApiKeyHash) -> Self {
-        Self { hash, not_before: None, expires: None }
+        Self {
+            hash,
+            not_before: None,
+            expires: None,
+        }
     }
 
     /// Sets the first instant at which the key is valid. Default: always.
@@ -56,6 +60,7 @@ impl ApiKeyRecord {
     /// Whether the key is valid at `now`.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
-        self.not_before.is_none_or(|from| from <= now) && self.expires.is_none_or(|until| now < until)
+        self.not_before.is_none_or(|from| from <= now)
+            && self.expires.is_none_or(|until| now < until)
     }
 }

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 /// All customers at one moment, validated together:
 ///
-/// - No two customers have the same code, and no two API keys the same hash. No two endpoints have the same id.
+/// - No two customers have the same code, and no two API keys the same hash. No two endpoints have
+///   the same id.
 /// - An account that is registered for several customers has the same details for each.
 /// - Each record keeps the bounds stated at [`CustomerRecord`].
 #[derive(Clone, Default)]
@@ -47,7 +48,8 @@ impl CustomerBook {
     fn add(&mut self, record: Arc<CustomerRecord>) {
         let customer = Arc::new(record.customer.clone());
         for key in &record.api_keys {
-            self.by_api_key.insert(key.hash(), (key.clone(), Arc::clone(&customer)));
+            self.by_api_key
+                .insert(key.hash(), (key.clone(), Arc::clone(&customer)));
         }
         self.records.insert(record.customer.code.clone(), record);
     }
@@ -86,22 +88,36 @@ impl CustomerBook {
         let mut book = self.clone();
         // First what is replaced, because another may have taken it over.
         others.records.keys().for_each(|code| book.remove(code));
-        others.records.into_values().for_each(|record| book.add(record));
+        others
+            .records
+            .into_values()
+            .for_each(|record| book.add(record));
         book
     }
 
     /// Removes all customers but these.
     pub(super) fn retain(&mut self, codes: &std::collections::BTreeSet<CustomerCode>) {
-        let gone: Vec<CustomerCode> = self.records.keys().filter(|code| !codes.contains(*code)).cloned().collect();
+        let gone: Vec<CustomerCode> = self
+            .records
+            .keys()
+            .filter(|code| !codes.contains(*code))
+            .cloned()
+            .collect();
         gone.iter().for_each(|code| self.remove(code));
     }
 
     fn remove(&mut self, code: &CustomerCode) {
-        let Some(record) = self.records.remove(code) else { return };
+        let Some(record) = self.records.remove(code) else {
+            return;
+        };
         for key in &record.api_keys {
             let hash = key.hash();
             // Unless another customer has taken the key over.
-            if self.by_api_key.get(&hash).is_some_and(|(_, owner)| owner.code == *code) {
+            if self
+                .by_api_key
+                .get(&hash)
+                .is_some_and(|(_, owner)| owner.code == *code)
+            {
                 self.by_api_key.remove(&hash);
             }
         }

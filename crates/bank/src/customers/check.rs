@@ -1,7 +1,9 @@
 //! The rules that all customers obey together.
 
 use super::EndpointRecord;
-use super::{ApiKeyRecord, CustomerFault, CustomerProblem, CustomerRecord, LimitOverride, Place, RecordPart};
+use super::{
+    ApiKeyRecord, CustomerFault, CustomerProblem, CustomerRecord, LimitOverride, Place, RecordPart,
+};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::{ApiKeyHash, RegisteredAccount};
 use bankrail_statement::AccountId;
@@ -15,11 +17,15 @@ pub(super) trait Places {
 /// A record that was made or stored, and not read from a file.
 impl Places for CustomerRecord {
     fn of(&self, part: RecordPart) -> Place {
-        Place::Record { customer: self.customer.code.clone(), part }
+        Place::Record {
+            customer: self.customer.code.clone(),
+            part,
+        }
     }
 }
 
-/// What is checked of a record. The record may be unfinished, because other parts of it were refused before.
+/// What is checked of a record. The record may be unfinished, because other parts of it were
+/// refused before.
 #[derive(Clone, Copy)]
 pub(super) struct Parts<'a> {
     pub(super) code: Option<&'a CustomerCode>,
@@ -74,14 +80,28 @@ impl<'a> Checker<'a> {
 
     fn check_bounds(&mut self, record: Parts<'_>, places: &dyn Places) {
         let bounds = [
-            ("API keys", record.api_keys.len(), CustomerRecord::MAX_API_KEYS),
-            ("accounts", record.accounts.len(), CustomerRecord::MAX_ACCOUNTS),
-            ("endpoints", record.endpoints.len(), CustomerRecord::MAX_ENDPOINTS),
+            (
+                "API keys",
+                record.api_keys.len(),
+                CustomerRecord::MAX_API_KEYS,
+            ),
+            (
+                "accounts",
+                record.accounts.len(),
+                CustomerRecord::MAX_ACCOUNTS,
+            ),
+            (
+                "endpoints",
+                record.endpoints.len(),
+                CustomerRecord::MAX_ENDPOINTS,
+            ),
         ];
         for (what, found, max) in bounds {
             if found > max {
-                self.faults
-                    .push(CustomerFault::new(places.of(RecordPart::Code), CustomerProblem::TooMany { what, max }));
+                self.faults.push(CustomerFault::new(
+                    places.of(RecordPart::Code),
+                    CustomerProblem::TooMany { what, max },
+                ));
             }
         }
     }
@@ -90,12 +110,16 @@ impl<'a> Checker<'a> {
         for (at, key) in record.api_keys.iter().enumerate() {
             let place = places.of(RecordPart::ApiKey(at));
             if key.hash() == ApiKeyHash::of(b"") {
-                self.faults.push(value(&place, "expected the hash of an API key, found that of an empty text"));
+                self.faults.push(value(
+                    &place,
+                    "expected the hash of an API key, found that of an empty text",
+                ));
             }
             if let (Some(from), Some(until)) = (key.valid_from(), key.valid_until())
                 && from >= until
             {
-                let reason = format!("expected an API key that expires after {from}, found {until}");
+                let reason =
+                    format!("expected an API key that expires after {from}, found {until}");
                 self.faults.push(value(&place, reason));
             }
             match self.api_keys.get(&key.hash()) {
@@ -108,13 +132,24 @@ impl<'a> Checker<'a> {
     fn check_limits(&mut self, record: Parts<'_>, places: &dyn Places) {
         for (at, limit) in record.limits.iter().enumerate() {
             let same = |other: &&(usize, &LimitOverride)| {
-                other.1.call_type() == limit.call_type() && other.1.ends().is_some() == limit.ends().is_some()
+                other.1.call_type() == limit.call_type()
+                    && other.1.ends().is_some() == limit.ends().is_some()
             };
-            if let Some((other, _)) = record.limits.iter().enumerate().take(at).find(|other| same(&other)) {
-                let what =
-                    if limit.ends().is_some() { "a call type (temporary)" } else { "a call type (without until)" };
+            if let Some((other, _)) = record
+                .limits
+                .iter()
+                .enumerate()
+                .take(at)
+                .find(|other| same(&other))
+            {
+                let what = if limit.ends().is_some() {
+                    "a call type (temporary)"
+                } else {
+                    "a call type (without until)"
+                };
                 let other = places.of(RecordPart::Limit(other));
-                self.faults.push(taken(places.of(RecordPart::Limit(at)), what, &other));
+                self.faults
+                    .push(taken(places.of(RecordPart::Limit(at)), what, &other));
             }
         }
     }
@@ -123,10 +158,25 @@ impl<'a> Checker<'a> {
         let mut own: HashMap<&AccountId, usize> = HashMap::new();
         for (at, (id, account)) in record.accounts.iter().enumerate() {
             let place = places.of(RecordPart::Account(at));
-            check_text(&mut self.faults, &place, "a name", account.name.as_deref(), 70);
-            check_text(&mut self.faults, &place, "a reporting source", account.reporting_source.as_deref(), 35);
+            check_text(
+                &mut self.faults,
+                &place,
+                "a name",
+                account.name.as_deref(),
+                70,
+            );
+            check_text(
+                &mut self.faults,
+                &place,
+                "a reporting source",
+                account.reporting_source.as_deref(),
+                35,
+            );
             if !account.currency.is_listed() {
-                let reason = format!("expected a currency that ISO 4217 lists, found {}", account.currency);
+                let reason = format!(
+                    "expected a currency that ISO 4217 lists, found {}",
+                    account.currency
+                );
                 self.faults.push(value(&place, reason));
             }
             if let Some(other) = own.insert(id, at) {
@@ -136,7 +186,9 @@ impl<'a> Checker<'a> {
             }
             match self.accounts.get(id) {
                 Some((details, other)) if *details != account => {
-                    let problem = CustomerProblem::OtherDetails { other: other.clone() };
+                    let problem = CustomerProblem::OtherDetails {
+                        other: other.clone(),
+                    };
                     self.faults.push(CustomerFault::new(place, problem));
                 }
                 Some(_) => {}
@@ -171,20 +223,46 @@ fn is_path(text: &str) -> bool {
     text.starts_with('/') && text.len() <= MAX_PATH && text.bytes().all(allowed)
 }
 
-fn check_text(faults: &mut Vec<CustomerFault>, place: &Place, what: &str, text: Option<&str>, max: usize) {
+fn check_text(
+    faults: &mut Vec<CustomerFault>,
+    place: &Place,
+    what: &str,
+    text: Option<&str>,
+    max: usize,
+) {
     let Some(text) = text else { return };
     let found = text.chars().count();
     if found == 0 || found > max {
-        faults.push(value(place, format!("expected {what} of 1 to {max} characters, found {found}")));
-    } else if text.chars().any(|char| char.is_control() || matches!(char, '\u{fffe}' | '\u{ffff}')) {
-        faults.push(value(place, format!("expected {what} without control characters and noncharacters")));
+        faults.push(value(
+            place,
+            format!("expected {what} of 1 to {max} characters, found {found}"),
+        ));
+    } else if text
+        .chars()
+        .any(|char| char.is_control() || matches!(char, '\u{fffe}' | '\u{ffff}'))
+    {
+        faults.push(value(
+            place,
+            format!("expected {what} without control characters and noncharacters"),
+        ));
     }
 }
 
 fn value(place: &Place, reason: impl Into<String>) -> CustomerFault {
-    CustomerFault::new(place.clone(), CustomerProblem::Value { reason: reason.into() })
+    CustomerFault::new(
+        place.clone(),
+        CustomerProblem::Value {
+            reason: reason.into(),
+        },
+    )
 }
 
 fn taken(place: Place, what: &'static str, other: &Place) -> CustomerFault {
-    CustomerFault::new(place, CustomerProblem::Taken { what, other: other.clone() })
+    CustomerFault::new(
+        place,
+        CustomerProblem::Taken {
+            what,
+            other: other.clone(),
+        },
+    )
 }

@@ -33,23 +33,27 @@ const FEW: usize = 100;
 #[cfg(feature = "sqlite")]
 pub type SqliteDirectory = SqlDirectory<SqliteStore>;
 
-/// A [`Directory`] in PostgreSQL, beside the other records of a [`PostgresStore`], for instances on several machines.
+/// A [`Directory`] in PostgreSQL, beside the other records of a [`PostgresStore`], for instances on
+/// several machines.
 #[cfg(feature = "postgres")]
 pub type PostgresDirectory = SqlDirectory<PostgresStore>;
 
-/// A [`Directory`] in a store, as [`SqliteDirectory`] and `PostgresDirectory`. Cheap to clone; clones share
-/// everything.
+/// A [`Directory`] in a store, as [`SqliteDirectory`] and `PostgresDirectory`. Cheap to clone;
+/// clones share everything.
 ///
-/// - Each change is one transaction. It is validated before, with those customers that have a key, an account or an
-///   endpoint in common with it, as [`CustomerBook`] says, and refused as a whole.
-/// - A change is in force for every lookup that begins after it, also for those of other processes and machines: a
-///   lookup reads one row by an index. Only the parsed public keys are kept in memory.
-/// - What a [`DirectoryFollower`](crate::DirectoryFollower) applies, limits, endpoints and accounts, follows a change
-///   within the [interval](SqlDirectoryOptions::interval). On PostgreSQL a change notifies the followers of all
-///   instances (`LISTEN`, on one connection beside the pool), so that they ask within a tenth of a second. Of several
-///   followers over clones of one directory, one is told, and the others ask at their interval.
-/// - API keys are stored as hashes. Those of webhook endpoints are stored in clear, because they are sent: a new SQLite
-///   file is readable for its owner only, and a database must be protected likewise.
+/// - Each change is one transaction. It is validated before, with those customers that have a key,
+///   an account or an endpoint in common with it, as [`CustomerBook`] says, and refused as a whole.
+/// - A change is in force for every lookup that begins after it, also for those of other processes
+///   and machines: a lookup reads one row by an index. Only the parsed public keys are kept in
+///   memory.
+/// - What a [`DirectoryFollower`](crate::DirectoryFollower) applies, limits, endpoints and
+///   accounts, follows a change within the [interval](SqlDirectoryOptions::interval). On PostgreSQL
+///   a change notifies the followers of all instances (`LISTEN`, on one connection beside the
+///   pool), so that they ask within a tenth of a second. Of several followers over clones of one
+///   directory, one is told, and the others ask at their interval.
+/// - API keys are stored as hashes. Those of webhook endpoints are stored in clear, because they
+///   are sent: a new SQLite file is readable for its owner only, and a database must be protected
+///   likewise.
 ///
 #[cfg_attr(feature = "sqlite", doc = "```")]
 #[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]
@@ -112,7 +116,9 @@ impl<S: Engine> SqlDirectory<S> {
     /// # Errors
     /// [`StoreError`] of the store.
     pub async fn list(&self) -> Result<Vec<CustomerCode>, StoreError> {
-        let codes = async |connection: &S::Connection<'_>| Ok(read::codes(connection).await?.into_iter().collect());
+        let codes = async |connection: &S::Connection<'_>| {
+            Ok(read::codes(connection).await?.into_iter().collect())
+        };
         self.store.read(codes).await
     }
 
@@ -122,7 +128,9 @@ impl<S: Engine> SqlDirectory<S> {
     /// [`StoreError`] of the store.
     pub async fn find(&self, code: &CustomerCode) -> Result<Option<CustomerRecord>, StoreError> {
         let code = code.clone();
-        self.store.read(async move |connection| read::record(connection, &code).await).await
+        self.store
+            .read(async move |connection| read::record(connection, &code).await)
+            .await
     }
 
     /// Adds a customer, or replaces everything that is arranged with one.
@@ -130,43 +138,56 @@ impl<S: Engine> SqlDirectory<S> {
     /// # Errors
     /// [`CustomerChangeError`], and then nothing is changed.
     pub async fn put(&self, record: CustomerRecord) -> Result<(), CustomerChangeError> {
-        let put = async move |connection: &S::Connection<'_>| write::put(connection, &[&record]).await;
+        let put =
+            async move |connection: &S::Connection<'_>| write::put(connection, &[&record]).await;
         self.store.write_long(put).await
     }
 
-    /// Adds or replaces all customers of a book, for example those of a [`CustomerFolder`](super::CustomerFolder).
-    /// Other customers stay.
+    /// Adds or replaces all customers of a book, for example those of a
+    /// [`CustomerFolder`](super::CustomerFolder). Other customers stay.
     ///
     /// # Errors
     /// [`CustomerChangeError`], and then nothing is changed.
     pub async fn import(&self, customers: Arc<CustomerBook>) -> Result<(), CustomerChangeError> {
         let put = async move |connection: &S::Connection<'_>| {
-            let records: Vec<&CustomerRecord> = customers.records().map(|record| &**record).collect();
+            let records: Vec<&CustomerRecord> =
+                customers.records().map(|record| &**record).collect();
             write::put(connection, &records).await
         };
         self.store.write_long(put).await
     }
 
-    /// Removes a customer and everything that is arranged with it. False if there is none with this code.
+    /// Removes a customer and everything that is arranged with it. False if there is none with this
+    /// code.
     ///
     /// # Errors
     /// [`StoreError`] of the store.
     pub async fn remove(&self, code: &CustomerCode) -> Result<bool, StoreError> {
         let code = code.clone();
-        self.store.write(async move |connection| write::remove(connection, &code).await).await
+        self.store
+            .write(async move |connection| write::remove(connection, &code).await)
+            .await
     }
 
-    /// Gives a customer another API key, beside those that it has. Keys of the customer that have expired are deleted.
-    /// False if there is no customer with this code.
+    /// Gives a customer another API key, beside those that it has. Keys of the customer that have
+    /// expired are deleted. False if there is no customer with this code.
     ///
     /// # Errors
     /// [`CustomerChangeError`], and then nothing is changed.
-    pub async fn add_api_key(&self, code: &CustomerCode, key: ApiKeyRecord) -> Result<bool, CustomerChangeError> {
+    pub async fn add_api_key(
+        &self,
+        code: &CustomerCode,
+        key: ApiKeyRecord,
+    ) -> Result<bool, CustomerChangeError> {
         let (code, now) = (code.clone(), self.options.clock.now());
         let add = async move |connection: &S::Connection<'_>| {
             write::lock(connection).await?;
-            let Some(mut record) = read::record(connection, &code).await? else { return Ok(false) };
-            record.api_keys.retain(|known| known.valid_until().is_none_or(|until| now < until));
+            let Some(mut record) = read::record(connection, &code).await? else {
+                return Ok(false);
+            };
+            record
+                .api_keys
+                .retain(|known| known.valid_until().is_none_or(|until| now < until));
             record.api_keys.push(key);
             write::put(connection, &[&record]).await?;
             Ok(true)
@@ -174,26 +195,32 @@ impl<S: Engine> SqlDirectory<S> {
         self.store.write_long(add).await
     }
 
-    /// Lets an API key expire at this time, or at its own if that is earlier. Now or a past time ends it at once. False
-    /// if nobody has this key.
+    /// Lets an API key expire at this time, or at its own if that is earlier. Now or a past time
+    /// ends it at once. False if nobody has this key.
     ///
     /// # Errors
     /// [`StoreError`] of the store.
     pub async fn retire_api_key(&self, key: ApiKeyHash, at: Timestamp) -> Result<bool, StoreError> {
-        self.store.write(async move |connection| write::retire(connection, key, at).await).await
+        self.store
+            .write(async move |connection| write::retire(connection, key, at).await)
+            .await
     }
 
     async fn lookup(&self, key: ApiKeyHash) -> Result<Option<Arc<Customer>>, StoreError> {
         let (cache, now) = (Arc::clone(&self.cache), self.options.clock.now());
         let find = async move |connection: &S::Connection<'_>| {
-            let Some((code, change, key)) = read::api_key(connection, key).await? else { return Ok(None) };
+            let Some((code, change, key)) = read::api_key(connection, key).await? else {
+                return Ok(None);
+            };
             if !key.is_valid_at(now) {
                 return Ok(None);
             }
             if let Some(known) = Cache::of(&cache).customer(&code, change) {
                 return Ok(Some(known));
             }
-            let Some(customer) = read::customer(connection, &code).await? else { return Ok(None) };
+            let Some(customer) = read::customer(connection, &code).await? else {
+                return Ok(None);
+            };
             let customer = Arc::new(customer);
             Cache::of(&cache).keep(code, change, Arc::clone(&customer));
             Ok(Some(customer))
@@ -209,7 +236,8 @@ impl<S: Engine> SqlDirectory<S> {
             let known = match known {
                 Some(known) if known.last == last => return Ok(known.book),
                 Some(known) if known.last < last => update(connection, known, last, &cache).await?,
-                // The database has lost changes: a backup was restored, or a standby without them took over.
+                // The database has lost changes: a backup was restored, or a standby without them
+                // took over.
                 _ => whole(connection, last).await?,
             };
             let book = Arc::clone(&known.book);
@@ -220,9 +248,14 @@ impl<S: Engine> SqlDirectory<S> {
     }
 }
 
-/// The book, with those customers read anew whose last change comes after the last one that it knows. What they have in
-/// common with others was validated when they were stored.
-async fn update(connection: &impl Sql, mut known: Known, last: i64, cache: &Mutex<Cache>) -> Result<Known, StoreError> {
+/// The book, with those customers read anew whose last change comes after the last one that it
+/// knows. What they have in common with others was validated when they were stored.
+async fn update(
+    connection: &impl Sql,
+    mut known: Known,
+    last: i64,
+    cache: &Mutex<Cache>,
+) -> Result<Known, StoreError> {
     let changed = read::changed_after(connection, known.last, FEW + 1).await?;
     if changed.len() > FEW {
         return whole(connection, last).await;
@@ -238,10 +271,21 @@ async fn update(connection: &impl Sql, mut known: Known, last: i64, cache: &Mute
     if book.len() != count {
         let there = read::codes(connection).await?;
         book.retain(&there);
-        gone.extend(known.changes.keys().filter(|code| !there.contains(*code)).cloned());
+        gone.extend(
+            known
+                .changes
+                .keys()
+                .filter(|code| !there.contains(*code))
+                .cloned(),
+        );
     }
-    known.sum -= gone.iter().filter_map(|code| known.changes.get(code)).map(lower).sum::<i64>();
-    // Otherwise the database has lost changes, and those that it has made since are of other customers.
+    known.sum -= gone
+        .iter()
+        .filter_map(|code| known.changes.get(code))
+        .map(lower)
+        .sum::<i64>();
+    // Otherwise the database has lost changes, and those that it has made since are of other
+    // customers.
     if (book.len(), known.sum) != (count, sum) {
         return whole(connection, last).await;
     }
@@ -252,18 +296,32 @@ async fn update(connection: &impl Sql, mut known: Known, last: i64, cache: &Mute
     for code in &gone {
         changes.remove(code);
     }
-    Ok(Known { book: Arc::new(book), last, ..known })
+    Ok(Known {
+        book: Arc::new(book),
+        last,
+        ..known
+    })
 }
 
 async fn whole(connection: &impl Sql, last: i64) -> Result<Known, StoreError> {
-    let book = validated(read::records(connection, Whose::All).await?.into_values().collect())?;
+    let book = validated(
+        read::records(connection, Whose::All)
+            .await?
+            .into_values()
+            .collect(),
+    )?;
     let changes = read::changes(connection).await?;
     let sum = changes.values().map(lower).sum();
-    Ok(Known { book: Arc::new(book), last, changes: Arc::new(changes), sum })
+    Ok(Known {
+        book: Arc::new(book),
+        last,
+        changes: Arc::new(changes),
+        sum,
+    })
 }
 
-/// The lower half of a change's number, so that no sum overflows. The steps between numbers are random: the sum tells
-/// which changes there were.
+/// The lower half of a change's number, so that no sum overflows. The steps between numbers are
+/// random: the sum tells which changes there were.
 fn lower(change: &i64) -> i64 {
     change & 0xffff_ffff
 }
@@ -280,7 +338,10 @@ impl Cache {
 
     /// The customer with this code, if it is known as it was after this change.
     fn customer(&self, code: &CustomerCode, change: i64) -> Option<Arc<Customer>> {
-        let (_, customer) = self.customers.get(code).filter(|(known, _)| *known == change)?;
+        let (_, customer) = self
+            .customers
+            .get(code)
+            .filter(|(known, _)| *known == change)?;
         Some(Arc::clone(customer))
     }
 
@@ -343,6 +404,8 @@ traits! {
 
 impl<S: fmt::Debug> fmt::Debug for SqlDirectory<S> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("SqlDirectory").field("store", &self.store).finish_non_exhaustive()
+        out.debug_struct("SqlDirectory")
+            .field("store", &self.store)
+            .finish_non_exhaustive()
     }
 }

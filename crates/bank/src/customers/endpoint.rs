@@ -9,7 +9,8 @@ use bankrail_webhook::MessageKind;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A customer's webhook receiver: id, base address, paths, API key, and the key that messages are encrypted for.
+/// A customer's webhook receiver: id, base address, paths, API key, and the key that messages are
+/// encrypted for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointRecord {
     id: EndpointId,
@@ -23,7 +24,13 @@ impl EndpointRecord {
     /// A receiver without an API key, at the default paths below its base.
     #[must_use]
     pub fn new(id: EndpointId, url: EndpointUrl, encryption_key: EncryptionKey) -> Self {
-        Self { id, url, encryption_key, paths: BTreeMap::new(), api_key: None }
+        Self {
+            id,
+            url,
+            encryption_key,
+            paths: BTreeMap::new(),
+            api_key: None,
+        }
     }
 
     /// The same receiver with another path for one kind of message, relative to the base.
@@ -44,8 +51,13 @@ impl EndpointRecord {
     /// The same receiver with an API key in the header of this name.
     ///
     /// # Errors
-    /// [`EndpointError`] if the name or the key cannot be in a header, or if deliveries use the header themselves.
-    pub fn with_api_key_in(mut self, name: &str, value: SecretString) -> Result<Self, EndpointError> {
+    /// [`EndpointError`] if the name or the key cannot be in a header, or if deliveries use the
+    /// header themselves.
+    pub fn with_api_key_in(
+        mut self,
+        name: &str,
+        value: SecretString,
+    ) -> Result<Self, EndpointError> {
         let (header, _) = Endpoint::api_key_header(name, &value)?;
         self.api_key = Some((header.to_string(), value));
         Ok(self)
@@ -62,13 +74,17 @@ impl EndpointRecord {
 
     /// The kinds of message with a path of their own.
     pub fn paths(&self) -> impl Iterator<Item = (MessageKind, &str)> {
-        self.paths.values().map(|(kind, path)| (*kind, path.as_str()))
+        self.paths
+            .values()
+            .map(|(kind, path)| (*kind, path.as_str()))
     }
 
     /// The API key's header and value.
     #[must_use]
     pub fn api_key(&self) -> Option<(&str, &SecretString)> {
-        self.api_key.as_ref().map(|(header, value)| (header.as_str(), value))
+        self.api_key
+            .as_ref()
+            .map(|(header, value)| (header.as_str(), value))
     }
 
     /// The receiver with what seals its messages, for
@@ -76,12 +92,14 @@ impl EndpointRecord {
     #[must_use]
     pub fn endpoint(&self, sealer: Arc<dyn SealPayload>) -> Endpoint {
         let endpoint = Endpoint::new(self.id.clone(), self.url.clone(), sealer);
-        let endpoint = self.paths().fold(endpoint, |endpoint, (kind, path)| endpoint.with_path(kind, path));
+        let endpoint = self.paths().fold(endpoint, |endpoint, (kind, path)| {
+            endpoint.with_path(kind, path)
+        });
         match self.api_key() {
             None => endpoint,
-            Some((header, value)) => {
-                endpoint.with_api_key_in(header, value).expect("header and key were checked when they were set")
-            }
+            Some((header, value)) => endpoint
+                .with_api_key_in(header, value)
+                .expect("header and key were checked when they were set"),
         }
     }
 }

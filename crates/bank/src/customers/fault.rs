@@ -90,7 +90,10 @@ impl fmt::Display for Place {
         match self {
             Self::Path { path } => write!(out, "{}", path.display()),
             Self::Line { file, line, column } => write!(out, "{}:{line}:{column}", file.display()),
-            Self::Record { customer, part: RecordPart::Code } => write!(out, "customer {customer}"),
+            Self::Record {
+                customer,
+                part: RecordPart::Code,
+            } => write!(out, "customer {customer}"),
             Self::Record { customer, part } => write!(out, "customer {customer}, {part}"),
         }
     }

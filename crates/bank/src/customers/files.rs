@@ -13,7 +13,8 @@ pub(super) const MAX_FILE_BYTES: u64 = 256 * 1024;
 /// The most bytes of all files together.
 pub(super) const MAX_TOTAL_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A file that changed less than this before it was read may change again without another time of modification.
+/// A file that changed less than this before it was read may change again without another time of
+/// modification.
 const SETTLES_AFTER: Duration = Duration::from_secs(2);
 
 /// The files that a record was read from, as they were then.
@@ -40,7 +41,10 @@ struct Stamp {
 impl Files {
     /// None yet, after others of so many bytes.
     pub(super) fn after(before: u64) -> Self {
-        Self { before, ..Self::default() }
+        Self {
+            before,
+            ..Self::default()
+        }
     }
 
     /// How many bytes were read.
@@ -55,26 +59,37 @@ impl Files {
     pub(super) fn read(&mut self, path: &Path) -> Result<Zeroizing<String>, String> {
         self.stamps.insert(path.to_owned(), None);
         // A pipe without a writer would never open.
-        if !std::fs::metadata(path).map_err(|error| error.to_string())?.is_file() {
+        if !std::fs::metadata(path)
+            .map_err(|error| error.to_string())?
+            .is_file()
+        {
             return Err("expected a file".to_owned());
         }
         let file = File::open(path).map_err(|error| error.to_string())?;
         let metadata = file.metadata().map_err(|error| error.to_string())?;
         let stamp = Stamp::of(&metadata);
-        let settled = |modified: SystemTime| modified.elapsed().is_ok_and(|age| age >= SETTLES_AFTER);
+        let settled =
+            |modified: SystemTime| modified.elapsed().is_ok_and(|age| age >= SETTLES_AFTER);
         self.unsettled |= !stamp.modified.is_some_and(settled);
         self.stamps.insert(path.to_owned(), Some(stamp));
         let mut text = Zeroizing::new(String::new());
         let read = file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text);
-        // Neither what the system refuses now nor the size of other files is seen in the file's stamp.
-        let read = read.inspect_err(|_| self.unsettled = true).map_err(|error| error.to_string())? as u64;
+        // Neither what the system refuses now nor the size of other files is seen in the file's
+        // stamp.
+        let read = read
+            .inspect_err(|_| self.unsettled = true)
+            .map_err(|error| error.to_string())? as u64;
         if read > MAX_FILE_BYTES {
-            return Err(format!("expected at most {MAX_FILE_BYTES} bytes, found more"));
+            return Err(format!(
+                "expected at most {MAX_FILE_BYTES} bytes, found more"
+            ));
         }
         self.bytes = self.bytes.saturating_add(read);
         if self.before.saturating_add(self.bytes) > MAX_TOTAL_BYTES {
             self.unsettled = true;
-            return Err(format!("expected at most {MAX_TOTAL_BYTES} bytes in all files, found more"));
+            return Err(format!(
+                "expected at most {MAX_TOTAL_BYTES} bytes in all files, found more"
+            ));
         }
         Ok(text)
     }
@@ -98,7 +113,11 @@ impl Files {
 
     /// Whether any of the files may have changed since it was read.
     pub(super) fn may_have_changed(&self) -> bool {
-        let now = |path: &Path| std::fs::metadata(path).ok().map(|metadata| Stamp::of(&metadata));
+        let now = |path: &Path| {
+            std::fs::metadata(path)
+                .ok()
+                .map(|metadata| Stamp::of(&metadata))
+        };
         self.unsettled || self.stamps.iter().any(|(path, stamp)| *stamp != now(path))
     }
 }
@@ -112,7 +131,11 @@ impl Stamp {
         };
         #[cfg(not(unix))]
         let change = (0, 0, 0);
-        Self { modified: metadata.modified().ok(), length: metadata.len(), change }
+        Self {
+            modified: metadata.modified().ok(),
+            length: metadata.len(),
+            change,
+        }
     }
 }
 
@@ -137,13 +160,21 @@ mod tests {
         let path = folder.path().join("a");
         std::fs::write(&path, vec![b'#'; usize::try_from(MAX_FILE_BYTES).unwrap()]).unwrap();
         let long_ago = SystemTime::now() - Duration::from_secs(60);
-        File::options().write(true).open(&path).unwrap().set_modified(long_ago).unwrap();
+        File::options()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_modified(long_ago)
+            .unwrap();
         let mut files = Files::default();
         for _ in 0..MAX_TOTAL_BYTES / MAX_FILE_BYTES {
             assert!(files.read(&path).is_ok());
         }
         let error = files.read(&path).unwrap_err();
-        assert_eq!(error, "expected at most 67108864 bytes in all files, found more");
+        assert_eq!(
+            error,
+            "expected at most 67108864 bytes in all files, found more"
+        );
         assert!(files.may_have_changed(), "whenever the others are smaller");
     }
 
@@ -154,7 +185,14 @@ mod tests {
         let path = folder.path().join("a");
         std::fs::write(&path, "1").unwrap();
         let long_ago = SystemTime::now() - Duration::from_secs(60);
-        let age = || File::options().write(true).open(&path).unwrap().set_modified(long_ago).unwrap();
+        let age = || {
+            File::options()
+                .write(true)
+                .open(&path)
+                .unwrap()
+                .set_modified(long_ago)
+                .unwrap()
+        };
         let mut files = Files::default();
         files.read(&path).unwrap();
         assert!(files.may_have_changed());

@@ -15,7 +15,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A [`Directory`] from a folder with one TOML file for each customer. Cheap to clone; clones share everything.
+/// A [`Directory`] from a folder with one TOML file for each customer. Cheap to clone; clones share
+/// everything.
 ///
 /// ```toml
 /// code = "ACME"
@@ -50,20 +51,21 @@ use tokio::time::Instant;
 /// paths = { mandate_outcome = "/outcomes" }                     # optional
 /// ```
 ///
-/// - Each file whose name ends in `.toml` is a customer's, but for hidden ones. Key files are relative to the folder.
-///   At most 30,000 files, each of at most 256 KiB and 32,768 lines and values, together 64 MiB. A folder without any
-///   file is refused, so that customers do not lose access when the folder is not mounted.
-/// - All files are validated together, as [`CustomerBook`] says, and members that are not known are refused. A change
-///   with a fault changes nothing: the customers stay as they were, each fault is logged with file and line, and
-///   [`CustomerFolder::rejected`] has all of them.
-/// - A change is in force for every lookup that begins [`CustomerFolderOptions::interval`] after it. No task needs to
-///   run: the first lookup after the interval looks whether a file has come, gone or changed, and reads those that
-///   have, by their times, lengths and numbers. To change several files at once, write them elsewhere and rename the
-///   folder.
-/// - The id of an endpoint is never given to another customer: messages to it that are still in the outbox would be
-///   delivered to the new one.
-/// - API keys are stored as hashes only. A file with the API key of an endpoint holds a secret: it is logged if all
-///   users of the machine may read it (Unix only).
+/// - Each file whose name ends in `.toml` is a customer's, but for hidden ones. Key files are
+///   relative to the folder. At most 30,000 files, each of at most 256 KiB and 32,768 lines and
+///   values, together 64 MiB. A folder without any file is refused, so that customers do not lose
+///   access when the folder is not mounted.
+/// - All files are validated together, as [`CustomerBook`] says, and members that are not known are
+///   refused. A change with a fault changes nothing: the customers stay as they were, each fault is
+///   logged with file and line, and [`CustomerFolder::rejected`] has all of them.
+/// - A change is in force for every lookup that begins [`CustomerFolderOptions::interval`] after
+///   it. No task needs to run: the first lookup after the interval looks whether a file has come,
+///   gone or changed, and reads those that have, by their times, lengths and numbers. To change
+///   several files at once, write them elsewhere and rename the folder.
+/// - The id of an endpoint is never given to another customer: messages to it that are still in the
+///   outbox would be delivered to the new one.
+/// - API keys are stored as hashes only. A file with the API key of an endpoint holds a secret: it
+///   is logged if all users of the machine may read it (Unix only).
 ///
 /// ```no_run
 /// use bankrail_bank::{CustomerFolder, CustomerFolderOptions};
@@ -98,12 +100,27 @@ impl CustomerFolder {
     ///
     /// # Errors
     /// [`CustomersError`] with all faults of all files.
-    pub fn open(path: impl Into<PathBuf>, options: CustomerFolderOptions) -> Result<Self, CustomersError> {
+    pub fn open(
+        path: impl Into<PathBuf>,
+        options: CustomerFolderOptions,
+    ) -> Result<Self, CustomersError> {
         let (path, looked) = (path.into(), Mutex::new(Instant::now()));
         let mut loaded = Loaded::default();
         let customers = Arc::new(loaded.load(&path, &options)?);
-        let (state, loaded) = (State { customers, rejected: None }, Arc::new(tokio::sync::Mutex::new(loaded)));
-        Ok(Self(Arc::new(Inner { path, options, state: RwLock::new(state), looked, loaded })))
+        let (state, loaded) = (
+            State {
+                customers,
+                rejected: None,
+            },
+            Arc::new(tokio::sync::Mutex::new(loaded)),
+        );
+        Ok(Self(Arc::new(Inner {
+            path,
+            options,
+            state: RwLock::new(state),
+            looked,
+            loaded,
+        })))
     }
 
     bankrail_values::getters! { self;
@@ -123,7 +140,11 @@ impl CustomerFolder {
     }
 
     fn state(&self) -> State {
-        self.0.state.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .state
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Reads the files if the interval has passed and one of them has changed.
@@ -154,7 +175,11 @@ impl CustomerFolder {
             if forced || loaded.may_have_changed(&folder.0.path) {
                 folder.accept(loaded.load(&folder.0.path, &folder.0.options));
             }
-            *folder.0.looked.lock().unwrap_or_else(PoisonError::into_inner) = began;
+            *folder
+                .0
+                .looked
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner) = began;
         });
         if looking.await.is_err() {
             tracing::error!(file = %self.0.path.display(), "the customers were not read");
@@ -187,7 +212,9 @@ impl Directory for CustomerFolder {
     fn customer_by_api_key(&self, key: ApiKeyHash) -> StoreFuture<'_, Option<Arc<Customer>>> {
         Box::pin(async move {
             self.refresh().await;
-            Ok(self.book().customer_by_api_key(key, self.0.options.clock.now()))
+            Ok(self
+                .book()
+                .customer_by_api_key(key, self.0.options.clock.now()))
         })
     }
 }
@@ -207,6 +234,9 @@ impl CustomerSource for CustomerFolder {
 
 impl fmt::Debug for CustomerFolder {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("CustomerFolder").field("path", &self.0.path).field("customers", &self.book()).finish()
+        out.debug_struct("CustomerFolder")
+            .field("path", &self.0.path)
+            .field("customers", &self.book())
+            .finish()
     }
 }

@@ -25,14 +25,15 @@ use std::time::Duration;
     note = "`&*directory` is that reference where `directory` is an `Arc`"
 )]
 pub trait CustomerSource: Directory {
-    /// The customers in force, after reading what has changed. While nothing changes it is the same [`Arc`].
+    /// The customers in force, after reading what has changed. While nothing changes it is the same
+    /// [`Arc`].
     fn customers(&self) -> StoreFuture<'_, Arc<CustomerBook>>;
 
     /// How often a follower asks.
     fn interval(&self) -> Duration;
 
-    /// Waits until the customers may have changed: a follower asks then, without waiting for the end of the interval.
-    /// After an error it waits for that. Default: for ever.
+    /// Waits until the customers may have changed: a follower asks then, without waiting for the
+    /// end of the interval. After an error it waits for that. Default: for ever.
     fn changed(&self) -> StoreFuture<'_, ()> {
         Box::pin(std::future::pending())
     }
@@ -41,21 +42,22 @@ pub trait CustomerSource: Directory {
 /// How long a follower waits after it was told of a change.
 const GATHER: Duration = Duration::from_millis(20);
 
-/// How many customers' accounts are registered together, so that other writes to the ledger run in between.
+/// How many customers' accounts are registered together, so that other writes to the ledger run in
+/// between.
 const TOGETHER: usize = 500;
 
-/// Applies what the directory says about customers wherever it is used: limits to a [`Limiter`], webhook receivers to
-/// [`Endpoints`], accounts to a ledger.
+/// Applies what the directory says about customers wherever it is used: limits to a [`Limiter`],
+/// webhook receivers to [`Endpoints`], accounts to a ledger.
 ///
-/// - It changes only what differs from what it applied before: the circuits of endpoints that stay as they are stay
-///   too, and so do counters of limits.
-/// - What belongs to a removed customer is removed: its limits, its endpoints, its accounts. Messages to a removed
-///   endpoint stay in the outbox, and go to whoever has its id later. Access tokens need no removal: each call is
-///   refused, because its API key belongs to nobody.
-/// - It may lag behind the directory by the source's interval: a new customer's first calls may be under everybody's
-///   limits, and may not find the customer's accounts yet.
-/// - Limits, endpoints and accounts that others have set stay, unless a customer's record names the same call type,
-///   endpoint or customer.
+/// - It changes only what differs from what it applied before: the circuits of endpoints that stay
+///   as they are stay too, and so do counters of limits.
+/// - What belongs to a removed customer is removed: its limits, its endpoints, its accounts.
+///   Messages to a removed endpoint stay in the outbox, and go to whoever has its id later. Access
+///   tokens need no removal: each call is refused, because its API key belongs to nobody.
+/// - It may lag behind the directory by the source's interval: a new customer's first calls may be
+///   under everybody's limits, and may not find the customer's accounts yet.
+/// - Limits, endpoints and accounts that others have set stay, unless a customer's record names the
+///   same call type, endpoint or customer.
 ///
 /// ```no_run
 /// use bankrail_bank::{CustomerSource, DirectoryFollower};
@@ -95,23 +97,25 @@ impl DirectoryFollower {
         Self::default()
     }
 
-    /// Sets the limiter that gets the customers' limits. Give the same one to the provider's options.
+    /// Sets the limiter that gets the customers' limits. Give the same one to the provider's
+    /// options.
     #[must_use]
     pub fn limiter(mut self, limiter: Arc<Limiter>) -> Self {
         self.limiter = Some(limiter);
         self
     }
 
-    /// Sets the ledger that learns the customers' accounts. One that keeps them over a restart keeps the accounts of
-    /// customers who were removed while no follower ran; nobody can ask for them.
+    /// Sets the ledger that learns the customers' accounts. One that keeps them over a restart
+    /// keeps the accounts of customers who were removed while no follower ran; nobody can ask for
+    /// them.
     #[must_use]
     pub fn accounts(mut self, registrar: Arc<dyn AccountRegistrar>) -> Self {
         self.registrar = Some(registrar);
         self
     }
 
-    /// Sets the dispatcher's endpoints, and what makes the sealer of a receiver's messages, for example a `Sealer` of
-    /// the bank's signing key and [`EndpointRecord::encryption_key`].
+    /// Sets the dispatcher's endpoints, and what makes the sealer of a receiver's messages, for
+    /// example a `Sealer` of the bank's signing key and [`EndpointRecord::encryption_key`].
     #[must_use]
     pub fn endpoints(
         mut self,
@@ -125,23 +129,34 @@ impl DirectoryFollower {
     /// Applies what has changed since the last call.
     ///
     /// # Errors
-    /// [`StoreError`] of the ledger. Everything else was applied, and so were the accounts of the other customers; the
-    /// next call registers the rest.
+    /// [`StoreError`] of the ledger. Everything else was applied, and so were the accounts of the
+    /// other customers; the next call registers the rest.
     pub async fn apply(&mut self, customers: &CustomerBook) -> Result<(), StoreError> {
         self.apply_limits(customers);
         self.apply_endpoints(customers);
         self.apply_accounts(customers).await
     }
 
-    /// Applies the customers of `source`, now and after each change, until `stop` is ready. A ledger or source that
-    /// fails is tried again after the source's interval; the first failure of each kind is logged until it succeeds.
-    pub async fn run<S: CustomerSource + ?Sized>(mut self, source: &S, stop: impl Future<Output = ()> + Send) {
+    /// Applies the customers of `source`, now and after each change, until `stop` is ready. A
+    /// ledger or source that fails is tried again after the source's interval; the first failure of
+    /// each kind is logged until it succeeds.
+    pub async fn run<S: CustomerSource + ?Sized>(
+        mut self,
+        source: &S,
+        stop: impl Future<Output = ()> + Send,
+    ) {
         let following = async {
             let mut applied: Option<Arc<CustomerBook>> = None;
             let mut failed = None;
             loop {
                 let failure = match source.customers().await {
-                    Ok(customers) if applied.as_ref().is_some_and(|last| Arc::ptr_eq(last, &customers)) => None,
+                    Ok(customers)
+                        if applied
+                            .as_ref()
+                            .is_some_and(|last| Arc::ptr_eq(last, &customers)) =>
+                    {
+                        None
+                    }
                     Ok(customers) => {
                         // What was refused is logged with its customer, and tried again.
                         if self.apply(&customers).await.is_ok() {
@@ -178,10 +193,18 @@ impl DirectoryFollower {
         }
         // One change, so that no request is judged in between.
         limiter.change_limits(|limits| {
-            for (code, agreed) in applied.iter().filter(|(code, agreed)| wanted.get(*code) != Some(agreed)) {
-                agreed.iter().for_each(|limit| limits.clear(code.as_str(), limit.call_type()));
+            for (code, agreed) in applied
+                .iter()
+                .filter(|(code, agreed)| wanted.get(*code) != Some(agreed))
+            {
+                agreed
+                    .iter()
+                    .for_each(|limit| limits.clear(code.as_str(), limit.call_type()));
             }
-            for (code, agreed) in wanted.iter().filter(|(code, agreed)| applied.get(*code) != Some(agreed)) {
+            for (code, agreed) in wanted
+                .iter()
+                .filter(|(code, agreed)| applied.get(*code) != Some(agreed))
+            {
                 if let Err(error) = set_limits(code.as_str(), agreed, limits) {
                     tracing::error!(customer = %code, %error, "a customer's limit was not applied");
                 }
@@ -190,15 +213,26 @@ impl DirectoryFollower {
     }
 
     fn apply_endpoints(&mut self, customers: &CustomerBook) {
-        let Some((endpoints, sealer)) = &self.endpoints else { return };
+        let Some((endpoints, sealer)) = &self.endpoints else {
+            return;
+        };
         let all = customers.records().flat_map(|record| &record.endpoints);
-        let wanted: BTreeMap<EndpointId, EndpointRecord> =
-            all.map(|endpoint| (endpoint.id().clone(), endpoint.clone())).collect();
-        for (id, record) in wanted.iter().filter(|(id, record)| self.applied.endpoints.get(*id) != Some(record)) {
+        let wanted: BTreeMap<EndpointId, EndpointRecord> = all
+            .map(|endpoint| (endpoint.id().clone(), endpoint.clone()))
+            .collect();
+        for (id, record) in wanted
+            .iter()
+            .filter(|(id, record)| self.applied.endpoints.get(*id) != Some(record))
+        {
             endpoints.insert(record.endpoint(sealer(record)));
             tracing::info!(endpoint = %id, "an endpoint was set");
         }
-        for id in self.applied.endpoints.keys().filter(|id| !wanted.contains_key(*id)) {
+        for id in self
+            .applied
+            .endpoints
+            .keys()
+            .filter(|id| !wanted.contains_key(*id))
+        {
             endpoints.remove(id);
             tracing::info!(endpoint = %id, "an endpoint was removed");
         }
@@ -206,15 +240,29 @@ impl DirectoryFollower {
     }
 
     async fn apply_accounts(&mut self, customers: &CustomerBook) -> Result<(), StoreError> {
-        let Some(registrar) = &self.registrar else { return Ok(()) };
+        let Some(registrar) = &self.registrar else {
+            return Ok(());
+        };
         let wanted = wanted(customers, |record| &record.accounts);
-        let removed = self.applied.accounts.keys().filter(|code| !wanted.contains_key(*code));
+        let removed = self
+            .applied
+            .accounts
+            .keys()
+            .filter(|code| !wanted.contains_key(*code));
         let removed: Vec<CustomerCode> = removed.cloned().collect();
         let mut together = BTreeMap::new();
-        self.applied.refused.retain(|code, _| wanted.contains_key(code) || removed.contains(code));
-        let mut changed = wanted.iter().filter(|(code, accounts)| self.applied.accounts.get(*code) != Some(accounts));
+        self.applied
+            .refused
+            .retain(|code, _| wanted.contains_key(code) || removed.contains(code));
+        let mut changed = wanted
+            .iter()
+            .filter(|(code, accounts)| self.applied.accounts.get(*code) != Some(accounts));
         loop {
-            let some: Vec<_> = changed.by_ref().take(TOGETHER).map(|(c, a)| (c.clone(), a.clone())).collect();
+            let some: Vec<_> = changed
+                .by_ref()
+                .take(TOGETHER)
+                .map(|(c, a)| (c.clone(), a.clone()))
+                .collect();
             // One that is refused is found below, with its reason.
             if some.len() < 2 || registrar.register_all(some.clone()).await.is_err() {
                 break;
@@ -224,12 +272,21 @@ impl DirectoryFollower {
         self.applied.accounts.append(&mut together);
         let mut outcome = Ok(());
         let gone = removed.into_iter().map(|code| (code, None));
-        for (code, accounts) in gone.chain(wanted.into_iter().map(|(code, accounts)| (code, Some(accounts)))) {
+        for (code, accounts) in gone.chain(
+            wanted
+                .into_iter()
+                .map(|(code, accounts)| (code, Some(accounts))),
+        ) {
             if accounts.is_some() && self.applied.accounts.get(&code) == accounts.as_ref() {
                 self.applied.refused.remove(&code);
                 continue;
             }
-            match (registrar.register(code.clone(), accounts.clone().unwrap_or_default()).await, accounts) {
+            match (
+                registrar
+                    .register(code.clone(), accounts.clone().unwrap_or_default())
+                    .await,
+                accounts,
+            ) {
                 (Ok(()), accounts) => {
                     self.applied.refused.remove(&code);
                     match accounts {
@@ -255,7 +312,10 @@ fn wanted<T: Clone>(
     customers: &CustomerBook,
     list: impl Fn(&super::CustomerRecord) -> &Vec<T>,
 ) -> BTreeMap<CustomerCode, Vec<T>> {
-    customers.records().map(|record| (record.customer.code.clone(), list(record).clone())).collect()
+    customers
+        .records()
+        .map(|record| (record.customer.code.clone(), list(record).clone()))
+        .collect()
 }
 
 impl fmt::Debug for DirectoryFollower {

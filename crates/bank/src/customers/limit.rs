@@ -4,20 +4,29 @@ use bankrail_rate_limit::{CallType, Policy, PolicyError, Window};
 use bankrail_values::Timestamp;
 
 /// The lengths of the specification's windows in milliseconds, with their names.
-const UNITS: [(u32, &str); 3] = [(3_600_000, "per_hour"), (60_000, "per_minute"), (1_000, "per_second")];
+const UNITS: [(u32, &str); 3] = [
+    (3_600_000, "per_hour"),
+    (60_000, "per_minute"),
+    (1_000, "per_second"),
+];
 
 /// Makes the window of each name.
 #[cfg(any(feature = "toml", feature = "sqlite", feature = "postgres"))]
-pub(super) const WINDOWS: [(&str, MakeWindow); 3] =
-    [("per_hour", Window::per_hour), ("per_minute", Window::per_minute), ("per_second", Window::per_second)];
+pub(super) const WINDOWS: [(&str, MakeWindow); 3] = [
+    ("per_hour", Window::per_hour),
+    ("per_minute", Window::per_minute),
+    ("per_second", Window::per_second),
+];
 
 #[cfg(any(feature = "toml", feature = "sqlite", feature = "postgres"))]
 type MakeWindow = fn(u32) -> Result<Window, bankrail_rate_limit::WindowError>;
 
-/// Other limits for one customer's calls of one type, for good or until a time (Specification: "Limits", rule 1).
+/// Other limits for one customer's calls of one type, for good or until a time (Specification:
+/// "Limits", rule 1).
 ///
-/// A unit that is not stated keeps the limit that holds for all customers (Default): a customer with 100 tokens an hour
-/// still has 2 a second. A temporary override in the same way keeps what the customer's lasting one says.
+/// A unit that is not stated keeps the limit that holds for all customers (Default): a customer
+/// with 100 tokens an hour still has 2 a second. A temporary override in the same way keeps what
+/// the customer's lasting one says.
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, Window, default_limits};
@@ -48,19 +57,31 @@ impl LimitOverride {
             if !UNITS.iter().any(|(millis, _)| *millis == window.millis()) {
                 return Err(LimitOverrideError::Length { window: *window });
             }
-            if windows.iter().take(at).any(|earlier| earlier.millis() == window.millis()) {
+            if windows
+                .iter()
+                .take(at)
+                .any(|earlier| earlier.millis() == window.millis())
+            {
                 return Err(LimitOverrideError::Repeated { window: *window });
             }
         }
         let mut windows = windows.to_vec();
         windows.sort_unstable_by_key(|window| std::cmp::Reverse(window.millis()));
-        Ok(Self { call_type, windows, until: None })
+        Ok(Self {
+            call_type,
+            windows,
+            until: None,
+        })
     }
 
     /// No limits for calls of this type. Their counters are lost.
     #[must_use]
     pub const fn unlimited(call_type: CallType) -> Self {
-        Self { call_type, windows: Vec::new(), until: None }
+        Self {
+            call_type,
+            windows: Vec::new(),
+            until: None,
+        }
     }
 
     /// Sets the first instant at which the override no longer holds. Default: it lasts.
@@ -91,12 +112,17 @@ impl LimitOverride {
     /// The policy of the customer's calls where `base` would hold without this override.
     ///
     /// # Errors
-    /// [`PolicyError::TooMany`] if `base` has windows of other lengths, and there are more than three together.
+    /// [`PolicyError::TooMany`] if `base` has windows of other lengths, and there are more than
+    /// three together.
     pub fn policy(&self, base: &Policy) -> Result<Policy, PolicyError> {
         if self.windows.is_empty() {
             return Policy::new(base.algorithm(), base.counting(), &[]);
         }
-        let stated = |window: &Window| self.windows.iter().any(|own| own.millis() == window.millis());
+        let stated = |window: &Window| {
+            self.windows
+                .iter()
+                .any(|own| own.millis() == window.millis())
+        };
         let kept = base.windows().iter().filter(|window| !stated(window));
         let windows: Vec<Window> = self.windows.iter().chain(kept).copied().collect();
         Policy::new(base.algorithm(), base.counting(), &windows)
@@ -105,8 +131,15 @@ impl LimitOverride {
     /// Each window's name in a file, `per_hour`, `per_minute` or `per_second`, and its limit.
     #[cfg(any(feature = "toml", feature = "sqlite", feature = "postgres"))]
     pub(super) fn units(&self) -> impl Iterator<Item = (&'static str, u32)> {
-        let name = |millis| UNITS.iter().find(|(known, _)| *known == millis).map_or("", |(_, name)| name);
-        self.windows.iter().map(move |window| (name(window.millis()), window.limit()))
+        let name = |millis| {
+            UNITS
+                .iter()
+                .find(|(known, _)| *known == millis)
+                .map_or("", |(_, name)| name)
+        };
+        self.windows
+            .iter()
+            .map(move |window| (name(window.millis()), window.limit()))
     }
 }
 
@@ -140,9 +173,19 @@ mod tests {
     #[test]
     fn windows_of_the_table_only() {
         let day = Window::new(Duration::from_secs(86_400), 5).unwrap();
-        let error = |windows: &[Window]| LimitOverride::new(CallType::Token, windows).unwrap_err().to_string();
-        assert_eq!(error(&[]), "expected a limit per hour, per minute or per second, found none");
-        assert_eq!(error(&[day]), "expected windows of an hour, a minute or a second, found 5 per 86400s");
+        let error = |windows: &[Window]| {
+            LimitOverride::new(CallType::Token, windows)
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(
+            error(&[]),
+            "expected a limit per hour, per minute or per second, found none"
+        );
+        assert_eq!(
+            error(&[day]),
+            "expected windows of an hour, a minute or a second, found 5 per 86400s"
+        );
         let second = Window::per_second(1).unwrap();
         assert!(error(&[second, second]).starts_with("expected windows of different lengths"));
     }
@@ -150,14 +193,25 @@ mod tests {
     #[test]
     fn what_is_not_stated_stays() {
         let base = default_limits(CallType::FastPayment);
-        let raised = LimitOverride::new(CallType::FastPayment, &[Window::per_minute(60).unwrap()]).unwrap();
+        let raised =
+            LimitOverride::new(CallType::FastPayment, &[Window::per_minute(60).unwrap()]).unwrap();
         let policy = raised.policy(&base).unwrap();
-        assert_eq!(policy.to_string(), "60 per 60s, 2 per 1s (sliding, attempts)");
-        let hourly = LimitOverride::new(CallType::FastPayment, &[Window::per_hour(9).unwrap()]).unwrap();
+        assert_eq!(
+            policy.to_string(),
+            "60 per 60s, 2 per 1s (sliding, attempts)"
+        );
+        let hourly =
+            LimitOverride::new(CallType::FastPayment, &[Window::per_hour(9).unwrap()]).unwrap();
         assert_eq!(
             hourly.policy(&policy).unwrap().to_string(),
             "9 per 3600s, 60 per 60s, 2 per 1s (sliding, attempts)"
         );
-        assert_eq!(LimitOverride::unlimited(CallType::FastPayment).policy(&base).unwrap().to_string(), "unlimited");
+        assert_eq!(
+            LimitOverride::unlimited(CallType::FastPayment)
+                .policy(&base)
+                .unwrap()
+                .to_string(),
+            "unlimited"
+        );
     }
 }

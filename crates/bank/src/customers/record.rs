@@ -6,8 +6,9 @@ use bankrail_rate_limit::{CallType, Limits, PolicyError};
 use bankrail_service::{Customer, RegisteredAccount};
 use bankrail_statement::AccountId;
 
-/// Everything that the bank arranges with one customer (Specification: "What the service does", pre-requisites;
-/// "Limits", rule 1; "Webhook receivers"). [`CustomerBook::new`](super::CustomerBook::new) validates it.
+/// Everything that the bank arranges with one customer (Specification: "What the service does",
+/// pre-requisites; "Limits", rule 1; "Webhook receivers").
+/// [`CustomerBook::new`](super::CustomerBook::new) validates it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CustomerRecord {
@@ -21,10 +22,12 @@ pub struct CustomerRecord {
     ///
     /// An account may be registered for several customers, with the same details.
     pub accounts: Vec<(AccountId, RegisteredAccount)>,
-    /// The customer's webhook receivers, at most 64. Their ids differ from those of all other customers.
+    /// The customer's webhook receivers, at most 64. Their ids differ from those of all other
+    /// customers.
     ///
-    /// Never give an id to another customer, not even after the first one is gone: messages to it that are still in the
-    /// outbox would be encrypted for and delivered to the new one. Drop those messages first.
+    /// Never give an id to another customer, not even after the first one is gone: messages to it
+    /// that are still in the outbox would be encrypted for and delivered to the new one. Drop those
+    /// messages first.
     pub endpoints: Vec<EndpointRecord>,
 }
 
@@ -39,29 +42,50 @@ impl CustomerRecord {
     /// A customer with whom nothing else is arranged.
     #[must_use]
     pub fn new(customer: Customer) -> Self {
-        Self { customer, api_keys: Vec::new(), limits: Vec::new(), accounts: Vec::new(), endpoints: Vec::new() }
+        Self {
+            customer,
+            api_keys: Vec::new(),
+            limits: Vec::new(),
+            accounts: Vec::new(),
+            endpoints: Vec::new(),
+        }
     }
 
-    /// Sets the customer's limits over the limits of all customers. Other limits of this customer for the same call
-    /// types are replaced.
+    /// Sets the customer's limits over the limits of all customers. Other limits of this customer
+    /// for the same call types are replaced.
     ///
     /// # Errors
-    /// [`PolicyError`] if the limits of all customers have windows of other lengths than the specification's, and there
-    /// are more than three together. That call type is then left as it was; the others are set.
+    /// [`PolicyError`] if the limits of all customers have windows of other lengths than the
+    /// specification's, and there are more than three together. That call type is then left as it
+    /// was; the others are set.
     pub fn set_limits(&self, limits: &mut Limits) -> Result<(), PolicyError> {
         set_limits(self.customer.code.as_str(), &self.limits, limits)
     }
 }
 
-pub(super) fn set_limits(code: &str, agreed: &[LimitOverride], limits: &mut Limits) -> Result<(), PolicyError> {
+pub(super) fn set_limits(
+    code: &str,
+    agreed: &[LimitOverride],
+    limits: &mut Limits,
+) -> Result<(), PolicyError> {
     let mut outcome = Ok(());
     for call_type in CallType::ALL {
         let of_type = || agreed.iter().filter(|limit| limit.call_type() == call_type);
         let everybody = *limits.default_policy(call_type);
-        let lasting = of_type().find(|limit| limit.ends().is_none()).map(|limit| limit.policy(&everybody)).transpose();
-        let base = lasting.as_ref().ok().copied().flatten().unwrap_or(everybody);
+        let lasting = of_type()
+            .find(|limit| limit.ends().is_none())
+            .map(|limit| limit.policy(&everybody))
+            .transpose();
+        let base = lasting
+            .as_ref()
+            .ok()
+            .copied()
+            .flatten()
+            .unwrap_or(everybody);
         let temporary = of_type().find_map(|limit| Some((limit.ends()?, limit)));
-        let temporary = temporary.map(|(until, limit)| limit.policy(&base).map(|policy| (policy, until))).transpose();
+        let temporary = temporary
+            .map(|(until, limit)| limit.policy(&base).map(|policy| (policy, until)))
+            .transpose();
         match (lasting, temporary) {
             (Ok(None), Ok(None)) => {}
             (Ok(lasting), Ok(temporary)) => {

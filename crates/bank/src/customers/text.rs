@@ -17,8 +17,9 @@ use std::path::Path;
 use zeroize::Zeroizing;
 
 impl CustomerRecord {
-    /// Reads the text of a customer's file; see [`CustomerFolder`](super::CustomerFolder) for its members. Key files
-    /// are relative to the folder of `file`, which is not read itself. Blocks while it reads key files.
+    /// Reads the text of a customer's file; see [`CustomerFolder`](super::CustomerFolder) for its
+    /// members. Key files are relative to the folder of `file`, which is not read itself. Blocks
+    /// while it reads key files.
     ///
     /// # Errors
     /// [`CustomersError`] with all faults, each with file, line and column.
@@ -27,7 +28,9 @@ impl CustomerRecord {
         let reader = Reader::new(file.as_ref(), text, &files, false);
         let mut draft = Draft::read(&reader);
         let mut checker = Checker::default();
-        draft.iter().for_each(|draft| checker.check(draft.parts(), draft));
+        draft
+            .iter()
+            .for_each(|draft| checker.check(draft.parts(), draft));
         let mut faults = reader.finish().faults;
         faults.extend(checker.faults());
         match draft.as_mut().and_then(Draft::take_record) {
@@ -36,8 +39,9 @@ impl CustomerRecord {
         }
     }
 
-    /// The record as the text of a customer's file, with its public keys in it. [`CustomerRecord::from_toml`] makes an
-    /// equal record of it, but refuses an endpoint whose address is `http`.
+    /// The record as the text of a customer's file, with its public keys in it.
+    /// [`CustomerRecord::from_toml`] makes an equal record of it, but refuses an endpoint whose
+    /// address is `http`.
     ///
     /// It holds the API keys of webhook endpoints in clear: keep the file like a secret.
     #[must_use]
@@ -57,6 +61,10 @@ impl LimitOverride {
         let reader = Reader::new(file.as_ref(), text, &files, false);
         let limits = Self::read_all(&reader);
         let faults = reader.finish().faults;
-        if faults.is_empty() { Ok(limits) } else { Err(CustomersError::of(faults)) }
+        if faults.is_empty() {
+            Ok(limits)
+        } else {
+            Err(CustomersError::of(faults))
+        }
     }
 }

@@ -11,27 +11,32 @@ use bankrail_stores::Cells;
 use bankrail_values::{Currency, Date, Decimal, Money, StoreError, parse_decimal};
 use std::collections::HashSet;
 
-const FIND: &str = "SELECT id, account, currency, balance, last_entry, forgotten_before FROM bankrail_account
+const FIND: &str =
+    "SELECT id, account, currency, balance, last_entry, forgotten_before FROM bankrail_account
     WHERE account = $1";
 
 /// As [`FIND`], and no other transaction books on the account before the end of this one.
-const LOCK: &str = "SELECT id, account, currency, balance, last_entry, forgotten_before FROM bankrail_account
+const LOCK: &str =
+    "SELECT id, account, currency, balance, last_entry, forgotten_before FROM bankrail_account
     WHERE account = $1 FOR NO KEY UPDATE";
 
-const OPEN: &str = "INSERT INTO bankrail_account (account, currency, balance, last_entry) VALUES ($1, $2, $3, 0)
+const OPEN: &str =
+    "INSERT INTO bankrail_account (account, currency, balance, last_entry) VALUES ($1, $2, $3, 0)
     ON CONFLICT (account) DO NOTHING";
 
 const SET_BALANCE: &str = "UPDATE bankrail_account SET balance = $2 WHERE id = $1";
 
 /// No other transaction registers accounts of the customer before the end of this one.
-const LOCK_CUSTOMER: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_account_customer ' || $1, 0))";
+const LOCK_CUSTOMER: &str =
+    "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_account_customer ' || $1, 0))";
 
 const CLEAR: &str = "DELETE FROM bankrail_account_customer WHERE customer = $1";
 
 const REGISTER: &str = "INSERT INTO bankrail_account_customer
     (customer, account, name, virtual_accounts, reporting_source) VALUES ($1, $2, $3, $4, $5)";
 
-const REGISTERED: &str = "SELECT account.id, account.account, currency, balance, last_entry, forgotten_before,
+const REGISTERED: &str =
+    "SELECT account.id, account.account, currency, balance, last_entry, forgotten_before,
         name, virtual_accounts, reporting_source
     FROM bankrail_account AS account JOIN bankrail_account_customer AS of
         ON of.account = account.id AND of.customer = $2
@@ -59,13 +64,25 @@ impl Account {
     }
 }
 
-pub(super) async fn find(connection: &impl Sql, id: &AccountId) -> Result<Option<Account>, StoreError> {
+pub(super) async fn find(
+    connection: &impl Sql,
+    id: &AccountId,
+) -> Result<Option<Account>, StoreError> {
     sql::row(connection, FIND, values![id.as_str()], account).await
 }
 
 /// The account, to be changed: as the last transaction that changed it has left it.
-pub(super) async fn lock<C: Sql>(connection: &C, id: &AccountId) -> Result<Option<Account>, StoreError> {
-    sql::row(connection, if C::SHARED { LOCK } else { FIND }, values![id.as_str()], account).await
+pub(super) async fn lock<C: Sql>(
+    connection: &C,
+    id: &AccountId,
+) -> Result<Option<Account>, StoreError> {
+    sql::row(
+        connection,
+        if C::SHARED { LOCK } else { FIND },
+        values![id.as_str()],
+        account,
+    )
+    .await
 }
 
 /// The account with what statements say about it; `None` unless it is registered for the customer.
@@ -74,13 +91,25 @@ pub(super) async fn registered(
     customer: &CustomerCode,
     id: &AccountId,
 ) -> Result<Option<(Account, RegisteredAccount)>, StoreError> {
-    sql::row(connection, REGISTERED, values![id.as_str(), customer.as_str()], |row| {
-        let found = account(row)?;
-        let mut facts = RegisteredAccount::new(found.currency);
-        facts.name = maybe(row, "name")?;
-        facts.reporting_source = maybe(row, "reporting_source")?;
-        Ok((found, if get(row, "virtual_accounts")? { facts.with_virtual_accounts() } else { facts }))
-    })
+    sql::row(
+        connection,
+        REGISTERED,
+        values![id.as_str(), customer.as_str()],
+        |row| {
+            let found = account(row)?;
+            let mut facts = RegisteredAccount::new(found.currency);
+            facts.name = maybe(row, "name")?;
+            facts.reporting_source = maybe(row, "reporting_source")?;
+            Ok((
+                found,
+                if get(row, "virtual_accounts")? {
+                    facts.with_virtual_accounts()
+                } else {
+                    facts
+                },
+            ))
+        },
+    )
     .await
 }
 
@@ -96,11 +125,18 @@ pub(super) fn account(row: &dyn Cells) -> Result<Account, StoreError> {
 }
 
 /// Opens an account. False if it is there in this currency.
-pub(super) async fn open(connection: &impl Sql, id: &AccountId, opening: Money) -> Result<bool, AccountError> {
+pub(super) async fn open(
+    connection: &impl Sql,
+    id: &AccountId,
+    opening: Money,
+) -> Result<bool, AccountError> {
     let currency = opening.currency();
     let is_there = |there: Account| {
         let same = there.currency == currency;
-        same.then_some(false).ok_or(AccountError::Currency { expected: there.currency, found: currency })
+        same.then_some(false).ok_or(AccountError::Currency {
+            expected: there.currency,
+            found: currency,
+        })
     };
     if let Some(there) = find(connection, id).await? {
         return is_there(there);
@@ -111,15 +147,26 @@ pub(super) async fn open(connection: &impl Sql, id: &AccountId, opening: Money) 
     let fits: Result<Amount, NumberError> = Amount::new(opening.amount().abs(), currency);
     fits.map_err(|_| AccountError::Balance)?;
     let balance = opening.amount().to_string();
-    if connection.run(OPEN, values![id.as_str(), currency.as_str(), &balance]).await? > 0 {
+    if connection
+        .run(OPEN, values![id.as_str(), currency.as_str(), &balance])
+        .await?
+        > 0
+    {
         return Ok(true);
     }
     // Another transaction has opened it meanwhile.
     find(connection, id).await?.map_or(Ok(false), is_there)
 }
 
-pub(super) async fn set_balance(connection: &impl Sql, account: i64, balance: Decimal) -> Result<(), StoreError> {
-    connection.run(SET_BALANCE, values![account, &balance.to_string()]).await.map(drop)
+pub(super) async fn set_balance(
+    connection: &impl Sql,
+    account: i64,
+    balance: Decimal,
+) -> Result<(), StoreError> {
+    connection
+        .run(SET_BALANCE, values![account, &balance.to_string()])
+        .await
+        .map(drop)
 }
 
 pub(super) async fn register<C: Sql>(
@@ -128,7 +175,9 @@ pub(super) async fn register<C: Sql>(
     accounts: &[(AccountId, RegisteredAccount)],
 ) -> Result<(), RegisterError> {
     if C::SHARED {
-        connection.run(LOCK_CUSTOMER, values![customer.as_str()]).await?;
+        connection
+            .run(LOCK_CUSTOMER, values![customer.as_str()])
+            .await?;
     }
     connection.run(CLEAR, values![customer.as_str()]).await?;
     let mut seen = HashSet::new();
@@ -148,9 +197,16 @@ async fn register_one(
     id: &AccountId,
     facts: &RegisteredAccount,
 ) -> Result<(), AccountError> {
-    let RegisteredAccount { currency, name, kind, reporting_source, .. } = facts;
+    let RegisteredAccount {
+        currency,
+        name,
+        kind,
+        reporting_source,
+        ..
+    } = facts;
     let fits = |text: &Option<String>, most| {
-        text.as_deref().is_none_or(|text| check_text(BookingMember::Reference, text, most).is_ok())
+        text.as_deref()
+            .is_none_or(|text| check_text(BookingMember::Reference, text, most).is_ok())
     };
     if !fits(name, 70) {
         return Err(AccountError::Name);
@@ -159,10 +215,18 @@ async fn register_one(
         return Err(AccountError::ReportingSource);
     }
     open(connection, id, Money::new(Decimal::ZERO, *currency)).await?;
-    let row =
-        find(connection, id).await?.ok_or_else(|| corrupt("expected the account that was opened, found none"))?.row;
+    let row = find(connection, id)
+        .await?
+        .ok_or_else(|| corrupt("expected the account that was opened, found none"))?
+        .row;
     let virtual_accounts = *kind == AccountKind::WithVirtualAccounts;
-    let values = values![customer.as_str(), row, name, virtual_accounts, reporting_source];
+    let values = values![
+        customer.as_str(),
+        row,
+        name,
+        virtual_accounts,
+        reporting_source
+    ];
     connection.run(REGISTER, values).await?;
     Ok(())
 }

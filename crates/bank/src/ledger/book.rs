@@ -5,13 +5,14 @@ use super::error::BookError;
 use super::stored::{self, Stored};
 use crate::booking::{Booking, BookingMember, check_text};
 use crate::sql::{self, Sql, corrupt, values};
-use bankrail_camt052::{Amount, BuildError, DateOrDateTime, Entry, EntryStatus, NumberError, WrittenEntry};
+use bankrail_camt052::{
+    Amount, BuildError, DateOrDateTime, Entry, EntryStatus, NumberError, WrittenEntry,
+};
 use bankrail_service::{LedgerEntry, ReportDay};
 use bankrail_statement::{AccountId, EntryChannel};
 use bankrail_values::{Date, Decimal, Money, StoreError};
 
-const KNOWN: &str =
-    "SELECT number, day, amount, channel, entry, checksum FROM bankrail_account_entry WHERE account = $1 AND key = $2";
+const KNOWN: &str = "SELECT number, day, amount, channel, entry, checksum FROM bankrail_account_entry WHERE account = $1 AND key = $2";
 
 const INSERT: &str = "INSERT INTO bankrail_account_entry (account, number, day, amount, channel, key, entry, checksum)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
@@ -31,8 +32,8 @@ pub enum Booked {
     Known(u64),
 }
 
-/// Books an entry. The caller makes one step of its changes. With the day of the reports, the booking day of a new
-/// entry is compared with it.
+/// Books an entry. The caller makes one step of its changes. With the day of the reports, the
+/// booking day of a new entry is compared with it.
 pub(super) async fn book(
     connection: &impl Sql,
     account: &AccountId,
@@ -40,7 +41,9 @@ pub(super) async fn book(
     key: Option<&str>,
     report_day: Option<&ReportDay>,
 ) -> Result<Booked, BookError> {
-    let account = &account::lock(connection, account).await?.ok_or(BookError::UnknownAccount)?;
+    let account = &account::lock(connection, account)
+        .await?
+        .ok_or(BookError::UnknownAccount)?;
     let (day, change) = facts(account, &entry.entry)?;
     // Whether it was booked before is not known any more.
     if account.has_forgotten(day) {
@@ -49,22 +52,54 @@ pub(super) async fn book(
     if let Some(key) = key {
         check_text(BookingMember::Key, key, Booking::MAX_KEY)?;
         if let Some((number, known)) = known(connection, account, key).await? {
-            return if known == *entry { Ok(Booked::Known(number)) } else { Err(BookError::Conflict) };
+            return if known == *entry {
+                Ok(Booked::Known(number))
+            } else {
+                Err(BookError::Conflict)
+            };
         }
     }
     if let Some(report_day) = report_day {
         report_day.check(day)?;
     }
-    let balance = account.balance.checked_add(change).ok_or(BookError::Balance)?;
-    let number = account.last_entry.checked_add(1).ok_or(BookError::Balance)?;
+    let balance = account
+        .balance
+        .checked_add(change)
+        .ok_or(BookError::Balance)?;
+    let number = account
+        .last_entry
+        .checked_add(1)
+        .ok_or(BookError::Balance)?;
     carries(Money::new(balance, account.currency))?;
     let written = WrittenEntry::new(&entry.entry).map_err(BookError::Entry)?;
     if written.xml().len() > stored::MOST_BYTES {
-        return Err(BookError::TooLarge { most: stored::MOST_BYTES });
+        return Err(BookError::TooLarge {
+            most: stored::MOST_BYTES,
+        });
     }
-    let (day, amount, channel) = (day.to_string(), stored::amount(&written), channel_name(entry.channel)?);
-    let row = Stored { number, day: &day, amount: &amount, channel, entry: written.xml(), checksum: None };
-    let values = values![account.row, number, &day, &amount, channel, key, written.xml(), row.right_checksum()];
+    let (day, amount, channel) = (
+        day.to_string(),
+        stored::amount(&written),
+        channel_name(entry.channel)?,
+    );
+    let row = Stored {
+        number,
+        day: &day,
+        amount: &amount,
+        channel,
+        entry: written.xml(),
+        checksum: None,
+    };
+    let values = values![
+        account.row,
+        number,
+        &day,
+        &amount,
+        channel,
+        key,
+        written.xml(),
+        row.right_checksum()
+    ];
     let balance = balance.to_string();
     let changed = values![account.row, &balance, number];
     // Both are sent at once: a caller who drops the booking and commits has both or none.
@@ -76,7 +111,8 @@ pub(super) async fn book(
 fn carries(balance: Money) -> Result<(), BookError> {
     let balance = balance.rescale_to_minor_units().unwrap_or(balance);
     let fits: Result<Amount, NumberError> = Amount::new(balance.amount().abs(), balance.currency());
-    fits.map(drop).map_err(|error| BookError::Entry(BuildError::Amount(error)))
+    fits.map(drop)
+        .map_err(|error| BookError::Entry(BuildError::Amount(error)))
 }
 
 /// The booking day, and the amount with its sign.
@@ -84,7 +120,10 @@ fn facts(account: &Account, entry: &Entry) -> Result<(Date, Decimal), BookError>
     let found = entry.amount.currency();
     if found.is_none_or(|found| found.as_str() != account.currency.as_str()) {
         let found = found.map_or_else(|| "none".to_owned(), ToString::to_string);
-        return Err(BookError::Currency { expected: account.currency, found });
+        return Err(BookError::Currency {
+            expected: account.currency,
+            found,
+        });
     }
     if entry.status != EntryStatus::Booked {
         return Err(BookError::Status);
@@ -104,11 +143,18 @@ fn booking_day(entry: &Entry) -> Option<Date> {
 }
 
 /// The entry that the account has under a key, with its number.
-async fn known(connection: &impl Sql, account: &Account, key: &str) -> Result<Option<(u64, LedgerEntry)>, StoreError> {
+async fn known(
+    connection: &impl Sql,
+    account: &Account,
+    key: &str,
+) -> Result<Option<(u64, LedgerEntry)>, StoreError> {
     sql::row(connection, KNOWN, values![account.row, key], |row| {
         let stored = Stored::of(row)?;
         let (entry, _) = stored.entry(account)?;
-        Ok((u64::try_from(stored.number).map_err(corrupt)?, entry.read()?))
+        Ok((
+            u64::try_from(stored.number).map_err(corrupt)?,
+            entry.read()?,
+        ))
     })
     .await
 }

@@ -23,7 +23,8 @@ pub enum AccountError {
         /// The currency.
         found: Currency,
     },
-    /// The opening balance has more digits than a statement can carry: 18, of them 5 after the point.
+    /// The opening balance has more digits than a statement can carry: 18, of them 5 after the
+    /// point.
     #[error("balance: expected at most 18 digits, 5 of them decimals, found more")]
     Balance,
     /// The name cannot stand in a statement.
@@ -105,7 +106,8 @@ pub enum BookError {
     /// ([`BookingDayPolicy::Refuse`](bankrail_service::BookingDayPolicy::Refuse)).
     #[error("Ntry/BookgDt is another day than that of the reports")]
     OtherDay(#[from] BookingDayError),
-    /// The entries of the booking day were forgotten ([`SqlLedger::forget_before`](crate::SqlLedger::forget_before)).
+    /// The entries of the booking day were forgotten
+    /// ([`SqlLedger::forget_before`](crate::SqlLedger::forget_before)).
     #[error("Ntry/BookgDt: expected a day whose entries are kept, found one that was forgotten")]
     Forgotten,
     /// The entry is neither a credit nor a debit.

@@ -9,7 +9,8 @@ const NEXT: &str = "SELECT id FROM bankrail_account AS account WHERE id > $1 AND
     ORDER BY id LIMIT 1";
 
 /// Waits for a transaction that books on the account.
-const CLOSE: &str = "UPDATE bankrail_account SET forgotten_before = $2 WHERE id = $1 AND forgotten_before < $2";
+const CLOSE: &str =
+    "UPDATE bankrail_account SET forgotten_before = $2 WHERE id = $1 AND forgotten_before < $2";
 
 const FORGET: &str = "DELETE FROM bankrail_account_entry WHERE (account, day, number) IN (
     SELECT account, day, number FROM bankrail_account_entry WHERE account = $1 AND day < $2
@@ -24,7 +25,8 @@ enum Step {
     Forget,
 }
 
-/// Each account is closed for the days before, in a transaction that does nothing else, then its entries are deleted.
+/// Each account is closed for the days before, in a transaction that does nothing else, then its
+/// entries are deleted.
 pub(super) async fn before<S: Engine>(store: &S, day: Date) -> Result<u64, StoreError> {
     let (mut account, mut forgotten) = (0, 0);
     while let Some(next) = next(store, account, day).await? {
@@ -42,7 +44,13 @@ pub(super) async fn before<S: Engine>(store: &S, day: Date) -> Result<u64, Store
 
 async fn next<S: Engine>(store: &S, account: i64, day: Date) -> Result<Option<i64>, StoreError> {
     let next = async move |connection: &S::Connection<'_>| {
-        sql::row(connection, NEXT, values![account, &day.to_string()], |row| get(row, "id")).await
+        sql::row(
+            connection,
+            NEXT,
+            values![account, &day.to_string()],
+            |row| get(row, "id"),
+        )
+        .await
     };
     store.read_long(next).await
 }
@@ -54,7 +62,9 @@ async fn run<S: Engine>(store: &S, step: Step, account: i64, day: Date) -> Resul
             Step::Close => CLOSE,
             Step::Forget => FORGET,
         };
-        connection.run(sql, values![account, &day.to_string()]).await
+        connection
+            .run(sql, values![account, &day.to_string()])
+            .await
     };
     store.write(run).await
 }

@@ -31,14 +31,15 @@ bankrail_values::options! {
     /// Options of the loaders of camt documents.
     #[derive(Clone, Copy, Debug)]
     pub struct LoadOptions {
-        /// How the channel of an entry is told, which a document does not say. Default: domestic credit transfers
-        /// (`PMNT`, `RCDT` or `ICDT`, `DMCT`) are of the fast-payment channel, so that `includeNarrative` can hide
-        /// their parties and texts; all others are not.
+        /// How the channel of an entry is told, which a document does not say. Default: domestic
+        /// credit transfers (`PMNT`, `RCDT` or `ICDT`, `DMCT`) are of the fast-payment channel, so
+        /// that `includeNarrative` can hide their parties and texts; all others are not.
         channel: fn(&Entry) -> EntryChannel = channel_by_code,
     }
 }
 
-/// A document whose type names no lifetime. With one, the compiler does not see that a load is [`Send`].
+/// A document whose type names no lifetime. With one, the compiler does not see that a load is
+/// [`Send`].
 struct Document(Box<dyn BufRead + Send>);
 
 impl Document {
@@ -53,28 +54,40 @@ impl Document {
 
 fn channel_by_code(entry: &Entry) -> EntryChannel {
     // Not by the direction: a reversal has the family of what it reverses.
-    let is_fast = entry.bank_transaction_code.domain.as_ref().is_some_and(|domain| {
-        let codes = [&domain.code, &domain.family.code, &domain.family.sub_family].map(|code| code.as_str());
-        matches!(codes, ["PMNT", "RCDT" | "ICDT", "DMCT"])
-    });
-    if is_fast { EntryChannel::FastPayment } else { EntryChannel::Ordinary }
+    let is_fast = entry
+        .bank_transaction_code
+        .domain
+        .as_ref()
+        .is_some_and(|domain| {
+            let codes = [&domain.code, &domain.family.code, &domain.family.sub_family]
+                .map(|code| code.as_str());
+            matches!(codes, ["PMNT", "RCDT" | "ICDT", "DMCT"])
+        });
+    if is_fast {
+        EntryChannel::FastPayment
+    } else {
+        EntryChannel::Ordinary
+    }
 }
 
 impl<S: Engine> SqlLedger<S> {
     /// Loads the booked entries of a camt.052.001.06 document, all of them or none.
     ///
-    /// - The accounts are those of its reports (`Acct/Id`). One that the ledger does not have is opened.
-    /// - An account that has had no entry and no balance has the balance of the report after it. Otherwise each entry
-    ///   changes the balance that is there, and [`Loaded::other_balances`] counts the reports that state another.
-    /// - The balance of a report is its interim available one (`ITAV`), or else `ITBD`, `CLAV` or `CLBD`.
-    /// - An entry is known by the identifications of message and report, the number of the report in the document, and
-    ///   its own in the report. The same document again changes nothing. Another document with the same entries books
-    ///   them again.
+    /// - The accounts are those of its reports (`Acct/Id`). One that the ledger does not have is
+    ///   opened.
+    /// - An account that has had no entry and no balance has the balance of the report after it.
+    ///   Otherwise each entry changes the balance that is there, and [`Loaded::other_balances`]
+    ///   counts the reports that state another.
+    /// - The balance of a report is its interim available one (`ITAV`), or else `ITBD`, `CLAV` or
+    ///   `CLBD`.
+    /// - An entry is known by the identifications of message and report, the number of the report
+    ///   in the document, and its own in the report. The same document again changes nothing.
+    ///   Another document with the same entries books them again.
     /// - The schema is applied strictly. Entries that are not booked are counted and left out.
     ///
-    /// The document is read entry by entry. On SQLite all other writes of the store wait, on PostgreSQL those to the
-    /// same accounts, up to the time-out of an operation: read from a file, not from a peer. On PostgreSQL a load goes
-    /// on when its future is dropped.
+    /// The document is read entry by entry. On SQLite all other writes of the store wait, on
+    /// PostgreSQL those to the same accounts, up to the time-out of an operation: read from a file,
+    /// not from a peer. On PostgreSQL a load goes on when its future is dropped.
     ///
     /// # Errors
     /// [`LoadError`], which names report and entry, and then nothing is changed.
@@ -85,7 +98,12 @@ impl<S: Engine> SqlLedger<S> {
     ) -> Result<Loaded, LoadError> {
         let (options, document) = (*options, Document::new(document));
         let load = async move |connection: &S::Connection<'_>| {
-            camt::load(connection, &mut camt::Reports::new(document.open()), options).await
+            camt::load(
+                connection,
+                &mut camt::Reports::new(document.open()),
+                options,
+            )
+            .await
         };
         self.store.write_long(load).await
     }
@@ -101,13 +119,18 @@ impl<S: Engine> SqlLedger<S> {
     ) -> Result<Loaded, LoadError> {
         let (options, document) = (*options, Document::new(document));
         let load = async move |connection: &S::Connection<'_>| {
-            camt::load(connection, &mut camt::Statements::new(document.open()), options).await
+            camt::load(
+                connection,
+                &mut camt::Statements::new(document.open()),
+                options,
+            )
+            .await
         };
         self.store.write_long(load).await
     }
 
-    /// Loads bookings from CSV (RFC 4180) in UTF-8, all of them or none. The first line names the columns, in any
-    /// order; a column without a value is as if it were not there.
+    /// Loads bookings from CSV (RFC 4180) in UTF-8, all of them or none. The first line names the
+    /// columns, in any order; a column without a value is as if it were not there.
     ///
     /// | column | |
     /// |---|---|
@@ -128,16 +151,17 @@ impl<S: Engine> SqlLedger<S> {
     /// | `mandate` | [`Booking::mandate`](crate::Booking::mandate) |
     /// | `cheque` | [`Booking::cheque`](crate::Booking::cheque) |
     ///
-    /// A row whose key (or reference, if it has no key) the account has already changes nothing. A row with neither is
-    /// always new. The texts of a row have at most 64 KiB together. The
-    /// days of new rows are checked as those of [`SqlLedger::book`].
+    /// A row whose key (or reference, if it has no key) the account has already changes nothing. A
+    /// row with neither is always new. The texts of a row have at most 64 KiB together. The days of
+    /// new rows are checked as those of [`SqlLedger::book`].
     ///
-    /// The rows are read one by one. On SQLite all other writes of the store wait, on PostgreSQL those to the same
-    /// accounts, up to the time-out of an operation: read from a file, not from a peer. On PostgreSQL a load goes on
-    /// when its future is dropped.
+    /// The rows are read one by one. On SQLite all other writes of the store wait, on PostgreSQL
+    /// those to the same accounts, up to the time-out of an operation: read from a file, not from a
+    /// peer. On PostgreSQL a load goes on when its future is dropped.
     ///
-    /// A load is one transaction. On SQLite, its log beside the file grows by some 600 bytes for each new row until it
-    /// ends, and is cut back within a second: a disk without room for all rows twice takes them in several loads.
+    /// A load is one transaction. On SQLite, its log beside the file grows by some 600 bytes for
+    /// each new row until it ends, and is cut back within a second: a disk without room for all
+    /// rows twice takes them in several loads.
     ///
     #[cfg_attr(feature = "sqlite", doc = "```")]
     #[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]
@@ -146,13 +170,12 @@ impl<S: Engine> SqlLedger<S> {
     /// # use bankrail_bank::SqliteLedger;
     /// # use bankrail_stores::sqlite::{SqliteOptions, SqliteStore};
     /// # let ledger = SqliteLedger::new(SqliteStore::open_in_memory(SqliteOptions::new())?);
-    /// let account = "999001400100101".parse()?;
-    /// ledger.open_account(&account, "12000.00 AUD".parse()?).await?;
-    /// let rows = "account,date,kind,amount,currency,reference,counterparty,narrative\n\
-    ///     999001400100101,2021-07-29,fast_payment_in,1250.00,AUD,FP0001,Jarrah Joinery,Invoice 2041\n\
-    ///     999001400100101,2021-07-29,fee,15.00,AUD,CH0003,,Account keeping fee\n";
-    /// let loaded = ledger.load_csv(rows.as_bytes()).await?;
-    /// assert_eq!(loaded.booked, 2);
+    /// let account = "999001400100101".parse()?; ledger.open_account(&account, "12000.00
+    /// AUD".parse()?).await?; let rows =
+    /// "account,date,kind,amount,currency,reference,counterparty,narrative\n\
+    /// 999001400100101,2021-07-29,fast_payment_in,1250.00,AUD,FP0001,Jarrah Joinery,Invoice 2041\n\
+    /// 999001400100101,2021-07-29,fee,15.00,AUD,CH0003,,Account keeping fee\n"; let loaded =
+    /// ledger.load_csv(rows.as_bytes()).await?; assert_eq!(loaded.booked, 2);
     /// assert_eq!(ledger.balance(&account).await?.unwrap().to_string(), "13235.00 AUD");
     /// # Ok(())
     /// # }
@@ -161,9 +184,13 @@ impl<S: Engine> SqlLedger<S> {
     /// # Errors
     /// [`LoadError`], which names line and column, and then nothing is changed.
     pub async fn load_csv(&self, rows: impl Read + Send + 'static) -> Result<Loaded, LoadError> {
-        let (report_day, rows) = (Arc::clone(&self.report_day), Document::new(BufReader::new(rows)));
-        let load =
-            async move |connection: &S::Connection<'_>| csv::load(connection, rows.open(), report_day.get()).await;
+        let (report_day, rows) = (
+            Arc::clone(&self.report_day),
+            Document::new(BufReader::new(rows)),
+        );
+        let load = async move |connection: &S::Connection<'_>| {
+            csv::load(connection, rows.open(), report_day.get()).await
+        };
         self.store.write_long(load).await
     }
 }

@@ -9,7 +9,8 @@ use bankrail_values::{Date, Money, StoreError};
 const LIST: &str = "SELECT id, account, currency, balance, last_entry, forgotten_before
     FROM bankrail_account WHERE account > $1 ORDER BY account LIMIT $2";
 
-const LAST_DAY: &str = "SELECT max(day) AS day FROM bankrail_account_entry WHERE account = $1 AND day < $2";
+const LAST_DAY: &str =
+    "SELECT max(day) AS day FROM bankrail_account_entry WHERE account = $1 AND day < $2";
 
 /// A text that sorts after every stored day.
 const END_OF_DAYS: &str = "~";
@@ -42,8 +43,15 @@ impl TryFrom<Account> for LedgerAccount {
 }
 
 /// At most `most` accounts after the one of this name.
-pub(super) async fn list(connection: &impl Sql, after: &str, most: u32) -> Result<Vec<LedgerAccount>, StoreError> {
-    sql::rows(connection, LIST, values![after, most], |row| account::account(row)?.try_into()).await
+pub(super) async fn list(
+    connection: &impl Sql,
+    after: &str,
+    most: u32,
+) -> Result<Vec<LedgerAccount>, StoreError> {
+    sql::rows(connection, LIST, values![after, most], |row| {
+        account::account(row)?.try_into()
+    })
+    .await
 }
 
 /// The last day before `before` on which something was booked.
@@ -52,9 +60,18 @@ pub(super) async fn last_day(
     id: &AccountId,
     before: Option<Date>,
 ) -> Result<Option<Date>, StoreError> {
-    let Some(found) = account::find(connection, id).await? else { return Ok(None) };
+    let Some(found) = account::find(connection, id).await? else {
+        return Ok(None);
+    };
     let before = before.map_or_else(|| END_OF_DAYS.to_owned(), |day| day.to_string());
-    let day = |row: &dyn Cells| maybe(row, "day")?.map(Date::parse).transpose().map_err(corrupt);
-    let last = sql::row(connection, LAST_DAY, values![found.row, &before], day).await?.flatten();
+    let day = |row: &dyn Cells| {
+        maybe(row, "day")?
+            .map(Date::parse)
+            .transpose()
+            .map_err(corrupt)
+    };
+    let last = sql::row(connection, LAST_DAY, values![found.row, &before], day)
+        .await?
+        .flatten();
     Ok(last.filter(|day| !found.has_forgotten(*day)))
 }

@@ -9,16 +9,20 @@ use bankrail_stores::Cells;
 use bankrail_values::{Decimal, StoreError};
 use std::ops::ControlFlow;
 
-const IS_THERE: &str = "SELECT 1 FROM bankrail_account_entry WHERE account = $1 AND day = $2 AND number = $3";
+const IS_THERE: &str =
+    "SELECT 1 FROM bankrail_account_entry WHERE account = $1 AND day = $2 AND number = $3";
 
-const FORWARD: &str = "SELECT number, day, amount, channel, entry, checksum FROM bankrail_account_entry
+const FORWARD: &str =
+    "SELECT number, day, amount, channel, entry, checksum FROM bankrail_account_entry
     WHERE account = $1 AND day = $2 AND number > $3 ORDER BY number LIMIT $4";
 
-const BACKWARD: &str = "SELECT number, day, amount, channel, entry, checksum FROM bankrail_account_entry
+const BACKWARD: &str =
+    "SELECT number, day, amount, channel, entry, checksum FROM bankrail_account_entry
     WHERE account = $1 AND day = $2 AND number < $3 ORDER BY number DESC LIMIT $4";
 
-/// As [`FORWARD`], without what comes after the first entry for which a page of [`stored::MOST_BYTES`] has no room: of
-/// PostgreSQL all rows are received before the first one is read.
+/// As [`FORWARD`], without what comes after the first entry for which a page of
+/// [`stored::MOST_BYTES`] has no room: of PostgreSQL all rows are received before the first one is
+/// read.
 const FORWARD_IN_BOUNDS: &str = "SELECT number, day, amount, channel, entry, checksum
     FROM (SELECT *, sum(octet_length(entry)) OVER (ORDER BY number) - octet_length(entry) AS before
         FROM (SELECT number, day, amount, channel, entry, checksum FROM bankrail_account_entry
@@ -41,24 +45,36 @@ const _: () = assert!(stored::MOST_BYTES == 4_194_304);
 const SUM_END: i128 = 1_000_000_000_000_000_000;
 
 /// The answer, and whether its entries must be read before they are shown.
-pub(super) async fn page(connection: &impl Sql, query: &StatementQuery) -> Result<(LedgerAnswer, bool), StoreError> {
-    let Some((found, facts)) = account::registered(connection, &query.customer, &query.account).await? else {
+pub(super) async fn page(
+    connection: &impl Sql,
+    query: &StatementQuery,
+) -> Result<(LedgerAnswer, bool), StoreError> {
+    let Some((found, facts)) =
+        account::registered(connection, &query.customer, &query.account).await?
+    else {
         return Ok((LedgerAnswer::UnknownAccount, false));
     };
     let forgotten = found.has_forgotten(query.day);
     let after = match &query.position {
         None => None,
-        // Also while some of its entries are still there: the others would be missing from the walk.
+        // Also while some of its entries are still there: the others would be missing from the
+        // walk.
         Some(_) if forgotten => return Ok((LedgerAnswer::UnknownPosition, false)),
         Some(position) => match number(connection, &found, query, position).await? {
             Some(number) => Some(number),
             None => return Ok((LedgerAnswer::UnknownPosition, false)),
         },
     };
-    let entries = if forgotten { Entries::default() } else { entries(connection, &found, query, after).await? };
+    let entries = if forgotten {
+        Entries::default()
+    } else {
+        entries(connection, &found, query, after).await?
+    };
     let mut page = LedgerPage::new(facts, found.balance, query.day).with_entries(entries.list);
     if let Some(last) = entries.last.filter(|_| entries.more) {
-        page = page.with_next(PagePosition::from_number(u64::try_from(last).map_err(corrupt)?));
+        page = page.with_next(PagePosition::from_number(
+            u64::try_from(last).map_err(corrupt)?,
+        ));
     }
     Ok((page.into(), entries.unproven))
 }
@@ -70,8 +86,19 @@ async fn number(
     query: &StatementQuery,
     position: &PagePosition,
 ) -> Result<Option<i64>, StoreError> {
-    let Some(number) = position.as_number().and_then(|number| i64::try_from(number).ok()) else { return Ok(None) };
-    sql::row(connection, IS_THERE, values![account.row, &query.day.to_string(), number], |_| Ok(number)).await
+    let Some(number) = position
+        .as_number()
+        .and_then(|number| i64::try_from(number).ok())
+    else {
+        return Ok(None);
+    };
+    sql::row(
+        connection,
+        IS_THERE,
+        values![account.row, &query.day.to_string(), number],
+        |_| Ok(number),
+    )
+    .await
 }
 
 /// The entries of a page, in their order.
@@ -129,7 +156,12 @@ async fn entries<C: Sql>(
         Ok(ControlFlow::Break(()))
     };
     let day = query.day.to_string();
-    let values = values![account.row, &day, after.unwrap_or(start), i64::from(most) + 1];
+    let values = values![
+        account.row,
+        &day,
+        after.unwrap_or(start),
+        i64::from(most) + 1
+    ];
     connection.read_each(sql, values, add).await?;
     Ok(entries)
 }
@@ -144,13 +176,21 @@ mod tests {
     #[tokio::test]
     #[ignore = "needs postgresql"]
     async fn the_server_sends_little_more_than_a_page_has_room_for() {
-        let config = std::env::var("BANKRAIL_POSTGRES").expect("BANKRAIL_POSTGRES names a database to write to");
+        let config = std::env::var("BANKRAIL_POSTGRES")
+            .expect("BANKRAIL_POSTGRES names a database to write to");
         let (client, connection) = connect(&config, NoTls).await.unwrap();
         tokio::spawn(connection);
         let schema = format!("page_{}", std::process::id());
-        client.batch_execute(&format!("CREATE SCHEMA {schema}; SET search_path = {schema}")).await.unwrap();
+        client
+            .batch_execute(&format!(
+                "CREATE SCHEMA {schema}; SET search_path = {schema}"
+            ))
+            .await
+            .unwrap();
         let config = format!("{config} options='-c search_path={schema}'");
-        let store = PostgresStore::connect(&config, NoTls, PostgresOptions::new()).await.unwrap();
+        let store = PostgresStore::connect(&config, NoTls, PostgresOptions::new())
+            .await
+            .unwrap();
         client
             .batch_execute(
                 "INSERT INTO bankrail_account (account, currency, balance, last_entry) VALUES ('1', 'AUD', '0', 60);
@@ -159,15 +199,25 @@ mod tests {
             )
             .await
             .unwrap();
-        for (sql, start, expected) in
-            [(FORWARD_IN_BOUNDS, 0_i64, [1_i64, 2, 3]), (BACKWARD_IN_BOUNDS, 61, [60, 59, 58])]
-        {
+        for (sql, start, expected) in [
+            (FORWARD_IN_BOUNDS, 0_i64, [1_i64, 2, 3]),
+            (BACKWARD_IN_BOUNDS, 61, [60, 59, 58]),
+        ] {
             let numbers = async |connection: &InTransaction<'_>| {
                 let number = |row: &dyn Cells| sql::get::<i64>(row, "number");
-                sql::rows(connection, sql, values![1_i64, "2021-07-29", start, 61_i64], number).await
+                sql::rows(
+                    connection,
+                    sql,
+                    values![1_i64, "2021-07-29", start, 61_i64],
+                    number,
+                )
+                .await
             };
             assert_eq!(store.read(numbers).await.unwrap(), expected);
         }
-        client.batch_execute(&format!("DROP SCHEMA {schema} CASCADE")).await.unwrap();
+        client
+            .batch_execute(&format!("DROP SCHEMA {schema} CASCADE"))
+            .await
+            .unwrap();
     }
 }

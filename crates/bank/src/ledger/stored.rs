@@ -1,4 +1,5 @@
-//! Entries as they are stored: the element `Ntry` as the message has it, and a checksum over what a statement shows.
+//! Entries as they are stored: the element `Ntry` as the message has it, and a checksum over what a
+//! statement shows.
 //!
 //! The message's own form is stable over versions of this library, and other programs can read it.
 
@@ -52,24 +53,44 @@ impl<'a> Stored<'a> {
         parse_decimal(self.amount.trim_start_matches('-')).map_err(corrupt)
     }
 
-    /// The entry as it was written, and whether its checksum proves that: an earlier version stored none.
+    /// The entry as it was written, and whether its checksum proves that: an earlier version stored
+    /// none.
     ///
     /// # Errors
     /// [`StoreError`] for a row that was damaged.
     pub(super) fn entry(&self, account: &Account) -> Result<(PageEntry, bool), StoreError> {
-        if self.checksum.is_some_and(|stored| stored != self.right_checksum()) {
-            return Err(corrupt("expected an entry with its checksum, found another"));
+        if self
+            .checksum
+            .is_some_and(|stored| stored != self.right_checksum())
+        {
+            return Err(corrupt(
+                "expected an entry with its checksum, found another",
+            ));
         }
-        let direction = if self.amount.starts_with('-') { Direction::Debit } else { Direction::Credit };
+        let direction = if self.amount.starts_with('-') {
+            Direction::Debit
+        } else {
+            Direction::Credit
+        };
         let amount = Money::new(self.value()?, account.currency);
         let entry = WrittenEntry::assume_written(self.entry.to_owned(), amount, direction);
-        Ok((PageEntry::Written { entry, channel: channel(self.channel)? }, self.checksum.is_some()))
+        Ok((
+            PageEntry::Written {
+                entry,
+                channel: channel(self.channel)?,
+            },
+            self.checksum.is_some(),
+        ))
     }
 }
 
 /// The spelling of an amount: that of a debit begins with a minus sign, also if it is zero.
 pub(super) fn amount(entry: &WrittenEntry) -> String {
-    let sign = if *entry.direction() == Direction::Debit { "-" } else { "" };
+    let sign = if *entry.direction() == Direction::Debit {
+        "-"
+    } else {
+        ""
+    };
     format!("{sign}{}", entry.amount().amount())
 }
 
@@ -77,6 +98,8 @@ pub(super) fn channel(name: &str) -> Result<EntryChannel, StoreError> {
     match name {
         "fast_payment" => Ok(EntryChannel::FastPayment),
         "ordinary" => Ok(EntryChannel::Ordinary),
-        _ => Err(corrupt("expected the name of a channel, found another text")),
+        _ => Err(corrupt(
+            "expected the name of a channel, found another text",
+        )),
     }
 }

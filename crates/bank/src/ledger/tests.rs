@@ -7,20 +7,34 @@ async fn each_statement_goes_by_an_index() {
     let store = SqliteStore::open_in_memory(Default::default()).unwrap();
     let plans = store.read(|connection| -> rusqlite::Result<_> {
         let mut plans = Vec::new();
-        for sql in [account::DAILY, book::DAILY, forget::DAILY, look::DAILY, page::DAILY].concat() {
+        for sql in [
+            account::DAILY,
+            book::DAILY,
+            forget::DAILY,
+            look::DAILY,
+            page::DAILY,
+        ]
+        .concat()
+        {
             let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
-            let lines = explain.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<rusqlite::Result<Vec<_>>>();
+            let lines = explain
+                .raw_query()
+                .mapped(|row| row.get::<_, String>(3))
+                .collect::<rusqlite::Result<Vec<_>>>();
             plans.push((sql, lines?.join("\n")));
         }
         Ok(plans)
     });
     for (sql, plan) in plans.await.unwrap() {
-        assert!(!plan.contains("SCAN bankrail") && !plan.contains("TEMP B-TREE"), "{sql}\n{plan}");
+        assert!(
+            !plan.contains("SCAN bankrail") && !plan.contains("TEMP B-TREE"),
+            "{sql}\n{plan}"
+        );
     }
 }
 
-/// A page in the middle of a day takes as many steps of SQLite's machine with a thousand entries as with a hundred
-/// times as many.
+/// A page in the middle of a day takes as many steps of SQLite's machine with a thousand entries as
+/// with a hundred times as many.
 #[tokio::test]
 async fn a_page_costs_the_same_whatever_the_account_has() {
     let mut all = Vec::new();

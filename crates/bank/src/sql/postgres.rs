@@ -65,14 +65,18 @@ impl Engine for PostgresStore {
 
     async fn read<T: Send + 'static>(
         &self,
-        work: impl for<'a, 'c> AsyncFnOnce(&'a InTransaction<'c>) -> Result<T, StoreError> + Send + 'static,
+        work: impl for<'a, 'c> AsyncFnOnce(&'a InTransaction<'c>) -> Result<T, StoreError>
+        + Send
+        + 'static,
     ) -> Result<T, StoreError> {
         PostgresStore::read(self, work).await
     }
 
     async fn read_long<T: Send + 'static>(
         &self,
-        work: impl for<'a, 'c> AsyncFnOnce(&'a InTransaction<'c>) -> Result<T, StoreError> + Send + 'static,
+        work: impl for<'a, 'c> AsyncFnOnce(&'a InTransaction<'c>) -> Result<T, StoreError>
+        + Send
+        + 'static,
     ) -> Result<T, StoreError> {
         self.long_read(work).await
     }

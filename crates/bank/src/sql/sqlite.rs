@@ -37,7 +37,11 @@ impl Sql for Connection {
     }
 }
 
-fn prepared<'a>(connection: &'a Connection, sql: &str, values: &[Value<'_>]) -> rusqlite::Result<CachedStatement<'a>> {
+fn prepared<'a>(
+    connection: &'a Connection,
+    sql: &str,
+    values: &[Value<'_>],
+) -> rusqlite::Result<CachedStatement<'a>> {
     let mut statement = connection.prepare_cached(sql)?;
     for (name, value) in NAMES.into_iter().zip(values) {
         let at = statement.parameter_index(name)?.unwrap_or_default();
@@ -82,7 +86,9 @@ impl Engine for SqliteStore {
         &self,
         work: impl for<'a> AsyncFnOnce(&'a Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        SqliteStore::read(self, |connection| now(work(connection))).await.map_err(TransactionError::into_error)
+        SqliteStore::read(self, |connection| now(work(connection)))
+            .await
+            .map_err(TransactionError::into_error)
     }
 
     async fn read_long<T: Send + 'static>(

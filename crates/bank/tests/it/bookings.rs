@@ -16,10 +16,13 @@ fn booking(kind: BookingKind, amount: &str) -> Booking {
 
 /// The entry as a report has it.
 fn xml(entry: Entry) -> String {
-    let ids =
-        ReportIds { message: SimpleUuid::from_random_bytes([1; 16]), report: SimpleUuid::from_random_bytes([2; 16]) };
+    let ids = ReportIds {
+        message: SimpleUuid::from_random_bytes([1; 16]),
+        report: SimpleUuid::from_random_bytes([2; 16]),
+    };
     let created_at = "2021-07-29T17:10:05.175+10:00".parse().unwrap();
-    let report = ReportBuilder::new(ids, "CMM", created_at, "1", "0 AUD".parse().unwrap(), day()).entry(entry);
+    let report = ReportBuilder::new(ids, "CMM", created_at, "1", "0 AUD".parse().unwrap(), day())
+        .entry(entry);
     let xml = report.build().unwrap().to_xml().unwrap();
     let (from, to) = (xml.find("<Ntry>").unwrap(), xml.find("</Rpt>").unwrap());
     xml[from..to].to_owned()
@@ -34,8 +37,18 @@ fn each_kind_has_its_code_direction_and_channel() {
         (K::VirtualAccountCredit, D::Credit, "PMNT RCDT DMCT", true),
         (K::TransferIn, D::Credit, "PMNT RCDT DMCT", false),
         (K::TransferOut, D::Debit, "PMNT ICDT DMCT", false),
-        (K::InternationalTransferIn, D::Credit, "PMNT RCDT XBCT", false),
-        (K::InternationalTransferOut, D::Debit, "PMNT ICDT XBCT", false),
+        (
+            K::InternationalTransferIn,
+            D::Credit,
+            "PMNT RCDT XBCT",
+            false,
+        ),
+        (
+            K::InternationalTransferOut,
+            D::Debit,
+            "PMNT ICDT XBCT",
+            false,
+        ),
         (K::InternalTransferIn, D::Credit, "PMNT RCDT BOOK", false),
         (K::InternalTransferOut, D::Debit, "PMNT ICDT BOOK", false),
         (K::DirectDebitPaid, D::Debit, "PMNT RDDT PMDD", false),
@@ -53,12 +66,21 @@ fn each_kind_has_its_code_direction_and_channel() {
     assert_eq!(expected.each_ref().map(|row| row.0).as_slice(), K::ALL);
     for (kind, direction, code, fast) in expected {
         let booking = booking(kind, "12.50 AUD").virtual_account("700100901");
-        let booking = if direction == D::Credit { booking } else { self::booking(kind, "12.50 AUD") };
+        let booking = if direction == D::Credit {
+            booking
+        } else {
+            self::booking(kind, "12.50 AUD")
+        };
         let LedgerEntry { entry, channel, .. } = booking.to_entry().unwrap();
         let domain = entry.bank_transaction_code.domain.as_ref().unwrap();
-        let codes = [&domain.code, &domain.family.code, &domain.family.sub_family].map(|code| code.as_str().to_owned());
+        let codes = [&domain.code, &domain.family.code, &domain.family.sub_family]
+            .map(|code| code.as_str().to_owned());
         assert_eq!(codes.join(" "), code, "{kind}");
-        assert_eq!((&entry.direction, entry.reversal), (&direction, None), "{kind}");
+        assert_eq!(
+            (&entry.direction, entry.reversal),
+            (&direction, None),
+            "{kind}"
+        );
         assert_eq!(channel == EntryChannel::FastPayment, fast, "{kind}");
         assert_eq!(kind.to_string().parse::<BookingKind>(), Ok(kind));
         let reversed = booking.reversal().to_entry().unwrap().entry;
@@ -66,7 +88,10 @@ fn each_kind_has_its_code_direction_and_channel() {
         assert_eq!(reversed.reversal, Some(true), "{kind}");
     }
     let unknown = "Fee".parse::<BookingKind>().unwrap_err().to_string();
-    assert!(unknown.ends_with(r#"interest_paid, found "Fee""#), "{unknown}");
+    assert!(
+        unknown.ends_with(r#"interest_paid, found "Fee""#),
+        "{unknown}"
+    );
 }
 
 #[test]
@@ -93,11 +118,23 @@ fn an_entry_has_all_that_a_booking_says() {
          <Issr>999042</Issr></Othr></Id></CdtrAcct></RltdPties><RmtInf><Ustrd>Unit 4 🏠</Ustrd></RmtInf></TxDtls>\
          </NtryDtls></Ntry>"
     );
-    let fee = booking(BookingKind::Fee, "15 AUD").narrative("Account keeping fee").counterparty("The bank");
+    let fee = booking(BookingKind::Fee, "15 AUD")
+        .narrative("Account keeping fee")
+        .counterparty("The bank");
     let fee = xml(fee.to_entry().unwrap().entry);
-    assert!(fee.contains("<RltdPties><Cdtr><Nm>The bank</Nm></Cdtr></RltdPties>"), "{fee}");
-    assert!(fee.contains("<Fmly><Cd>MDOP</Cd><SubFmlyCd>CHRG</SubFmlyCd></Fmly>") && !fee.contains("Refs"), "{fee}");
-    let dong = booking(BookingKind::Fee, "11000 VND").to_entry().unwrap().entry;
+    assert!(
+        fee.contains("<RltdPties><Cdtr><Nm>The bank</Nm></Cdtr></RltdPties>"),
+        "{fee}"
+    );
+    assert!(
+        fee.contains("<Fmly><Cd>MDOP</Cd><SubFmlyCd>CHRG</SubFmlyCd></Fmly>")
+            && !fee.contains("Refs"),
+        "{fee}"
+    );
+    let dong = booking(BookingKind::Fee, "11000 VND")
+        .to_entry()
+        .unwrap()
+        .entry;
     assert_eq!(dong.amount.to_string(), "11000 VND");
 }
 
@@ -106,18 +143,46 @@ fn what_makes_no_entry_names_its_member() {
     let error = |booking: Booking| booking.to_entry().unwrap_err();
     let fee = |amount: &str| booking(BookingKind::Fee, amount);
     for (booking, member, text) in [
-        (fee("0.00 AUD"), BookingMember::Amount, "amount: expected more than zero, found zero or less"),
-        (fee("-1.00 AUD"), BookingMember::Amount, "amount: expected more than zero, found zero or less"),
-        (fee("1.005 AUD"), BookingMember::Amount, "amount: expected at most 2 decimals, found more"),
-        (fee("1.5 VND"), BookingMember::Amount, "amount: expected at most 0 decimals, found more"),
-        (fee("12345678901234567.89 AUD"), BookingMember::Amount, "amount: expected at most 18 digits, found more"),
-        (fee("1.00 ABC"), BookingMember::Currency, "currency: expected one that ISO 4217 lists, found another"),
+        (
+            fee("0.00 AUD"),
+            BookingMember::Amount,
+            "amount: expected more than zero, found zero or less",
+        ),
+        (
+            fee("-1.00 AUD"),
+            BookingMember::Amount,
+            "amount: expected more than zero, found zero or less",
+        ),
+        (
+            fee("1.005 AUD"),
+            BookingMember::Amount,
+            "amount: expected at most 2 decimals, found more",
+        ),
+        (
+            fee("1.5 VND"),
+            BookingMember::Amount,
+            "amount: expected at most 0 decimals, found more",
+        ),
+        (
+            fee("12345678901234567.89 AUD"),
+            BookingMember::Amount,
+            "amount: expected at most 18 digits, found more",
+        ),
+        (
+            fee("1.00 ABC"),
+            BookingMember::Currency,
+            "currency: expected one that ISO 4217 lists, found another",
+        ),
         (
             fee("1.00 AUD").counterparty("x".repeat(141)),
             BookingMember::Counterparty,
             "counterparty: expected 1 to 140 characters, found 141",
         ),
-        (fee("1.00 AUD").reference(""), BookingMember::Reference, "reference: expected 1 to 35 characters, found 0"),
+        (
+            fee("1.00 AUD").reference(""),
+            BookingMember::Reference,
+            "reference: expected 1 to 35 characters, found 0",
+        ),
         (
             fee("1.00 AUD").narrative("👍".repeat(281)),
             BookingMember::Narrative,
@@ -140,10 +205,19 @@ fn what_makes_no_entry_names_its_member() {
         ),
     ] {
         let error = error(booking);
-        assert_eq!((error.member(), error.to_string().as_str()), (Some(member), text));
+        assert_eq!(
+            (error.member(), error.to_string().as_str()),
+            (Some(member), text)
+        );
     }
-    assert_eq!(error(fee("1.00 AUD").key("k".repeat(129))).member(), Some(BookingMember::Key));
-    let longest = fee("1.00 AUD").narrative("👍".repeat(280)).counterparty("x".repeat(140)).key("k".repeat(128));
+    assert_eq!(
+        error(fee("1.00 AUD").key("k".repeat(129))).member(),
+        Some(BookingMember::Key)
+    );
+    let longest = fee("1.00 AUD")
+        .narrative("👍".repeat(280))
+        .counterparty("x".repeat(140))
+        .key("k".repeat(128));
     assert!(longest.to_entry().is_ok());
     assert_eq!(fee("0 AUD").to_entry(), Err(BookingError::NotPositive));
 }

@@ -31,7 +31,8 @@ impl<'a> MakeWriter<'a> for Sink {
 /// Collects the log of this thread, at every level.
 pub(crate) struct Capture {
     sink: Sink,
-    /// With only one subscriber, a call site that another test's thread reaches first would be disabled for ever.
+    /// With only one subscriber, a call site that another test's thread reaches first would be
+    /// disabled for ever.
     _second: tracing::Dispatch,
     guard: DefaultGuard,
 }
@@ -50,7 +51,11 @@ impl Capture {
         };
         let second = tracing::Dispatch::new(subscriber());
         let guard = tracing::subscriber::set_default(subscriber());
-        Self { sink, _second: second, guard }
+        Self {
+            sink,
+            _second: second,
+            guard,
+        }
     }
 
     /// Ends the collection.

@@ -1,9 +1,10 @@
 //! The engines of a ledger and a directory, and the macro that runs each case over both.
 
 use bankrail_bank::{
-    AccountError, ApiKeyRecord, BookError, Booked, Booking, CustomerBook, CustomerChangeError, CustomerRecord,
-    CustomerSource, ForgetError, LedgerAccount, LoadError, LoadOptions, Loaded, PostgresDirectory, PostgresLedger,
-    RegisterError, SqlDirectoryOptions, SqliteDirectory, SqliteLedger,
+    AccountError, ApiKeyRecord, BookError, Booked, Booking, CustomerBook, CustomerChangeError,
+    CustomerRecord, CustomerSource, ForgetError, LedgerAccount, LoadError, LoadOptions, Loaded,
+    PostgresDirectory, PostgresLedger, RegisterError, SqlDirectoryOptions, SqliteDirectory,
+    SqliteLedger,
 };
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::{ApiKeyHash, Directory, Ledger, LedgerEntry, RegisteredAccount};
@@ -92,16 +93,27 @@ impl Engine for Sqlite {
     type Directory = SqliteDirectory;
 
     async fn new() -> Self {
-        Self { store: SqliteStore::open_in_memory(Default::default()).unwrap(), folder: None }
+        Self {
+            store: SqliteStore::open_in_memory(Default::default()).unwrap(),
+            folder: None,
+        }
     }
 
     async fn shared() -> Self {
-        Self { folder: Some(Arc::new(tempfile::tempdir().unwrap())), ..Self::new().await }.again().await
+        Self {
+            folder: Some(Arc::new(tempfile::tempdir().unwrap())),
+            ..Self::new().await
+        }
+        .again()
+        .await
     }
 
     async fn again(&self) -> Self {
         let path = self.folder.as_ref().unwrap().path().join("bank.db");
-        Self { store: SqliteStore::open(path, Default::default()).unwrap(), folder: self.folder.clone() }
+        Self {
+            store: SqliteStore::open(path, Default::default()).unwrap(),
+            folder: self.folder.clone(),
+        }
     }
 
     fn ledger(&self) -> SqliteLedger {
@@ -115,7 +127,9 @@ impl Engine for Sqlite {
     async fn change(&self, sql: &'static str) -> u64 {
         let changed = self
             .store
-            .transaction(move |transaction| -> rusqlite::Result<_> { transaction.connection().execute(sql, []) });
+            .transaction(move |transaction| -> rusqlite::Result<_> {
+                transaction.connection().execute(sql, [])
+            });
         changed.await.unwrap().try_into().unwrap()
     }
 }
@@ -123,7 +137,8 @@ impl Engine for Sqlite {
 /// A schema of its own in the database that `BANKRAIL_POSTGRES` names.
 pub(crate) type Postgres = Database<false>;
 
-/// A database of its own through the pooler that `BANKRAIL_PGBOUNCER` names, which keeps no sessions.
+/// A database of its own through the pooler that `BANKRAIL_PGBOUNCER` names, which keeps no
+/// sessions.
 pub(crate) type Pooled = Database<true>;
 
 #[derive(Clone)]
@@ -135,7 +150,12 @@ pub(crate) struct Database<const POOLED: bool> {
 impl<const POOLED: bool> Database<POOLED> {
     async fn open(config: String) -> Self {
         let options = PostgresOptions::new().transaction_pooling(POOLED);
-        Self { store: PostgresStore::connect(&config, NoTls, options).await.unwrap(), config }
+        Self {
+            store: PostgresStore::connect(&config, NoTls, options)
+                .await
+                .unwrap(),
+            config,
+        }
     }
 }
 
@@ -145,16 +165,30 @@ impl<const POOLED: bool> Engine for Database<POOLED> {
 
     async fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let config = std::env::var("BANKRAIL_POSTGRES").expect("BANKRAIL_POSTGRES names a database to write to");
-        let schema = format!("bank_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let config = std::env::var("BANKRAIL_POSTGRES")
+            .expect("BANKRAIL_POSTGRES names a database to write to");
+        let schema = format!(
+            "bank_{}_{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        );
         let (client, connection) = connect(&config, NoTls).await.unwrap();
         tokio::spawn(connection);
         if POOLED {
-            let pooler = std::env::var("BANKRAIL_PGBOUNCER").expect("BANKRAIL_PGBOUNCER names a pooler");
-            client.batch_execute(&format!("CREATE DATABASE {schema}")).await.unwrap();
+            let pooler =
+                std::env::var("BANKRAIL_PGBOUNCER").expect("BANKRAIL_PGBOUNCER names a pooler");
+            client
+                .batch_execute(&format!("CREATE DATABASE {schema}"))
+                .await
+                .unwrap();
             return Self::open(format!("{pooler} dbname={schema}")).await;
         }
-        client.batch_execute(&format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}")).await.unwrap();
+        client
+            .batch_execute(&format!(
+                "DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}"
+            ))
+            .await
+            .unwrap();
         Self::open(format!("{config} options='-c search_path={schema}'")).await
     }
 
@@ -175,7 +209,10 @@ impl<const POOLED: bool> Engine for Database<POOLED> {
     }
 
     async fn change(&self, sql: &'static str) -> u64 {
-        self.store.transaction(async |transaction| transaction.execute(sql, &[]).await).await.unwrap()
+        self.store
+            .transaction(async |transaction| transaction.execute(sql, &[]).await)
+            .await
+            .unwrap()
     }
 }
 

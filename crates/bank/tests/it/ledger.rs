@@ -39,8 +39,14 @@ pub(crate) async fn ledger<E: Engine>() -> E::Ledger {
 async fn ledger_in<E: Engine>(engine: &E) -> E::Ledger {
     let ledger = engine.ledger();
     for (customer, id) in [("ACME", account()), ("BETA", "2".parse().unwrap())] {
-        let registered = vec![(id, RegisteredAccount::new(Currency::AUD).with_name("Operating"))];
-        ledger.register(&customer.parse().unwrap(), registered).await.unwrap();
+        let registered = vec![(
+            id,
+            RegisteredAccount::new(Currency::AUD).with_name("Operating"),
+        )];
+        ledger
+            .register(&customer.parse().unwrap(), registered)
+            .await
+            .unwrap();
     }
     ledger
 }
@@ -83,9 +89,15 @@ fn fixture() -> LedgerFixture {
 async fn it_is_a_good_ledger<E: Engine>() {
     let ledger = ledger::<E>().await;
     for amount in 1..=7 {
-        let booking = paid(&format!("{amount}.00 AUD")).reference(format!("FP{amount}")).narrative("rent 👍");
+        let booking = paid(&format!("{amount}.00 AUD"))
+            .reference(format!("FP{amount}"))
+            .narrative("rent 👍");
         ledger.book(&account(), &booking).await.unwrap();
-        let earlier = Booking::new(BookingKind::Fee, "1.00 AUD".parse().unwrap(), day("2021-07-28"));
+        let earlier = Booking::new(
+            BookingKind::Fee,
+            "1.00 AUD".parse().unwrap(),
+            day("2021-07-28"),
+        );
         ledger.book(&account(), &earlier).await.unwrap();
     }
     ledger_suite(&ledger, &fixture()).await;

@@ -1,11 +1,14 @@
-//! A ledger and a directory that commit 2e37472 wrote, opened by today's code: `tests/past/README.md` says how they were
-//! made, and `tests/past/writer.rs` what was booked. That commit wrote no checksums of entries.
+//! A ledger and a directory that commit 2e37472 wrote, opened by today's code:
+//! `tests/past/README.md` says how they were made, and `tests/past/writer.rs` what was booked. That
+//! commit wrote no checksums of entries.
 
 use bankrail_bank::{
-    Booked, Booking, BookingKind, CustomerFolder, CustomerFolderOptions, SqlDirectoryOptions, SqliteDirectory,
-    SqliteLedger,
+    Booked, Booking, BookingKind, CustomerFolder, CustomerFolderOptions, SqlDirectoryOptions,
+    SqliteDirectory, SqliteLedger,
 };
-use bankrail_service::{ApiKeyHash, Directory, Ledger, LedgerAnswer, LedgerPage, PageEntry, StatementQuery};
+use bankrail_service::{
+    ApiKeyHash, Directory, Ledger, LedgerAnswer, LedgerPage, PageEntry, StatementQuery,
+};
 use bankrail_statement::{AccountId, AccountKind};
 use bankrail_stores::sqlite::{SqliteOptions, SqliteStore, rusqlite};
 use bankrail_values::{Date, ManualClock};
@@ -14,7 +17,9 @@ use std::sync::Arc;
 fn opened(folder: &tempfile::TempDir) -> SqliteStore {
     let path = folder.path().join("past.db");
     let written = rusqlite::Connection::open(&path).unwrap();
-    written.execute_batch(include_str!("../past/sqlite.sql")).unwrap();
+    written
+        .execute_batch(include_str!("../past/sqlite.sql"))
+        .unwrap();
     written.close().unwrap();
     SqliteStore::open(path, SqliteOptions::new()).unwrap()
 }
@@ -46,13 +51,30 @@ async fn a_ledger_of_2e37472_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = SqliteLedger::new(opened(&folder));
     let account: AccountId = "999001400100101".parse().unwrap();
-    assert_eq!(ledger.balance(&account).await.unwrap().unwrap().to_string(), "4752.50 AUD");
-    let other = ledger.balance(&"999001400100102".parse().unwrap()).await.unwrap();
+    assert_eq!(
+        ledger.balance(&account).await.unwrap().unwrap().to_string(),
+        "4752.50 AUD"
+    );
+    let other = ledger
+        .balance(&"999001400100102".parse().unwrap())
+        .await
+        .unwrap();
     assert_eq!(other.unwrap().to_string(), "0 VND");
     let invoice = || ("1250.00".to_owned(), "Invoice 2041 👍".to_owned());
-    let (yesterday, today) = (page(&ledger, "2027-01-14").await, page(&ledger, "2027-01-15").await);
+    let (yesterday, today) = (
+        page(&ledger, "2027-01-14").await,
+        page(&ledger, "2027-01-15").await,
+    );
     assert_eq!(shown(&yesterday), [("5.00".to_owned(), String::new())]);
-    assert_eq!(shown(&today), [invoice(), invoice(), invoice(), ("-2.50".to_owned(), String::new())]);
+    assert_eq!(
+        shown(&today),
+        [
+            invoice(),
+            invoice(),
+            invoice(),
+            ("-2.50".to_owned(), String::new())
+        ]
+    );
     assert_eq!(today.account.name.as_deref(), Some("Täglich"));
     assert_eq!(today.account.kind, AccountKind::WithVirtualAccounts);
 
@@ -65,27 +87,60 @@ async fn a_ledger_of_2e37472_goes_on() {
     assert_eq!(ledger.book(&account, &fee).await.unwrap(), Booked::Known(5));
     let paid = booking(BookingKind::TransferIn, "0.50 AUD", "T-1");
     assert_eq!(ledger.book(&account, &paid).await.unwrap(), Booked::New(6));
-    assert_eq!(ledger.balance(&account).await.unwrap().unwrap().to_string(), "4753.00 AUD");
+    assert_eq!(
+        ledger.balance(&account).await.unwrap().unwrap().to_string(),
+        "4753.00 AUD"
+    );
     assert_eq!(page(&ledger, "2027-01-15").await.entries.len(), 5);
-    assert_eq!(ledger.forget_before(Date::parse("2026-01-15").unwrap()).await.unwrap(), 0);
+    assert_eq!(
+        ledger
+            .forget_before(Date::parse("2026-01-15").unwrap())
+            .await
+            .unwrap(),
+        0
+    );
     assert_eq!(page(&ledger, "2027-01-15").await.entries.len(), 5);
 }
 
 #[tokio::test]
 async fn a_directory_of_2e37472_has_its_customers() {
     let folder = tempfile::tempdir().unwrap();
-    let clock = Arc::new(ManualClock::new("2027-01-15T08:00:00.000Z".parse().unwrap()));
+    let clock = Arc::new(ManualClock::new(
+        "2027-01-15T08:00:00.000Z".parse().unwrap(),
+    ));
     let options = SqlDirectoryOptions::new().clock(clock);
     let directory = SqliteDirectory::new(opened(&folder), options);
     let imported = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/past/customers");
-    let imported = CustomerFolder::open(imported, CustomerFolderOptions::new()).unwrap().book();
+    let imported = CustomerFolder::open(imported, CustomerFolderOptions::new())
+        .unwrap()
+        .book();
     let acme = "ACME".parse().unwrap();
     let record = directory.find(&acme).await.unwrap().unwrap();
-    assert_eq!(&record, &**imported.get(&acme).unwrap(), "what the folder says today");
-    assert_eq!((record.api_keys.len(), record.limits.len(), record.accounts.len()), (2, 2, 2));
+    assert_eq!(
+        &record,
+        &**imported.get(&acme).unwrap(),
+        "what the folder says today"
+    );
+    assert_eq!(
+        (
+            record.api_keys.len(),
+            record.limits.len(),
+            record.accounts.len()
+        ),
+        (2, 2, 2)
+    );
     for key in ["key-of-acme", "next-key"] {
-        let customer = directory.customer_by_api_key(ApiKeyHash::of(key.as_bytes())).await.unwrap();
+        let customer = directory
+            .customer_by_api_key(ApiKeyHash::of(key.as_bytes()))
+            .await
+            .unwrap();
         assert_eq!(customer.unwrap().code, acme, "{key}");
     }
-    assert!(directory.customer_by_api_key(ApiKeyHash::of(b"another")).await.unwrap().is_none());
+    assert!(
+        directory
+            .customer_by_api_key(ApiKeyHash::of(b"another"))
+            .await
+            .unwrap()
+            .is_none()
+    );
 }

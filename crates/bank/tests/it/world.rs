@@ -2,8 +2,12 @@
 
 use axum::Router;
 use axum::body::Body;
-use bankrail_client_assertion::token::{AccessToken, TokenGrant, TokenRequest, TokenStore as _, names};
-use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, JwtId, Verifier, VerifierOptions};
+use bankrail_client_assertion::token::{
+    AccessToken, TokenGrant, TokenRequest, TokenStore as _, names,
+};
+use bankrail_client_assertion::{
+    AssertionBuilder, AssertionOptions, Audience, JwtId, Verifier, VerifierOptions,
+};
 use bankrail_jose::{RsaSize, SigningKey};
 use bankrail_service::{Directory, Ledger, Provider, ProviderOptions};
 use bankrail_stores::memory::MemoryStore;
@@ -46,18 +50,35 @@ impl World {
         let verifier = Verifier::new(Audience::parse(AUDIENCE).unwrap(), VerifierOptions::new());
         let options = options.clock(Arc::clone(&clock) as Arc<dyn Clock>);
         let provider = Provider::new(directory, ledger, tokens.clone(), verifier, options).unwrap();
-        Self { router: provider.router(), provider, tokens, clock }
+        Self {
+            router: provider.router(),
+            provider,
+            tokens,
+            clock,
+        }
     }
 
     async fn send(&self, request: Request<Body>) -> Answer {
-        let (parts, body) = self.router.clone().oneshot(request).await.unwrap().into_parts();
+        let (parts, body) = self
+            .router
+            .clone()
+            .oneshot(request)
+            .await
+            .unwrap()
+            .into_parts();
         let body = body.collect().await.unwrap().to_bytes();
-        Answer { status: parts.status, json: serde_json::from_slice(&body).unwrap_or_default() }
+        Answer {
+            status: parts.status,
+            json: serde_json::from_slice(&body).unwrap_or_default(),
+        }
     }
 
     /// Asks for a token of ACME with a new assertion.
     pub(crate) async fn ask_for_token(&self, api_key: &str) -> Answer {
-        let (audience, options) = (Audience::parse(AUDIENCE).unwrap(), AssertionOptions::new().jwt_id(JwtId::Random));
+        let (audience, options) = (
+            Audience::parse(AUDIENCE).unwrap(),
+            AssertionOptions::new().jwt_id(JwtId::Random),
+        );
         let builder = AssertionBuilder::new("ACME".parse().unwrap(), audience, options);
         let assertion = builder.sign(&keys()[0], self.clock.now()).unwrap();
         let form = TokenRequest::new(assertion, names::STATEMENT_READ.parse().unwrap()).to_form();
@@ -70,7 +91,12 @@ impl World {
     pub(crate) async fn token(&self) -> String {
         let (token, now) = (AccessToken::generate().unwrap(), self.clock.now());
         let expires = now.saturating_add(Duration::from_secs(3600));
-        let grant = TokenGrant::new("ACME".parse().unwrap(), names::STATEMENT_READ.parse().unwrap(), now, expires);
+        let grant = TokenGrant::new(
+            "ACME".parse().unwrap(),
+            names::STATEMENT_READ.parse().unwrap(),
+            now,
+            expires,
+        );
         self.tokens.insert(token.hash(), grant).await.unwrap();
         token.expose_secret().to_owned()
     }
@@ -80,6 +106,7 @@ impl World {
             .header("apikey", api_key)
             .header("authorization", format!("Bearer {token}"))
             .header("content-type", "application/json");
-        self.send(request.body(body.to_owned().into()).unwrap()).await
+        self.send(request.body(body.to_owned().into()).unwrap())
+            .await
     }
 }

@@ -26,14 +26,27 @@ impl Keys {
     }
 
     pub(crate) fn opener(&self) -> Opener {
-        Opener::new(self.decryption.clone(), self.signing.verifying_key(), OpenOptions::new()).unwrap()
+        Opener::new(
+            self.decryption.clone(),
+            self.signing.verifying_key(),
+            OpenOptions::new(),
+        )
+        .unwrap()
     }
 }
 
 /// The one receiver, at this address.
 pub(crate) fn endpoints(base: &str, keys: &Keys) -> Endpoints {
-    let sealer = Sealer::new(keys.signing.clone(), keys.decryption.encryption_key(), SealOptions::new());
-    let endpoint = Endpoint::new(endpoint(), EndpointUrl::parse(base).unwrap(), Arc::new(sealer));
+    let sealer = Sealer::new(
+        keys.signing.clone(),
+        keys.decryption.encryption_key(),
+        SealOptions::new(),
+    );
+    let endpoint = Endpoint::new(
+        endpoint(),
+        EndpointUrl::parse(base).unwrap(),
+        Arc::new(sealer),
+    );
     let endpoints = Endpoints::new();
     endpoints.insert(endpoint.with_api_key(&SecretString::from(API_KEY)).unwrap());
     endpoints

@@ -15,7 +15,9 @@ use tower::ServiceExt as _;
 fn outcome_of(bytes: usize) -> Message {
     let with = |lines: &[usize]| -> Message {
         let mut outcome = samples::payment_outcome(&TransactionStatus::SettlementCompleted);
-        let lines = lines.iter().map(|length| "x".repeat(*length).parse().unwrap());
+        let lines = lines
+            .iter()
+            .map(|length| "x".repeat(*length).parse().unwrap());
         outcome.transaction_status_additional_information = Some(lines.collect());
         outcome.into()
     };
@@ -40,20 +42,42 @@ async fn the_longest_message_of_a_sender_is_accepted_by_a_receiver() {
     let (endpoint, longest) = (crate::both::endpoint(), outcome_of(MAX_MESSAGE_BYTES));
     let outgoing = longest.outgoing(endpoint.clone(), &headers).unwrap();
     let refused = outcome_of(MAX_MESSAGE_BYTES + 1).outgoing(endpoint, &headers);
-    assert!(matches!(refused, Err(OutgoingError::TooLarge { allowed: MAX_MESSAGE_BYTES, .. })));
+    assert!(matches!(
+        refused,
+        Err(OutgoingError::TooLarge {
+            allowed: MAX_MESSAGE_BYTES,
+            ..
+        })
+    ));
 
     for deflate in [false, true] {
         let options = SealOptions::new().deflate(deflate);
-        let sealer = Sealer::new(keys.signing.clone(), keys.decryption.encryption_key(), options);
+        let sealer = Sealer::new(
+            keys.signing.clone(),
+            keys.decryption.encryption_key(),
+            options,
+        );
         let sealed = SecuredPayload::new(sealer.seal(&outgoing.body).unwrap()).to_json();
         let inbox = Arc::new(MemoryStore::new().inbox());
-        let opener = Opener::new(keys.decryption.clone(), keys.signing.verifying_key(), OpenOptions::new()).unwrap();
-        let receivers = Receivers::new(opener, API_KEY, inbox.clone(), ReceiversOptions::new()).unwrap();
+        let opener = Opener::new(
+            keys.decryption.clone(),
+            keys.signing.verifying_key(),
+            OpenOptions::new(),
+        )
+        .unwrap();
+        let receivers =
+            Receivers::new(opener, API_KEY, inbox.clone(), ReceiversOptions::new()).unwrap();
         let request = axum::http::Request::post(MessageKind::PaymentOutcome.default_path())
             .header("apikey", API_KEY)
             .header("content-type", "application/json");
-        let request = headers.pairs().fold(request, |request, (name, value)| request.header(name, value));
-        let answer = receivers.router().oneshot(request.body(Body::from(sealed)).unwrap()).await.unwrap();
+        let request = headers.pairs().fold(request, |request, (name, value)| {
+            request.header(name, value)
+        });
+        let answer = receivers
+            .router()
+            .oneshot(request.body(Body::from(sealed)).unwrap())
+            .await
+            .unwrap();
         assert_eq!(answer.status(), 200, "deflate: {deflate}");
         assert_eq!(inbox.counts().await.unwrap().pending, 1);
     }

@@ -1,14 +1,17 @@
-//! An endpoint that fails, times out, answers late or twice, at random, and a sender that dies: nothing that was
-//! enqueued is lost, and each effect within the inbox's transaction happens once. Time is virtual: a clock that the
-//! test moves.
+//! An endpoint that fails, times out, answers late or twice, at random, and a sender that dies:
+//! nothing that was enqueued is lost, and each effect within the inbox's transaction happens once.
+//! Time is virtual: a clock that the test moves.
 
 use crate::both::{API_KEY, Keys, endpoint, endpoints, query};
 use axum::body::Body;
 use axum::http::HeaderMap;
-use bankrail_client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions, WorkerOptions};
+use bankrail_client::receivers::{
+    Delivery, HandlerError, Handlers, Receivers, ReceiversOptions, WorkerOptions,
+};
 use bankrail_mailbox::{EntryId, Inbox, OutboxQuery, OutboxState, OutboxStore, Schedule};
 use bankrail_service::delivery::{
-    Dispatcher, DispatcherOptions, Transport, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
+    Dispatcher, DispatcherOptions, Transport, TransportErrorKind, TransportFuture,
+    TransportRequest, TransportResponse,
 };
 use bankrail_stores::memory::MemoryStore;
 use bankrail_stores::{postgres, sqlite};
@@ -55,12 +58,17 @@ struct Line {
 
 impl Line {
     async fn arrive(&self, request: &TransportRequest) -> TransportResponse {
-        let mut arriving =
-            axum::http::Request::post(request.url.path()).body(Body::from(request.body.clone())).unwrap();
+        let mut arriving = axum::http::Request::post(request.url.path())
+            .body(Body::from(request.body.clone()))
+            .unwrap();
         *arriving.headers_mut() = request.headers.clone();
         let answer = self.router.clone().oneshot(arriving).await.unwrap();
         let (head, body) = answer.into_parts();
-        TransportResponse::new(head.status, head.headers, body.collect().await.unwrap().to_bytes())
+        TransportResponse::new(
+            head.status,
+            head.headers,
+            body.collect().await.unwrap().to_bytes(),
+        )
     }
 
     async fn late_ones_arrive(&self) {
@@ -74,7 +82,12 @@ impl Line {
 impl Transport for Line {
     fn post(&self, request: TransportRequest) -> TransportFuture<'_> {
         Box::pin(async move {
-            let fault = self.faults.lock().unwrap().pop_front().unwrap_or(Fault::None);
+            let fault = self
+                .faults
+                .lock()
+                .unwrap()
+                .pop_front()
+                .unwrap_or(Fault::None);
             match fault {
                 Fault::None => Ok(self.arrive(&request).await),
                 Fault::Lost => Err(TransportErrorKind::Connect.into()),
@@ -87,14 +100,23 @@ impl Transport for Line {
                     Err(TransportErrorKind::Timeout.into())
                 }
                 Fault::Twice => {
-                    let (first, second) = tokio::join!(self.arrive(&request), self.arrive(&request));
+                    let (first, second) =
+                        tokio::join!(self.arrive(&request), self.arrive(&request));
                     assert_eq!(first.body, second.body, "one acknowledgement");
                     Ok(second)
                 }
-                Fault::Status(status) => Ok(TransportResponse::new(status.try_into().unwrap(), HeaderMap::new(), "")),
+                Fault::Status(status) => Ok(TransportResponse::new(
+                    status.try_into().unwrap(),
+                    HeaderMap::new(),
+                    "",
+                )),
                 Fault::WrongBody => {
                     let answer = self.arrive(&request).await;
-                    Ok(TransportResponse::new(answer.status, answer.headers, "thank you"))
+                    Ok(TransportResponse::new(
+                        answer.status,
+                        answer.headers,
+                        "thank you",
+                    ))
                 }
                 Fault::SenderDies => {
                     self.arrive(&request).await;
@@ -119,7 +141,8 @@ fn fault() -> impl Strategy<Value = Fault> {
     ]
 }
 
-/// How many messages, and what becomes of the first requests. A handler fails in each attempt that `failing` names.
+/// How many messages, and what becomes of the first requests. A handler fails in each attempt that
+/// `failing` names.
 #[derive(Clone, Debug)]
 struct Plan {
     messages: u32,
@@ -129,27 +152,33 @@ struct Plan {
 
 fn plan() -> impl Strategy<Value = Plan> {
     let failing = prop::collection::vec(prop::bool::weighted(0.4), 0..8);
-    (1_u32..6, prop::collection::vec(fault(), 0..16), failing).prop_map(|(messages, faults, failing)| Plan {
-        messages,
-        faults,
-        failing,
-    })
+    (1_u32..6, prop::collection::vec(fault(), 0..16), failing).prop_map(
+        |(messages, faults, failing)| Plan {
+            messages,
+            faults,
+            failing,
+        },
+    )
 }
 
 impl Plan {
-    /// Delivers and handles everything, dead letters when they are sent again, and says how many those were. `handlers`
-    /// are given what says whether the next attempt fails.
+    /// Delivers and handles everything, dead letters when they are sent again, and says how many
+    /// those were. `handlers` are given what says whether the next attempt fails.
     async fn run<I: Inbox + ?Sized + 'static>(
         self,
         (inbox, outbox): (Arc<I>, Arc<dyn OutboxStore>),
         handlers: impl FnOnce(Arc<dyn Fn() -> bool + Send + Sync>) -> Handlers<I>,
     ) -> usize {
-        let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
+        let clock = Arc::new(ManualClock::new(
+            "2021-07-29T01:00:00.000Z".parse().unwrap(),
+        ));
         let options = ReceiversOptions::new().clock(clock.clone());
         let receivers = Receivers::new(KEYS.opener(), API_KEY, inbox.clone(), options).unwrap();
         let failing = Mutex::new(VecDeque::from(self.failing));
         let options = WorkerOptions::new().schedule(Schedule::new([Duration::ZERO; 100], 0));
-        let handlers = handlers(Arc::new(move || failing.lock().unwrap().pop_front().unwrap_or(false)));
+        let handlers = handlers(Arc::new(move || {
+            failing.lock().unwrap().pop_front().unwrap_or(false)
+        }));
         let worker = receivers.worker(handlers).with_options(options);
         let line = Arc::new(Line {
             router: receivers.router(),
@@ -160,13 +189,26 @@ impl Plan {
         let dispatcher = || {
             let clock: Arc<dyn Clock> = clock.clone();
             let endpoints = endpoints("https://biller.example/", &KEYS);
-            Dispatcher::new(outbox.clone(), endpoints, line.clone(), clock, options_of_the_sender()).unwrap()
+            Dispatcher::new(
+                outbox.clone(),
+                endpoints,
+                line.clone(),
+                clock,
+                options_of_the_sender(),
+            )
+            .unwrap()
         };
         let mut sender = dispatcher();
         let (mut enqueued, mut resent) = (Vec::new(), 0);
         for number in 0..self.messages {
             let (message, headers) = query(number);
-            enqueued.push(sender.enqueue(&endpoint(), &message, headers).await.unwrap().id());
+            enqueued.push(
+                sender
+                    .enqueue(&endpoint(), &message, headers)
+                    .await
+                    .unwrap()
+                    .id(),
+            );
         }
         while outbox.counts(None).await.unwrap().pending > 0 {
             let died = tokio::select! {
@@ -179,7 +221,11 @@ impl Plan {
             }
             line.late_ones_arrive().await;
             worker.run_due().await.unwrap();
-            for dead in outbox.list(&OutboxQuery::new().state(OutboxState::DeadLetter)).await.unwrap() {
+            for dead in outbox
+                .list(&OutboxQuery::new().state(OutboxState::DeadLetter))
+                .await
+                .unwrap()
+            {
                 assert!(sender.resend(dead.id).await.unwrap());
                 resent += 1;
             }
@@ -193,7 +239,10 @@ impl Plan {
         }
         let counts = inbox.counts().await.unwrap();
         let all = u64::from(self.messages);
-        assert_eq!((counts.pending, counts.completed, counts.dead_letters), (0, all, 0));
+        assert_eq!(
+            (counts.pending, counts.completed, counts.dead_letters),
+            (0, all, 0)
+        );
         // An engine may leave ids out where a message came again.
         let mut found = 0;
         for number in 1..=200 {
@@ -217,22 +266,35 @@ fn in_memory() -> (Arc<dyn Inbox>, Arc<dyn OutboxStore>) {
 }
 
 fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
 }
 
 fn cases(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 fn each_once(messages: u32, effects: BTreeMap<String, i64>) {
-    let expected: BTreeMap<_, _> = (0..messages).map(|number| (format!("C{number}"), 1)).collect();
+    let expected: BTreeMap<_, _> = (0..messages)
+        .map(|number| (format!("C{number}"), 1))
+        .collect();
     assert_eq!(effects, expected);
 }
 
 /// Each attempt arrived, and no answer did: what is sent again later is still the same message.
 #[tokio::test]
 async fn a_dead_letter_that_had_arrived_is_one_message_when_it_is_sent_again() {
-    let plan = Plan { messages: 1, faults: vec![Fault::AnswerLost; 3], failing: Vec::new() };
+    let plan = Plan {
+        messages: 1,
+        faults: vec![Fault::AnswerLost; 3],
+        failing: Vec::new(),
+    };
     let handled = Arc::new(Mutex::new(0));
     let counted = handled.clone();
     let handlers = Handlers::new().on(move |_: Delivery<QueryNotification>| {

@@ -1,4 +1,5 @@
-//! The folders that the guide's page `provider` makes with openssl are those of a provider that its customer can call.
+//! The folders that the guide's page `provider` makes with openssl are those of a provider that its
+//! customer can call.
 
 use bankrail::bank::{CustomerFolder, CustomerFolderOptions, DirectoryFollower, SqliteLedger};
 use bankrail::client::{Client, ClientOptions, Credentials, StatementError, TlsRoots};
@@ -16,48 +17,79 @@ use std::process::Command;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 
-const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/provider.md"));
+const PAGE: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/src/guide/provider.md"
+));
 
 /// The block of the page in this language that has this text.
 fn block(language: &str, with: &str) -> &'static str {
     let opening = format!("```{language}\n");
-    let mut blocks = PAGE.split(&opening).skip(1).filter_map(|rest| rest.split("```").next());
+    let mut blocks = PAGE
+        .split(&opening)
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next());
     blocks.find(|block| block.contains(with)).unwrap()
 }
 
 fn run(folder: &Path, commands: &str) -> String {
-    let output = Command::new("sh").args(["-ec", commands]).current_dir(folder).output().unwrap();
-    assert!(output.status.success(), "{commands}\n{}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new("sh")
+        .args(["-ec", commands])
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{commands}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Serves the folder, and asks for a statement as ACME does. Twelve times with a token of its own each, more than a
-/// customer without limits of its own may have in an hour.
+/// Serves the folder, and asks for a statement as ACME does. Twelve times with a token of its own
+/// each, more than a customer without limits of its own may have in an hour.
 async fn statements(folder: &Path) -> Result<(), StatementError> {
     let (bank, acme) = (folder.join("bank"), folder.join("acme"));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let issuer = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+    let issuer = format!(
+        "https://localhost:{}",
+        listener.local_addr().unwrap().port()
+    );
     let store = SqliteStore::open_in_memory(SqliteOptions::new()).unwrap();
     let ledger = Arc::new(SqliteLedger::new(store.clone()));
-    let directory = Arc::new(CustomerFolder::open(bank.join("customers"), CustomerFolderOptions::new()).unwrap());
+    let directory = Arc::new(
+        CustomerFolder::open(bank.join("customers"), CustomerFolderOptions::new()).unwrap(),
+    );
     let limiter = Arc::new(Limiter::new(Limits::new(), Arc::new(store.clone())));
-    let mut follower = DirectoryFollower::new().limiter(limiter.clone()).accounts(ledger.clone());
+    let mut follower = DirectoryFollower::new()
+        .limiter(limiter.clone())
+        .accounts(ledger.clone());
     follower.apply(&directory.book()).await.unwrap();
     let verifier = Verifier::new(Audience::parse(&issuer).unwrap(), VerifierOptions::new());
     let options = ProviderOptions::new().issuer(&issuer).limiter(limiter);
     let provider = Provider::new(directory, ledger, Arc::new(store), verifier, options).unwrap();
-    let certificate = CertificateFiles::open(bank.join("server.pem"), bank.join("server-key.pem")).unwrap();
-    let server = Server::new(listener, certificate.server_config().unwrap(), provider.router(), ServerOptions::new());
+    let certificate =
+        CertificateFiles::open(bank.join("server.pem"), bank.join("server-key.pem")).unwrap();
+    let server = Server::new(
+        listener,
+        certificate.server_config().unwrap(),
+        provider.router(),
+        ServerOptions::new(),
+    );
     let serving = tokio::spawn(server.run(pending()));
 
-    let key = SigningKey::from_pem(&fs::read_to_string(acme.join("assertion.pem")).unwrap()).unwrap();
+    let key =
+        SigningKey::from_pem(&fs::read_to_string(acme.join("assertion.pem")).unwrap()).unwrap();
     let roots = fs::read(bank.join("server.pem")).unwrap();
     let asking = async {
         for _ in 0..12 {
             let credentials = Credentials::new("ACME".parse().unwrap(), key.clone(), "our-api-key");
             let options = ClientOptions::new().tls_roots(TlsRoots::OnlyPem(roots.clone()));
             let client = Client::new(credentials, &issuer, options).unwrap();
-            client.statements().statement(&"012003123456789".parse().unwrap()).await?;
+            client
+                .statements()
+                .statement(&"012003123456789".parse().unwrap())
+                .await?;
         }
         Ok(())
     };
@@ -81,7 +113,8 @@ async fn the_commands_of_the_page_make_a_provider_that_its_customer_can_call() {
     fs::write(folder.join("bank/customers/acme.toml"), customer).unwrap();
     assert_eq!(fs::read(folder.join("bank/cursor.key")).unwrap().len(), 32);
     SigningKey::from_pem(&fs::read_to_string(folder.join("bank/signing.pem")).unwrap()).unwrap();
-    DecryptionKey::from_pem(&fs::read_to_string(folder.join("acme/decryption.pem")).unwrap()).unwrap();
+    DecryptionKey::from_pem(&fs::read_to_string(folder.join("acme/decryption.pem")).unwrap())
+        .unwrap();
     statements(folder).await.unwrap();
 
     // Without `CA:FALSE` it is what the page says.
@@ -90,7 +123,10 @@ async fn the_commands_of_the_page_make_a_provider_that_its_customer_can_call() {
     run(folder, &authority);
     let said = causes(&statements(folder).await.unwrap_err());
     let page = PAGE.replace('\n', " ");
-    let errors = ["CaUsedAsEndEntity", "the certificate is that of an authority, not of a server"];
+    let errors = [
+        "CaUsedAsEndEntity",
+        "the certificate is that of an authority, not of a server",
+    ];
     assert!(errors.iter().all(|error| page.contains(error)));
     assert!(errors.iter().any(|error| said.contains(error)), "{said}");
 }

@@ -1,9 +1,10 @@
-//! Bank and biller are processes of their own that talk HTTPS on loopback, each with its SQLite file, and are killed in
-//! the middle of their work, while statements grow and messages are delivered: each entry and each message that the
-//! bank has committed takes effect once at the biller.
+//! Bank and biller are processes of their own that talk HTTPS on loopback, each with its SQLite
+//! file, and are killed in the middle of their work, while statements grow and messages are
+//! delivered: each entry and each message that the bank has committed takes effect once at the
+//! biller.
 //!
-//! The parent starts this binary again as the two, reads what they print, and kills one of them, or both, after a
-//! random number of lines. Ten times, or `BANKRAIL_KILLS`.
+//! The parent starts this binary again as the two, reads what they print, and kills one of them, or
+//! both, after a random number of lines. Ten times, or `BANKRAIL_KILLS`.
 
 mod bank;
 mod biller;
@@ -55,7 +56,12 @@ fn nothing_is_lost_and_effects_happen_once() {
     let folder = tempfile::tempdir().unwrap();
     prepare(folder.path());
     let (say, said) = channel();
-    let mut world = World { folder: folder.path().to_owned(), say, said, starts: 0 };
+    let mut world = World {
+        folder: folder.path().to_owned(),
+        say,
+        said,
+        starts: 0,
+    };
     let mut bank = world.start_bank(false);
     let mut biller = world.start_biller();
     let mut killed = 0;
@@ -115,7 +121,10 @@ impl World {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let (lines, say) = (BufReader::new(child.stdout.take().unwrap()).lines(), self.say.clone());
+        let (lines, say) = (
+            BufReader::new(child.stdout.take().unwrap()).lines(),
+            self.say.clone(),
+        );
         // Reads on after a kill: what was printed before it counts too.
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
@@ -136,7 +145,9 @@ impl World {
     }
 
     fn next(&mut self) -> Said {
-        self.said.recv_timeout(Duration::from_secs(60)).expect("the children are at work")
+        self.said
+            .recv_timeout(Duration::from_secs(60))
+            .expect("the children are at work")
     }
 
     fn listen(&mut self, lines: u32) {
@@ -163,33 +174,58 @@ fn kill(process: &mut Process) {
 
 /// Everything is delivered; what the last biller left in its inbox is handled here.
 fn check(folder: &Path, starts: u32) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         biller::work_off(&Surroundings::of(folder.to_owned(), starts + 100)).await;
-        let outbox = SqliteStore::open(folder.join("bank.db"), Default::default()).unwrap().outbox();
-        let inbox = SqliteStore::open(folder.join("biller.db"), Default::default()).unwrap().inbox();
+        let outbox = SqliteStore::open(folder.join("bank.db"), Default::default())
+            .unwrap()
+            .outbox();
+        let inbox = SqliteStore::open(folder.join("biller.db"), Default::default())
+            .unwrap()
+            .inbox();
         let sent = outbox.counts(None).await.unwrap();
         let received = inbox.counts().await.unwrap();
         assert_eq!((sent.pending, sent.dead_letters), (0, 0));
-        assert_eq!((received.pending, received.dead_letters, received.completed), (0, 0, sent.delivered));
+        assert_eq!(
+            (received.pending, received.dead_letters, received.completed),
+            (0, 0, sent.delivered)
+        );
     });
     let bank = Connection::open(folder.join("bank.db")).unwrap();
     let biller = Connection::open(folder.join("biller.db")).unwrap();
     let booked = counts(&bank, "SELECT number, 1 FROM entry", |number: u32| number);
     assert!(booked.len() > 10, "there was work to do");
-    let effects = counts(&biller, "SELECT case_id, count(*) FROM effect GROUP BY case_id", |case: String| {
-        case.strip_prefix('C').unwrap().parse::<u32>().unwrap()
-    });
+    let effects = counts(
+        &biller,
+        "SELECT case_id, count(*) FROM effect GROUP BY case_id",
+        |case: String| case.strip_prefix('C').unwrap().parse::<u32>().unwrap(),
+    );
     assert_eq!(effects, booked, "one effect of each message");
     let mut expected = BTreeMap::new();
     for number in booked.keys() {
         *expected.entry(reference(*number)).or_default() += 1;
     }
     let imported = "SELECT reference, count(*) FROM imported GROUP BY reference";
-    assert_eq!(counts(&biller, imported, |reference: Option<String>| reference), expected, "each entry once");
-    let ids = counts(&biller, "SELECT hex(id), count(*) FROM imported GROUP BY id", |id: String| id);
+    assert_eq!(
+        counts(&biller, imported, |reference: Option<String>| reference),
+        expected,
+        "each entry once"
+    );
+    let ids = counts(
+        &biller,
+        "SELECT hex(id), count(*) FROM imported GROUP BY id",
+        |id: String| id,
+    );
     assert_eq!(ids.len(), booked.len(), "each entry has an id of its own");
-    println!("{} entries, {} messages, {starts} starts", booked.len(), effects.len());
+    println!(
+        "{} entries, {} messages, {starts} starts",
+        booked.len(),
+        effects.len()
+    );
 }
 
 fn counts<F: rusqlite::types::FromSql, T: Ord>(
@@ -198,7 +234,9 @@ fn counts<F: rusqlite::types::FromSql, T: Ord>(
     key: impl Fn(F) -> T,
 ) -> BTreeMap<T, u32> {
     let mut query = connection.prepare(query).unwrap();
-    let rows = query.query_map([], |row| Ok((key(row.get(0)?), row.get(1)?))).unwrap();
+    let rows = query
+        .query_map([], |row| Ok((key(row.get(0)?), row.get(1)?)))
+        .unwrap();
     rows.map(Result::unwrap).collect()
 }
 
@@ -218,7 +256,10 @@ fn prepare(folder: &Path) {
         ("key.pem", certified.signing_key.serialize_pem().as_str()),
         ("bank-port", bank.as_str()),
         ("biller-port", biller.as_str()),
-        ("began", SystemClock.now().unix_millis().to_string().as_str()),
+        (
+            "began",
+            SystemClock.now().unix_millis().to_string().as_str(),
+        ),
     ] {
         std::fs::write(folder.join(name), text).unwrap();
     }
@@ -237,8 +278,16 @@ struct Surroundings {
 
 impl Surroundings {
     fn find() -> Self {
-        let folder = std::env::var(FOLDER).expect("the parent names the folder").into();
-        Self::of(folder, std::env::var(START).expect("the parent counts the starts").parse().unwrap())
+        let folder = std::env::var(FOLDER)
+            .expect("the parent names the folder")
+            .into();
+        Self::of(
+            folder,
+            std::env::var(START)
+                .expect("the parent counts the starts")
+                .parse()
+                .unwrap(),
+        )
     }
 
     fn of(folder: PathBuf, starts: u32) -> Self {
@@ -271,7 +320,9 @@ impl Surroundings {
 
 /// In one write, so that a line is whole or recognisably cut off.
 fn print(line: &str) {
-    std::io::stdout().write_all(format!("{line}.\n").as_bytes()).unwrap();
+    std::io::stdout()
+        .write_all(format!("{line}.\n").as_bytes())
+        .unwrap();
 }
 
 fn random() -> u32 {

@@ -1,4 +1,5 @@
-//! Every field of every log line in the sources is in the table of `docs/logging.md`, logged or not while tests run.
+//! Every field of every log line in the sources is in the table of `docs/logging.md`, logged or not
+//! while tests run.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,9 +21,15 @@ fn fields(arguments: &str) -> Vec<String> {
     }
     let name = |part: &str| {
         let part = part.trim().trim_start_matches(['%', '?']);
-        part.split(|character: char| !character.is_ascii_alphanumeric() && character != '_').next().map(str::to_owned)
+        part.split(|character: char| !character.is_ascii_alphanumeric() && character != '_')
+            .next()
+            .map(str::to_owned)
     };
-    parts.into_iter().filter_map(name).filter(|name| !name.is_empty()).collect()
+    parts
+        .into_iter()
+        .filter_map(name)
+        .filter(|name| !name.is_empty())
+        .collect()
 }
 
 /// The arguments of each log macro of a source.
@@ -62,22 +69,48 @@ fn sources(folder: &Path, found: &mut Vec<String>) {
 fn every_field_in_the_sources_is_documented_and_no_line_of_the_page_is_left_over() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let page = std::fs::read_to_string(root.join("docs/logging.md")).unwrap();
-    let documented: BTreeSet<_> =
-        page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`')).map(|(name, _)| name).collect();
+    let documented: BTreeSet<_> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(name, _)| name)
+        .collect();
     let mut all = Vec::new();
     for name in ["bank", "client", "http", "rate-limit", "service", "stores"] {
         sources(&root.join("crates").join(name).join("src"), &mut all);
     }
-    let used: Vec<_> = all.iter().flat_map(|source| calls(source)).map(fields).collect();
+    let used: Vec<_> = all
+        .iter()
+        .flat_map(|source| calls(source))
+        .map(fields)
+        .collect();
     assert!(used.len() > 60, "{}", used.len());
     let used: BTreeSet<_> = used.iter().flatten().map(String::as_str).collect();
-    assert_eq!(used.difference(&documented).collect::<Vec<_>>(), Vec::<&&str>::new(), "not in the page");
-    assert_eq!(documented.difference(&used).collect::<Vec<_>>(), Vec::<&&str>::new(), "in no log line");
+    assert_eq!(
+        used.difference(&documented).collect::<Vec<_>>(),
+        Vec::<&&str>::new(),
+        "not in the page"
+    );
+    assert_eq!(
+        documented.difference(&used).collect::<Vec<_>>(),
+        Vec::<&&str>::new(),
+        "in no log line"
+    );
 }
 
 #[test]
 fn fields_are_read_out_of_a_macro() {
     let source = r#"tracing::info!(%kind, a_b, error = %error.kind(), of = f(1, "x"), "the {text}, (all)"); tracing::warn!("x")"#;
     let found: Vec<_> = calls(source).into_iter().map(fields).collect();
-    assert_eq!(found, [vec![], vec!["kind".to_owned(), "a_b".to_owned(), "error".to_owned(), "of".to_owned()]]);
+    assert_eq!(
+        found,
+        [
+            vec![],
+            vec![
+                "kind".to_owned(),
+                "a_b".to_owned(),
+                "error".to_owned(),
+                "of".to_owned()
+            ]
+        ]
+    );
 }

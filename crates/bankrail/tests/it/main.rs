@@ -1,6 +1,11 @@
-//! Both sides together: what the dispatcher holds reaches the receivers' inbox and handler, whatever fails in between.
+//! Both sides together: what the dispatcher holds reaches the receivers' inbox and handler,
+//! whatever fails in between.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a case says what it expects")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a case says what it expects"
+)]
 
 mod both;
 mod change_log;

@@ -1,4 +1,5 @@
-//! Yesterday's backup over a day's work: what doubles, and what is lost. The guide's page `upgrade` says the same.
+//! Yesterday's backup over a day's work: what doubles, and what is lost. The guide's page `upgrade`
+//! says the same.
 
 use crate::both::{API_KEY, Keys, endpoint, endpoints, query};
 use axum::body::Body;
@@ -47,14 +48,20 @@ impl Files {
 
     /// The archive is another file, on a disk of its own.
     fn archive(&self) -> Archive {
-        let store = SqliteStore::open(self.0.path().join("archive.sqlite"), SqliteOptions::new()).unwrap();
-        Archive::new(Arc::new(store), SealingSecret::from_bytes([7; 32]), Default::default())
+        let store =
+            SqliteStore::open(self.0.path().join("archive.sqlite"), SqliteOptions::new()).unwrap();
+        Archive::new(
+            Arc::new(store),
+            SealingSecret::from_bytes([7; 32]),
+            Default::default(),
+        )
     }
 
     /// While the store is in use.
     fn back_up(&self) {
         let sql = rusqlite::Connection::open(self.database()).unwrap();
-        sql.execute("VACUUM INTO ?1", [self.copy().to_str().unwrap()]).unwrap();
+        sql.execute("VACUUM INTO ?1", [self.copy().to_str().unwrap()])
+            .unwrap();
     }
 
     /// After every process has closed the database: its log belongs to the file that goes.
@@ -68,7 +75,11 @@ impl Files {
 }
 
 fn remove(file: &Path) {
-    assert!(fs::remove_file(file).is_ok() || !file.exists(), "{}", file.display());
+    assert!(
+        fs::remove_file(file).is_ok() || !file.exists(),
+        "{}",
+        file.display()
+    );
 }
 
 /// What another system was told, which no restore undoes.
@@ -88,7 +99,10 @@ struct Biller {
 impl Biller {
     async fn start(bank: &FakeBank, files: &Files, store: Arc<SqliteStore>, tell: &Told) -> Self {
         let table = "CREATE TABLE IF NOT EXISTS imported (id, amount, UNIQUE (id))";
-        store.transaction(|sql| sql.connection().execute_batch(table)).await.unwrap();
+        store
+            .transaction(|sql| sql.connection().execute_batch(table))
+            .await
+            .unwrap();
         let told = tell.clone();
         let import = move |new: NewEntries| {
             let tell = |change: &LedgerChange| match change {
@@ -97,13 +111,19 @@ impl Biller {
             };
             let changes = new.changes().unwrap();
             told.lock().unwrap().extend(changes.iter().map(tell));
-            told.lock().unwrap().extend(new.notices.iter().map(|notice| notice.kind().to_owned()));
+            told.lock()
+                .unwrap()
+                .extend(new.notices.iter().map(|notice| notice.kind().to_owned()));
             async move {
                 Ok(SqliteWork::new(move |sql| {
                     changes.iter().try_for_each(|change| {
-                        let LedgerChange::Add(one) = change else { panic!("nothing is replaced") };
+                        let LedgerChange::Add(one) = change else {
+                            panic!("nothing is replaced")
+                        };
                         let row = (one.id.as_bytes(), one.amount.amount().to_string());
-                        sql.connection().execute("INSERT INTO imported VALUES (?1, ?2)", row).map(drop)
+                        sql.connection()
+                            .execute("INSERT INTO imported VALUES (?1, ?2)", row)
+                            .map(drop)
                     })
                 }))
             }
@@ -112,27 +132,45 @@ impl Biller {
         let options = bank.client_options().archive(files.archive());
         let client = Client::new(bank.credentials(), bank.url(), options).unwrap();
         let options = PollerOptions::new();
-        let poller = Poller::transactional(client.statements(), store.clone(), accounts, import, options);
+        let poller = Poller::transactional(
+            client.statements(),
+            store.clone(),
+            accounts,
+            import,
+            options,
+        );
 
         let told = tell.clone();
         let keep = move |received: Delivery<Message>| {
-            told.lock().unwrap().push(received.headers.message_id.to_string());
+            told.lock()
+                .unwrap()
+                .push(received.headers.message_id.to_string());
             async move {
                 let (message, at) = (received.message, received.received_at);
-                Ok(SqliteWork::new(move |sql| sql.apply_history("", &message, at).map(drop)))
+                Ok(SqliteWork::new(move |sql| {
+                    sql.apply_history("", &message, at).map(drop)
+                }))
             }
         };
         let options = ReceiversOptions::new().clock(bank.clock());
         let inbox = Arc::new(store.inbox());
-        let receivers = Receivers::new(bank.opener(), FakeBank::RECEIVER_API_KEY, inbox, options).unwrap();
+        let receivers =
+            Receivers::new(bank.opener(), FakeBank::RECEIVER_API_KEY, inbox, options).unwrap();
         bank.serve(receivers.router()).await;
         let worker = receivers.worker(Handlers::new().on_any_transactional(keep));
-        Self { store, poller, worker }
+        Self {
+            store,
+            poller,
+            worker,
+        }
     }
 
     async fn imported(&self) -> i64 {
         let count = "SELECT count(*) FROM imported";
-        self.store.read(|sql| sql.query_row(count, [], |row| row.get(0))).await.unwrap()
+        self.store
+            .read(|sql| sql.query_row(count, [], |row| row.get(0)))
+            .await
+            .unwrap()
     }
 
     async fn stop(self) {
@@ -149,7 +187,12 @@ fn acknowledged(delivered: &Delivered) -> String {
 /// Books an entry with a reference and one without, as each half of the day does.
 fn book(bank: &FakeBank, amount: &str) {
     bank.book(&bank.account(), &Entry::new(amount).narrative("rent"));
-    bank.book(&bank.account(), &Entry::new("10.00 AUD").narrative("dues").without_reference());
+    bank.book(
+        &bank.account(),
+        &Entry::new("10.00 AUD")
+            .narrative("dues")
+            .without_reference(),
+    );
 }
 
 #[tokio::test]
@@ -179,26 +222,39 @@ async fn a_biller_goes_on_from_a_backup_of_the_same_day() {
     biller.stop().await;
 
     let biller = Biller::start(&bank, &files, files.restore(), &tell).await;
-    // Entries since the backup are handed over again, each under the id that it had: once in the restored ledger, twice
-    // in a system that was not restored with it and does not compare ids.
+    // Entries since the backup are handed over again, each under the id that it had: once in the
+    // restored ledger, twice in a system that was not restored with it and does not compare ids.
     assert_eq!(biller.imported().await, 2);
     bank.clock().advance(Duration::from_secs(600));
     biller.poller.run_due().await;
     assert_eq!((told(&tell), biller.imported().await), (entries_since, 4));
 
-    // What was stored at the backup and is handled since is handled again. What was received since is not there, and the
-    // bank has its acknowledgement: it delivers nothing by itself.
+    // What was stored at the backup and is handled since is handled again. What was received since
+    // is not there, and the bank has its acknowledgement: it delivers nothing by itself.
     let inbox = biller.store.inbox();
-    assert_eq!(inbox.counts().await.unwrap(), InboxCounts { pending: 1, completed: 1, dead_letters: 0 });
+    assert_eq!(
+        inbox.counts().await.unwrap(),
+        InboxCounts {
+            pending: 1,
+            completed: 1,
+            dead_letters: 0
+        }
+    );
     assert_eq!(bank.deliver_due().await, 0);
     assert_eq!(biller.worker.run_due().await.unwrap(), 1);
-    assert_eq!(told(&tell), messages_since[..1], "the waiting one, a second time");
+    assert_eq!(
+        told(&tell),
+        messages_since[..1],
+        "the waiting one, a second time"
+    );
 
-    // Asked for it, the bank delivers again. What the backup has is known, and gets the acknowledgement that it had.
+    // Asked for it, the bank delivers again. What the backup has is known, and gets the
+    // acknowledgement that it had.
     assert_eq!(acknowledged(&bank.deliver_again(&handled).await), first);
     assert_eq!(acknowledged(&bank.deliver_again(&waiting).await), second);
     assert_eq!(biller.worker.run_due().await.unwrap(), 0);
-    // What it does not have is new: another acknowledgement, and a message that was handled is handled again.
+    // What it does not have is new: another acknowledgement, and a message that was handled is
+    // handled again.
     assert_ne!(acknowledged(&bank.deliver_again(&after).await), third);
     acknowledged(&bank.deliver_again(&last).await);
     assert_eq!(biller.worker.run_due().await.unwrap(), 2);
@@ -229,21 +285,42 @@ async fn entries_of_a_day_that_is_over_do_not_come_back() {
     let biller = Biller::start(&bank, &files, files.restore(), &tell).await;
     biller.poller.run_due().await;
     let today = told(&tell);
-    assert_eq!((today.len(), today[2].as_str()), (3, "day_incomplete"), "{today:?}");
-    assert_eq!(biller.imported().await, 4, "two of yesterday, two of today; two of yesterday are missing");
+    assert_eq!(
+        (today.len(), today[2].as_str()),
+        (3, "day_incomplete"),
+        "{today:?}"
+    );
+    assert_eq!(
+        biller.imported().await,
+        4,
+        "two of yesterday, two of today; two of yesterday are missing"
+    );
 
-    // An archive that was not restored has the pages: taken in again by an empty store, each entry has its old id.
-    let replay = files.archive().replay(&bank.account(), Default::default()).await.unwrap();
+    // An archive that was not restored has the pages: taken in again by an empty store, each entry
+    // has its old id.
+    let replay = files
+        .archive()
+        .replay(&bank.account(), Default::default())
+        .await
+        .unwrap();
     let again = Told::default();
     let list = again.clone();
     let list = move |new: NewEntries| {
-        list.lock().unwrap().extend(new.entries.iter().map(|one| format!("{:?}", one.id)));
+        list.lock()
+            .unwrap()
+            .extend(new.entries.iter().map(|one| format!("{:?}", one.id)));
         async { Ok(()) }
     };
-    let (empty, account) = (Arc::new(MemoryStore::new()), PolledAccount::new(bank.account()));
+    let (empty, account) = (
+        Arc::new(MemoryStore::new()),
+        PolledAccount::new(bank.account()),
+    );
     let poller = Poller::new(&replay, empty, [account], list, PollerOptions::new());
     replay.import(&poller).await.unwrap();
-    let all = yesterday.iter().chain(&today[..2]).map(|line| line.split(' ').next().unwrap().to_owned());
+    let all = yesterday
+        .iter()
+        .chain(&today[..2])
+        .map(|line| line.split(' ').next().unwrap().to_owned());
     assert_eq!(told(&again), all.collect::<Vec<_>>());
 }
 
@@ -257,11 +334,22 @@ struct Line {
 impl Transport for Line {
     fn post(&self, request: TransportRequest) -> TransportFuture<'_> {
         Box::pin(async move {
-            let mut arriving = axum::http::Request::post(request.url.path()).body(Body::from(request.body)).unwrap();
+            let mut arriving = axum::http::Request::post(request.url.path())
+                .body(Body::from(request.body))
+                .unwrap();
             *arriving.headers_mut() = request.headers;
-            let (head, body) = self.router.clone().oneshot(arriving).await.unwrap().into_parts();
+            let (head, body) = self
+                .router
+                .clone()
+                .oneshot(arriving)
+                .await
+                .unwrap()
+                .into_parts();
             let body = body.collect().await.unwrap().to_bytes();
-            self.answers.lock().unwrap().push(String::from_utf8(body.to_vec()).unwrap());
+            self.answers
+                .lock()
+                .unwrap()
+                .push(String::from_utf8(body.to_vec()).unwrap());
             Ok(TransportResponse::new(head.status, head.headers, body))
         })
     }
@@ -269,31 +357,67 @@ impl Transport for Line {
 
 #[tokio::test]
 async fn a_provider_goes_on_from_a_backup() {
-    let (keys, files, clock) = (Keys::generate(), Files::new(), Arc::new(ManualClock::new(start())));
+    let (keys, files, clock) = (
+        Keys::generate(),
+        Files::new(),
+        Arc::new(ManualClock::new(start())),
+    );
     let inbox = Arc::new(MemoryStore::new().inbox());
     let options = ReceiversOptions::new().clock(clock.clone());
     let receivers = Receivers::new(keys.opener(), API_KEY, inbox.clone(), options).unwrap();
-    let line = Arc::new(Line { router: receivers.router(), answers: Mutex::default() });
+    let line = Arc::new(Line {
+        router: receivers.router(),
+        answers: Mutex::default(),
+    });
     let dispatcher = |store: &SqliteStore| {
-        let (outbox, endpoints) = (Arc::new(store.outbox()), endpoints("https://biller.example", &keys));
-        Dispatcher::new(outbox, endpoints, line.clone(), clock.clone(), DispatcherOptions::new()).unwrap()
+        let (outbox, endpoints) = (
+            Arc::new(store.outbox()),
+            endpoints("https://biller.example", &keys),
+        );
+        Dispatcher::new(
+            outbox,
+            endpoints,
+            line.clone(),
+            clock.clone(),
+            DispatcherOptions::new(),
+        )
+        .unwrap()
     };
     let enqueue = async |dispatcher: &Dispatcher, number| {
         let (message, headers) = query(number);
-        dispatcher.enqueue(&endpoint(), &message, headers).await.unwrap().id()
+        dispatcher
+            .enqueue(&endpoint(), &message, headers)
+            .await
+            .unwrap()
+            .id()
     };
     let answers = || std::mem::take(&mut *line.answers.lock().unwrap());
     let account = "999001400100101".parse().unwrap();
     let paid = |reference: &str| {
         let day = Date::parse("2027-01-15").unwrap();
-        Booking::new(BookingKind::FastPaymentIn, "25.00 AUD".parse().unwrap(), day).reference(reference)
+        Booking::new(
+            BookingKind::FastPaymentIn,
+            "25.00 AUD".parse().unwrap(),
+            day,
+        )
+        .reference(reference)
     };
-    let grant = |until| TokenGrant::new("ACME".parse().unwrap(), "READ".parse().unwrap(), start(), until);
+    let grant = |until| {
+        TokenGrant::new(
+            "ACME".parse().unwrap(),
+            "READ".parse().unwrap(),
+            start(),
+            until,
+        )
+    };
     let hour = start().saturating_add(Duration::from_secs(3_600));
 
     let store = files.open();
     let ledger = SqliteLedger::new(SqliteStore::clone(&store));
-    ledger.open_account(&account, "0.00 AUD".parse().unwrap()).await.unwrap();
+    ledger
+        .open_account(&account, "0.00 AUD".parse().unwrap())
+        .await
+        .unwrap();
     ledger.book(&account, &paid("FP1")).await.unwrap();
     let before = dispatcher(&store);
     enqueue(&before, 1).await;
@@ -303,8 +427,16 @@ async fn a_provider_goes_on_from_a_backup() {
 
     // The rest of the day.
     ledger.book(&account, &paid("FP2")).await.unwrap();
-    assert!(store.claim(ReplayKey::new([1; 32], hour), start()).await.unwrap());
-    store.grant_once(None, TokenHash::from([2; 32]), grant(hour)).await.unwrap();
+    assert!(
+        store
+            .claim(ReplayKey::new([1; 32], hour), start())
+            .await
+            .unwrap()
+    );
+    store
+        .grant_once(None, TokenHash::from([2; 32]), grant(hour))
+        .await
+        .unwrap();
     before.run_once().await.unwrap();
     let third = enqueue(&before, 3).await;
     before.run_once().await.unwrap();
@@ -317,31 +449,65 @@ async fn a_provider_goes_on_from_a_backup() {
     let store = files.restore();
     let after = dispatcher(&store);
     let outbox = store.outbox();
-    let counts = OutboxCounts { pending: 1, delivered: 1, dead_letters: 0, dropped: 0 };
-    assert_eq!(outbox.counts(None).await.unwrap(), counts, "the third and the fourth are not there");
-    // What was delivered since the backup is delivered again, and the receiver answers with the acknowledgement that it
-    // gave then.
+    let counts = OutboxCounts {
+        pending: 1,
+        delivered: 1,
+        dead_letters: 0,
+        dropped: 0,
+    };
+    assert_eq!(
+        outbox.counts(None).await.unwrap(),
+        counts,
+        "the third and the fourth are not there"
+    );
+    // What was delivered since the backup is delivered again, and the receiver answers with the
+    // acknowledgement that it gave then.
     after.run_once().await.unwrap();
     assert_eq!(answers(), delivered[1..2]);
-    // The caller enqueues again what its own records have: the numbers of entries begin again at the backup's.
+    // The caller enqueues again what its own records have: the numbers of entries begin again at
+    // the backup's.
     assert_eq!(enqueue(&after, 4).await, third);
     assert_ne!(enqueue(&after, 3).await, third);
     while after.run_once().await.unwrap() > 0 {}
     let again = answers();
     assert_eq!(again.len(), 2);
-    assert!(again.contains(&delivered[2]), "the third one is known to the receiver too");
-    assert_eq!(outbox.find(EntryId::new(2)).await.unwrap().unwrap().state, OutboxState::Delivered);
+    assert!(
+        again.contains(&delivered[2]),
+        "the third one is known to the receiver too"
+    );
+    assert_eq!(
+        outbox.find(EntryId::new(2)).await.unwrap().unwrap().state,
+        OutboxState::Delivered
+    );
     let counts = inbox.counts().await.unwrap();
     assert_eq!(counts.pending, 4, "four messages, each once");
 
-    // Tokens since the backup are unknown, and assertions used since can be used again until they expire.
-    assert_eq!(store.find(TokenHash::from([2; 32]), start()).await.unwrap(), None);
-    assert!(store.claim(ReplayKey::new([1; 32], hour), clock.now()).await.unwrap());
+    // Tokens since the backup are unknown, and assertions used since can be used again until they
+    // expire.
+    assert_eq!(
+        store.find(TokenHash::from([2; 32]), start()).await.unwrap(),
+        None
+    );
+    assert!(
+        store
+            .claim(ReplayKey::new([1; 32], hour), clock.now())
+            .await
+            .unwrap()
+    );
     // Bookings since are not there. Loaded again under their references, each counts once.
     let ledger = SqliteLedger::new(SqliteStore::clone(&store));
-    assert_eq!(ledger.book(&account, &paid("FP1")).await.unwrap(), Booked::Known(1));
-    assert_eq!(ledger.book(&account, &paid("FP2")).await.unwrap(), Booked::New(2));
-    assert_eq!(ledger.balance(&account).await.unwrap().unwrap().to_string(), "50.00 AUD");
+    assert_eq!(
+        ledger.book(&account, &paid("FP1")).await.unwrap(),
+        Booked::Known(1)
+    );
+    assert_eq!(
+        ledger.book(&account, &paid("FP2")).await.unwrap(),
+        Booked::New(2)
+    );
+    assert_eq!(
+        ledger.balance(&account).await.unwrap().unwrap().to_string(),
+        "50.00 AUD"
+    );
 }
 
 fn start() -> bankrail::values::Timestamp {

@@ -11,7 +11,8 @@ impl Balance {
         self.direction.apply(self.amount.value())
     }
 
-    /// The [signed amount](Self::signed_amount) in its currency. `None` also without a well-formed currency code.
+    /// The [signed amount](Self::signed_amount) in its currency. `None` also without a well-formed
+    /// currency code.
     #[must_use]
     pub fn signed_money(&self) -> Option<Money> {
         self.direction.apply_to_money(&self.amount)
@@ -59,5 +60,9 @@ fn after(sum: Decimal, currency: Option<&CurrencyCode>, entry: &Entry) -> Option
         return Some(sum);
     }
     let same = currency.is_some() && entry.amount.currency() == currency;
-    if same { sum.checked_add(entry.signed_amount()?) } else { None }
+    if same {
+        sum.checked_add(entry.signed_amount()?)
+    } else {
+        None
+    }
 }

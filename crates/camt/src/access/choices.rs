@@ -137,7 +137,9 @@ impl AccountId {
     /// The identification, whichever it is; `None` when the document held neither.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
-        self.iban().map(Iban::as_str).or_else(|| self.other().map(Text::as_str))
+        self.iban()
+            .map(Iban::as_str)
+            .or_else(|| self.other().map(Text::as_str))
     }
 }
 

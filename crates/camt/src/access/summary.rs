@@ -4,20 +4,30 @@ use crate::{CountAndSum, CountSumAndNet, Direction, Entry, NetAmount, Summary};
 use bankrail_iso20022::{NonNegativeDecimal, PlainDecimal};
 use bankrail_values::Decimal;
 
-/// The summary of entries: counts, sums and net, zeros when there are none. Beside entries, a sum of zero has the
-/// decimals of the sum of all.
+/// The summary of entries: counts, sums and net, zeros when there are none. Beside entries, a sum
+/// of zero has the decimals of the sum of all.
 ///
-/// `None` when a sum has more digits than the schema allows, or an entry is neither credit nor debit.
+/// `None` when a sum has more digits than the schema allows, or an entry is neither credit nor
+/// debit.
 #[must_use]
 pub fn summary_of(entries: &[Entry]) -> Option<Summary> {
-    summary_of_amounts(entries.iter().map(|entry| (&entry.direction, entry.amount.value())))
+    summary_of_amounts(
+        entries
+            .iter()
+            .map(|entry| (&entry.direction, entry.amount.value())),
+    )
 }
 
-/// The summary of entries of which only directions and amounts are known, as [`summary_of`] makes it.
+/// The summary of entries of which only directions and amounts are known, as [`summary_of`] makes
+/// it.
 #[must_use]
-pub fn summary_of_amounts<'a>(amounts: impl IntoIterator<Item = (&'a Direction, Decimal)>) -> Option<Summary> {
+pub fn summary_of_amounts<'a>(
+    amounts: impl IntoIterator<Item = (&'a Direction, Decimal)>,
+) -> Option<Summary> {
     let mut summary = RunningSummary::new();
-    amounts.into_iter().for_each(|(direction, amount)| summary.add(direction, amount));
+    amounts
+        .into_iter()
+        .for_each(|(direction, amount)| summary.add(direction, amount));
     summary.finish()
 }
 
@@ -57,10 +67,18 @@ impl RunningSummary {
         self.failed |= added.is_none();
     }
 
-    /// The summary; `None` when a sum has more digits than the schema allows, or an entry is neither credit nor debit.
+    /// The summary; `None` when a sum has more digits than the schema allows, or an entry is
+    /// neither credit nor debit.
     #[must_use]
     pub fn finish(self) -> Option<Summary> {
-        let Self { mut credits, mut debits, failed: false } = self else { return None };
+        let Self {
+            mut credits,
+            mut debits,
+            failed: false,
+        } = self
+        else {
+            return None;
+        };
         let net = credits.sum.checked_sub(debits.sum)?;
         let sum = credits.sum.checked_add(debits.sum)?;
         for total in [&mut credits, &mut debits] {
@@ -69,11 +87,18 @@ impl RunningSummary {
                 total.sum.rescale(sum.scale());
             }
         }
-        let direction = if net.is_sign_negative() && !net.is_zero() { Direction::Debit } else { Direction::Credit };
+        let direction = if net.is_sign_negative() && !net.is_zero() {
+            Direction::Debit
+        } else {
+            Direction::Credit
+        };
         let all = CountSumAndNet {
             entries: Some((credits.count + debits.count).into()),
             sum: Some(PlainDecimal::new(sum).ok()?),
-            net: Some(NetAmount::new(NonNegativeDecimal::new(net.abs()).ok()?, direction)),
+            net: Some(NetAmount::new(
+                NonNegativeDecimal::new(net.abs()).ok()?,
+                direction,
+            )),
             ..CountSumAndNet::default()
         };
         Some(Summary {

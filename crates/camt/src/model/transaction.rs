@@ -7,7 +7,8 @@ record! {
     Transaction = "EntryTransaction8" {
         /// The references of the transaction.
         references: 0..1 Box<References> = "Refs",
-        /// The amount, without a sign; as a rule in the currency of the account. See `EntryLine::amount`.
+        /// The amount, without a sign; as a rule in the currency of the account. See
+        /// `EntryLine::amount`.
         amount: 1..1 ~Amount = "Amt",
         /// Credit or debit, as seen from the account.
         direction: 1..1 ~Direction = "CdtDbtInd",

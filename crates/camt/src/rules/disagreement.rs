@@ -4,7 +4,8 @@ use bankrail_iso20022::{BrokenRule, FindingKind};
 use bankrail_values::Decimal;
 use std::fmt;
 
-/// A rule beyond the schema that a document breaks: a count, a sum or a currency that its parts contradict.
+/// A rule beyond the schema that a document breaks: a count, a sum or a currency that its parts
+/// contradict.
 ///
 /// ```
 /// use bankrail_camt::Disagreement;
@@ -38,7 +39,9 @@ pub enum Disagreement {
         summed: Decimal,
     },
     /// The summary states another net amount than credits less debits.
-    #[error("the summary states {stated} as net amount of {entries}, credits less debits are {summed}")]
+    #[error(
+        "the summary states {stated} as net amount of {entries}, credits less debits are {summed}"
+    )]
     NetAmount {
         /// Which entries.
         entries: CountedEntries,
@@ -125,17 +128,28 @@ impl fmt::Display for CountedEntries {
             Self::All => out.write_str("entries"),
             Self::Credit => out.write_str("credit entries"),
             Self::Debit => out.write_str("debit entries"),
-            Self::BankTransactionCode { domain, proprietary, issuer } => {
+            Self::BankTransactionCode {
+                domain,
+                proprietary,
+                issuer,
+            } => {
                 out.write_str("entries of ")?;
                 match (domain, proprietary) {
                     (None, None) => out.write_str("no bank transaction code")?,
                     (Some(domain), None) => write!(out, "the bank transaction code {domain}")?,
-                    (None, Some(own)) => write!(out, "the proprietary bank transaction code {own}")?,
+                    (None, Some(own)) => {
+                        write!(out, "the proprietary bank transaction code {own}")?
+                    }
                     (Some(domain), Some(own)) => {
-                        write!(out, "the bank transaction code {domain} and the proprietary one {own}")?;
+                        write!(
+                            out,
+                            "the bank transaction code {domain} and the proprietary one {own}"
+                        )?;
                     }
                 }
-                issuer.as_ref().map_or(Ok(()), |issuer| write!(out, " of {issuer}"))
+                issuer
+                    .as_ref()
+                    .map_or(Ok(()), |issuer| write!(out, " of {issuer}"))
             }
         }
     }

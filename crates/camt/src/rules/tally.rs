@@ -14,7 +14,8 @@ pub(super) struct Tally {
     all: Totals,
     /// The totals of the bank transaction codes that the summary states, in its order.
     stated: Vec<Stated>,
-    /// The index of each code in `stated`; `None` for a code that is stated twice, whose totals are not compared.
+    /// The index of each code in `stated`; `None` for a code that is stated twice, whose totals are
+    /// not compared.
     places: HashMap<String, Option<usize>>,
 }
 
@@ -38,8 +39,8 @@ struct Totals {
 }
 
 impl Tally {
-    /// Starts the totals. The summary comes before the entries and names the codes whose entries are counted
-    /// separately, so memory grows with its codes, not with those of the entries.
+    /// Starts the totals. The summary comes before the entries and names the codes whose entries
+    /// are counted separately, so memory grows with its codes, not with those of the entries.
     pub(super) fn expect(&mut self, summary: &Summary) {
         if self.all.count() > 0 {
             return;
@@ -48,7 +49,10 @@ impl Tally {
             let place = Some(self.stated.len());
             let places = self.places.entry(key(&total.bank_transaction_code));
             places.and_modify(|place| *place = None).or_insert(place);
-            self.stated.push(Stated { forecast: total.forecast, totals: Totals::default() });
+            self.stated.push(Stated {
+                forecast: total.forecast,
+                totals: Totals::default(),
+            });
         }
     }
 
@@ -83,15 +87,34 @@ impl Tally {
             (CountedEntries::Debit, &summary.debits, self.all.debits),
         ];
         for (which, stated, counted) in halves {
-            let Some(CountAndSum { entries, sum, .. }) = stated else { continue };
+            let Some(CountAndSum { entries, sum, .. }) = stated else {
+                continue;
+            };
             let summed = self.all.sum().map(|_| counted.sum);
-            compare(&which, entries.as_ref(), *sum, counted.count, summed, &mut found);
+            compare(
+                &which,
+                entries.as_ref(),
+                *sum,
+                counted.count,
+                summed,
+                &mut found,
+            );
         }
-        let totals = summary.by_bank_transaction_code.iter().zip(&self.stated).enumerate();
+        let totals = summary
+            .by_bank_transaction_code
+            .iter()
+            .zip(&self.stated)
+            .enumerate();
         for (place, (total, stated)) in totals {
             if self.places.get(&key(&total.bank_transaction_code)) == Some(&Some(place)) {
                 let which = named(&total.bank_transaction_code);
-                stated.totals.compare(&which, total.entries.as_ref(), total.sum, total.net.as_ref(), &mut found);
+                stated.totals.compare(
+                    &which,
+                    total.entries.as_ref(),
+                    total.sum,
+                    total.net.as_ref(),
+                    &mut found,
+                );
             }
         }
         found
@@ -118,7 +141,9 @@ impl Totals {
     /// The sum of all, where there is one.
     fn sum(&self) -> Option<Decimal> {
         let known = !self.overflown && self.others == 0;
-        known.then(|| self.credits.sum.checked_add(self.debits.sum)).flatten()
+        known
+            .then(|| self.credits.sum.checked_add(self.debits.sum))
+            .flatten()
     }
 
     fn compare(
@@ -130,12 +155,18 @@ impl Totals {
         found: &mut Vec<Disagreement>,
     ) {
         compare(which, entries, sum, self.count(), self.sum(), found);
-        let summed = self.sum().and_then(|_| self.credits.sum.checked_sub(self.debits.sum));
+        let summed = self
+            .sum()
+            .and_then(|_| self.credits.sum.checked_sub(self.debits.sum));
         if let (Some(net), Some(summed)) = (net, summed)
             && let Some(stated) = net.direction.apply(net.amount.value())
             && stated != summed
         {
-            found.push(Disagreement::NetAmount { entries: which.clone(), stated, summed });
+            found.push(Disagreement::NetAmount {
+                entries: which.clone(),
+                stated,
+                summed,
+            });
         }
     }
 }
@@ -151,26 +182,46 @@ fn compare(
     if let Some(stated) = entries.and_then(Digits::to_number)
         && stated != counted
     {
-        found.push(Disagreement::EntryCount { entries: which.clone(), stated, counted });
+        found.push(Disagreement::EntryCount {
+            entries: which.clone(),
+            stated,
+            counted,
+        });
     }
     if let (Some(stated), Some(summed)) = (sum, summed)
         && stated.value() != summed
     {
-        found.push(Disagreement::EntrySum { entries: which.clone(), stated: stated.value(), summed });
+        found.push(Disagreement::EntrySum {
+            entries: which.clone(),
+            stated: stated.value(),
+            summed,
+        });
     }
 }
 
-/// A key for a bank transaction code. Each part follows a character that XML does not have, so that keys are
-/// unambiguous.
+/// A key for a bank transaction code. Each part follows a character that XML does not have, so that
+/// keys are unambiguous.
 fn key(code: &BankTransactionCode) -> String {
     let mut key = String::new();
     if let Some(domain) = &code.domain {
         let family = &domain.family;
-        key.extend(["\u{1}", domain.code.as_str(), "\u{2}", family.code.as_str(), "\u{3}", family.sub_family.as_str()]);
+        key.extend([
+            "\u{1}",
+            domain.code.as_str(),
+            "\u{2}",
+            family.code.as_str(),
+            "\u{3}",
+            family.sub_family.as_str(),
+        ]);
     }
     if let Some(proprietary) = &code.proprietary {
         key.extend(["\u{4}", proprietary.code.as_str()]);
-        key.extend(proprietary.issuer.iter().flat_map(|issuer| ["\u{5}", issuer.as_str()]));
+        key.extend(
+            proprietary
+                .issuer
+                .iter()
+                .flat_map(|issuer| ["\u{5}", issuer.as_str()]),
+        );
     }
     key
 }
@@ -179,7 +230,11 @@ fn key(code: &BankTransactionCode) -> String {
 fn named(code: &BankTransactionCode) -> CountedEntries {
     let domain = code.domain.as_ref().map(|domain| {
         let family = &domain.family;
-        let codes = [domain.code.as_str(), family.code.as_str(), family.sub_family.as_str()];
+        let codes = [
+            domain.code.as_str(),
+            family.code.as_str(),
+            family.sub_family.as_str(),
+        ];
         codes.map(shown).join("/").into()
     });
     let own = code.proprietary.as_ref();

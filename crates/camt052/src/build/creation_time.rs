@@ -8,7 +8,8 @@ use std::fmt;
 const FRACTION_DIGITS: u8 = 3;
 const EXPECTED: &str = "a creation time with fraction digits and offset";
 
-/// When a report was created, `CreDtTm`: a time with fraction digits and offset (Specification: "Statement payload").
+/// When a report was created, `CreDtTm`: a time with fraction digits and offset (Specification:
+/// "Statement payload").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreationTime(DateTime);
 
@@ -24,7 +25,9 @@ impl CreationTime {
     /// # Errors
     /// [`ValueError`] for any other text.
     pub fn parse(text: &str) -> Result<Self, ValueError> {
-        DateTime::parse(text).map_err(|_| ValueError::new(EXPECTED, text))?.try_into()
+        DateTime::parse(text)
+            .map_err(|_| ValueError::new(EXPECTED, text))?
+            .try_into()
     }
 }
 

@@ -3,9 +3,10 @@
 use super::BuildError;
 use super::report::{amount, direction};
 use bankrail_camt::{
-    AccountId, BankTransactionCode, BankTransactionDomain, BankTransactionFamily, CounterpartyAccount, Date,
-    DateOrDateTime, Direction, Entry, EntryDetails, EntryStatus, OtherAccountId, Party, ProprietaryReference,
-    References, Remittance, Text, Transaction, TransactionParties,
+    AccountId, BankTransactionCode, BankTransactionDomain, BankTransactionFamily,
+    CounterpartyAccount, Date, DateOrDateTime, Direction, Entry, EntryDetails, EntryStatus,
+    OtherAccountId, Party, ProprietaryReference, References, Remittance, Text, Transaction,
+    TransactionParties,
 };
 use bankrail_values::Money;
 
@@ -35,12 +36,17 @@ pub struct EntryBuilder {
 }
 
 impl EntryBuilder {
-    /// An entry of an amount, negative for a debit, booked on a day that is also its value date. Its bank transaction
-    /// codes are those of a domestic credit transfer: received, `PMNT`, `RCDT`, `DMCT` (Specification: Statement
-    /// payload, observed), or for a debit issued, `PMNT`, `ICDT`, `DMCT`.
+    /// An entry of an amount, negative for a debit, booked on a day that is also its value date.
+    /// Its bank transaction codes are those of a domestic credit transfer: received, `PMNT`,
+    /// `RCDT`, `DMCT` (Specification: Statement payload, observed), or for a debit issued, `PMNT`,
+    /// `ICDT`, `DMCT`.
     #[must_use]
     pub fn new(amount: Money, booked: bankrail_values::Date) -> Self {
-        let family = if direction(amount) == Direction::Debit { "ICDT" } else { "RCDT" };
+        let family = if direction(amount) == Direction::Debit {
+            "ICDT"
+        } else {
+            "RCDT"
+        };
         Self {
             amount,
             booked,
@@ -85,7 +91,9 @@ impl EntryBuilder {
     /// One more `Refs/Prtry` with its kind.
     #[must_use]
     pub fn reference(mut self, kind: &str, reference: &str) -> Self {
-        self.references.proprietary.push(ProprietaryReference::new(kind.into(), reference.into()));
+        self.references
+            .proprietary
+            .push(ProprietaryReference::new(kind.into(), reference.into()));
         self
     }
 
@@ -110,8 +118,8 @@ impl EntryBuilder {
         self
     }
 
-    /// `RmtInf/Ustrd`, cut into pieces of 140 code points, which [`Entry::narrative`] joins again. An empty text writes
-    /// nothing.
+    /// `RmtInf/Ustrd`, cut into pieces of 140 code points, which [`Entry::narrative`] joins again.
+    /// An empty text writes nothing.
     #[must_use]
     pub fn narrative(mut self, text: &str) -> Self {
         text.clone_into(&mut self.narrative);
@@ -121,7 +129,8 @@ impl EntryBuilder {
     /// The entry.
     ///
     /// # Errors
-    /// [`BuildError::Amount`]. Texts are checked by [`ReportBuilder::build`](crate::ReportBuilder::build).
+    /// [`BuildError::Amount`]. Texts are checked by
+    /// [`ReportBuilder::build`](crate::ReportBuilder::build).
     pub fn build(self) -> Result<Entry, BuildError> {
         let direction = direction(self.amount);
         let amount = amount(self.amount)?;
@@ -145,7 +154,10 @@ impl EntryBuilder {
         }
         let [domain, family, sub_family] = self.code.map(Text::from);
         let mut code = BankTransactionCode::default();
-        code.domain = Some(BankTransactionDomain::new(domain, BankTransactionFamily::new(family, sub_family)));
+        code.domain = Some(BankTransactionDomain::new(
+            domain,
+            BankTransactionFamily::new(family, sub_family),
+        ));
         let mut entry = Entry::new(amount, direction, EntryStatus::Booked, code);
         entry.booking_date = Some(DateOrDateTime::Date(Date::from(self.booked)));
         entry.value_date = Some(DateOrDateTime::Date(Date::from(self.value_date)));

@@ -4,9 +4,9 @@ use super::written::{TAIL, WrittenEntry, WrittenReport};
 use super::{BuildError, CreationTime};
 use crate::{Document, Report};
 use bankrail_camt::{
-    Account, AccountId, Amount, Balance, BalanceCode, BalanceSubType, BalanceType, BalanceTypeCode, CurrencyCode, Date,
-    DateOrDateTime, DateTime, Direction, Entry, GroupHeader, OtherAccountId, ReportingSource, Summary, summary_of,
-    summary_of_amounts,
+    Account, AccountId, Amount, Balance, BalanceCode, BalanceSubType, BalanceType, BalanceTypeCode,
+    CurrencyCode, Date, DateOrDateTime, DateTime, Direction, Entry, GroupHeader, OtherAccountId,
+    ReportingSource, Summary, summary_of, summary_of_amounts,
 };
 use bankrail_values::{Currency, Money, SimpleUuid};
 
@@ -98,7 +98,8 @@ impl ReportBuilder {
         self
     }
 
-    /// The sub-type of the balance. Specification: Statement payload, observed `Current`, the default.
+    /// The sub-type of the balance. Specification: Statement payload, observed `Current`, the
+    /// default.
     #[must_use]
     pub fn balance_sub_type(mut self, sub_type: impl Into<String>) -> Self {
         self.balance_sub_type = sub_type.into();
@@ -112,8 +113,8 @@ impl ReportBuilder {
         self
     }
 
-    /// Allows a currency that ISO 4217 does not list, such as a historic one. Default: it is refused (Specification:
-    /// "Statement payload").
+    /// Allows a currency that ISO 4217 does not list, such as a historic one. Default: it is
+    /// refused (Specification: "Statement payload").
     #[must_use]
     pub fn allow_unlisted_currency(mut self) -> Self {
         self.unlisted_currency = true;
@@ -139,7 +140,11 @@ impl ReportBuilder {
         BuildError: From<E::Error>,
     {
         // Entries are large: the memory of a list of them is used again.
-        match entries.into_iter().map(E::try_into).collect::<Result<Vec<_>, _>>() {
+        match entries
+            .into_iter()
+            .map(E::try_into)
+            .collect::<Result<Vec<_>, _>>()
+        {
             Ok(entries) if self.entries.is_empty() => self.entries = entries,
             Ok(entries) => self.entries.extend(entries),
             Err(error) => {
@@ -168,19 +173,36 @@ impl ReportBuilder {
         whole(header, report, summary)
     }
 
-    /// The text of the report with these entries in place of the builder's. It is that of [`ReportBuilder::build`] with
-    /// the same entries; only what stands before the entries is made and checked.
+    /// The text of the report with these entries in place of the builder's. It is that of
+    /// [`ReportBuilder::build`] with the same entries; only what stands before the entries is made
+    /// and checked.
     ///
     /// # Errors
     /// [`BuildError`] when a value does not fit the message.
-    pub fn build_around<'a>(self, entries: &'a [&'a WrittenEntry]) -> Result<WrittenReport<'a>, BuildError> {
+    pub fn build_around<'a>(
+        self,
+        entries: &'a [&'a WrittenEntry],
+    ) -> Result<WrittenReport<'a>, BuildError> {
         let own = self.balance.currency();
-        if let Some(other) = entries.iter().map(|entry| entry.amount().currency()).find(|found| *found != own) {
-            return Err(BuildError::Currency { account: own, found: other.to_string() });
+        if let Some(other) = entries
+            .iter()
+            .map(|entry| entry.amount().currency())
+            .find(|found| *found != own)
+        {
+            return Err(BuildError::Currency {
+                account: own,
+                found: other.to_string(),
+            });
         }
-        let summary = summary_of_amounts(entries.iter().map(|entry| (entry.direction(), entry.amount().amount())));
+        let summary = summary_of_amounts(
+            entries
+                .iter()
+                .map(|entry| (entry.direction(), entry.amount().amount())),
+        );
         let (header, report) = self.head()?;
-        let mut head = whole(header, report, summary)?.to_xml().map_err(|_| BuildError::Unfaithful)?;
+        let mut head = whole(header, report, summary)?
+            .to_xml()
+            .map_err(|_| BuildError::Unfaithful)?;
         head.truncate(head.strip_suffix(TAIL).ok_or(BuildError::Unfaithful)?.len());
         Ok(WrittenReport { head, entries })
     }
@@ -223,8 +245,14 @@ impl ReportBuilder {
 }
 
 /// The checked document of one report with its summary.
-fn whole(header: GroupHeader, mut report: Report, summary: Option<Summary>) -> Result<Document, BuildError> {
-    report.summary = Some(Box::new(summary.ok_or(BuildError::Sum(bankrail_values::MoneyError::Overflow))?));
+fn whole(
+    header: GroupHeader,
+    mut report: Report,
+    summary: Option<Summary>,
+) -> Result<Document, BuildError> {
+    report.summary = Some(Box::new(
+        summary.ok_or(BuildError::Sum(bankrail_values::MoneyError::Overflow))?,
+    ));
     let mut document = Document::new(vec![report]);
     document.group_header = Some(header);
     match document.check_schema() {
@@ -239,7 +267,10 @@ fn refused(entry: &Entry, account: Currency) -> Option<BuildError> {
     if found.is_some_and(|found| found.as_str() == account.as_str()) {
         return None;
     }
-    Some(BuildError::Currency { account, found: found.map_or_else(|| "none".to_owned(), ToString::to_string) })
+    Some(BuildError::Currency {
+        account,
+        found: found.map_or_else(|| "none".to_owned(), ToString::to_string),
+    })
 }
 
 /// The amount without its sign.
@@ -249,5 +280,9 @@ pub(super) fn amount(money: Money) -> Result<Amount, BuildError> {
 
 /// The direction of an amount; zero is a credit.
 pub(super) fn direction(money: Money) -> Direction {
-    if money.amount().is_sign_negative() && !money.amount().is_zero() { Direction::Debit } else { Direction::Credit }
+    if money.amount().is_sign_negative() && !money.amount().is_zero() {
+        Direction::Debit
+    } else {
+        Direction::Credit
+    }
 }

@@ -14,7 +14,8 @@ const HEAD: &str = concat!(
 pub(super) const TAIL: &str = "</Rpt></BkToCstmrAcctRpt></Document>";
 const ENTRY: (&str, &str) = ("<Ntry>", "</Ntry>");
 
-/// The element `Ntry` of an entry, as this crate has written it, and the figures that a summary counts.
+/// The element `Ntry` of an entry, as this crate has written it, and the figures that a summary
+/// counts.
 ///
 /// Such an entry goes into a report as it is, without being read, checked and written again:
 /// [`ReportBuilder::build_around`].
@@ -26,32 +27,58 @@ pub struct WrittenEntry {
 }
 
 impl WrittenEntry {
-    /// Writes an entry. It makes sure that a report can have the entry, and that the entry is the same when it is read
-    /// again.
+    /// Writes an entry. It makes sure that a report can have the entry, and that the entry is the
+    /// same when it is read again.
     ///
     /// # Errors
     /// [`BuildError`] if the message cannot carry the entry.
     pub fn new(entry: &Entry) -> Result<Self, BuildError> {
-        let currency = entry.amount.currency().and_then(CurrencyCode::to_currency).ok_or(BuildError::Unfaithful)?;
+        let currency = entry
+            .amount
+            .currency()
+            .and_then(CurrencyCode::to_currency)
+            .ok_or(BuildError::Unfaithful)?;
         let any = SimpleUuid::from_random_bytes([0; 16]);
-        let ids = ReportIds { message: any, report: any };
-        let created_at = "1970-01-01T00:00:00.000Z".parse().expect("a constant that is a time");
-        let (nothing, day) = (Money::new(Decimal::ZERO, currency), Timestamp::UNIX_EPOCH.date());
-        let report = ReportBuilder::new(ids, "0", created_at, "0", nothing, day).entry(entry.clone());
-        let xml = report.build()?.to_xml().map_err(|_| BuildError::Unfaithful)?;
+        let ids = ReportIds {
+            message: any,
+            report: any,
+        };
+        let created_at = "1970-01-01T00:00:00.000Z"
+            .parse()
+            .expect("a constant that is a time");
+        let (nothing, day) = (
+            Money::new(Decimal::ZERO, currency),
+            Timestamp::UNIX_EPOCH.date(),
+        );
+        let report =
+            ReportBuilder::new(ids, "0", created_at, "0", nothing, day).entry(entry.clone());
+        let xml = report
+            .build()?
+            .to_xml()
+            .map_err(|_| BuildError::Unfaithful)?;
         let place = xml.find(ENTRY.0).zip(xml.rfind(ENTRY.1));
-        let xml = place.and_then(|(from, to)| xml.get(from..to + ENTRY.1.len())).ok_or(BuildError::Unfaithful)?;
+        let xml = place
+            .and_then(|(from, to)| xml.get(from..to + ENTRY.1.len()))
+            .ok_or(BuildError::Unfaithful)?;
         let amount = Money::new(entry.amount.value(), currency);
         let written = Self::assume_written(xml.to_owned(), amount, entry.direction.clone());
-        if written.read().as_ref() == Some(entry) { Ok(written) } else { Err(BuildError::Unfaithful) }
+        if written.read().as_ref() == Some(entry) {
+            Ok(written)
+        } else {
+            Err(BuildError::Unfaithful)
+        }
     }
 
-    /// The entry with what [`WrittenEntry::xml`], [`WrittenEntry::amount`] and [`WrittenEntry::direction`] gave. The
-    /// caller vouches that they are unchanged, for example by a checksum that is stored beside them: nothing is
-    /// checked.
+    /// The entry with what [`WrittenEntry::xml`], [`WrittenEntry::amount`] and
+    /// [`WrittenEntry::direction`] gave. The caller vouches that they are unchanged, for example by
+    /// a checksum that is stored beside them: nothing is checked.
     #[must_use]
     pub fn assume_written(xml: String, amount: Money, direction: Direction) -> Self {
-        Self { xml, amount, direction }
+        Self {
+            xml,
+            amount,
+            direction,
+        }
     }
 
     /// The element `Ntry`. Its namespace is that of the message.
@@ -75,11 +102,16 @@ impl WrittenEntry {
     /// The entry; `None` if the text is not that of one entry.
     #[must_use]
     pub fn read(&self) -> Option<Entry> {
-        // The length was bounded when it was written; a small entry may have parts that take more memory than text.
+        // The length was bounded when it was written; a small entry may have parts that take more
+        // memory than text.
         let limits = ReadLimits::default().memory_per_byte(usize::MAX);
         let document = [HEAD, &self.xml, TAIL].concat();
         let parsed = Document::parse_with(document, &ReadOptions::default().limits(limits)).ok()?;
-        let mut entries = parsed.document.reports.into_iter().flat_map(|report| report.entries);
+        let mut entries = parsed
+            .document
+            .reports
+            .into_iter()
+            .flat_map(|report| report.entries);
         entries.next().filter(|_| entries.next().is_none())
     }
 }
@@ -95,6 +127,8 @@ impl WrittenReport<'_> {
     /// The parts of the XML text, one behind the other.
     pub fn parts(&self) -> impl Iterator<Item = &str> {
         let entries = self.entries.iter().map(|entry| entry.xml());
-        std::iter::once(&*self.head).chain(entries).chain(std::iter::once(TAIL))
+        std::iter::once(&*self.head)
+            .chain(entries)
+            .chain(std::iter::once(TAIL))
     }
 }

@@ -11,19 +11,30 @@ const VALUES: u64 = 1_500;
 fn what_is_written_is_read_again_or_refused() {
     let (mut written, mut refused, mut kept) = (0, 0, 0);
     for seed in 0..VALUES {
-        let mut dice = bytes(seed ^ 0x5EED, 200).into_iter().map(usize::from).cycle();
-        let mut roll = move |sides: usize| (dice.next().unwrap() * 256 + dice.next().unwrap()) % sides.max(1);
-        let document = if seed % 50 == 0 { full(seed) } else { numbered(seed) };
+        let mut dice = bytes(seed ^ 0x5EED, 200)
+            .into_iter()
+            .map(usize::from)
+            .cycle();
+        let mut roll =
+            move |sides: usize| (dice.next().unwrap() * 256 + dice.next().unwrap()) % sides.max(1);
+        let document = if seed % 50 == 0 {
+            full(seed)
+        } else {
+            numbered(seed)
+        };
         let mut value = serde_json::to_value(&document).unwrap();
         for _ in 0..=roll(3) {
             let place = roll(places(&value));
             change(&mut value, &mut { place }, &mut roll);
         }
         // Most changes still give a value of the model; the others are not for the writer.
-        let Ok(document) = serde_json::from_value::<Document>(value.clone()) else { continue };
+        let Ok(document) = serde_json::from_value::<Document>(value.clone()) else {
+            continue;
+        };
         match document.to_xml() {
             Ok(xml) => {
-                let again = Document::parse(&xml).unwrap_or_else(|error| panic!("{seed}: {error:?}\n{value}\n{xml}"));
+                let again = Document::parse(&xml)
+                    .unwrap_or_else(|error| panic!("{seed}: {error:?}\n{value}\n{xml}"));
                 assert_eq!(again.document, document, "{seed}\n{xml}");
                 assert_eq!(again.document.to_xml().unwrap(), xml, "{seed}");
                 written += 1;
@@ -33,7 +44,10 @@ fn what_is_written_is_read_again_or_refused() {
             Err(_) => refused += 1,
         }
     }
-    assert!(written > 300 && refused > 100 && kept > 30, "{written} written, {kept} with extras, {refused} refused");
+    assert!(
+        written > 300 && refused > 100 && kept > 30,
+        "{written} written, {kept} with extras, {refused} refused"
+    );
 }
 
 /// How many places of a value can be changed.
@@ -53,7 +67,9 @@ fn change(value: &mut Value, place: &mut usize, roll: &mut impl FnMut(usize) -> 
     }
     *place -= 1;
     match value {
-        Value::Object(members) => members.values_mut().any(|member| change(member, place, roll)),
+        Value::Object(members) => members
+            .values_mut()
+            .any(|member| change(member, place, roll)),
         Value::Array(items) => items.iter_mut().any(|item| change(item, place, roll)),
         _ => false,
     }
@@ -133,7 +149,9 @@ fn extras(roll: &mut impl FnMut(usize) -> usize) -> Value {
         let part = match roll(8) {
             0..4 => json!({"xml": odd_xml(roll)}),
             4 | 5 => json!({"text": odd_text(roll)}),
-            6 => json!({"attribute": {"name": "x:y", "namespace": "urn:x", "value": odd_text(roll)}}),
+            6 => {
+                json!({"attribute": {"name": "x:y", "namespace": "urn:x", "value": odd_text(roll)}})
+            }
             _ => {
                 let name = ["a", "Ccy", "xmlns", "b c", "xml:lang"][roll(5)];
                 json!({"attribute": {"name": name, "value": "1"}})
@@ -145,6 +163,15 @@ fn extras(roll: &mut impl FnMut(usize) -> usize) -> Value {
 }
 
 fn odd_xml(roll: &mut impl FnMut(usize) -> usize) -> String {
-    let sound = ["<Foo/>", "<Foo a=\"1\">x<Bar/></Foo>", "<a xmlns=\"urn:a\"/>", "<Sts x='1'/>"];
-    if roll(3) == 0 { odd_text(roll) } else { sound[roll(sound.len())].to_owned() }
+    let sound = [
+        "<Foo/>",
+        "<Foo a=\"1\">x<Bar/></Foo>",
+        "<a xmlns=\"urn:a\"/>",
+        "<Sts x='1'/>",
+    ];
+    if roll(3) == 0 {
+        odd_text(roll)
+    } else {
+        sound[roll(sound.len())].to_owned()
+    }
 }

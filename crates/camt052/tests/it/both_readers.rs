@@ -15,9 +15,15 @@ type Outcome = Result<(Document, Vec<Finding>), String>;
 type Counted = (Outcome, usize, usize);
 
 fn outcome(
-    (read, taken, declined): (Result<bankrail_camt052::Parsed, bankrail_camt052::ReadError>, usize, usize),
+    (read, taken, declined): (
+        Result<bankrail_camt052::Parsed, bankrail_camt052::ReadError>,
+        usize,
+        usize,
+    ),
 ) -> Counted {
-    let outcome = read.map(|parsed| (parsed.document, parsed.findings)).map_err(|error| format!("{error:?}"));
+    let outcome = read
+        .map(|parsed| (parsed.document, parsed.findings))
+        .map_err(|error| format!("{error:?}"));
     (outcome, taken, declined)
 }
 
@@ -26,7 +32,11 @@ fn in_memory(xml: &str, options: ReadOptions, fast: bool) -> Counted {
 }
 
 fn in_pieces(xml: &str, piece: usize, options: ReadOptions, fast: bool) -> Counted {
-    outcome(read_counting(BufReader::with_capacity(piece, xml.as_bytes()), &options, fast))
+    outcome(read_counting(
+        BufReader::with_capacity(piece, xml.as_bytes()),
+        &options,
+        fast,
+    ))
 }
 
 /// Reads a text with and without the fast reader, and as a stream.
@@ -38,7 +48,11 @@ fn assert_same(xml: &str, options: ReadOptions) -> (usize, usize) {
     let (with, streamed, _) = in_pieces(xml, 1 << 20, options, true);
     assert_eq!(with, in_pieces(xml, 1 << 20, options, false).0, "{xml}");
     // Pieces shorter than an element, most tags whole or not.
-    assert_eq!(in_pieces(xml, 61, options, true).0, in_pieces(xml, 61, options, false).0, "{xml}");
+    assert_eq!(
+        in_pieces(xml, 61, options, true).0,
+        in_pieces(xml, 61, options, false).0,
+        "{xml}"
+    );
     // An element that is complete in one piece of the source is scanned, too.
     if with.is_ok() && declined == 0 && xml.len() < 16_384 {
         assert_eq!(scanned, streamed, "{xml}");
@@ -94,7 +108,12 @@ pub(crate) fn mutated(xml: &str, place: usize, change: usize) -> String {
     while !xml.is_char_boundary(end) {
         end += 1;
     }
-    format!("{}{}{}", &xml[..start], CHANGES[change % CHANGES.len()], &xml[end..])
+    format!(
+        "{}{}{}",
+        &xml[..start],
+        CHANGES[change % CHANGES.len()],
+        &xml[end..]
+    )
 }
 
 proptest! {
@@ -132,14 +151,28 @@ proptest! {
     }
 }
 
-/// The document with every element under the prefix `p`, which `root` declares beside other namespaces.
+/// The document with every element under the prefix `p`, which `root` declares beside other
+/// namespaces.
 fn prefixed(xml: &str, root: usize) -> String {
     const OURS: &str = "\"urn:iso:std:iso:20022:tech:xsd:camt.052.001.06\"";
-    let others = ["", " xmlns=\"urn:x\"", " xmlns=OURS", " xmlns:q=OURS", " xmlns:q=\"urn:x\" xmlns:pp=OURS"];
-    let named = xml.replace("</", "\u{1}").replace("<?", "\u{2}").replace('<', "<p:");
+    let others = [
+        "",
+        " xmlns=\"urn:x\"",
+        " xmlns=OURS",
+        " xmlns:q=OURS",
+        " xmlns:q=\"urn:x\" xmlns:pp=OURS",
+    ];
+    let named = xml
+        .replace("</", "\u{1}")
+        .replace("<?", "\u{2}")
+        .replace('<', "<p:");
     let named = named.replace('\u{1}', "</p:").replace('\u{2}', "<?");
     let others = others[root % others.len()].replace("OURS", OURS);
-    named.replacen(&format!(" xmlns={OURS}"), &format!(" xmlns:p={OURS}{others}"), 1)
+    named.replacen(
+        &format!(" xmlns={OURS}"),
+        &format!(" xmlns:p={OURS}{others}"),
+        1,
+    )
 }
 
 /// Uses another prefix, or binds one again, at one element.
@@ -150,12 +183,19 @@ fn rebound(xml: &str, place: usize, change: usize) -> String {
     }
     let start = tags[place % tags.len()];
     let name = xml[start + 3..].split([' ', '>', '/']).next().unwrap();
-    let end = xml[start..].find(&format!("</p:{name}>")).map_or(xml.len(), |end| start + end);
-    let (before, tag, rest) = (&xml[..start], &xml[start + 3 + name.len()..end], &xml[end..]);
+    let end = xml[start..]
+        .find(&format!("</p:{name}>"))
+        .map_or(xml.len(), |end| start + end);
+    let (before, tag, rest) = (
+        &xml[..start],
+        &xml[start + 3 + name.len()..end],
+        &xml[end..],
+    );
     let prefix = ["p:", "", "q:", "pp:", "x:"][change % 5];
     let ours = "urn:iso:std:iso:20022:tech:xsd:camt.052.001.06";
     let binding = match change / 5 % 8 {
-        0 => format!(" xmlns:{}=\"{ours}\"", prefix.trim_end_matches(':')).replace("xmlns:=", "xmlns="),
+        0 => format!(" xmlns:{}=\"{ours}\"", prefix.trim_end_matches(':'))
+            .replace("xmlns:=", "xmlns="),
         1 => " xmlns:p=\"urn:x\"".to_owned(),
         2 => format!(" xmlns:q=\"{ours}\""),
         3 => " xmlns=\"\"".to_owned(),
@@ -190,7 +230,8 @@ proptest! {
     }
 }
 
-const ENTRY: &str = "<Ntry><Amt Ccy=\"AUD\">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>";
+const ENTRY: &str =
+    "<Ntry><Amt Ccy=\"AUD\">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>";
 
 fn report(entries: &str) -> String {
     format!(
@@ -205,23 +246,43 @@ fn the_fast_reader_takes_what_this_crate_writes() {
     let xml = report(&ENTRY.repeat(50));
     // The header, three parts of the report, the entries.
     const ALL: usize = 1 + 3 + 50;
-    for (xml, form) in [(xml.clone(), "compact"), (xml.replace("><", ">\n  <"), "indented")] {
-        assert_eq!(assert_same(&xml, ReadOptions::default()), (ALL, 0), "{form}");
+    for (xml, form) in [
+        (xml.clone(), "compact"),
+        (xml.replace("><", ">\n  <"), "indented"),
+    ] {
+        assert_eq!(
+            assert_same(&xml, ReadOptions::default()),
+            (ALL, 0),
+            "{form}"
+        );
     }
     for root in 0..5 {
         let xml = prefixed(&xml, root);
-        assert_eq!(assert_same(&xml, ReadOptions::default()), (ALL, 0), "{root}");
-        // An element without the prefix is read over events and does not affect its neighbours. Where it is not
-        // unknown, two of its children are read fast.
+        assert_eq!(
+            assert_same(&xml, ReadOptions::default()),
+            (ALL, 0),
+            "{root}"
+        );
+        // An element without the prefix is read over events and does not affect its neighbours.
+        // Where it is not unknown, two of its children are read fast.
         let read = if root == 2 { ALL - 1 + 2 } else { ALL - 1 };
-        let mixed = xml.replacen("<p:Ntry>", "<Ntry>", 1).replacen("</p:Ntry>", "</Ntry>", 1);
-        assert_eq!(assert_same(&mixed, ReadOptions::default()).0, read, "{root}");
+        let mixed = xml
+            .replacen("<p:Ntry>", "<Ntry>", 1)
+            .replacen("</p:Ntry>", "</Ntry>", 1);
+        assert_eq!(
+            assert_same(&mixed, ReadOptions::default()).0,
+            read,
+            "{root}"
+        );
     }
-    let narrative = "<AddtlNtryInf>a &lt; b <![CDATA[&& ]] > c]]> &gt; d &#13;\r\n</AddtlNtryInf></Ntry>";
+    let narrative =
+        "<AddtlNtryInf>a &lt; b <![CDATA[&& ]] > c]]> &gt; d &#13;\r\n</AddtlNtryInf></Ntry>";
     let xml = report(&ENTRY.replace("</Ntry>", narrative).repeat(50));
     assert_eq!(assert_same(&xml, ReadOptions::default()), (ALL, 0));
     for odd in ["<![CDATA[BO]]>OK", "<!-- </p:Ntry> -->BOOK<!-- -->"] {
-        let xml = prefixed(&report(&ENTRY.repeat(50)), 0).replace("BOOK", odd).replace("<p:Sts>", "<!-- - --><p:Sts>");
+        let xml = prefixed(&report(&ENTRY.repeat(50)), 0)
+            .replace("BOOK", odd)
+            .replace("<p:Sts>", "<!-- - --><p:Sts>");
         assert_eq!(assert_same(&xml, ReadOptions::default()), (ALL, 0));
     }
 }
@@ -239,9 +300,18 @@ fn an_entry_that_ends_in_a_later_piece_is_waited_for() {
     let odd = report(&ENTRY.repeat(2_000).replace("</Ntry>", "</Ntry >"));
     let (outcome, scanned, _) = in_pieces(&odd, 1 << 20, ReadOptions::default(), true);
     // Of two children of each entry, only where a piece ends within the start tag.
-    assert!(outcome.is_ok() && (4_000..=4 + 2 * 2_000).contains(&scanned), "{scanned}");
+    assert!(
+        outcome.is_ok() && (4_000..=4 + 2 * 2_000).contains(&scanned),
+        "{scanned}"
+    );
     // The reader does not wait for an end that is too far away.
-    let long = ENTRY.replace("</Ntry>", &format!("<AddtlNtryInf>{}</AddtlNtryInf></Ntry>", "x".repeat(2 * AHEAD)));
+    let long = ENTRY.replace(
+        "</Ntry>",
+        &format!(
+            "<AddtlNtryInf>{}</AddtlNtryInf></Ntry>",
+            "x".repeat(2 * AHEAD)
+        ),
+    );
     let long = report(&(ENTRY.repeat(2) + &long + ENTRY));
     let (outcome, scanned, declined) = in_pieces(&long, 1 << 20, ReadOptions::default(), true);
     assert!(outcome.is_ok());
@@ -256,7 +326,8 @@ fn elements_that_are_often_left_are_tried_now_and_then() {
     for left in [239, 240] {
         let xml = report(&(odd.repeat(left) + &ENTRY.repeat(100)));
         let (scanned, declined) = assert_same(&xml, ReadOptions::default());
-        // Two odd entries and each sixteenth, of all of which a child is taken; then a plain one after 15 at most.
+        // Two odd entries and each sixteenth, of all of which a child is taken; then a plain one
+        // after 15 at most.
         assert_eq!(declined, 2 + left / 16);
         assert!(scanned > 4 + left + (100 - 16), "{scanned}");
     }
@@ -273,8 +344,18 @@ fn an_odd_entry_does_not_spoil_its_neighbours() {
         (ENTRY.replace("BOOK", "BO<!-- -->OK"), 0),
         (ENTRY.replace("<Sts>", "<?p i?><Sts>"), 1),
         (ENTRY.replace("<Sts>", "<Sts >"), 1),
-        (ENTRY.replace("<Sts>BOOK</Sts>", "").replace("<Amt", "<Sts>BOOK</Sts><Amt"), 1),
-        (ENTRY.replace("Ntry>", "x:Ntry>").replace("<x:Ntry", "<x:Ntry xmlns:x=\"urn:x\""), 0),
+        (
+            ENTRY
+                .replace("<Sts>BOOK</Sts>", "")
+                .replace("<Amt", "<Sts>BOOK</Sts><Amt"),
+            1,
+        ),
+        (
+            ENTRY
+                .replace("Ntry>", "x:Ntry>")
+                .replace("<x:Ntry", "<x:Ntry xmlns:x=\"urn:x\""),
+            0,
+        ),
     ] {
         let xml = report(&format!("{}{odd}{}", ENTRY.repeat(10), ENTRY.repeat(10)));
         let (scanned, found) = assert_same(&xml, ReadOptions::default());
@@ -285,7 +366,10 @@ fn an_odd_entry_does_not_spoil_its_neighbours() {
 
 /// Values that the schema accepts, replaced by ones whose check digits or country are wrong.
 fn doubtful(xml: &str) -> String {
-    xml.replace("DE89", "DE88").replace("GB82", "GB83").replace("DEUTDEFF", "DEUTZZFF").replace("ABCDAU2S", "ABCDXX2S")
+    xml.replace("DE89", "DE88")
+        .replace("GB82", "GB83")
+        .replace("DEUTDEFF", "DEUTZZFF")
+        .replace("ABCDAU2S", "ABCDXX2S")
 }
 
 proptest! {
@@ -308,14 +392,18 @@ proptest! {
     }
 }
 
-/// The one finding of a real document is often a wrong check digit: it must not cost the fast reader.
+/// The one finding of a real document is often a wrong check digit: it must not cost the fast
+/// reader.
 #[test]
 fn what_is_wrong_beyond_the_schema_is_reported_by_the_fast_reader() {
     let party = |iban: &str| format!("<DbtrAcct><Id><IBAN>{iban}</IBAN></Id></DbtrAcct>");
-    let agent = "<RltdAgts><DbtrAgt><FinInstnId><BICFI>ABCDZZFF</BICFI></FinInstnId></DbtrAgt></RltdAgts>";
+    let agent =
+        "<RltdAgts><DbtrAgt><FinInstnId><BICFI>ABCDZZFF</BICFI></FinInstnId></DbtrAgt></RltdAgts>";
     let transaction = |iban: &str| {
         let parties = format!("<RltdPties>{}</RltdPties>", party(iban));
-        format!("<TxDtls><Amt Ccy=\"AUD\">2.00</Amt><CdtDbtInd>CRDT</CdtDbtInd>{parties}{agent}</TxDtls>")
+        format!(
+            "<TxDtls><Amt Ccy=\"AUD\">2.00</Amt><CdtDbtInd>CRDT</CdtDbtInd>{parties}{agent}</TxDtls>"
+        )
     };
     let details = format!(
         "<NtryDtls><Btch><NbOfTxs>3</NbOfTxs><TtlAmt Ccy=\"AUD\">5.00</TtlAmt></Btch>{}{}</NtryDtls>\
@@ -325,23 +413,45 @@ fn what_is_wrong_beyond_the_schema_is_reported_by_the_fast_reader() {
     );
     let entry = ENTRY.replace("AUD", "EUR").replace("</Ntry>", &details);
     let account = "<RltdAcct><Id><IBAN>GB83WEST12345698765432</IBAN></Id></RltdAcct>";
-    let plain = report(&format!("{account}{}", [ENTRY, &entry, ENTRY, &entry].concat()));
-    // In each of two entries: two wrong IBANs, three countries, count and total of the batch, the currency.
+    let plain = report(&format!(
+        "{account}{}",
+        [ENTRY, &entry, ENTRY, &entry].concat()
+    ));
+    // In each of two entries: two wrong IBANs, three countries, count and total of the batch, the
+    // currency.
     let expected = 1 + 2 * 8;
-    let forms = [plain.clone(), plain.replace("><", ">\n  <"), plain.replace("\n", "\r\n")];
-    let named = forms.iter().flat_map(|xml| (0..5).map(|root| prefixed(xml, root)));
+    let forms = [
+        plain.clone(),
+        plain.replace("><", ">\n  <"),
+        plain.replace("\n", "\r\n"),
+    ];
+    let named = forms
+        .iter()
+        .flat_map(|xml| (0..5).map(|root| prefixed(xml, root)));
     for xml in forms.iter().cloned().chain(named) {
         // Text in a comment or CDATA is not a tag and has no prefix.
-        let xml = xml.replace("Btch><", "Btch><!-- <p:x> --><").replace("BOOK", "<![CDATA[BOO]]>K");
+        let xml = xml
+            .replace("Btch><", "Btch><!-- <p:x> --><")
+            .replace("BOOK", "<![CDATA[BOO]]>K");
         let (taken, declined) = assert_same(&xml, ReadOptions::default());
         assert_eq!((taken, declined), (9, 0), "{xml}");
         let findings = Document::parse(&xml).unwrap().findings;
         assert_eq!(findings.len(), expected, "{findings:#?}");
         for finding in &findings {
-            let name = finding.path.rsplit('/').next().unwrap().split('[').next().unwrap();
+            let name = finding
+                .path
+                .rsplit('/')
+                .next()
+                .unwrap()
+                .split('[')
+                .next()
+                .unwrap();
             let offset = usize::try_from(finding.position.unwrap().offset).unwrap();
             let tag = xml[offset..].strip_prefix("<").unwrap();
-            assert!(tag.strip_prefix("p:").unwrap_or(tag).starts_with(name), "{finding:?}");
+            assert!(
+                tag.strip_prefix("p:").unwrap_or(tag).starts_with(name),
+                "{finding:?}"
+            );
         }
     }
 }
@@ -362,7 +472,8 @@ fn a_long_tag_is_refused_before_an_element_that_is_read_fast() {
 #[test]
 fn the_entry_without_memory_is_the_same_in_both_readers() {
     for per_byte in [0, 1, 2] {
-        let options = ReadOptions::default().limits(ReadLimits::default().memory_per_byte(per_byte));
+        let options =
+            ReadOptions::default().limits(ReadLimits::default().memory_per_byte(per_byte));
         assert_same(&report(&ENTRY.repeat(1_000)), options);
     }
 }

@@ -1,37 +1,57 @@
-//! Checking a document says what strict reading of the written document says, and what is read can be written.
+//! Checking a document says what strict reading of the written document says, and what is read can
+//! be written.
 
 use crate::both_readers::mutated;
 use crate::findings::document;
 use crate::invented::{bytes, numbered, strict};
 use crate::mutate::mutate;
 use crate::types::types;
-use bankrail_camt052::{Document, Finding, FindingKind, Parsed, ReadErrorKind, WriteError, WriteOptions};
+use bankrail_camt052::{
+    Document, Finding, FindingKind, Parsed, ReadErrorKind, WriteError, WriteOptions,
+};
 
-const ENTRY: &str = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
+const ENTRY: &str =
+    r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
 
 /// Documents that are changed when the environment does not say how many.
 const CHANGED: u64 = 400;
 
 fn kinds(findings: &[Finding]) -> Vec<(FindingKind, String)> {
-    findings.iter().map(|finding| (finding.kind.clone(), finding.path.clone())).collect()
+    findings
+        .iter()
+        .map(|finding| (finding.kind.clone(), finding.path.clone()))
+        .collect()
 }
 
-/// Writes what was read, which is always possible; the check of it says what strict reading of what was written says.
-/// False when it is not written by default, because something is missing.
+/// Writes what was read, which is always possible; the check of it says what strict reading of what
+/// was written says. False when it is not written by default, because something is missing.
 pub(crate) fn assert_checked_as_read(parsed: &Parsed, name: &str) -> bool {
-    let written = parsed.document.to_xml_with(&WriteOptions::default().incomplete(true));
+    let written = parsed
+        .document
+        .to_xml_with(&WriteOptions::default().incomplete(true));
     let written = written.unwrap_or_else(|error| panic!("{error}\n{name}"));
     let (read, refused) = match Document::parse_with(&written, &strict()) {
         Ok(again) => (again.findings, false),
         Err(error) => {
-            assert!(matches!(error.kind(), ReadErrorKind::Refused(_)), "{name}: {error}\n{written}");
+            assert!(
+                matches!(error.kind(), ReadErrorKind::Refused(_)),
+                "{name}: {error}\n{written}"
+            );
             (error.findings().to_vec(), true)
         }
     };
     let checked = parsed.document.check();
     assert_eq!(kinds(&checked), kinds(&read), "{name}\n{written}");
-    assert_eq!(checked.iter().any(|finding| finding.kind.is_schema()), refused, "{name}");
-    assert_eq!(parsed.document.check_schema(), checked.into_iter().find(|finding| finding.kind.is_schema()), "{name}");
+    assert_eq!(
+        checked.iter().any(|finding| finding.kind.is_schema()),
+        refused,
+        "{name}"
+    );
+    assert_eq!(
+        parsed.document.check_schema(),
+        checked.into_iter().find(|finding| finding.kind.is_schema()),
+        "{name}"
+    );
     match parsed.document.to_xml() {
         Ok(xml) => {
             assert_eq!(xml, written);
@@ -56,22 +76,32 @@ fn checking_says_what_strict_reading_of_the_written_document_says() {
             }
         }
         if seed % 4 == 3 {
-            let place = bytes(seed, 8).into_iter().fold(0_usize, |place, byte| place * 251 + usize::from(byte));
+            let place = bytes(seed, 8)
+                .into_iter()
+                .fold(0_usize, |place, byte| place * 251 + usize::from(byte));
             xml = mutated(&xml, place, usize::try_from(seed).unwrap());
         }
-        let Ok(parsed) = Document::parse(&xml) else { continue };
+        let Ok(parsed) = Document::parse(&xml) else {
+            continue;
+        };
         if assert_checked_as_read(&parsed, &format!("{seed}\n{xml}")) {
             compared += 1;
             found += u64::from(!parsed.document.check().is_empty());
         }
     }
-    assert!(compared > count / 3 && found > count / 8, "{compared} compared, {found} with findings");
+    assert!(
+        compared > count / 3 && found > count / 8,
+        "{compared} compared, {found} with findings"
+    );
 }
 
 #[test]
 fn what_stands_beside_the_schema_is_checked_at_its_place() {
     let dates = "<BookgDt><Dt>2021-07-29</Dt><DtTm>2021-07-29T10:00:00</DtTm></BookgDt><BkTxCd/>";
-    let lines = format!("<Strd>{}</Strd>", "<AddtlRmtInf>&lt;a&gt;</AddtlRmtInf>".repeat(5));
+    let lines = format!(
+        "<Strd>{}</Strd>",
+        "<AddtlRmtInf>&lt;a&gt;</AddtlRmtInf>".repeat(5)
+    );
     let details = format!(
         "<BkTxCd/><NtryDtls><TxDtls><Amt Ccy=\"AUD\">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><RmtInf>{lines}</RmtInf>\
          </TxDtls></NtryDtls>"
@@ -85,10 +115,19 @@ fn what_stands_beside_the_schema_is_checked_at_its_place() {
         ),
         (
             ENTRY.replace("<BkTxCd/>", dates),
-            vec![("expected one alternative, found DtTm", format!("{entry}/BookgDt/DtTm"))],
+            vec![(
+                "expected one alternative, found DtTm",
+                format!("{entry}/BookgDt/DtTm"),
+            )],
         ),
-        (ENTRY.replace("<Sts>", "<Own/><Sts>"), vec![("the schema has no element Own here", format!("{entry}/Own"))]),
-        (ENTRY.replace("<Sts>", "<Sts own='1'>"), vec![("the schema has no attribute own", format!("{entry}/Sts"))]),
+        (
+            ENTRY.replace("<Sts>", "<Own/><Sts>"),
+            vec![("the schema has no element Own here", format!("{entry}/Own"))],
+        ),
+        (
+            ENTRY.replace("<Sts>", "<Sts own='1'>"),
+            vec![("the schema has no attribute own", format!("{entry}/Sts"))],
+        ),
         (
             ENTRY.replace("<Sts>BOOK", "<Sts>a &lt; \"b\""),
             vec![("INFO, found \"a < \\\"b\\\"\"", format!("{entry}/Sts"))],
@@ -96,8 +135,14 @@ fn what_stands_beside_the_schema_is_checked_at_its_place() {
         (
             ENTRY.replace("<BkTxCd/>", &details),
             vec![
-                ("expected AddtlRmtInf at most 3 times", format!("{remittance}/AddtlRmtInf[4]")),
-                ("expected AddtlRmtInf at most 3 times", format!("{remittance}/AddtlRmtInf[5]")),
+                (
+                    "expected AddtlRmtInf at most 3 times",
+                    format!("{remittance}/AddtlRmtInf[4]"),
+                ),
+                (
+                    "expected AddtlRmtInf at most 3 times",
+                    format!("{remittance}/AddtlRmtInf[5]"),
+                ),
             ],
         ),
     ] {
@@ -107,14 +152,24 @@ fn what_stands_beside_the_schema_is_checked_at_its_place() {
         assert_eq!(kinds(&checked), kinds(&parsed.findings), "{odd}");
         assert_eq!(checked.len(), expected.len(), "{checked:?}");
         for (finding, (kind, path)) in checked.iter().zip(&expected) {
-            assert!(finding.kind.to_string().contains(kind) && finding.path == *path, "{finding}");
+            assert!(
+                finding.kind.to_string().contains(kind) && finding.path == *path,
+                "{finding}"
+            );
         }
     }
 }
 
 #[test]
 fn text_in_pieces_keeps_its_blanks() {
-    for odd in [" >", "\n&gt;", " <!--c-->b", "<?p?>\t<!--c--> <![CDATA[b]]> ", "\r\n&#13;x", " <!--c--> <x/> y"] {
+    for odd in [
+        " >",
+        "\n&gt;",
+        " <!--c-->b",
+        "<?p?>\t<!--c--> <![CDATA[b]]> ",
+        "\r\n&#13;x",
+        " <!--c--> <x/> y",
+    ] {
         let parsed = Document::parse(document("", &format!("{ENTRY}{odd}{ENTRY}"))).unwrap();
         assert!(assert_checked_as_read(&parsed, odd));
         let texts: Vec<&str> = parsed.document.reports[0]
@@ -126,13 +181,21 @@ fn text_in_pieces_keeps_its_blanks() {
                 _ => None,
             })
             .collect();
-        let plain = odd.replace("&gt;", ">").replace("<!--c-->", "").replace("<?p?>", "").replace("\r\n", "\n");
-        let plain = plain.replace("<![CDATA[b]]>", "b").replace("&#13;", "\r").replace("  <x/>", "");
+        let plain = odd
+            .replace("&gt;", ">")
+            .replace("<!--c-->", "")
+            .replace("<?p?>", "")
+            .replace("\r\n", "\n");
+        let plain = plain
+            .replace("<![CDATA[b]]>", "b")
+            .replace("&#13;", "\r")
+            .replace("  <x/>", "");
         assert_eq!(texts.concat().trim_end(), plain.trim_end(), "{odd:?}");
     }
 }
 
-/// Written back, where the namespace of the message is the default, an unprefixed name means another type.
+/// Written back, where the namespace of the message is the default, an unprefixed name means
+/// another type.
 #[test]
 fn a_type_stated_without_a_prefix_under_a_prefixed_root_can_be_written() {
     let xsi = "http://www.w3.org/2001/XMLSchema-instance";
@@ -144,9 +207,16 @@ fn a_type_stated_without_a_prefix_under_a_prefixed_root_can_be_written() {
         ("", "Max35Text", 1),
         ("", ":EntryStatus2Code", 1),
         ("", "a:EntryStatus2Code", 0),
-        (" xmlns='urn:iso:std:iso:20022:tech:xsd:camt.052.001.06'", "EntryStatus2Code", 0),
+        (
+            " xmlns='urn:iso:std:iso:20022:tech:xsd:camt.052.001.06'",
+            "EntryStatus2Code",
+            0,
+        ),
     ] {
-        let xml = document("", ENTRY).replace("</", "\u{1}").replace('<', "<a:").replace('\u{1}', "</a:");
+        let xml = document("", ENTRY)
+            .replace("</", "\u{1}")
+            .replace('<', "<a:")
+            .replace('\u{1}', "</a:");
         let xml = xml.replace(" xmlns=", &format!(" xmlns:i='{xsi}'{declared} xmlns:a="));
         let xml = xml.replace("<a:Sts>", &format!("<a:Sts i:type=\"{stated}\">"));
         let parsed = Document::parse(&xml).unwrap_or_else(|error| panic!("{error}\n{xml}"));

@@ -1,11 +1,12 @@
 //! Findings, their places, and what strict reading refuses.
 
 use bankrail_camt052::{
-    AccountId, Amount, CountedEntries, CounterpartyAccount, Disagreement, Document, Finding, FindingKind, Mode,
-    NAMESPACE, ReadErrorKind, ReadLimits, ReadOptions, WriteOptions,
+    AccountId, Amount, CountedEntries, CounterpartyAccount, Disagreement, Document, Finding,
+    FindingKind, Mode, NAMESPACE, ReadErrorKind, ReadLimits, ReadOptions, WriteOptions,
 };
 
-const ENTRY: &str = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
+const ENTRY: &str =
+    r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
 
 /// A document with a summary, some entries, and something after them.
 pub(crate) fn document(before_entries: &str, entries: &str) -> String {
@@ -20,7 +21,9 @@ pub(crate) fn document(before_entries: &str, entries: &str) -> String {
 }
 
 fn findings(xml: &str) -> Vec<Finding> {
-    Document::parse(xml).unwrap_or_else(|error| panic!("{error:?}")).findings
+    Document::parse(xml)
+        .unwrap_or_else(|error| panic!("{error:?}"))
+        .findings
 }
 
 fn only(xml: &str) -> Finding {
@@ -38,7 +41,10 @@ fn checked(xml: &str) -> Vec<(FindingKind, String)> {
 }
 
 fn kinds(findings: Vec<Finding>) -> Vec<(FindingKind, String)> {
-    findings.into_iter().map(|finding| (finding.kind, finding.path)).collect()
+    findings
+        .into_iter()
+        .map(|finding| (finding.kind, finding.path))
+        .collect()
 }
 
 /// Strict reading refuses a finding of the schema, `deny_findings` any.
@@ -47,19 +53,33 @@ fn assert_refused(xml: &str, kind: &FindingKind) {
     let strict = Document::parse_with(xml, &options);
     assert_eq!(strict.is_err(), kind.is_schema(), "{kind}");
     let error = Document::parse_with(xml, &options.deny_findings(true)).unwrap_err();
-    assert!(matches!(error.kind(), ReadErrorKind::Refused(found) if found == kind), "{error:?}");
+    assert!(
+        matches!(error.kind(), ReadErrorKind::Refused(found) if found == kind),
+        "{error:?}"
+    );
 }
 
 #[test]
 fn entries_whose_sum_is_out_of_range_are_counted() {
-    let summary = "<TxsSummry><TtlNtries><NbOfNtries>3</NbOfNtries><Sum>1</Sum></TtlNtries></TxsSummry>";
+    let summary =
+        "<TxsSummry><TtlNtries><NbOfNtries>3</NbOfNtries><Sum>1</Sum></TtlNtries></TxsSummry>";
     let entries = ENTRY.replace("5.00", &"9".repeat(28)).repeat(9);
     // Sums are no longer known, also where what follows fits again.
     for (entries, counted) in [(entries.clone(), 9), (entries + ENTRY, 10)] {
         let mut found = findings(&document(summary, &entries));
         found.retain(|finding| !finding.kind.is_schema());
-        let expected = Disagreement::EntryCount { entries: CountedEntries::All, stated: 3, counted };
-        assert_eq!(found.into_iter().map(|finding| finding.kind).collect::<Vec<_>>(), [expected.into()]);
+        let expected = Disagreement::EntryCount {
+            entries: CountedEntries::All,
+            stated: 3,
+            counted,
+        };
+        assert_eq!(
+            found
+                .into_iter()
+                .map(|finding| finding.kind)
+                .collect::<Vec<_>>(),
+            [expected.into()]
+        );
     }
 }
 
@@ -72,30 +92,75 @@ fn counts_and_sums_of_the_summary() {
     let found = checked(&xml);
     let decimal = |text: &str| bankrail_values::parse_decimal(text).unwrap();
     let expected = [
-        Disagreement::EntryCount { entries: CountedEntries::All, stated: 3, counted: 2 },
-        Disagreement::EntrySum { entries: CountedEntries::All, stated: decimal("11.00"), summed: decimal("10.00") },
-        Disagreement::NetAmount { entries: CountedEntries::All, stated: decimal("-9.00"), summed: decimal("10.00") },
-        Disagreement::EntryCount { entries: CountedEntries::Credit, stated: 1, counted: 2 },
-        Disagreement::EntrySum { entries: CountedEntries::Credit, stated: decimal("5.0"), summed: decimal("10.00") },
-        Disagreement::EntryCount { entries: CountedEntries::Debit, stated: 1, counted: 0 },
+        Disagreement::EntryCount {
+            entries: CountedEntries::All,
+            stated: 3,
+            counted: 2,
+        },
+        Disagreement::EntrySum {
+            entries: CountedEntries::All,
+            stated: decimal("11.00"),
+            summed: decimal("10.00"),
+        },
+        Disagreement::NetAmount {
+            entries: CountedEntries::All,
+            stated: decimal("-9.00"),
+            summed: decimal("10.00"),
+        },
+        Disagreement::EntryCount {
+            entries: CountedEntries::Credit,
+            stated: 1,
+            counted: 2,
+        },
+        Disagreement::EntrySum {
+            entries: CountedEntries::Credit,
+            stated: decimal("5.0"),
+            summed: decimal("10.00"),
+        },
+        Disagreement::EntryCount {
+            entries: CountedEntries::Debit,
+            stated: 1,
+            counted: 0,
+        },
     ]
     .map(FindingKind::from);
-    assert_eq!(found.iter().map(|(kind, _)| kind.clone()).collect::<Vec<_>>(), expected);
-    assert!(found.iter().all(|(_, path)| path == "/Document/BkToCstmrAcctRpt/Rpt[1]"));
+    assert_eq!(
+        found
+            .iter()
+            .map(|(kind, _)| kind.clone())
+            .collect::<Vec<_>>(),
+        expected
+    );
+    assert!(
+        found
+            .iter()
+            .all(|(_, path)| path == "/Document/BkToCstmrAcctRpt/Rpt[1]")
+    );
     assert_refused(&xml, &expected[0]);
 }
 
 #[test]
 fn totals_of_bank_transaction_codes() {
     let code = |sub: &str| {
-        format!("<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>{sub}</SubFmlyCd></Fmly></Domn></BkTxCd>")
+        format!(
+            "<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>{sub}</SubFmlyCd></Fmly></Domn></BkTxCd>"
+        )
     };
     let own = "<BkTxCd><Prtry><Cd>NTRF</Cd><Issr>X</Issr></Prtry></BkTxCd>";
-    let total = |facts: &str, code: &str| format!("<TtlNtriesPerBkTxCd>{facts}{code}</TtlNtriesPerBkTxCd>");
-    let entries = [ENTRY.replace("<BkTxCd/>", &code("DMCT")), ENTRY.replace("<BkTxCd/>", own)];
+    let total =
+        |facts: &str, code: &str| format!("<TtlNtriesPerBkTxCd>{facts}{code}</TtlNtriesPerBkTxCd>");
+    let entries = [
+        ENTRY.replace("<BkTxCd/>", &code("DMCT")),
+        ENTRY.replace("<BkTxCd/>", own),
+    ];
     let pending = entries[0].replace("BOOK", "PDNG");
     let entries = format!("{}{}{pending}", entries[0], entries[1]);
-    let summary = |totals: &[String]| document(&format!("<TxsSummry>{}</TxsSummry>", totals.concat()), &entries);
+    let summary = |totals: &[String]| {
+        document(
+            &format!("<TxsSummry>{}</TxsSummry>", totals.concat()),
+            &entries,
+        )
+    };
     let agreeing = summary(&[
         total("<NbOfNtries>2</NbOfNtries><Sum>10</Sum>", &code("DMCT")),
         total("<NbOfNtries>1</NbOfNtries><Sum>5</Sum>", own),
@@ -104,15 +169,22 @@ fn totals_of_bank_transaction_codes() {
     assert_eq!(checked(&agreeing), []);
     let booked = summary(&[
         total("<NbOfNtries>1</NbOfNtries><FcstInd>false</FcstInd>", own),
-        total("<NbOfNtries>1</NbOfNtries><FcstInd>true</FcstInd>", &code("DMCT")),
+        total(
+            "<NbOfNtries>1</NbOfNtries><FcstInd>true</FcstInd>",
+            &code("DMCT"),
+        ),
     ]);
     assert_eq!(checked(&booked), []);
-    // Two totals of one code differ in a way that the check does not know, so they are not compared.
+    // Two totals of one code differ in a way that the check does not know, so they are not
+    // compared.
     let twice = total("<NbOfNtries>1</NbOfNtries>", &code("DMCT")).repeat(2);
     assert_eq!(checked(&summary(&[twice])), []);
     let net = "<TtlNetNtry><Amt>5</Amt><CdtDbtInd>DBIT</CdtDbtInd></TtlNetNtry>";
     let found = checked(&summary(&[
-        total(&format!("<NbOfNtries>3</NbOfNtries><Sum>1</Sum>{net}"), &code("DMCT")),
+        total(
+            &format!("<NbOfNtries>3</NbOfNtries><Sum>1</Sum>{net}"),
+            &code("DMCT"),
+        ),
         total("<NbOfNtries>2</NbOfNtries>", own),
     ]));
     let texts: Vec<String> = found.iter().map(|(kind, _)| kind.to_string()).collect();
@@ -130,16 +202,26 @@ fn totals_of_bank_transaction_codes() {
 
 #[test]
 fn a_model_that_was_built_is_checked_as_one_that_was_read() {
-    let summary = "<TxsSummry><TtlNtries><NbOfNtries>1</NbOfNtries><Sum>5</Sum></TtlNtries></TxsSummry>";
+    let summary =
+        "<TxsSummry><TtlNtries><NbOfNtries>1</NbOfNtries><Sum>5</Sum></TtlNtries></TxsSummry>";
     let mut document = Document::parse(document(summary, ENTRY)).unwrap().document;
     assert_eq!(document.check(), []);
     let report = &mut document.reports[0];
     let mut other = report.entries[0].clone();
-    other.amount = Amount::new(bankrail_values::Decimal::ONE, bankrail_values::Currency::USD).unwrap();
+    other.amount = Amount::new(
+        bankrail_values::Decimal::ONE,
+        bankrail_values::Currency::USD,
+    )
+    .unwrap();
     report.entries.push(other);
-    report.related_account = Some(Box::new(CounterpartyAccount::new(AccountId::Iban("DE88370400440532013000".into()))));
-    let found: Vec<(String, bool)> =
-        document.check().iter().map(|finding| (finding.to_string(), finding.kind.is_schema())).collect();
+    report.related_account = Some(Box::new(CounterpartyAccount::new(AccountId::Iban(
+        "DE88370400440532013000".into(),
+    ))));
+    let found: Vec<(String, bool)> = document
+        .check()
+        .iter()
+        .map(|finding| (finding.to_string(), finding.kind.is_schema()))
+        .collect();
     let report = "/Document/BkToCstmrAcctRpt/Rpt[1]";
     assert_eq!(
         found,
@@ -152,14 +234,24 @@ fn a_model_that_was_built_is_checked_as_one_that_was_read() {
         .map(|text| (text, false))
     );
     let options = WriteOptions::default().schema_valid(true);
-    assert!(document.to_xml_with(&options).is_ok(), "the schema does not count");
+    assert!(
+        document.to_xml_with(&options).is_ok(),
+        "the schema does not count"
+    );
 }
 
 #[test]
 fn each_report_is_counted_by_itself() {
-    let summary = "<TxsSummry><TtlNtries><NbOfNtries>1</NbOfNtries><Sum>5</Sum></TtlNtries></TxsSummry>";
+    let summary =
+        "<TxsSummry><TtlNtries><NbOfNtries>1</NbOfNtries><Sum>5</Sum></TtlNtries></TxsSummry>";
     let one = document(summary, ENTRY);
-    let report = one.split_once("<Rpt>").unwrap().1.split_once("</Rpt>").unwrap().0;
+    let report = one
+        .split_once("<Rpt>")
+        .unwrap()
+        .1
+        .split_once("</Rpt>")
+        .unwrap()
+        .0;
     let two = one.replace("</Rpt>", &format!("</Rpt><Rpt>{report}</Rpt>"));
     assert_eq!(findings(&two), []);
 }
@@ -168,9 +260,22 @@ fn each_report_is_counted_by_itself() {
 fn currency_of_entries() {
     let xml = document("", &ENTRY.replace("AUD", "USD"));
     let finding = only(&xml);
-    assert_eq!(finding.kind, Disagreement::EntryCurrency { account: "AUD".into(), found: "USD".into() }.into());
+    assert_eq!(
+        finding.kind,
+        Disagreement::EntryCurrency {
+            account: "AUD".into(),
+            found: "USD".into()
+        }
+        .into()
+    );
     assert_eq!(finding.path, "/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[1]");
-    assert_eq!((finding.position.unwrap().line, finding.position.unwrap().column), (5, 1));
+    assert_eq!(
+        (
+            finding.position.unwrap().line,
+            finding.position.unwrap().column
+        ),
+        (5, 1)
+    );
     assert_refused(&xml, &finding.kind);
 }
 
@@ -181,8 +286,21 @@ fn batches_against_their_details() {
         <TxDtls><Amt Ccy=\"AUD\">3.00</Amt><CdtDbtInd>CRDT</CdtDbtInd></TxDtls></NtryDtls></Ntry>";
     let xml = document("", &ENTRY.replace("</Ntry>", details));
     let kinds: Vec<_> = checked(&xml).into_iter().map(|(kind, _)| kind).collect();
-    assert_eq!(kinds[0], Disagreement::BatchCount { stated: 3, counted: 2 }.into());
-    assert!(matches!(Disagreement::of(&kinds[1]), Some(Disagreement::BatchTotal { .. })), "{kinds:?}");
+    assert_eq!(
+        kinds[0],
+        Disagreement::BatchCount {
+            stated: 3,
+            counted: 2
+        }
+        .into()
+    );
+    assert!(
+        matches!(
+            Disagreement::of(&kinds[1]),
+            Some(Disagreement::BatchTotal { .. })
+        ),
+        "{kinds:?}"
+    );
     assert_eq!(kinds.len(), 2);
     assert_refused(&xml, &kinds[0]);
     // Each is found once, also where something below the entry is wrong, too.
@@ -192,19 +310,33 @@ fn batches_against_their_details() {
     assert_eq!(names, ["IbanCheckDigits", "BatchCount", "BatchTotal"]);
 }
 
-/// A summary counts what is known: with a direction that the schema does not have, nothing is summed up.
+/// A summary counts what is known: with a direction that the schema does not have, nothing is
+/// summed up.
 #[test]
 fn entries_of_an_unknown_direction_are_counted_and_not_summed() {
-    let part = |name: &str, count: u32| format!("<{name}><NbOfNtries>{count}</NbOfNtries><Sum>1</Sum></{name}>");
+    let part = |name: &str, count: u32| {
+        format!("<{name}><NbOfNtries>{count}</NbOfNtries><Sum>1</Sum></{name}>")
+    };
     let summary = |all: u32, credits: u32, debits: u32| {
-        let parts = [part("TtlNtries", all), part("TtlCdtNtries", credits), part("TtlDbtNtries", debits)];
+        let parts = [
+            part("TtlNtries", all),
+            part("TtlCdtNtries", credits),
+            part("TtlDbtNtries", debits),
+        ];
         format!("<TxsSummry>{}</TxsSummry>", parts.concat())
     };
     let debit = ENTRY.replace("CRDT", "DBIT").repeat(4);
-    let entries = format!("{}{}{debit}", ENTRY.repeat(2), ENTRY.replace("CRDT", "BOTH").repeat(3));
+    let entries = format!(
+        "{}{}{debit}",
+        ENTRY.repeat(2),
+        ENTRY.replace("CRDT", "BOTH").repeat(3)
+    );
     let texts = |summary: &str| {
         let found = findings(&document(summary, &entries)).into_iter();
-        found.filter(|found| !found.kind.is_schema()).map(|found| found.kind.to_string()).collect::<Vec<_>>()
+        found
+            .filter(|found| !found.kind.is_schema())
+            .map(|found| found.kind.to_string())
+            .collect::<Vec<_>>()
     };
     assert_eq!(texts(&summary(9, 2, 4)), [""; 0]);
     assert_eq!(
@@ -219,7 +351,9 @@ fn entries_of_an_unknown_direction_are_counted_and_not_summed() {
 
 #[test]
 fn credits_and_debits_are_summed_up_apart() {
-    let net = |amount: &str| format!("<TtlNetNtry><Amt>{amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd></TtlNetNtry>");
+    let net = |amount: &str| {
+        format!("<TtlNetNtry><Amt>{amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd></TtlNetNtry>")
+    };
     let entries = format!("{ENTRY}{}", ENTRY.replace("CRDT", "DBIT").repeat(3));
     let summary = |all: &str, amount: &str, credits: &str, debits: &str| {
         format!(
@@ -228,7 +362,10 @@ fn credits_and_debits_are_summed_up_apart() {
             net(amount)
         )
     };
-    assert_eq!(checked(&document(&summary("20", "10.0", "5", "15"), &entries)), []);
+    assert_eq!(
+        checked(&document(&summary("20", "10.0", "5", "15"), &entries)),
+        []
+    );
     let found = checked(&document(&summary("21", "11", "6", "16"), &entries));
     let texts: Vec<String> = found.iter().map(|(kind, _)| kind.to_string()).collect();
     assert_eq!(
@@ -242,15 +379,21 @@ fn credits_and_debits_are_summed_up_apart() {
     );
 }
 
-/// The entries have been counted before a summary behind them is read, so its totals of codes are not compared.
+/// The entries have been counted before a summary behind them is read, so its totals of codes are
+/// not compared.
 #[test]
 fn a_summary_behind_the_entries_is_compared_but_for_its_codes() {
     let code = "<BkTxCd><Prtry><Cd>NTRF</Cd></Prtry></BkTxCd>";
-    let total = format!("<TtlNtriesPerBkTxCd><NbOfNtries>7</NbOfNtries>{code}</TtlNtriesPerBkTxCd>");
-    let summary = format!("<TxsSummry><TtlNtries><NbOfNtries>2</NbOfNtries></TtlNtries>{total}</TxsSummry>");
+    let total =
+        format!("<TtlNtriesPerBkTxCd><NbOfNtries>7</NbOfNtries>{code}</TtlNtriesPerBkTxCd>");
+    let summary =
+        format!("<TxsSummry><TtlNtries><NbOfNtries>2</NbOfNtries></TtlNtries>{total}</TxsSummry>");
     let entry = ENTRY.replace("<BkTxCd/>", code);
     for (xml, expected) in [
-        (document(&entry, &summary), vec!["the summary states 2 entries, the report has 1"]),
+        (
+            document(&entry, &summary),
+            vec!["the summary states 2 entries, the report has 1"],
+        ),
         (
             document(&summary, &entry),
             vec![
@@ -259,8 +402,15 @@ fn a_summary_behind_the_entries_is_compared_but_for_its_codes() {
             ],
         ),
     ] {
-        let found = findings(&xml).into_iter().filter(|found| !found.kind.is_schema());
-        assert_eq!(found.map(|found| found.kind.to_string()).collect::<Vec<_>>(), expected);
+        let found = findings(&xml)
+            .into_iter()
+            .filter(|found| !found.kind.is_schema());
+        assert_eq!(
+            found
+                .map(|found| found.kind.to_string())
+                .collect::<Vec<_>>(),
+            expected
+        );
     }
 }
 
@@ -270,58 +420,119 @@ fn codes_of_entries_are_named_in_full() {
     let own = "<Prtry><Cd>NTRF</Cd></Prtry>";
     for (code, named) in [
         (String::new(), "no bank transaction code"),
-        (domain.to_owned(), "the bank transaction code PMNT/RCDT/DMCT"),
+        (
+            domain.to_owned(),
+            "the bank transaction code PMNT/RCDT/DMCT",
+        ),
         (own.to_owned(), "the proprietary bank transaction code NTRF"),
-        (format!("{domain}{own}"), "the bank transaction code PMNT/RCDT/DMCT and the proprietary one NTRF"),
+        (
+            format!("{domain}{own}"),
+            "the bank transaction code PMNT/RCDT/DMCT and the proprietary one NTRF",
+        ),
     ] {
         let code = format!("<BkTxCd>{code}</BkTxCd>");
-        let total = format!("<TtlNtriesPerBkTxCd><NbOfNtries>2</NbOfNtries>{code}</TtlNtriesPerBkTxCd>");
+        let total =
+            format!("<TtlNtriesPerBkTxCd><NbOfNtries>2</NbOfNtries>{code}</TtlNtriesPerBkTxCd>");
         // Of the entries, one has the code.
         let other = "<BkTxCd><Prtry><Cd>OTHR</Cd></Prtry></BkTxCd>";
-        let entries = [ENTRY.replace("<BkTxCd/>", &code), ENTRY.replace("<BkTxCd/>", other)].concat();
-        let found = checked(&document(&format!("<TxsSummry>{total}</TxsSummry>"), &entries));
+        let entries = [
+            ENTRY.replace("<BkTxCd/>", &code),
+            ENTRY.replace("<BkTxCd/>", other),
+        ]
+        .concat();
+        let found = checked(&document(
+            &format!("<TxsSummry>{total}</TxsSummry>"),
+            &entries,
+        ));
         let texts: Vec<String> = found.iter().map(|(kind, _)| kind.to_string()).collect();
-        assert_eq!(texts, [format!("the summary states 2 entries of {named}, the report has 1")]);
+        assert_eq!(
+            texts,
+            [format!(
+                "the summary states 2 entries of {named}, the report has 1"
+            )]
+        );
     }
 }
 
 #[test]
 fn totals_of_codes_tell_booked_entries_from_others() {
     let code = "<BkTxCd><Prtry><Cd>NTRF</Cd></Prtry></BkTxCd>";
-    let entries =
-        ENTRY.replace("<BkTxCd/>", code).repeat(2) + &ENTRY.replace("<BkTxCd/>", code).replace("BOOK", "PDNG");
-    for (forecast, counted) in [("", 3), ("<FcstInd>true</FcstInd>", 1), ("<FcstInd>false</FcstInd>", 2)] {
-        let total = format!("<TtlNtriesPerBkTxCd><NbOfNtries>9</NbOfNtries>{forecast}{code}</TtlNtriesPerBkTxCd>");
-        let found = checked(&document(&format!("<TxsSummry>{total}</TxsSummry>"), &entries));
+    let entries = ENTRY.replace("<BkTxCd/>", code).repeat(2)
+        + &ENTRY.replace("<BkTxCd/>", code).replace("BOOK", "PDNG");
+    for (forecast, counted) in [
+        ("", 3),
+        ("<FcstInd>true</FcstInd>", 1),
+        ("<FcstInd>false</FcstInd>", 2),
+    ] {
+        let total = format!(
+            "<TtlNtriesPerBkTxCd><NbOfNtries>9</NbOfNtries>{forecast}{code}</TtlNtriesPerBkTxCd>"
+        );
+        let found = checked(&document(
+            &format!("<TxsSummry>{total}</TxsSummry>"),
+            &entries,
+        ));
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].0.to_string().ends_with(&format!("the report has {counted}")), "{forecast}: {found:?}");
+        assert!(
+            found[0]
+                .0
+                .to_string()
+                .ends_with(&format!("the report has {counted}")),
+            "{forecast}: {found:?}"
+        );
     }
 }
 
 #[test]
 fn batches_are_compared_where_their_details_can_be_summed_up() {
     let amount = |currency: &str, value: &str, direction: &str| {
-        format!("<TxDtls><Amt Ccy=\"{currency}\">{value}</Amt><CdtDbtInd>{direction}</CdtDbtInd></TxDtls>")
+        format!(
+            "<TxDtls><Amt Ccy=\"{currency}\">{value}</Amt><CdtDbtInd>{direction}</CdtDbtInd></TxDtls>"
+        )
     };
     let two = [amount("AUD", "2.00", "CRDT"), amount("AUD", "3.00", "CRDT")].concat();
     let mixed = [amount("AUD", "2.00", "CRDT"), amount("AUD", "3.00", "DBIT")].concat();
-    let batch = |count: &str, total: &str| format!("<Btch><NbOfTxs>{count}</NbOfTxs>{total}</Btch>");
-    let total = |currency: &str, value: &str| format!("<TtlAmt Ccy=\"{currency}\">{value}</TtlAmt>");
+    let batch =
+        |count: &str, total: &str| format!("<Btch><NbOfTxs>{count}</NbOfTxs>{total}</Btch>");
+    let total =
+        |currency: &str, value: &str| format!("<TtlAmt Ccy=\"{currency}\">{value}</TtlAmt>");
     for (details, expected) in [
         (batch("2", &total("AUD", "5.00")) + &two, vec![]),
         (batch("2", &total("AUD", "1")) + &mixed, vec![]),
         (batch("2", "") + &two, vec![]),
-        (batch("3", "") + &two, vec!["the batch states 3 transactions, 2 are detailed"]),
-        (batch("2", &total("AUD", "6")) + &two, vec!["the batch states a total of 6, its details sum up to 5.00"]),
+        (
+            batch("3", "") + &two,
+            vec!["the batch states 3 transactions, 2 are detailed"],
+        ),
+        (
+            batch("2", &total("AUD", "6")) + &two,
+            vec!["the batch states a total of 6, its details sum up to 5.00"],
+        ),
         (batch("2", &total("EUR", "6")) + &two, vec![]),
-        (batch("2", &total("AUD", "6")) + &two.replace("AUD\">3", "EUR\">3"), vec![]),
-        (batch("2", &total("AUD", "6")) + "<TxDtls/><TxDtls/>", vec![]),
+        (
+            batch("2", &total("AUD", "6")) + &two.replace("AUD\">3", "EUR\">3"),
+            vec![],
+        ),
+        (
+            batch("2", &total("AUD", "6")) + "<TxDtls/><TxDtls/>",
+            vec![],
+        ),
         (batch("2", &total("AUD", "6")), vec![]),
         (two.clone(), vec![]),
     ] {
-        let xml = document("", &ENTRY.replace("</Ntry>", &format!("<NtryDtls>{details}</NtryDtls></Ntry>")));
-        let found = findings(&xml).into_iter().filter(|found| !found.kind.is_schema());
-        assert_eq!(found.map(|found| found.kind.to_string()).collect::<Vec<_>>(), expected, "{details}");
+        let xml = document(
+            "",
+            &ENTRY.replace("</Ntry>", &format!("<NtryDtls>{details}</NtryDtls></Ntry>")),
+        );
+        let found = findings(&xml)
+            .into_iter()
+            .filter(|found| !found.kind.is_schema());
+        assert_eq!(
+            found
+                .map(|found| found.kind.to_string())
+                .collect::<Vec<_>>(),
+            expected,
+            "{details}"
+        );
     }
 }
 
@@ -333,21 +544,42 @@ fn entries_are_compared_with_a_currency_that_the_account_has() {
     assert_eq!(only(&without).kind, FindingKind::MissingCurrency);
     assert_eq!(Disagreement::of(&FindingKind::MissingCurrency), None);
     let usd = only(&document("", &ENTRY.replace("AUD", "USD"))).kind;
-    assert!(matches!(Disagreement::of(&usd), Some(Disagreement::EntryCurrency { .. })));
+    assert!(matches!(
+        Disagreement::of(&usd),
+        Some(Disagreement::EntryCurrency { .. })
+    ));
 }
 
 #[test]
 fn check_digits_and_countries() {
     let related = |id: &str| document(&format!("<RltdAcct><Id>{id}</Id></RltdAcct>"), "");
     let finding = only(&related("<IBAN>DE88370400440532013000</IBAN>"));
-    assert_eq!(finding.kind, FindingKind::IbanCheckDigits { found: "DE88370400440532013000".into() });
-    assert_eq!(finding.path, "/Document/BkToCstmrAcctRpt/Rpt[1]/RltdAcct/Id/IBAN");
-    assert_eq!(findings(&related("<IBAN>DE89370400440532013000</IBAN>")), []);
+    assert_eq!(
+        finding.kind,
+        FindingKind::IbanCheckDigits {
+            found: "DE88370400440532013000".into()
+        }
+    );
+    assert_eq!(
+        finding.path,
+        "/Document/BkToCstmrAcctRpt/Rpt[1]/RltdAcct/Id/IBAN"
+    );
+    assert_eq!(
+        findings(&related("<IBAN>DE89370400440532013000</IBAN>")),
+        []
+    );
     let servicer = |bic: &str| {
-        document("", "")
-            .replace("</Acct>", &format!("<Svcr><FinInstnId><BICFI>{bic}</BICFI></FinInstnId></Svcr></Acct>"))
+        document("", "").replace(
+            "</Acct>",
+            &format!("<Svcr><FinInstnId><BICFI>{bic}</BICFI></FinInstnId></Svcr></Acct>"),
+        )
     };
-    assert_eq!(only(&servicer("ABCDZZFF")).kind, FindingKind::BicCountry { found: "ABCDZZFF".into() });
+    assert_eq!(
+        only(&servicer("ABCDZZFF")).kind,
+        FindingKind::BicCountry {
+            found: "ABCDZZFF".into()
+        }
+    );
     // ISO 3166-1, typed in by hand, and XK.
     let assigned = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT \
         BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH \
@@ -406,14 +638,22 @@ fn what_the_schema_refuses_is_kept_and_reported() {
         let parsed = Document::parse(&xml).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         assert!(!parsed.findings.is_empty(), "{name}");
         let finding = parsed.findings.last().unwrap();
-        assert!(finding.kind.is_schema() && finding.path.ends_with(path), "{name}: {finding:?}");
+        assert!(
+            finding.kind.is_schema() && finding.path.ends_with(path),
+            "{name}: {finding:?}"
+        );
         assert!(finding.position.unwrap().line > 1, "{name}: {finding:?}");
         assert_refused(&xml, &parsed.findings[0].kind);
         match parsed.document.to_xml() {
             Ok(written) => {
-                let again = Document::parse(&written).unwrap_or_else(|error| panic!("{name}: {error:?}\n{written}"));
+                let again = Document::parse(&written)
+                    .unwrap_or_else(|error| panic!("{name}: {error:?}\n{written}"));
                 assert_eq!(again.document, parsed.document, "{name}");
-                assert_eq!(name == "wrong order", parsed.document.check().is_empty(), "{name}");
+                assert_eq!(
+                    name == "wrong order",
+                    parsed.document.check().is_empty(),
+                    "{name}"
+                );
             }
             Err(error) => assert!(name.starts_with("no "), "{name}: {error}"),
         }
@@ -423,7 +663,10 @@ fn what_the_schema_refuses_is_kept_and_reported() {
 #[test]
 fn unknown_parts_stay_in_their_place() {
     let amount = "<Amt Ccy=\"AUD\" x=\"&lt;\" p:y=\"2\" xmlns:p=\"urn:p\">5.00<Note xmlns=\"urn:n\">?</Note></Amt>";
-    let entry = ENTRY.replace("<Amt Ccy=\"AUD\">5.00</Amt>", &format!("<First/>{amount}<Second z='1'/>"));
+    let entry = ENTRY.replace(
+        "<Amt Ccy=\"AUD\">5.00</Amt>",
+        &format!("<First/>{amount}<Second z='1'/>"),
+    );
     let xml = document("", &entry);
     let written = Document::parse(&xml).unwrap().document.to_xml().unwrap();
     let kept = "<Ntry><First/><Amt Ccy=\"AUD\" x=\"&lt;\" xmlns:p=\"urn:p\" p:y=\"2\">5.00\
@@ -431,19 +674,26 @@ fn unknown_parts_stay_in_their_place() {
     assert!(written.contains(kept), "{written}");
 }
 
-/// Found by changing documents: the second `Nm`, kept as it was behind `Ccy`, came to stand before the first.
+/// Found by changing documents: the second `Nm`, kept as it was behind `Ccy`, came to stand before
+/// the first.
 #[test]
 fn a_second_element_stays_behind_the_first_when_order_is_mended() {
     let account = "<Nm><Foo/>first</Nm><Ccy>AUD</Ccy><Nm>second</Nm></Acct>";
     let xml = document("", ENTRY).replace("<Ccy>AUD</Ccy></Acct>", account);
     let read = Document::parse(&xml).unwrap().document;
     let written = read.to_xml().unwrap();
-    assert!(written.contains("<Ccy>AUD</Ccy><Nm>first<Foo/></Nm><Nm>second</Nm>"), "{written}");
+    assert!(
+        written.contains("<Ccy>AUD</Ccy><Nm>first<Foo/></Nm><Nm>second</Nm>"),
+        "{written}"
+    );
     assert_eq!(Document::parse(&written).unwrap().document, read);
     // Parts at several places, of elements in wrong order.
     let xml = document(ENTRY, "<Foo/><RptgSrc><Prtry>s</Prtry></RptgSrc><Bar/>");
     let read = Document::parse(&xml).unwrap().document;
-    assert_eq!(Document::parse(read.to_xml().unwrap()).unwrap().document, read);
+    assert_eq!(
+        Document::parse(read.to_xml().unwrap()).unwrap().document,
+        read
+    );
 }
 
 #[test]
@@ -452,7 +702,10 @@ fn strict_reading_reports_every_finding() {
     let options = ReadOptions::default().mode(Mode::Strict);
     let error = Document::parse_with(&xml, &options).unwrap_err();
     assert_eq!(error.findings().len(), 3);
-    assert_eq!(error.path(), "/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[1]/Sts");
+    assert_eq!(
+        error.path(),
+        "/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[1]/Sts"
+    );
 }
 
 /// `X@Y` without an issuer is another code than `X` of the issuer `Y`.
@@ -465,37 +718,68 @@ fn codes_that_look_the_same_in_one_text_are_counted_apart() {
         )
     };
     let (joined, issued) = ("<Cd>X@Y</Cd>", "<Cd>X</Cd><Issr>Y</Issr>");
-    let summary = format!("<TxsSummry>{}{}</TxsSummry>", total(joined, 1), total(issued, 3));
-    let entry = |code: &str| ENTRY.replace("<BkTxCd/>", &format!("<BkTxCd><Prtry>{code}</Prtry></BkTxCd>"));
+    let summary = format!(
+        "<TxsSummry>{}{}</TxsSummry>",
+        total(joined, 1),
+        total(issued, 3)
+    );
+    let entry = |code: &str| {
+        ENTRY.replace(
+            "<BkTxCd/>",
+            &format!("<BkTxCd><Prtry>{code}</Prtry></BkTxCd>"),
+        )
+    };
     let entries = [joined, issued, issued].map(entry).join("");
     let found = checked(&document(&summary, &entries));
-    let counted =
-        CountedEntries::BankTransactionCode { domain: None, proprietary: Some("X".into()), issuer: Some("Y".into()) };
+    let counted = CountedEntries::BankTransactionCode {
+        domain: None,
+        proprietary: Some("X".into()),
+        issuer: Some("Y".into()),
+    };
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(found[0].0, Disagreement::EntryCount { entries: counted, stated: 3, counted: 2 }.into());
+    assert_eq!(
+        found[0].0,
+        Disagreement::EntryCount {
+            entries: counted,
+            stated: 3,
+            counted: 2
+        }
+        .into()
+    );
 }
 
 /// The same text of two issuers is two codes, each with entries of its own.
 #[test]
 fn proprietary_codes_of_two_issuers_are_counted_apart() {
-    let code = |issuer: &str| format!("<BkTxCd><Prtry><Cd>NTRF</Cd><Issr>{issuer}</Issr></Prtry></BkTxCd>");
+    let code = |issuer: &str| {
+        format!("<BkTxCd><Prtry><Cd>NTRF</Cd><Issr>{issuer}</Issr></Prtry></BkTxCd>")
+    };
     let total = |issuer: &str, count: u32| {
         let code = code(issuer);
         format!("<TtlNtriesPerBkTxCd><NbOfNtries>{count}</NbOfNtries>{code}</TtlNtriesPerBkTxCd>")
     };
     let summary = format!("<TxsSummry>{}{}</TxsSummry>", total("X", 1), total("Y", 1));
-    let entries = ["X", "Y", "Y"].map(|issuer| ENTRY.replace("<BkTxCd/>", &code(issuer))).join("");
+    let entries = ["X", "Y", "Y"]
+        .map(|issuer| ENTRY.replace("<BkTxCd/>", &code(issuer)))
+        .join("");
     let found = checked(&document(&summary, &entries));
     let texts: Vec<String> = found.iter().map(|(kind, _)| kind.to_string()).collect();
     assert_eq!(
         texts,
-        ["the summary states 1 entries of the proprietary bank transaction code NTRF of Y, the report has 2"]
+        [
+            "the summary states 1 entries of the proprietary bank transaction code NTRF of Y, the report has 2"
+        ]
     );
 }
 
 #[test]
 fn a_document_within_supplementary_data_is_judged_as_any_other() {
-    let inner = |more: &str| format!("<Document xmlns=\"{NAMESPACE}\">{}</Document>", message(more));
+    let inner = |more: &str| {
+        format!(
+            "<Document xmlns=\"{NAMESPACE}\">{}</Document>",
+            message(more)
+        )
+    };
     let data = |held: &str| format!("<SplmtryData><Envlp>{held}</Envlp></SplmtryData>");
     let outer = |held: &str| inner(&data(held));
     let bad = format!("<Document xmlns=\"{NAMESPACE}\"><x/></Document>");
@@ -519,12 +803,22 @@ fn a_document_within_supplementary_data_is_judged_as_any_other() {
     ] {
         let xml = outer(&held);
         let parsed = Document::parse(&xml).unwrap_or_else(|error| panic!("{error:?} {xml}"));
-        let expected = if valid { vec![] } else { vec!["/Document/BkToCstmrAcctRpt/SplmtryData[1]/Envlp"] };
+        let expected = if valid {
+            vec![]
+        } else {
+            vec!["/Document/BkToCstmrAcctRpt/SplmtryData[1]/Envlp"]
+        };
         let found = |findings: &[Finding]| {
             assert!(
-                findings.iter().all(|f| matches!(f.kind, FindingKind::EnvelopeDocument { .. }) && f.kind.is_schema())
+                findings
+                    .iter()
+                    .all(|f| matches!(f.kind, FindingKind::EnvelopeDocument { .. })
+                        && f.kind.is_schema())
             );
-            findings.iter().map(|finding| finding.path.clone()).collect::<Vec<_>>()
+            findings
+                .iter()
+                .map(|finding| finding.path.clone())
+                .collect::<Vec<_>>()
         };
         assert_eq!(found(&parsed.findings), expected, "{xml}");
         assert_eq!(found(&parsed.document.check()), expected, "{xml}");
@@ -540,7 +834,10 @@ fn an_element_in_supplementary_data_is_of_the_built_in_type_that_it_names() {
         ("<a i:type='x:int'> 7 </a>", None),
         ("<a i:type='x:int'>abc</a>", Some(("int", "\"abc\""))),
         ("<a><b i:type='x:date'>2021-07-<!-- c -->29</b></a>", None),
-        ("<a><b i:type='x:date'>20210729</b></a>", Some(("date", "\"20210729\""))),
+        (
+            "<a><b i:type='x:date'>20210729</b></a>",
+            Some(("date", "\"20210729\"")),
+        ),
         ("<a><b i:type='x:boolean'/></a>", Some(("boolean", "\"\""))),
         ("<a i:type='x:string'><b/></a>", Some(("string", "b"))),
         ("<a i:type='x:ENTITY'>7</a>", Some(("ENTITY", "\"7\""))),
@@ -548,15 +845,30 @@ fn an_element_in_supplementary_data_is_of_the_built_in_type_that_it_names() {
         ("<a i:type='x:NOTATION'>7</a>", Some(("NOTATION", "\"7\""))),
         ("<a i:type='x:string' c=''>text</a>", Some(("string", "c"))),
         ("<a i:type='x:anyType'><b/></a>", None),
-        ("<a i:type='x:int' i:nil='false' i:schemaLocation='a b'>7</a>", None),
-        ("<a i:type='x:int' i:other=''>7</a>", Some(("int", "i:other"))),
-        ("<a k:type='x:int' xmlns:k='&#104;ttp://www.w3.org/2001/XMLSchema-instance'>k</a>", Some(("int", "\"k\""))),
+        (
+            "<a i:type='x:int' i:nil='false' i:schemaLocation='a b'>7</a>",
+            None,
+        ),
+        (
+            "<a i:type='x:int' i:other=''>7</a>",
+            Some(("int", "i:other")),
+        ),
+        (
+            "<a k:type='x:int' xmlns:k='&#104;ttp://www.w3.org/2001/XMLSchema-instance'>k</a>",
+            Some(("int", "\"k\"")),
+        ),
     ] {
         let found: Vec<FindingKind> = found
-            .map(|(expected, found)| FindingKind::EnvelopeType { expected, found: found.to_owned() })
+            .map(|(expected, found)| FindingKind::EnvelopeType {
+                expected,
+                found: found.to_owned(),
+            })
             .into_iter()
             .collect();
-        let kinds: Vec<FindingKind> = checked(&in_envelope(&base, held)).into_iter().map(|(kind, _)| kind).collect();
+        let kinds: Vec<FindingKind> = checked(&in_envelope(&base, held))
+            .into_iter()
+            .map(|(kind, _)| kind)
+            .collect();
         assert_eq!(kinds, found, "{held}");
     }
 }
@@ -569,39 +881,103 @@ fn an_element_in_supplementary_data_is_of_the_type_of_the_message_that_it_names(
     // Each with the path at which it is refused.
     for (held, refused) in [
         ("<a i:type='o:ISODate'>2021-07-29</a>".to_owned(), None),
-        ("<a><b i:type=' o:ISODate '>2021-07-29</b></a>".to_owned(), None),
-        ("<a><b i:type='o:ISODate'>x</b></a>".to_owned(), Some("ISODate")),
-        ("<a i:type='o:ISODate'>20210729</a>".to_owned(), Some("ISODate")),
-        ("<a i:type='o:ISODate'><o:b/></a>".to_owned(), Some("ISODate/o:b")),
-        ("<a i:type='o:ISODate' c=''>2021-07-29</a>".to_owned(), Some("ISODate")),
-        ("<a i:type='o:ISODate' i:nil='false' i:schemaLocation='a b'>2021-07-29</a>".to_owned(), None),
-        ("<a i:type='o:ISODate' i:other=''>2021-07-29</a>".to_owned(), Some("ISODate")),
+        (
+            "<a><b i:type=' o:ISODate '>2021-07-29</b></a>".to_owned(),
+            None,
+        ),
+        (
+            "<a><b i:type='o:ISODate'>x</b></a>".to_owned(),
+            Some("ISODate"),
+        ),
+        (
+            "<a i:type='o:ISODate'>20210729</a>".to_owned(),
+            Some("ISODate"),
+        ),
+        (
+            "<a i:type='o:ISODate'><o:b/></a>".to_owned(),
+            Some("ISODate/o:b"),
+        ),
+        (
+            "<a i:type='o:ISODate' c=''>2021-07-29</a>".to_owned(),
+            Some("ISODate"),
+        ),
+        (
+            "<a i:type='o:ISODate' i:nil='false' i:schemaLocation='a b'>2021-07-29</a>".to_owned(),
+            None,
+        ),
+        (
+            "<a i:type='o:ISODate' i:other=''>2021-07-29</a>".to_owned(),
+            Some("ISODate"),
+        ),
         ("<a i:type='o:Max35Text'>text</a>".to_owned(), None),
         ("<a i:type='o:Max35Text'/>".to_owned(), Some("Max35Text")),
-        ("<a i:type='o:ExternalPurpose1Code'>1234</a>".to_owned(), None),
-        ("<a i:type='o:ExternalPurpose1Code'>12345</a>".to_owned(), Some("ExternalPurpose1Code")),
+        (
+            "<a i:type='o:ExternalPurpose1Code'>1234</a>".to_owned(),
+            None,
+        ),
+        (
+            "<a i:type='o:ExternalPurpose1Code'>12345</a>".to_owned(),
+            Some("ExternalPurpose1Code"),
+        ),
         ("<a i:type='o:PercentageRate'>1.5</a>".to_owned(), None),
-        ("<a i:type='o:TrueFalseIndicator'>yes</a>".to_owned(), Some("TrueFalseIndicator")),
+        (
+            "<a i:type='o:TrueFalseIndicator'>yes</a>".to_owned(),
+            Some("TrueFalseIndicator"),
+        ),
         ("<a i:type='o:CreditDebitCode'>CRDT</a>".to_owned(), None),
-        ("<a i:type='o:CreditDebitCode'>crdt</a>".to_owned(), Some("CreditDebitCode")),
-        ("<a i:type='o:ActiveCurrencyAndAmount' Ccy='AUD'>5</a>".to_owned(), None),
-        ("<a i:type='o:ActiveCurrencyAndAmount'>5</a>".to_owned(), Some("ActiveCurrencyAndAmount")),
-        ("<a i:type='o:ActiveCurrencyAndAmount_SimpleType'>5</a>".to_owned(), None),
+        (
+            "<a i:type='o:CreditDebitCode'>crdt</a>".to_owned(),
+            Some("CreditDebitCode"),
+        ),
+        (
+            "<a i:type='o:ActiveCurrencyAndAmount' Ccy='AUD'>5</a>".to_owned(),
+            None,
+        ),
+        (
+            "<a i:type='o:ActiveCurrencyAndAmount'>5</a>".to_owned(),
+            Some("ActiveCurrencyAndAmount"),
+        ),
+        (
+            "<a i:type='o:ActiveCurrencyAndAmount_SimpleType'>5</a>".to_owned(),
+            None,
+        ),
         (
             "<a i:type='o:ActiveOrHistoricCurrencyAndAmount_SimpleType'>1.000001</a>".to_owned(),
             Some("ActiveOrHistoricCurrencyAndAmount_SimpleType"),
         ),
-        ("<a i:type='o:ActiveOrHistoricCurrencyAnd13DecimalAmount_SimpleType'>1.000001</a>".to_owned(), None),
+        (
+            "<a i:type='o:ActiveOrHistoricCurrencyAnd13DecimalAmount_SimpleType'>1.000001</a>"
+                .to_owned(),
+            None,
+        ),
         ("<a i:type='o:ActiveCurrencyCode'>AUD</a>".to_owned(), None),
-        ("<a i:type='o:ActiveOrHistoricCurrencyCode'>aud</a>".to_owned(), Some("ActiveOrHistoricCurrencyCode")),
+        (
+            "<a i:type='o:ActiveOrHistoricCurrencyCode'>aud</a>".to_owned(),
+            Some("ActiveOrHistoricCurrencyCode"),
+        ),
         (format!("{party}</a>"), None),
         (format!("{party}<!-- c --><o:Nm>n</o:Nm></a>"), None),
-        (format!("{party}<Nm>n</Nm></a>"), Some("PartyIdentification43/Nm")),
-        (format!("{party}<o:Nm/></a>"), Some("PartyIdentification43/Nm")),
+        (
+            format!("{party}<Nm>n</Nm></a>"),
+            Some("PartyIdentification43/Nm"),
+        ),
+        (
+            format!("{party}<o:Nm/></a>"),
+            Some("PartyIdentification43/Nm"),
+        ),
         (format!("{party}text</a>"), Some("PartyIdentification43")),
-        (format!("{party}<o:Nm i:type='o:Max140Text'>n</o:Nm></a>"), None),
-        (format!("{party}<o:Nm i:type='o:Max35Text'>n</o:Nm></a>"), Some("PartyIdentification43/Nm")),
-        (format!("{party}<o:Nm i:nil='false'>n</o:Nm></a>"), Some("PartyIdentification43")),
+        (
+            format!("{party}<o:Nm i:type='o:Max140Text'>n</o:Nm></a>"),
+            None,
+        ),
+        (
+            format!("{party}<o:Nm i:type='o:Max35Text'>n</o:Nm></a>"),
+            Some("PartyIdentification43/Nm"),
+        ),
+        (
+            format!("{party}<o:Nm i:nil='false'>n</o:Nm></a>"),
+            Some("PartyIdentification43"),
+        ),
         (
             format!(
                 "{party}<o:PstlAdr i:type='o:PostalAddress6'><o:Ctry i:type='o:CountryCode'>AU</o:Ctry></o:PstlAdr></a>"
@@ -609,21 +985,41 @@ fn an_element_in_supplementary_data_is_of_the_type_of_the_message_that_it_names(
             None,
         ),
         ("<o:Nm i:type='o:Max35Text'/>".to_owned(), Some("Max35Text")),
-        ("<a i:type='o:Document'/>".to_owned(), Some("Document/Document")),
-        (format!("<a i:type='o:Document'>{document}</a>"), Some("Document/Document/BkToCstmrAcctRpt/GrpHdr")),
-        ("<a i:type='o:SupplementaryData1'><o:Envlp><b i:type='x:int'>7</b></o:Envlp></a>".to_owned(), None),
         (
-            "<a i:type='o:SupplementaryData1'><o:Envlp><b i:type='x:int'>c</b></o:Envlp></a>".to_owned(),
+            "<a i:type='o:Document'/>".to_owned(),
+            Some("Document/Document"),
+        ),
+        (
+            format!("<a i:type='o:Document'>{document}</a>"),
+            Some("Document/Document/BkToCstmrAcctRpt/GrpHdr"),
+        ),
+        (
+            "<a i:type='o:SupplementaryData1'><o:Envlp><b i:type='x:int'>7</b></o:Envlp></a>"
+                .to_owned(),
+            None,
+        ),
+        (
+            "<a i:type='o:SupplementaryData1'><o:Envlp><b i:type='x:int'>c</b></o:Envlp></a>"
+                .to_owned(),
             Some("SupplementaryData1/Envlp"),
         ),
-        ("<a i:type='o:SupplementaryDataEnvelope1'><b/><b/></a>".to_owned(), Some("SupplementaryDataEnvelope1")),
+        (
+            "<a i:type='o:SupplementaryDataEnvelope1'><b/><b/></a>".to_owned(),
+            Some("SupplementaryDataEnvelope1"),
+        ),
     ] {
         let found = checked(&in_envelope(&base, &held));
         let why = found.iter().map(|(kind, _)| match kind {
-            FindingKind::EnvelopeDocument { why } => why.rsplit_once(" (").unwrap().1.trim_end_matches(')'),
+            FindingKind::EnvelopeDocument { why } => {
+                why.rsplit_once(" (").unwrap().1.trim_end_matches(')')
+            }
             other => panic!("{held}: {other:?}"),
         });
-        assert_eq!(why.collect::<Vec<_>>(), refused.into_iter().collect::<Vec<_>>(), "{held}: {found:?}");
+        assert_eq!(
+            why.collect::<Vec<_>>(),
+            refused.into_iter().collect::<Vec<_>>(),
+            "{held}: {found:?}"
+        );
     }
     for name in [
         ":X",
@@ -639,9 +1035,18 @@ fn an_element_in_supplementary_data_is_of_the_type_of_the_message_that_it_names(
         "r:Max35Text",
         "r:Document",
     ] {
-        let found = checked(&in_envelope(&base, &format!("<a><b i:type='{name}'>7</b></a>")));
-        let expected = FindingKind::EnvelopeTypeName { found: format!("{name:?}") };
-        assert_eq!(found.into_iter().map(|(kind, _)| kind).collect::<Vec<_>>(), [expected], "{name}");
+        let found = checked(&in_envelope(
+            &base,
+            &format!("<a><b i:type='{name}'>7</b></a>"),
+        ));
+        let expected = FindingKind::EnvelopeTypeName {
+            found: format!("{name:?}"),
+        };
+        assert_eq!(
+            found.into_iter().map(|(kind, _)| kind).collect::<Vec<_>>(),
+            [expected],
+            "{name}"
+        );
     }
 }
 
@@ -650,23 +1055,55 @@ fn an_element_in_supplementary_data_is_of_the_type_of_the_message_that_it_names(
 fn identifiers_in_supplementary_data_are_unique_and_known() {
     let id = |name: &str| format!("<a i:type='x:ID'> {name} </a>");
     let refers = |kind: &str, names: &str| format!("<a i:type='x:{kind}'>{names}</a>");
-    let twice = |expected, found: &str| FindingKind::EnvelopeType { expected, found: format!("{found:?}") };
+    let twice = |expected, found: &str| FindingKind::EnvelopeType {
+        expected,
+        found: format!("{found:?}"),
+    };
     for (envelopes, expected) in [
         (vec![id("one") + &id("two"), id("three")], vec![]),
         (vec![id("one") + &id("one")], vec![twice("ID", " one ")]),
-        (vec![id("one"), id("two") + &id("one")], vec![twice("ID", "one")]),
+        (
+            vec![id("one"), id("two") + &id("one")],
+            vec![twice("ID", "one")],
+        ),
         (vec![refers("IDREF", " one "), id("one")], vec![]),
-        (vec![refers("IDREFS", "one two  one") + &id("two"), id("one")], vec![]),
-        (vec![refers("IDREF", "two"), id("one")], vec![twice("IDREF", "two")]),
-        (vec![refers("IDREFS", "one two")], vec![twice("IDREF", "one")]),
-        (vec![refers("NCName", "one"), refers("NCName", "one")], vec![]),
+        (
+            vec![refers("IDREFS", "one two  one") + &id("two"), id("one")],
+            vec![],
+        ),
+        (
+            vec![refers("IDREF", "two"), id("one")],
+            vec![twice("IDREF", "two")],
+        ),
+        (
+            vec![refers("IDREFS", "one two")],
+            vec![twice("IDREF", "one")],
+        ),
+        (
+            vec![refers("NCName", "one"), refers("NCName", "one")],
+            vec![],
+        ),
     ] {
-        let xml = envelopes.iter().fold(document("", ENTRY), |xml, held| in_envelope(&xml, held));
+        let xml = envelopes
+            .iter()
+            .fold(document("", ENTRY), |xml, held| in_envelope(&xml, held));
         let found = checked(&xml);
-        assert_eq!(found.iter().map(|(kind, _)| kind.clone()).collect::<Vec<_>>(), expected, "{xml}");
+        assert_eq!(
+            found
+                .iter()
+                .map(|(kind, _)| kind.clone())
+                .collect::<Vec<_>>(),
+            expected,
+            "{xml}"
+        );
         let strict = ReadOptions::default().mode(Mode::Strict);
-        assert_eq!(Document::parse_with(&xml, &strict).is_ok(), expected.is_empty(), "{xml}");
-        let streamed: Result<Vec<_>, _> = bankrail_camt052::EntryReader::new(xml.as_bytes(), strict).collect();
+        assert_eq!(
+            Document::parse_with(&xml, &strict).is_ok(),
+            expected.is_empty(),
+            "{xml}"
+        );
+        let streamed: Result<Vec<_>, _> =
+            bankrail_camt052::EntryReader::new(xml.as_bytes(), strict).collect();
         assert_eq!(streamed.is_ok(), expected.is_empty(), "{xml}");
     }
 }
@@ -676,11 +1113,21 @@ fn identifiers_in_supplementary_data_are_unique_and_known() {
 fn identifiers_in_supplementary_data_take_memory() {
     let options = ReadOptions::default().limits(ReadLimits::default().memory_per_byte(0));
     let many = |kind: &str, count: usize| -> String {
-        (0..count).map(|number| format!("<a i:type='x:{kind}'>n{number}</a>")).collect()
+        (0..count)
+            .map(|number| format!("<a i:type='x:{kind}'>n{number}</a>"))
+            .collect()
     };
     let both = |count: usize| many("ID", count / 2) + &many("IDREF", count / 2);
-    for (fit, too_many) in [(many("ID", 3_700), many("ID", 4_098)), (both(3_700), both(4_098))] {
-        assert_eq!(Document::parse_with(in_envelope(&document("", ENTRY), &fit), &options).unwrap().findings, []);
+    for (fit, too_many) in [
+        (many("ID", 3_700), many("ID", 4_098)),
+        (both(3_700), both(4_098)),
+    ] {
+        assert_eq!(
+            Document::parse_with(in_envelope(&document("", ENTRY), &fit), &options)
+                .unwrap()
+                .findings,
+            []
+        );
         let refused = Document::parse_with(in_envelope(&document("", ENTRY), &too_many), &options);
         assert!(refused.is_err() || refused.is_ok_and(|parsed| parsed.findings.len() == 1));
     }
@@ -690,19 +1137,24 @@ fn identifiers_in_supplementary_data_take_memory() {
 #[test]
 fn supplementary_data_is_judged_within_the_limits_of_the_reader() {
     let attributes: String = (0..300).map(|number| format!(" a{number}=''")).collect();
-    let xml = in_envelope(&document("", ENTRY), &format!("<b{attributes}/><a i:type='x:int'>7</a>"));
+    let xml = in_envelope(
+        &document("", ENTRY),
+        &format!("<b{attributes}/><a i:type='x:int'>7</a>"),
+    );
     let options = ReadOptions::default().limits(ReadLimits::default().attributes(300));
     assert_eq!(Document::parse_with(&xml, &options).unwrap().findings, []);
 }
 
-/// A document with supplementary data: `held` in an element of another namespace, with prefixes for `xsi:type` (`i`),
-/// for XML Schema (`x`) and for the message (`o`).
+/// A document with supplementary data: `held` in an element of another namespace, with prefixes for
+/// `xsi:type` (`i`), for XML Schema (`x`) and for the message (`o`).
 fn in_envelope(base: &str, held: &str) -> String {
     let declared = format!(
         "xmlns='' xmlns:r='urn:r' xmlns:i='http://www.w3.org/2001/XMLSchema-instance' \
          xmlns:x='http://www.w3.org/2001/XMLSchema' xmlns:o='{NAMESPACE}'"
     );
-    let data = format!("<SplmtryData><Envlp><r {declared}>{held}</r></Envlp></SplmtryData></BkToCstmrAcctRpt>");
+    let data = format!(
+        "<SplmtryData><Envlp><r {declared}>{held}</r></Envlp></SplmtryData></BkToCstmrAcctRpt>"
+    );
     base.replace("</BkToCstmrAcctRpt>", &data)
 }
 
@@ -732,6 +1184,9 @@ fn supplementary_data_is_one_element_in_a_model_as_in_a_document() {
         let data = format!("<SplmtryData><Envlp>{markup}</Envlp></SplmtryData></BkToCstmrAcctRpt>");
         let found = checked(&base.replace("</BkToCstmrAcctRpt>", &data));
         assert_eq!(found.is_empty(), one, "{markup}: {found:?}");
-        assert!(found.iter().all(|(kind, _)| *kind == FindingKind::Envelope), "{markup}: {found:?}");
+        assert!(
+            found.iter().all(|(kind, _)| *kind == FindingKind::Envelope),
+            "{markup}: {found:?}"
+        );
     }
 }

@@ -2,8 +2,8 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use bankrail_camt052::{
-    CardTransaction, CardTransactionDetails, Document, Entry, IndividualCardTransaction, Mode, ReadOptions, Remittance,
-    Report, StructuredRemittance, Transaction,
+    CardTransaction, CardTransactionDetails, Document, Entry, IndividualCardTransaction, Mode,
+    ReadOptions, Remittance, Report, StructuredRemittance, Transaction,
 };
 
 /// Bytes made from a number, always the same.

@@ -1,4 +1,5 @@
-//! Documents changed in one place: an element dropped, doubled, moved or renamed, a value broken, an attribute added.
+//! Documents changed in one place: an element dropped, doubled, moved or renamed, a value broken,
+//! an attribute added.
 
 use crate::invented::bytes;
 use crate::types::{Types, child_type, name_of};
@@ -19,13 +20,21 @@ struct Element {
 pub(crate) fn mutate(xml: &str, seed: u64, types: &Types) -> String {
     let tree = roxmltree::Document::parse(xml).unwrap();
     let mut root = element(tree.root_element(), "Document", types);
-    let mut dice = bytes(seed ^ 0xABCD, 64).into_iter().map(usize::from).cycle();
-    let mut roll = |sides: usize| (dice.next().unwrap() * 256 + dice.next().unwrap()) % sides.max(1);
+    let mut dice = bytes(seed ^ 0xABCD, 64)
+        .into_iter()
+        .map(usize::from)
+        .cycle();
+    let mut roll =
+        |sides: usize| (dice.next().unwrap() * 256 + dice.next().unwrap()) % sides.max(1);
     let place = roll(count(&root));
     let (action, pick) = (roll(20), roll(1000));
     change(&mut root, &mut { place }, action, pick);
     let mut written = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
-    let (prefix, bound) = if seed % 5 == 1 { ("c:", ":c") } else { ("", "") };
+    let (prefix, bound) = if seed % 5 == 1 {
+        ("c:", ":c")
+    } else {
+        ("", "")
+    };
     let declarations = format!(
         " xmlns{bound}=\"{NAMESPACE}\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" \
          xmlns:xs=\"http://www.w3.org/2001/XMLSchema\""
@@ -36,32 +45,68 @@ pub(crate) fn mutate(xml: &str, seed: u64, types: &Types) -> String {
 
 fn element(node: roxmltree::Node<'_, '_>, kind: &str, types: &Types) -> Element {
     let child = |child: roxmltree::Node<'_, '_>| {
-        element(child, child_type(types, name_of(kind), child.tag_name().name()), types)
+        element(
+            child,
+            child_type(types, name_of(kind), child.tag_name().name()),
+            types,
+        )
     };
-    let children: Vec<Element> = node.children().filter(roxmltree::Node::is_element).map(child).collect();
-    let text = if children.is_empty() { node.text().unwrap_or_default().to_owned() } else { String::new() };
-    let attributes = node.attributes().map(|a| (a.name().to_owned(), a.value().to_owned())).collect();
+    let children: Vec<Element> = node
+        .children()
+        .filter(roxmltree::Node::is_element)
+        .map(child)
+        .collect();
+    let text = if children.is_empty() {
+        node.text().unwrap_or_default().to_owned()
+    } else {
+        String::new()
+    };
+    let attributes = node
+        .attributes()
+        .map(|a| (a.name().to_owned(), a.value().to_owned()))
+        .collect();
     // In an envelope only a document of this message, at any depth, is of the schema.
     let children = match (node.tag_name().name(), node.range().start % 4) {
         ("Envlp", 0) => vec![document(types)],
-        ("Envlp", 1) => vec![Element { children: vec![document(types)], ..any() }],
+        ("Envlp", 1) => vec![Element {
+            children: vec![document(types)],
+            ..any()
+        }],
         ("Envlp", _) => vec![any()],
         _ => children,
     };
-    Element { name: node.tag_name().name().to_owned(), kind: kind.to_owned(), attributes, children, text }
+    Element {
+        name: node.tag_name().name().to_owned(),
+        kind: kind.to_owned(),
+        attributes,
+        children,
+        text,
+    }
 }
 
 fn any() -> Element {
     let attributes = vec![("xmlns".to_owned(), "urn:any".to_owned())];
-    Element { name: "any".to_owned(), kind: String::new(), attributes, children: Vec::new(), text: String::new() }
+    Element {
+        name: "any".to_owned(),
+        kind: String::new(),
+        attributes,
+        children: Vec::new(),
+        text: String::new(),
+    }
 }
 
 fn document(types: &Types) -> Element {
     let xml = "<Document><BkToCstmrAcctRpt><GrpHdr><MsgId>m</MsgId><CreDtTm>2021-07-29T01:02:03</CreDtTm></GrpHdr>\
         <Rpt><Id>r</Id><CreDtTm>2021-07-29T01:02:03</CreDtTm><Acct><Id><Othr><Id>a</Id></Othr></Id></Acct></Rpt>\
         </BkToCstmrAcctRpt></Document>";
-    let mut document = element(roxmltree::Document::parse(xml).unwrap().root_element(), "Document", types);
-    document.attributes.push(("xmlns".to_owned(), NAMESPACE.to_owned()));
+    let mut document = element(
+        roxmltree::Document::parse(xml).unwrap().root_element(),
+        "Document",
+        types,
+    );
+    document
+        .attributes
+        .push(("xmlns".to_owned(), NAMESPACE.to_owned()));
     document
 }
 
@@ -89,7 +134,8 @@ fn change_child(parent: &mut Element, index: usize, action: usize, pick: usize) 
     let siblings = parent.children.len();
     let child = &mut parent.children[index];
     let leaf = child.children.is_empty();
-    let mut attribute = |name: &str, value: &str| child.attributes.push((name.to_owned(), value.to_owned()));
+    let mut attribute =
+        |name: &str, value: &str| child.attributes.push((name.to_owned(), value.to_owned()));
     match action {
         0 | 1 => {
             parent.children.remove(index);
@@ -102,7 +148,12 @@ fn change_child(parent: &mut Element, index: usize, action: usize, pick: usize) 
         4 => child.name = NAMES[pick % NAMES.len()].to_owned(),
         5 => attribute(["x", "xml:lang", "xsi:other"][pick % 3], "1"),
         6 => child.attributes.clear(),
-        7 => child.attributes = vec![("Ccy".to_owned(), ["AUD", "aud", "", " AUD"][pick % 4].to_owned())],
+        7 => {
+            child.attributes = vec![(
+                "Ccy".to_owned(),
+                ["AUD", "aud", "", " AUD"][pick % 4].to_owned(),
+            )]
+        }
         // The schema does not restrict the content of an envelope.
         8 if child.name != "any" => attribute("xsi:nil", ["true", "false", "0"][pick % 3]),
         18 | 19 if child.name == "any" => {
@@ -137,8 +188,16 @@ fn change_child(parent: &mut Element, index: usize, action: usize, pick: usize) 
                 "PercentageRate",
                 "AnyBICIdentifier",
             ];
-            let name = if pick.is_multiple_of(2) { name_of(&child.kind) } else { names[pick / 2 % names.len()] };
-            let name = if pick % 9 == 8 { "xs:string".to_owned() } else { format!("~{name}") };
+            let name = if pick.is_multiple_of(2) {
+                name_of(&child.kind)
+            } else {
+                names[pick / 2 % names.len()]
+            };
+            let name = if pick % 9 == 8 {
+                "xs:string".to_owned()
+            } else {
+                format!("~{name}")
+            };
             child.attributes.push(("xsi:type".to_owned(), name));
         }
         9 => attribute(
@@ -195,10 +254,18 @@ fn break_facet(leaf: &mut Element, pick: usize) {
     let beyond = pick % 2;
     let nines = |count: usize| "9".repeat(count);
     leaf.text = if let Some(most) = facet("maxLength") {
-        if pick.is_multiple_of(7) { String::new() } else { "👍".repeat(most + beyond) }
+        if pick.is_multiple_of(7) {
+            String::new()
+        } else {
+            "👍".repeat(most + beyond)
+        }
     } else if let (Some(digits), Some(fraction)) = (facet("totalDigits"), facet("fractionDigits")) {
         match pick % 6 {
-            0 | 1 => format!("{}.{}000", nines(digits - fraction), nines(fraction + beyond)),
+            0 | 1 => format!(
+                "{}.{}000",
+                nines(digits - fraction),
+                nines(fraction + beyond)
+            ),
             2 | 3 => format!("000{}.0", nines(digits + beyond)),
             4 => format!("-0.{}", nines(fraction.min(3))),
             _ => format!("-{}", leaf.text),
@@ -211,7 +278,12 @@ fn break_facet(leaf: &mut Element, pick: usize) {
             _ => "-0.01".to_owned(),
         }
     } else if leaf.kind.contains('{') && leaf.kind.contains('|') {
-        [leaf.text.to_lowercase(), format!("{} ", leaf.text), "ZZZZ".to_owned()][pick % 3].clone()
+        [
+            leaf.text.to_lowercase(),
+            format!("{} ", leaf.text),
+            "ZZZZ".to_owned(),
+        ][pick % 3]
+            .clone()
     } else if leaf.kind.contains("pattern") {
         match pick % 3 {
             0 => leaf.text.chars().skip(1).collect(),
@@ -219,7 +291,9 @@ fn break_facet(leaf: &mut Element, pick: usize) {
             _ => leaf.text.to_lowercase(),
         }
     } else if leaf.kind.contains("[date") {
-        let (date, time) = leaf.text.split_at(leaf.text.find('T').unwrap_or(leaf.text.len()));
+        let (date, time) = leaf
+            .text
+            .split_at(leaf.text.find('T').unwrap_or(leaf.text.len()));
         match pick % 6 {
             0 => format!("0000{}{time}", &date[date.len().min(4)..]),
             1 => format!("{date}+14:01"),
@@ -244,7 +318,10 @@ fn write(element: &Element, prefix: &str, declarations: &str, xml: &mut String) 
     let prefix = if element.name == "any" { "" } else { prefix };
     xml.push_str(&format!("<{prefix}{}{declarations}", element.name));
     for (name, value) in &element.attributes {
-        xml.push_str(&format!(" {name}=\"{}\"", escape(&value.replace('~', prefix))));
+        xml.push_str(&format!(
+            " {name}=\"{}\"",
+            escape(&value.replace('~', prefix))
+        ));
     }
     xml.push('>');
     xml.push_str(&escape(&element.text));

@@ -2,8 +2,8 @@
 
 use crate::tree::{leaves, texts};
 use bankrail_camt052::{
-    BuildError, CreationTime, DateTime, Document, EntryBuilder, FindingKind, Mode, ReadOptions, ReportBuilder,
-    ReportIds,
+    BuildError, CreationTime, DateTime, Document, EntryBuilder, FindingKind, Mode, ReadOptions,
+    ReportBuilder, ReportIds,
 };
 use bankrail_values::{Currency, Date, Decimal, Money, SimpleUuid};
 
@@ -44,10 +44,18 @@ pub(crate) fn full() -> String {
         .creditor("BILBO BAGGINS")
         .creditor_account("006430991", Some("010201"))
         .narrative("payment 12345 - sample emoji 👍");
-    let document = builder().entries([everything, entry("-10.5 AUD"), entry("0.00 AUD")]).build().unwrap();
+    let document = builder()
+        .entries([everything, entry("-10.5 AUD"), entry("0.00 AUD")])
+        .build()
+        .unwrap();
     let xml = document.to_xml().unwrap();
-    let strict = ReadOptions::default().mode(Mode::Strict).deny_findings(true);
-    assert_eq!(Document::parse_with(&xml, &strict).unwrap().document, document);
+    let strict = ReadOptions::default()
+        .mode(Mode::Strict)
+        .deny_findings(true);
+    assert_eq!(
+        Document::parse_with(&xml, &strict).unwrap().document,
+        document
+    );
     xml
 }
 
@@ -77,10 +85,17 @@ fn group_header_message_id() {
 fn group_header_creation_time() {
     assert_texts("GrpHdr/CreDtTm", &["2021-07-29T17:10:05.1750344+10:00"]);
     for refused in ["2021-07-29T17:10:05.1750344", "2021-07-29T17:10:05+10:00"] {
-        let expected = format!("expected a creation time with fraction digits and offset, found {refused:?}");
-        assert_eq!(refused.parse::<CreationTime>().unwrap_err().to_string(), expected);
+        let expected =
+            format!("expected a creation time with fraction digits and offset, found {refused:?}");
+        assert_eq!(
+            refused.parse::<CreationTime>().unwrap_err().to_string(),
+            expected
+        );
         let at: DateTime = refused.parse().unwrap();
-        assert_eq!(CreationTime::try_from(at).unwrap_err().to_string(), expected);
+        assert_eq!(
+            CreationTime::try_from(at).unwrap_err().to_string(),
+            expected
+        );
     }
 }
 
@@ -113,9 +128,18 @@ fn account_currency() {
     }
     for currency in ["QQQ", "DEM"] {
         let refused = in_currency(currency).build().unwrap_err();
-        assert_eq!(refused.to_string(), format!("expected a currency that ISO 4217 lists, found {currency}"));
-        let document = in_currency(currency).allow_unlisted_currency().build().unwrap();
-        assert_eq!(texts(&document.to_xml().unwrap(), "Rpt/Acct/Ccy"), [currency]);
+        assert_eq!(
+            refused.to_string(),
+            format!("expected a currency that ISO 4217 lists, found {currency}")
+        );
+        let document = in_currency(currency)
+            .allow_unlisted_currency()
+            .build()
+            .unwrap();
+        assert_eq!(
+            texts(&document.to_xml().unwrap(), "Rpt/Acct/Ccy"),
+            [currency]
+        );
     }
 }
 
@@ -141,12 +165,24 @@ fn balance_direction() {
     let id = SimpleUuid::parse("44b756ed60c8496391a768af90073f3f").unwrap();
     let date = Date::parse("2021-07-29").unwrap();
     let at = "2021-07-29T17:10:05.1+10:00".parse().unwrap();
-    let overdrawn =
-        ReportBuilder::new(ReportIds { message: id, report: id }, "CMM", at, "1", "-7.50 AUD".parse().unwrap(), date)
-            .build()
-            .unwrap();
+    let overdrawn = ReportBuilder::new(
+        ReportIds {
+            message: id,
+            report: id,
+        },
+        "CMM",
+        at,
+        "1",
+        "-7.50 AUD".parse().unwrap(),
+        date,
+    )
+    .build()
+    .unwrap();
     let xml = overdrawn.to_xml().unwrap();
-    assert_eq!((texts(&xml, "Bal/Amt"), texts(&xml, "Bal/CdtDbtInd")), (vec!["7.50".into()], vec!["DBIT".into()]));
+    assert_eq!(
+        (texts(&xml, "Bal/Amt"), texts(&xml, "Bal/CdtDbtInd")),
+        (vec!["7.50".into()], vec!["DBIT".into()])
+    );
 }
 
 #[test]
@@ -176,16 +212,29 @@ fn summary_of_debits() {
 
 #[test]
 fn a_sum_of_no_entries_is_spelled_like_the_others() {
-    let xml = builder().entry(entry("219.50 AUD")).build().unwrap().to_xml().unwrap();
+    let xml = builder()
+        .entry(entry("219.50 AUD"))
+        .build()
+        .unwrap()
+        .to_xml()
+        .unwrap();
     assert_eq!(texts(&xml, "TxsSummry/TtlDbtNtries/Sum"), ["0.00"]);
-    let xml = builder().entry(entry("-15 AUD")).build().unwrap().to_xml().unwrap();
+    let xml = builder()
+        .entry(entry("-15 AUD"))
+        .build()
+        .unwrap()
+        .to_xml()
+        .unwrap();
     assert_eq!(texts(&xml, "TxsSummry/TtlCdtNtries/Sum"), ["0"]);
 }
 
 #[test]
 fn a_report_without_entries_has_zero_counts_and_sums() {
     let xml = empty();
-    let summary: Vec<_> = leaves(&xml).into_iter().filter(|(path, _)| path.contains("TxsSummry")).collect();
+    let summary: Vec<_> = leaves(&xml)
+        .into_iter()
+        .filter(|(path, _)| path.contains("TxsSummry"))
+        .collect();
     let texts: Vec<_> = summary.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(texts, ["0", "0", "0", "CRDT", "0", "0", "0", "0"]);
     assert!(!xml.contains("<Ntry>"));
@@ -210,7 +259,10 @@ fn entry_status() {
 
 #[test]
 fn entry_dates() {
-    assert_texts("Ntry/BookgDt/Dt", &["2021-07-29", "2021-07-29", "2021-07-29"]);
+    assert_texts(
+        "Ntry/BookgDt/Dt",
+        &["2021-07-29", "2021-07-29", "2021-07-29"],
+    );
     assert_texts("Ntry/ValDt/Dt", &["2021-07-30", "2021-07-29", "2021-07-29"]);
 }
 
@@ -227,7 +279,12 @@ fn a_negated_zero_is_a_credit() {
     let zero = Money::new(-Decimal::new(0, 2), Currency::AUD);
     assert!(zero.amount().is_sign_negative());
     let entry = EntryBuilder::new(zero, Date::parse("2021-07-29").unwrap());
-    let xml = of_balance(zero).entry(entry).build().unwrap().to_xml().unwrap();
+    let xml = of_balance(zero)
+        .entry(entry)
+        .build()
+        .unwrap()
+        .to_xml()
+        .unwrap();
     assert_eq!(texts(&xml, "Bal/CdtDbtInd"), ["CRDT"]);
     assert_eq!(texts(&xml, "TxDtls/CdtDbtInd"), ["CRDT"]);
     assert_eq!(texts(&xml, "Ntry/BkTxCd/Domn/Fmly/Cd"), ["RCDT"]);
@@ -239,7 +296,11 @@ fn transaction_references() {
     assert_texts("TxDtls/Refs/EndToEndId", &["Tx0000163773"]);
     assert_texts("TxDtls/Refs/Prtry/Tp", &["ServiceLevel"]);
     assert_texts("TxDtls/Refs/Prtry/Ref", &["ics1.clear.V01"]);
-    assert_eq!(full().matches("<Refs>").count(), 1, "only where there is a reference");
+    assert_eq!(
+        full().matches("<Refs>").count(),
+        1,
+        "only where there is a reference"
+    );
 }
 
 #[test]
@@ -255,16 +316,29 @@ fn related_parties() {
     assert_texts("RltdPties/Cdtr/Nm", &["BILBO BAGGINS"]);
     assert_texts("RltdPties/CdtrAcct/Id/Othr/Id", &["006430991"]);
     assert_texts("RltdPties/CdtrAcct/Id/Othr/Issr", &["010201"]);
-    assert_eq!(full().matches("<RltdPties>").count(), 1, "only where there is a party");
+    assert_eq!(
+        full().matches("<RltdPties>").count(),
+        1,
+        "only where there is a party"
+    );
 }
 
 #[test]
 fn unstructured_remittance() {
     assert_texts("RmtInf/Ustrd", &["payment 12345 - sample emoji 👍"]);
     let narrative = "👍".repeat(300);
-    let document = builder().entry(entry("1.00 AUD").narrative(&narrative)).build().unwrap();
+    let document = builder()
+        .entry(entry("1.00 AUD").narrative(&narrative))
+        .build()
+        .unwrap();
     let pieces = texts(&document.to_xml().unwrap(), "Ustrd");
-    assert_eq!(pieces.iter().map(|piece| piece.chars().count()).collect::<Vec<_>>(), [140, 140, 20]);
+    assert_eq!(
+        pieces
+            .iter()
+            .map(|piece| piece.chars().count())
+            .collect::<Vec<_>>(),
+        [140, 140, 20]
+    );
     assert_eq!(document.reports[0].entries[0].narrative(), narrative);
 }
 
@@ -275,32 +349,78 @@ fn the_net_of_the_summary_has_a_direction() {
         (["7.50 AUD", "-5.00 AUD"], "2.50", "CRDT"),
         (["5.00 AUD", "-5.00 AUD"], "0.00", "CRDT"),
     ] {
-        let xml = builder().entries(amounts.map(entry)).build().unwrap().to_xml().unwrap();
-        assert_eq!(texts(&xml, "TtlNtries/TtlNetNtry/Amt"), [net], "{amounts:?}");
-        assert_eq!(texts(&xml, "TtlNtries/TtlNetNtry/CdtDbtInd"), [direction], "{amounts:?}");
+        let xml = builder()
+            .entries(amounts.map(entry))
+            .build()
+            .unwrap()
+            .to_xml()
+            .unwrap();
+        assert_eq!(
+            texts(&xml, "TtlNtries/TtlNetNtry/Amt"),
+            [net],
+            "{amounts:?}"
+        );
+        assert_eq!(
+            texts(&xml, "TtlNtries/TtlNetNtry/CdtDbtInd"),
+            [direction],
+            "{amounts:?}"
+        );
     }
 }
 
 #[test]
 fn values_that_do_not_fit_are_refused() {
-    assert!(builder().entry(entry("1.00 USD")).build().is_err(), "another currency");
-    assert!(builder().entry(entry("1.000001 AUD")).build().is_err(), "six decimals");
-    assert!(builder().entry(entry("1.00 AUD").end_to_end_id(&"x".repeat(36))).build().is_err(), "too long");
-    let forbidden = builder().entry(entry("1.00 AUD").narrative("\u{1}")).build().unwrap_err();
-    let BuildError::Invalid { path, kind: FindingKind::Character { found: '\u{1}' } } = forbidden else {
+    assert!(
+        builder().entry(entry("1.00 USD")).build().is_err(),
+        "another currency"
+    );
+    assert!(
+        builder().entry(entry("1.000001 AUD")).build().is_err(),
+        "six decimals"
+    );
+    assert!(
+        builder()
+            .entry(entry("1.00 AUD").end_to_end_id(&"x".repeat(36)))
+            .build()
+            .is_err(),
+        "too long"
+    );
+    let forbidden = builder()
+        .entry(entry("1.00 AUD").narrative("\u{1}"))
+        .build()
+        .unwrap_err();
+    let BuildError::Invalid {
+        path,
+        kind: FindingKind::Character { found: '\u{1}' },
+    } = forbidden
+    else {
         panic!("{forbidden:?}")
     };
     assert!(path.ends_with("/RmtInf/Ustrd[1]"), "{path}");
-    assert!(builder().entry(entry("1.00 AUD").debtor("")).build().is_err(), "empty");
+    assert!(
+        builder()
+            .entry(entry("1.00 AUD").debtor(""))
+            .build()
+            .is_err(),
+        "empty"
+    );
 }
 
 #[test]
 fn entries_that_are_ready_are_taken_as_they_are() {
     let ready = entry("-3.00 AUD").narrative("rent").build().unwrap();
-    let document = builder().entry(ready.clone()).entry(entry("1.00 AUD")).account_name("Trust").build().unwrap();
+    let document = builder()
+        .entry(ready.clone())
+        .entry(entry("1.00 AUD"))
+        .account_name("Trust")
+        .build()
+        .unwrap();
     assert_eq!(document.reports[0].entries[0], ready);
     assert_eq!(document.reports[0].account.name.as_ref().unwrap(), "Trust");
-    assert_eq!(texts(&document.to_xml().unwrap(), "TtlNtries/Sum"), ["4.00"]);
+    assert_eq!(
+        texts(&document.to_xml().unwrap(), "TtlNtries/Sum"),
+        ["4.00"]
+    );
     let dollars = entry("1.00 USD").build().unwrap();
     assert!(
         matches!(builder().entries([ready, dollars]).build(), Err(BuildError::Currency { found, .. }) if found == "USD")
@@ -309,10 +429,16 @@ fn entries_that_are_ready_are_taken_as_they_are() {
 
 #[test]
 fn the_xml_in_a_json_string_is_the_same_xml() {
-    let document = builder().entry(entry("1.00 AUD").narrative("\"quoted\" \\ <&>\n\r\t👍")).build().unwrap();
+    let document = builder()
+        .entry(entry("1.00 AUD").narrative("\"quoted\" \\ <&>\n\r\t👍"))
+        .build()
+        .unwrap();
     let mut json = String::from("{\"payload\":");
     document.write_json_string(&mut json).unwrap();
     json.push('}');
     let body: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(body["payload"].as_str().unwrap(), document.to_xml().unwrap());
+    assert_eq!(
+        body["payload"].as_str().unwrap(),
+        document.to_xml().unwrap()
+    );
 }

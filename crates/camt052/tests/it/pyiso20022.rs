@@ -19,7 +19,9 @@ fn both_read_what_the_other_writes() {
     if let Some(samples) = shared("samples") {
         for file in std::fs::read_dir(samples).unwrap() {
             let path = file.unwrap().path();
-            let Ok(parsed) = std::fs::read(&path).map_err(drop).and_then(|xml| Document::parse(xml).map_err(drop))
+            let Ok(parsed) = std::fs::read(&path)
+                .map_err(drop)
+                .and_then(|xml| Document::parse(xml).map_err(drop))
             else {
                 continue;
             };
@@ -28,22 +30,41 @@ fn both_read_what_the_other_writes() {
         }
         assert!(documents.len() > 8, "{} documents", documents.len());
     }
-    let invented = (0..INVENTED).map(numbered).chain((0..8).map(full)).enumerate();
+    let invented = (0..INVENTED)
+        .map(numbered)
+        .chain((0..8).map(full))
+        .enumerate();
     documents.extend(invented.map(|(index, document)| {
-        // The other side writes a carriage return as it is, which the next reader takes for a line feed.
-        (format!("invented-{index}.xml"), document.to_xml().unwrap().replace("&#13;", " "))
+        // The other side writes a carriage return as it is, which the next reader takes for a line
+        // feed.
+        (
+            format!("invented-{index}.xml"),
+            document.to_xml().unwrap().replace("&#13;", " "),
+        )
     }));
-    let paths: Vec<_> = documents.iter().map(|(name, _)| folder.join(name)).collect();
+    let paths: Vec<_> = documents
+        .iter()
+        .map(|(name, _)| folder.join(name))
+        .collect();
     for (path, (_, xml)) in paths.iter().zip(&documents) {
         std::fs::write(path, xml).unwrap();
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pyiso20022_rewrite.py");
-    let run = Command::new("python3").arg(script).args(&paths).output().unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let run = Command::new("python3")
+        .arg(script)
+        .args(&paths)
+        .output()
+        .unwrap();
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
     for (path, (name, xml)) in paths.iter().zip(&documents) {
         let again = std::fs::read_to_string(path.with_extension("xml.again")).unwrap();
         assert_same_leaves(name, xml, &again);
-        let parsed = Document::parse_with(&again, &strict()).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let parsed = Document::parse_with(&again, &strict())
+            .unwrap_or_else(|error| panic!("{name}: {error:?}"));
         assert_same_leaves(name, xml, &parsed.document.to_xml().unwrap());
     }
     std::fs::remove_dir_all(&folder).unwrap();

@@ -7,7 +7,8 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::mem::discriminant;
 
-const ENTRY: &str = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
+const ENTRY: &str =
+    r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
 
 /// More than one text quotes: each of two names has at most 40 characters.
 const MOST: usize = 400;
@@ -48,7 +49,11 @@ fn errors_quote_little_of_a_document() {
     let mut kinds = HashSet::new();
     for xml in [
         good.replacen("xmlns=\"urn", &format!("xmlns=\"{value}&#10;urn"), 1),
-        good.replacen("camt.052.001.06", &format!("camt.052&#10;.001.06{}", "\u{1F44D}".repeat(60)), 1),
+        good.replacen(
+            "camt.052.001.06",
+            &format!("camt.052&#10;.001.06{}", "\u{1F44D}".repeat(60)),
+            1,
+        ),
         good.replace("Document", &name),
         good.replacen("<Ntry>", &format!("<Ntry>&{name};"), 1),
         good.replacen("<Ntry>", &format!("<Ntry><{name}>"), 1),
@@ -57,20 +62,33 @@ fn errors_quote_little_of_a_document() {
         good.replacen("<Ntry>", &format!("<Ntry><{name}:x/>"), 1),
         good.replacen("<Ntry>", &format!("<Ntry {name}:x=''>"), 1),
         good.replacen("<Ntry>", &format!("<Ntry {name}='' {name}=''>"), 1),
-        good.replacen("<Ntry>", &format!("<Ntry xmlns:a='u' xmlns:b='u' a:{name}='' b:{name}=''>"), 1),
+        good.replacen(
+            "<Ntry>",
+            &format!("<Ntry xmlns:a='u' xmlns:b='u' a:{name}='' b:{name}=''>"),
+            1,
+        ),
         good.replacen("<Ntry>", &format!("<Ntry><?{name}{name} ?><?xml?>"), 1),
         good.replacen("5.00", &value, 1),
         format!("<?xml version='1.0' {name}=''?>{good}"),
-        format!("<?xml version='1.0' encoding='{}&#10;forged'?>{good}", "e".repeat(200)),
+        format!(
+            "<?xml version='1.0' encoding='{}&#10;forged'?>{good}",
+            "e".repeat(200)
+        ),
         format!("<{name}/></{name}>"),
         format!("</{name}>"),
         format!("<{name}"),
     ] {
-        let error = Document::parse(&xml).map(|parsed| panic!("{:.500}", format!("{parsed:?}"))).unwrap_err();
+        let error = Document::parse(&xml)
+            .map(|parsed| panic!("{:.500}", format!("{parsed:?}")))
+            .unwrap_err();
         kinds.insert(discriminant(error.kind()));
         assert_error(&error);
     }
-    assert_eq!(kinds.len(), 6, "namespace, root, entity, malformed, unreadable, encoding");
+    assert_eq!(
+        kinds.len(),
+        6,
+        "namespace, root, entity, malformed, unreadable, encoding"
+    );
 }
 
 #[test]
@@ -84,15 +102,22 @@ fn findings_quote_little_of_a_document() {
                          </TtlNtriesPerBkTxCd>"
     );
     let odd = ENTRY
-        .replace("<Ntry>", &format!("<Ntry {name}='' xmlns:x='u' x:{name}=''>{value}<{name}/><x:{name}/>"))
+        .replace(
+            "<Ntry>",
+            &format!("<Ntry {name}='' xmlns:x='u' x:{name}=''>{value}<{name}/><x:{name}/>"),
+        )
         .replace("AUD", &value)
         .replace("BOOK", &value)
         .replace("CRDT", &value);
     let xml = document(&format!("<TxsSummry>{total}</TxsSummry>"), &odd);
     let xml = xml.replace("<Ccy>AUD", &format!("<Ccy>{value}x"));
     let parsed = Document::parse(&xml).unwrap();
-    let names =
-        |findings: &[Finding]| findings.iter().map(|finding| discriminant(&finding.kind)).collect::<HashSet<_>>();
+    let names = |findings: &[Finding]| {
+        findings
+            .iter()
+            .map(|finding| discriminant(&finding.kind))
+            .collect::<HashSet<_>>()
+    };
     parsed.findings.iter().for_each(assert_finding);
     assert!(names(&parsed.findings).len() >= 7, "{:?}", parsed.findings);
     let checked = parsed.document.check();
@@ -108,9 +133,16 @@ fn findings_quote_little_of_a_document() {
 #[test]
 fn what_is_short_is_quoted_as_it_is() {
     let found = Document::parse(document("", "<Foo/>")).unwrap().findings;
-    assert_eq!(found[0].kind, FindingKind::UnknownElement { name: "Foo".to_owned() });
+    assert_eq!(
+        found[0].kind,
+        FindingKind::UnknownElement {
+            name: "Foo".to_owned()
+        }
+    );
     let other = document("", "").replace("camt.052.001.06", "camt.053.001.02");
     let error = Document::parse(other).unwrap_err();
-    let ReadErrorKind::WrongNamespace { found, .. } = error.kind() else { panic!("{error:?}") };
+    let ReadErrorKind::WrongNamespace { found, .. } = error.kind() else {
+        panic!("{error:?}")
+    };
     assert_eq!(found, "urn:iso:std:iso:20022:tech:xsd:camt.053.001.02");
 }

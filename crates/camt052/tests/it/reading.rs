@@ -4,7 +4,9 @@ use crate::findings::document;
 use bankrail_camt052::{Document, LimitKind, ReadError, ReadErrorKind, ReadLimits, ReadOptions};
 
 fn error(bytes: impl AsRef<[u8]>) -> ReadError {
-    Document::parse(bytes).map(|parsed| panic!("{parsed:?}")).unwrap_err()
+    Document::parse(bytes)
+        .map(|parsed| panic!("{parsed:?}"))
+        .unwrap_err()
 }
 
 fn with_source(source: &str) -> String {
@@ -24,7 +26,10 @@ fn source(bytes: impl AsRef<[u8]>) -> String {
 fn text_is_joined_and_resolved() {
     for (written, read) in [
         ("a<!-- b -->c<?d e?>f", "acf"),
-        ("<![CDATA[<&>]]>&lt;&amp;&gt;&quot;&apos;&#65;&#x1F44D;👍", "<&><&>\"'A👍👍"),
+        (
+            "<![CDATA[<&>]]>&lt;&amp;&gt;&quot;&apos;&#65;&#x1F44D;👍",
+            "<&><&>\"'A👍👍",
+        ),
         ("a\r\nb\rc", "a\nb\nc"),
         (" a&#13;b ", " a\rb "),
         ("a]]&gt;", "a]]>"),
@@ -72,15 +77,25 @@ fn what_is_not_xml_is_refused() {
         (format!("<?xml version='2.0'?>{good}"), "version 1.0"),
         (format!("<?xml version='1.'?>{good}"), "version 1.0"),
         (format!("<?xml encoding='UTF-8'?>{good}"), "version 1.0"),
-        (format!("<?xml version='1.0' standalone='maybe'?>{good}"), "standalone"),
+        (
+            format!("<?xml version='1.0' standalone='maybe'?>{good}"),
+            "standalone",
+        ),
         (good.replace("</Document>", ""), "end"),
         (good.replace("xmlns=", "xml="), "namespace"),
-        (good.replace("camt.052.001.06", "camt.052.001.08"), "camt.052.001.08"),
+        (
+            good.replace("camt.052.001.06", "camt.052.001.08"),
+            "camt.052.001.08",
+        ),
         (good.replace("Document", "Dokument"), "Dokument"),
         (String::new(), "document element"),
     ] {
         let error = error(&bad);
-        assert!(error.kind().to_string().contains(what), "{bad}: {}", error.kind());
+        assert!(
+            error.kind().to_string().contains(what),
+            "{bad}: {}",
+            error.kind()
+        );
     }
 }
 
@@ -88,9 +103,15 @@ fn what_is_not_xml_is_refused() {
 fn errors_say_where() {
     let xml = document("", "  <Ntry><Amt Ccy=\"AUD\">1e3</Amt></Ntry>");
     let error = error(&xml);
-    assert_eq!(error.path(), "/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[1]/Amt");
+    assert_eq!(
+        error.path(),
+        "/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[1]/Amt"
+    );
     assert_eq!((error.line(), error.column()), (5, 9));
-    assert_eq!(error.offset(), u64::try_from(xml.find("<Amt").unwrap()).unwrap());
+    assert_eq!(
+        error.offset(),
+        u64::try_from(xml.find("<Amt").unwrap()).unwrap()
+    );
     assert!(matches!(error.kind(), ReadErrorKind::Unreadable { found, .. } if found == "\"1e3\""));
 }
 
@@ -99,31 +120,78 @@ fn errors_say_where() {
 fn errors_print_where_and_why_in_one_line() {
     let read = error(document("", "<Ntry/>"));
     let lines = document("", "").replacen("<CreDtTm>2021-07-29T17:10:05Z</CreDtTm>", "", 1);
-    let written = Document::parse(lines).unwrap().document.to_xml().unwrap_err();
+    let written = Document::parse(lines)
+        .unwrap()
+        .document
+        .to_xml()
+        .unwrap_err();
     for (text, why, place) in [
-        (format!("{read:?}"), "expected Amt, found none", "/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[1]"),
-        (read.to_string(), "expected Amt, found none", "(line 5, column 1, byte "),
-        (format!("{written:?}"), "expected CreDtTm, found none", "/Document/BkToCstmrAcctRpt/GrpHdr"),
-        (written.to_string(), "expected CreDtTm, found none", "/Document/BkToCstmrAcctRpt/GrpHdr"),
+        (
+            format!("{read:?}"),
+            "expected Amt, found none",
+            "/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[1]",
+        ),
+        (
+            read.to_string(),
+            "expected Amt, found none",
+            "(line 5, column 1, byte ",
+        ),
+        (
+            format!("{written:?}"),
+            "expected CreDtTm, found none",
+            "/Document/BkToCstmrAcctRpt/GrpHdr",
+        ),
+        (
+            written.to_string(),
+            "expected CreDtTm, found none",
+            "/Document/BkToCstmrAcctRpt/GrpHdr",
+        ),
     ] {
         assert!(text.contains(why) && text.contains(place), "{text}");
-        assert!(!text.contains(['{', '\n']) && !text.ends_with('.'), "{text}");
+        assert!(
+            !text.contains(['{', '\n']) && !text.ends_with('.'),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn encodings_are_those_declared_or_marked() {
-    let text = |declared: &str| format!("<?xml version='1.0' encoding='{declared}'?>{}", with_source("é€👍"));
+    let text = |declared: &str| {
+        format!(
+            "<?xml version='1.0' encoding='{declared}'?>{}",
+            with_source("é€👍")
+        )
+    };
     let utf16 = |text: &str, little: bool, mark: bool| -> Vec<u8> {
-        let units = mark.then_some(0xFEFF).into_iter().chain(text.encode_utf16());
-        units.flat_map(|unit| if little { unit.to_le_bytes() } else { unit.to_be_bytes() }).collect()
+        let units = mark
+            .then_some(0xFEFF)
+            .into_iter()
+            .chain(text.encode_utf16());
+        units
+            .flat_map(|unit| {
+                if little {
+                    unit.to_le_bytes()
+                } else {
+                    unit.to_be_bytes()
+                }
+            })
+            .collect()
     };
     for (little, mark) in [(true, true), (false, true), (true, false), (false, false)] {
         assert_eq!(source(utf16(&text("UTF-16"), little, mark)), "é€👍");
     }
     assert_eq!(source(format!("\u{feff}{}", text("utf-8"))), "é€👍");
     let bytes = |text: &str, euro: u8| -> Vec<u8> {
-        text.chars().map(|c| if c == '€' { euro } else { u8::try_from(u32::from(c)).unwrap_or(b'?') }).collect()
+        text.chars()
+            .map(|c| {
+                if c == '€' {
+                    euro
+                } else {
+                    u8::try_from(u32::from(c)).unwrap_or(b'?')
+                }
+            })
+            .collect()
     };
     assert_eq!(source(bytes(&text("ISO-8859-15"), 0xA4)), "é€?");
     assert_eq!(source(bytes(&text("iso-8859-1"), 0xA4)), "é¤?");
@@ -139,12 +207,25 @@ fn encodings_are_those_declared_or_marked() {
         ("windows-1257", 0xE0, 'ą'),
         ("windows-1258", 0xD0, 'Đ'),
     ] {
-        let xml = format!("<?xml version='1.0' encoding='{declared}'?>{}", with_source("~"));
-        let single: Vec<u8> = xml.bytes().map(|b| if b == b'~' { byte } else { b }).collect();
+        let xml = format!(
+            "<?xml version='1.0' encoding='{declared}'?>{}",
+            with_source("~")
+        );
+        let single: Vec<u8> = xml
+            .bytes()
+            .map(|b| if b == b'~' { byte } else { b })
+            .collect();
         assert_eq!(source(&single), character.to_string(), "{declared}");
         let broken = String::from_utf8_lossy(&single).replace("</Document>", "</Dokument>");
-        let broken: Vec<u8> = broken.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(byte)).collect();
-        assert_eq!(error(&broken).offset(), u64::try_from(broken.len() - "</Dokument>".len()).unwrap(), "{declared}");
+        let broken: Vec<u8> = broken
+            .chars()
+            .map(|c| u8::try_from(u32::from(c)).unwrap_or(byte))
+            .collect();
+        assert_eq!(
+            error(&broken).offset(),
+            u64::try_from(broken.len() - "</Dokument>".len()).unwrap(),
+            "{declared}"
+        );
     }
     // Processed as 1.0.
     assert_eq!(source(text("UTF-8").replace("='1.0'", "='1.1'")), "é€👍");
@@ -152,9 +233,20 @@ fn encodings_are_those_declared_or_marked() {
         let declared = text("UTF-32");
         let units = mark.into_iter().chain(declared.chars().map(u32::from));
         let wide: Vec<u8> = units.flat_map(u32::to_le_bytes).collect();
-        assert!(error(&wide).kind().to_string().ends_with("found UTF-32"), "{}", error(&wide));
-        let big: Vec<u8> = wide.chunks(4).flat_map(|unit| unit.iter().rev().copied()).collect();
-        assert!(error(&big).kind().to_string().ends_with("found UTF-32"), "{}", error(&big));
+        assert!(
+            error(&wide).kind().to_string().ends_with("found UTF-32"),
+            "{}",
+            error(&wide)
+        );
+        let big: Vec<u8> = wide
+            .chunks(4)
+            .flat_map(|unit| unit.iter().rev().copied())
+            .collect();
+        assert!(
+            error(&big).kind().to_string().ends_with("found UTF-32"),
+            "{}",
+            error(&big)
+        );
     }
     // Strictly, UTF-16 is marked or declared.
     let strict = ReadOptions::default().mode(bankrail_camt052::Mode::Strict);
@@ -166,16 +258,27 @@ fn encodings_are_those_declared_or_marked() {
         (utf16(&document("", ""), false, false), false),
     ] {
         let refused = Document::parse_with(&bytes, &strict).err();
-        let refused = refused.is_some_and(|error| matches!(error.kind(), ReadErrorKind::UnsupportedEncoding { .. }));
+        let refused = refused
+            .is_some_and(|error| matches!(error.kind(), ReadErrorKind::UnsupportedEncoding { .. }));
         assert_eq!(refused, !good);
         assert!(Document::parse(&bytes).is_ok());
     }
     let offset = |bytes: &[u8]| error(bytes).offset();
     let broken = text("ISO-8859-1").replace("</Document>", "</Dokument>");
     let bytes = bytes(&broken, 0xA4);
-    assert_eq!(offset(&bytes), u64::try_from(bytes.len() - "</Dokument>".len()).unwrap());
-    let wide = utf16(&text("UTF-16").replace("</Document>", "</Dokument>"), true, true);
-    assert_eq!(offset(&wide), u64::try_from(wide.len() - 2 * "</Dokument>".len()).unwrap());
+    assert_eq!(
+        offset(&bytes),
+        u64::try_from(bytes.len() - "</Dokument>".len()).unwrap()
+    );
+    let wide = utf16(
+        &text("UTF-16").replace("</Document>", "</Dokument>"),
+        true,
+        true,
+    );
+    assert_eq!(
+        offset(&wide),
+        u64::try_from(wide.len() - 2 * "</Dokument>".len()).unwrap()
+    );
 
     for (bytes, what) in [
         (text("EBCDIC-CP-US").into_bytes(), "EBCDIC-CP-US"),
@@ -184,47 +287,85 @@ fn encodings_are_those_declared_or_marked() {
         (b"<\xFF/>".to_vec(), "UTF-8"),
         (b"\xE2\x82".to_vec(), "UTF-8"),
     ] {
-        assert!(error(&bytes).kind().to_string().contains(what), "{what}: {}", error(&bytes).kind());
+        assert!(
+            error(&bytes).kind().to_string().contains(what),
+            "{what}: {}",
+            error(&bytes).kind()
+        );
     }
 }
 
 #[test]
 fn limits_are_kept() {
     let entry = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
-    let xml = document("", &format!("{}<Foo>{}</Foo>", entry.repeat(3), "x".repeat(200)));
+    let xml = document(
+        "",
+        &format!("{}<Foo>{}</Foo>", entry.repeat(3), "x".repeat(200)),
+    );
     let limited = |set: fn(ReadLimits) -> ReadLimits| {
-        Document::parse_with(&xml, &ReadOptions::default().limits(set(ReadLimits::default())))
+        Document::parse_with(
+            &xml,
+            &ReadOptions::default().limits(set(ReadLimits::default())),
+        )
     };
     assert!(limited(|limits| limits).is_ok());
     for (set, what) in [
-        ((|limits| limits.document_bytes(500)) as fn(ReadLimits) -> ReadLimits, "500 bytes in a document"),
+        (
+            (|limits| limits.document_bytes(500)) as fn(ReadLimits) -> ReadLimits,
+            "500 bytes in a document",
+        ),
         (|limits| limits.depth(4), "4 nested elements"),
         (|limits| limits.entry_elements(4), "4 elements in an entry"),
-        (|limits| limits.token_bytes(100), "100 bytes in a tag or run of text"),
+        (
+            |limits| limits.token_bytes(100),
+            "100 bytes in a tag or run of text",
+        ),
         (|limits| limits.text_bytes(3), "3 bytes in a text"),
     ] {
         let error = limited(set).unwrap_err();
-        assert!(error.kind().to_string().contains(what), "{what}: {}", error.kind());
+        assert!(
+            error.kind().to_string().contains(what),
+            "{what}: {}",
+            error.kind()
+        );
     }
     let deep = format!("{}{}", "<a>".repeat(100_000), "</a>".repeat(100_000));
-    assert!(matches!(error(with_source(&deep)).kind(), ReadErrorKind::Limit { .. }));
+    assert!(matches!(
+        error(with_source(&deep)).kind(),
+        ReadErrorKind::Limit { .. }
+    ));
     let options = ReadOptions::default().limits(ReadLimits::default().findings(2));
     let many = document("", &entry.replace("BOOK", "FUTR").repeat(10));
-    assert_eq!(Document::parse_with(&many, &options).unwrap().findings.len(), 2);
+    assert_eq!(
+        Document::parse_with(&many, &options)
+            .unwrap()
+            .findings
+            .len(),
+        2
+    );
 }
 
 /// The same bound is named however a document is read.
 #[test]
 fn a_long_text_exceeds_the_same_limit_whole_and_in_pieces() {
     let limits = ReadLimits::default().text_bytes(1_000).token_bytes(3_000);
-    for (length, expected) in [(2_000, LimitKind::TextBytes), (4_000, LimitKind::TokenBytes)] {
-        for text in ["x".repeat(length), format!("<![CDATA[{}]]>", "x".repeat(length))] {
+    for (length, expected) in [
+        (2_000, LimitKind::TextBytes),
+        (4_000, LimitKind::TokenBytes),
+    ] {
+        for text in [
+            "x".repeat(length),
+            format!("<![CDATA[{}]]>", "x".repeat(length)),
+        ] {
             let options = ReadOptions::default().limits(limits);
             let xml = with_source(&text);
             let whole = Document::parse_with(&xml, &options).unwrap_err();
             let streamed = Document::read_with(xml.as_bytes(), &options).unwrap_err();
             for error in [&whole, &streamed] {
-                assert!(matches!(error.kind(), ReadErrorKind::Limit { limit, .. } if *limit == expected), "{error}");
+                assert!(
+                    matches!(error.kind(), ReadErrorKind::Limit { limit, .. } if *limit == expected),
+                    "{error}"
+                );
             }
             assert_eq!(whole.to_string(), streamed.to_string());
         }
@@ -234,11 +375,16 @@ fn a_long_text_exceeds_the_same_limit_whole_and_in_pieces() {
 #[test]
 fn supplementary_data_stays_verbatim() {
     let inner = "<s:a xmlns:s=\"urn:s\" s:b=\"&quot;\"><![CDATA[<]]><!-- c --><c>&amp;\n</c></s:a>";
-    let data = format!("<SplmtryData><PlcAndNm>p</PlcAndNm><Envlp>{inner}</Envlp></SplmtryData></BkToCstmrAcctRpt>");
+    let data = format!(
+        "<SplmtryData><PlcAndNm>p</PlcAndNm><Envlp>{inner}</Envlp></SplmtryData></BkToCstmrAcctRpt>"
+    );
     let xml = document("", "").replace("</BkToCstmrAcctRpt>", &data);
     let parsed = Document::parse(&xml).unwrap();
     assert_eq!(parsed.findings, []);
-    assert_eq!(parsed.document.supplementary_data[0].envelope.as_xml(), inner);
+    assert_eq!(
+        parsed.document.supplementary_data[0].envelope.as_xml(),
+        inner
+    );
     let outer = xml
         .replace("xmlns=", "xmlns:s=\"urn:s\" xmlns:unused=\"urn:u\" xmlns=")
         .replace(" xmlns:s=\"urn:s\" s:b", " s:b");
@@ -249,14 +395,22 @@ fn supplementary_data_stays_verbatim() {
         .replace("</", "\u{1}")
         .replace('<', "<c:")
         .replace('\u{1}', "</c:")
-        .replace("<c:Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.052.001.06\">", prefixed)
+        .replace(
+            "<c:Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.052.001.06\">",
+            prefixed,
+        )
         .replace("c:s:a", "s:a")
         .replace("<c:!", "<!")
         .replace("<c:]]", "<]]")
         .replace("<c:c>", "<c>")
         .replace("</c:c>", "</c>");
     let parsed = Document::parse(&prefixed).unwrap_or_else(|error| panic!("{error:?} {prefixed}"));
-    assert!(parsed.document.supplementary_data[0].envelope.as_xml().starts_with("<s:a xmlns=\"\" xmlns:s="));
+    assert!(
+        parsed.document.supplementary_data[0]
+            .envelope
+            .as_xml()
+            .starts_with("<s:a xmlns=\"\" xmlns:s=")
+    );
     let again = Document::parse(parsed.document.to_xml().unwrap()).unwrap();
     assert_eq!(again.document, parsed.document);
 }
@@ -288,23 +442,42 @@ fn a_type_stated_in_the_document_is_the_elements_own() {
         ("<Sts", "CreditDebitCode", false),
         ("<BkTxCd", "BankTransactionCodeStructure4", true),
     ] {
-        let xml = good.replacen(element, &format!("{} {xsi} xsi:type='{name}' ", element.trim_end()), 1);
-        let findings = Document::parse(&xml).unwrap_or_else(|error| panic!("{element} {name}: {error:?}")).findings;
-        let refused = findings.iter().any(|finding| finding.kind.to_string().contains("xsi:type"));
-        assert_eq!((refused, findings.len()), (!own, usize::from(!own)), "{element} {name}: {findings:?}");
+        let xml = good.replacen(
+            element,
+            &format!("{} {xsi} xsi:type='{name}' ", element.trim_end()),
+            1,
+        );
+        let findings = Document::parse(&xml)
+            .unwrap_or_else(|error| panic!("{element} {name}: {error:?}"))
+            .findings;
+        let refused = findings
+            .iter()
+            .any(|finding| finding.kind.to_string().contains("xsi:type"));
+        assert_eq!(
+            (refused, findings.len()),
+            (!own, usize::from(!own)),
+            "{element} {name}: {findings:?}"
+        );
     }
 }
 
 #[test]
 fn a_document_cut_by_its_limit_says_so_wherever_it_is_cut() {
     let xml = document("", "").replace("<Id>r<", "<Id>\u{e9}\u{1f44d}<");
-    let wide: Vec<u8> = format!("\u{feff}{xml}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let wide: Vec<u8> = format!("\u{feff}{xml}")
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
     for bytes in [xml.as_bytes(), &wide] {
         for most in 0..bytes.len() {
-            let options = ReadOptions::default().limits(ReadLimits::default().document_bytes(most as u64));
+            let options =
+                ReadOptions::default().limits(ReadLimits::default().document_bytes(most as u64));
             let error = Document::parse_with(bytes, &options).unwrap_err();
             let limit = LimitKind::DocumentBytes;
-            assert!(matches!(error.kind(), ReadErrorKind::Limit { limit: l, .. } if *l == limit), "{most} {error:?}");
+            assert!(
+                matches!(error.kind(), ReadErrorKind::Limit { limit: l, .. } if *l == limit),
+                "{most} {error:?}"
+            );
         }
     }
 }
@@ -317,26 +490,53 @@ fn nil_is_refused_where_the_schema_has_an_element_and_kept_elsewhere() {
     let good = document("", entry).replace("</BkToCstmrAcctRpt>", &data);
     let parsed = Document::parse(&good).unwrap_or_else(|error| panic!("{error:?}"));
     assert_eq!(parsed.findings, []);
-    for known in ["<Document", "<BkToCstmrAcctRpt", "<Rpt", "<Ntry", "<Sts", "<Amt", "<Envlp"] {
+    for known in [
+        "<Document",
+        "<BkToCstmrAcctRpt",
+        "<Rpt",
+        "<Ntry",
+        "<Sts",
+        "<Amt",
+        "<Envlp",
+    ] {
         let error = error(good.replacen(
             known,
-            &format!("{known} {}", NIL.replace("xmlns:i", "xmlns:j").replace(" i:", " j:")),
+            &format!(
+                "{known} {}",
+                NIL.replace("xmlns:i", "xmlns:j").replace(" i:", " j:")
+            ),
             1,
         ));
-        assert!(matches!(error.kind(), ReadErrorKind::Nil), "{known}: {error:?}");
+        assert!(
+            matches!(error.kind(), ReadErrorKind::Nil),
+            "{known}: {error:?}"
+        );
     }
     let unknown = good.replace("<Ntry>", &format!("<Ntry><Own {NIL}/>"));
     let parsed = Document::parse(&unknown).unwrap_or_else(|error| panic!("{error:?}"));
     assert_eq!(parsed.findings.len(), 1, "{:?}", parsed.findings);
-    assert_eq!(Document::parse(parsed.document.to_xml().unwrap()).unwrap().document, parsed.document);
+    assert_eq!(
+        Document::parse(parsed.document.to_xml().unwrap())
+            .unwrap()
+            .document,
+        parsed.document
+    );
 }
 
 #[test]
 fn blank_text_between_other_text_is_kept() {
     let parsed = Document::parse(document("", "x&amp; &amp;y")).unwrap();
     let kept = &parsed.document.reports[0].extras.parts()[0].part;
-    assert!(matches!(kept, bankrail_camt052::ExtraPart::Text(text) if text.trim() == "x& &y"), "{kept:?}");
-    assert_eq!(Document::parse(parsed.document.to_xml().unwrap()).unwrap().document, parsed.document);
+    assert!(
+        matches!(kept, bankrail_camt052::ExtraPart::Text(text) if text.trim() == "x& &y"),
+        "{kept:?}"
+    );
+    assert_eq!(
+        Document::parse(parsed.document.to_xml().unwrap())
+            .unwrap()
+            .document,
+        parsed.document
+    );
 }
 
 /// An unknown element inside one occurrence does not affect another.
@@ -346,12 +546,25 @@ fn a_choice_without_alternative_is_an_error_whatever_stands_in_the_one_before() 
         let details = format!("<BkTxCd/><NtryDtls><TxDtls><Refs/>{quantities}</TxDtls></NtryDtls>");
         let entry = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
         let transaction = "<Refs/><Amt Ccy=\"AUD\">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd>";
-        document("", &entry.replace("<BkTxCd/>", &details.replace("<Refs/>", transaction)))
+        document(
+            "",
+            &entry.replace("<BkTxCd/>", &details.replace("<Refs/>", transaction)),
+        )
     };
     let kept = "<RltdQties><x/></RltdQties>";
     assert_eq!(Document::parse(entry(kept)).unwrap().findings.len(), 2);
     let none = "<RltdQties>none</RltdQties>";
-    for quantities in [none.to_owned(), format!("{kept}{none}"), format!("{none}{kept}")] {
-        assert!(matches!(error(entry(&quantities)).kind(), ReadErrorKind::Missing { .. }), "{quantities}");
+    for quantities in [
+        none.to_owned(),
+        format!("{kept}{none}"),
+        format!("{none}{kept}"),
+    ] {
+        assert!(
+            matches!(
+                error(entry(&quantities)).kind(),
+                ReadErrorKind::Missing { .. }
+            ),
+            "{quantities}"
+        );
     }
 }

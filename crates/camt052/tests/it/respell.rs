@@ -1,4 +1,5 @@
-//! The same document spelled otherwise: prefixes, CDATA, references, comments, instructions, white space, numbers.
+//! The same document spelled otherwise: prefixes, CDATA, references, comments, instructions, white
+//! space, numbers.
 
 use crate::invented::bytes;
 use crate::types::{Types, child_type, name_of};
@@ -9,9 +10,16 @@ use roxmltree::{Node, NodeType};
 pub(crate) fn respell(xml: &str, seed: u64, types: &Types) -> String {
     let tree = roxmltree::Document::parse(xml).unwrap();
     let prefix = ["", "c:", "a.b-c:"][usize::try_from(seed % 3).unwrap()];
-    let mut dice = bytes(seed ^ 0xD1CE, 997).into_iter().map(usize::from).cycle();
-    let mut respeller =
-        Respeller { prefix, types, xml: String::new(), roll: &mut |sides| dice.next().unwrap() % sides };
+    let mut dice = bytes(seed ^ 0xD1CE, 997)
+        .into_iter()
+        .map(usize::from)
+        .cycle();
+    let mut respeller = Respeller {
+        prefix,
+        types,
+        xml: String::new(),
+        roll: &mut |sides| dice.next().unwrap() % sides,
+    };
     respeller.between();
     respeller.element(tree.root_element(), "Document");
     respeller.between();
@@ -29,15 +37,22 @@ impl Respeller<'_> {
     fn element(&mut self, node: Node<'_, '_>, kind: &str) {
         let name = node.tag_name().name();
         self.xml.push_str(&format!("<{}{name}", self.prefix));
-        if node.parent().is_some_and(|parent| parent.node_type() == NodeType::Root) {
-            let bound = self.prefix.strip_suffix(':').map_or(String::new(), |prefix| format!(":{prefix}"));
+        if node
+            .parent()
+            .is_some_and(|parent| parent.node_type() == NodeType::Root)
+        {
+            let bound = self
+                .prefix
+                .strip_suffix(':')
+                .map_or(String::new(), |prefix| format!(":{prefix}"));
             self.xml.push_str(&format!(
                 "\n xmlns{bound}='{NAMESPACE}' xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"\t\
                  xsi:schemaLocation=\"{NAMESPACE} camt.052.001.06.xsd\""
             ));
         }
         for attribute in node.attributes() {
-            self.xml.push_str(&format!(" {} = '{}'", attribute.name(), attribute.value()));
+            self.xml
+                .push_str(&format!(" {} = '{}'", attribute.name(), attribute.value()));
         }
         if node.children().next().is_none() && (self.roll)(2) == 0 {
             self.xml.push_str([" />", "/>"][(self.roll)(2)]);
@@ -48,12 +63,20 @@ impl Respeller<'_> {
             let range = |node: Node<'_, '_>| node.range();
             let (first, last) = (node.first_child().map(range), node.last_child().map(range));
             if let (Some(first), Some(last)) = (first, last) {
-                self.xml.push_str(&node.document().input_text()[first.start..last.end]);
+                self.xml
+                    .push_str(&node.document().input_text()[first.start..last.end]);
             }
-        } else if self.types.get(name_of(kind)).is_some_and(|(_, elements)| !elements.is_empty()) {
+        } else if self
+            .types
+            .get(name_of(kind))
+            .is_some_and(|(_, elements)| !elements.is_empty())
+        {
             self.between();
             for child in node.children().filter(Node::is_element) {
-                self.element(child, child_type(self.types, name_of(kind), child.tag_name().name()));
+                self.element(
+                    child,
+                    child_type(self.types, name_of(kind), child.tag_name().name()),
+                );
                 self.between();
             }
         } else {
@@ -61,7 +84,11 @@ impl Respeller<'_> {
             let text = self.value(&text, kind);
             self.text(&text);
         }
-        self.xml.push_str(&format!("</{}{name}{}>", self.prefix, ["", " ", "\n"][(self.roll)(3)]));
+        self.xml.push_str(&format!(
+            "</{}{name}{}>",
+            self.prefix,
+            ["", " ", "\n"][(self.roll)(3)]
+        ));
     }
 
     /// The same value of a type.
@@ -73,7 +100,9 @@ impl Respeller<'_> {
             (1, Some(rest)) if number => format!("-00{rest}"),
             (2, _) if number && !text.contains('.') => format!("{text}."),
             (3, _) if number && text.starts_with("0.") => text.replacen('0', "", 1),
-            (4, _) if number || kind.contains("[date") || kind.contains("[gYear") => format!("\n\t{text} "),
+            (4, _) if number || kind.contains("[date") || kind.contains("[gYear") => {
+                format!("\n\t{text} ")
+            }
             (0..4, _) if kind.contains("[boolean") => [("true", " 1 "), ("false", "0")]
                 .iter()
                 .fold(text.to_owned(), |text, (from, to)| text.replace(from, to)),
@@ -117,7 +146,18 @@ impl Respeller<'_> {
 
     /// Markup without meaning between elements.
     fn between(&mut self) {
-        self.xml.push_str(["", "", "", "\n", "\r\n\t ", "<!---->", " <?a?> ", "<!-- <a> & -->\n"][(self.roll)(8)]);
+        self.xml.push_str(
+            [
+                "",
+                "",
+                "",
+                "\n",
+                "\r\n\t ",
+                "<!---->",
+                " <?a?> ",
+                "<!-- <a> & -->\n",
+            ][(self.roll)(8)],
+        );
     }
 }
 

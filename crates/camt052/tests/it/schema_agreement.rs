@@ -1,5 +1,5 @@
-//! Strict reading agrees with two foreign validators, xmllint and Python's xmlschema, about what is written here and
-//! about documents changed in one place.
+//! Strict reading agrees with two foreign validators, xmllint and Python's xmlschema, about what is
+//! written here and about documents changed in one place.
 
 use crate::invented::{full, numbered, strict};
 use crate::mutate::mutate;
@@ -20,7 +20,9 @@ type Verdicts = BTreeMap<PathBuf, bool>;
 #[test]
 #[ignore = "needs xmllint, and python3 with xmlschema"]
 fn strict_reading_agrees_with_foreign_validators() {
-    let (Some(types), Some(folder)) = (types(), shared("schema")) else { return };
+    let (Some(types), Some(folder)) = (types(), shared("schema")) else {
+        return;
+    };
     let schema = folder.join("camt.052.001.06.xsd");
     let folder = std::env::temp_dir().join(format!("camt052-agreement-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -31,47 +33,82 @@ fn strict_reading_agrees_with_foreign_validators() {
         documents.insert(path, xml);
     };
     for seed in 0..CHANGED {
-        add(format!("changed-{seed}.xml"), mutate(&numbered(seed).to_xml().unwrap(), seed, &types));
+        add(
+            format!("changed-{seed}.xml"),
+            mutate(&numbered(seed).to_xml().unwrap(), seed, &types),
+        );
     }
     for seed in 0..WRITTEN {
-        add(format!("written-{seed}.xml"), numbered(CHANGED + seed).to_xml().unwrap());
+        add(
+            format!("written-{seed}.xml"),
+            numbered(CHANGED + seed).to_xml().unwrap(),
+        );
     }
     for seed in 0..8 {
-        add(format!("written-full-{seed}.xml"), full(seed).to_xml().unwrap());
+        add(
+            format!("written-full-{seed}.xml"),
+            full(seed).to_xml().unwrap(),
+        );
     }
     let paths: Vec<PathBuf> = documents.keys().cloned().collect();
     let (xmllint, xmlschema) = (xmllint(&schema, &paths), xmlschema(&schema, &paths));
     let (mut valid, mut within, mut wrong) = (0, 0, Vec::new());
     for (path, xml) in &documents {
-        let ours = Document::parse_with(xml, &strict()).map(drop).map_err(|error| format!("{error:?}"));
+        let ours = Document::parse_with(xml, &strict())
+            .map(drop)
+            .map_err(|error| format!("{error:?}"));
         valid += usize::from(ours.is_ok());
-        within += usize::from(ours.as_ref().is_err_and(|error| error.contains("EnvelopeDocument")));
+        within += usize::from(
+            ours.as_ref()
+                .is_err_and(|error| error.contains("EnvelopeDocument")),
+        );
         let name = path.file_name().unwrap().to_string_lossy();
         if name.starts_with("written") {
             assert_eq!(ours, Ok(()), "{name}");
         }
         for (validator, theirs) in [("xmllint", xmllint[path]), ("xmlschema", xmlschema[path])] {
             if ours.is_ok() != theirs && !known(validator, theirs, xml) {
-                wrong.push(format!("{}: {validator} {theirs}, {ours:?}", path.display()));
+                wrong.push(format!(
+                    "{}: {validator} {theirs}, {ours:?}",
+                    path.display()
+                ));
             }
         }
     }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), documents.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {}:\n{}",
+        wrong.len(),
+        documents.len(),
+        wrong.join("\n")
+    );
     assert!((500..1_500).contains(&valid), "{valid} valid documents");
-    assert!(within >= 10, "{within} documents with an invalid one within");
+    assert!(
+        within >= 10,
+        "{within} documents with an invalid one within"
+    );
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
 fn xmllint(schema: &Path, files: &[PathBuf]) -> Verdicts {
     let mut verdicts = Verdicts::new();
     for files in files.chunks(250) {
-        let run = Command::new("xmllint").arg("--noout").arg("--schema").arg(schema).args(files).output().unwrap();
+        let run = Command::new("xmllint")
+            .arg("--noout")
+            .arg("--schema")
+            .arg(schema)
+            .args(files)
+            .output()
+            .unwrap();
         for line in String::from_utf8_lossy(&run.stderr).lines() {
             if let Some(file) = line.strip_suffix(" validates") {
                 verdicts.insert(file.into(), true);
             } else if let Some(file) = line.strip_suffix(" fails to validate") {
                 verdicts.insert(file.into(), false);
-            } else if let Some((file, _)) = line.split_once(".xml:").filter(|(_, rest)| rest.contains("parser error")) {
+            } else if let Some((file, _)) = line
+                .split_once(".xml:")
+                .filter(|(_, rest)| rest.contains("parser error"))
+            {
                 verdicts.insert(format!("{file}.xml").into(), false);
             }
         }
@@ -81,20 +118,35 @@ fn xmllint(schema: &Path, files: &[PathBuf]) -> Verdicts {
 
 fn xmlschema(schema: &Path, files: &[PathBuf]) -> Verdicts {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/xmlschema_verdicts.py");
-    let run = Command::new("python3").arg(script).arg(schema).args(files).output().unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let run = Command::new("python3")
+        .arg(script)
+        .arg(schema)
+        .args(files)
+        .output()
+        .unwrap();
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
     let lines = String::from_utf8(run.stdout).unwrap();
-    lines.lines().filter_map(|line| line.split_once(' ')).map(|(word, file)| (file.into(), word == "valid")).collect()
+    lines
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .map(|(word, file)| (file.into(), word == "valid"))
+        .collect()
 }
 
-/// The validators' own errors. libxml2 refuses a date padded with white space. xmlschema counts the zeros at the end of
-/// a zero as digits, and does not see text beside the element of an envelope.
+/// The validators' own errors. libxml2 refuses a date padded with white space. xmlschema counts the
+/// zeros at the end of a zero as digits, and does not see text beside the element of an envelope.
 fn known(validator: &str, verdict: bool, xml: &str) -> bool {
     match (validator, verdict) {
         ("xmllint", false) => has_padded_date(xml),
         ("xmlschema", false) => xml.split(['<', '>']).any(|text| {
             let digits = text.trim().trim_start_matches(['+', '-']);
-            digits.len() > 6 && digits.contains('.') && digits.chars().all(|c| matches!(c, '0' | '.'))
+            digits.len() > 6
+                && digits.contains('.')
+                && digits.chars().all(|c| matches!(c, '0' | '.'))
         }),
         ("xmlschema", true) => xml.contains("Envlp>text<"),
         _ => false,

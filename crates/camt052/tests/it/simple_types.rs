@@ -1,11 +1,13 @@
-//! The facets of each simple type of the schema, at their bounds: a value within, and values just beyond.
+//! The facets of each simple type of the schema, at their bounds: a value within, and values just
+//! beyond.
 //!
 //! The types are named by `xsi:type` in supplementary data, where each of them can stand alone.
 
 use crate::findings::document;
 use bankrail_camt052::{Document, FindingKind, NAMESPACE};
 
-/// Names of types, texts that are of them and texts that are not, each list separated by blanks or by `|`.
+/// Names of types, texts that are of them and texts that are not, each list separated by blanks or
+/// by `|`.
 const TYPES: &[(&str, &str, &str)] = &[
     (
         "ActiveCurrencyAndAmount_SimpleType ActiveOrHistoricCurrencyAndAmount_SimpleType ImpliedCurrencyAndAmount",
@@ -17,25 +19,57 @@ const TYPES: &[(&str, &str, &str)] = &[
         "0.1234567890123|12345.1234567890123|123456789012345678",
         "0.12345678901234|123456.1234567890123|-1",
     ),
-    ("ActiveCurrencyCode ActiveOrHistoricCurrencyCode", "AUD|ZZZ|AAA", "|AU|AUDX|aud|A1D|AUd|@UD|A[D"),
+    (
+        "ActiveCurrencyCode ActiveOrHistoricCurrencyCode",
+        "AUD|ZZZ|AAA",
+        "|AU|AUDX|aud|A1D|AUd|@UD|A[D",
+    ),
     (
         "AnyBICIdentifier BICFIIdentifier",
         "DEUTDEFF|DEUTDE2A|DEUTDE9N500|DEUTDEFPZ9A|DEUTDEF0|DEUTDEF9",
         "|DEUTDEF|DEUTDEFF5|DEUTDEFF50|DEUTDEFF5000|DEUTDE1F|DEUTDE0F|DEUTDEFO|DEUTDeFF|DEUT1EFF|DEUTDEFF50a",
     ),
-    ("BaseOneRate PercentageRate", "-1.0123456789|12345678901|0.1234567890|1|-0.5", "1.01234567891|123456789012|x|"),
-    ("ChargeIncludedIndicator TrueFalseIndicator YesNoIndicator", "true|false|1|0", "|yes|TRUE|2|truefalse"),
+    (
+        "BaseOneRate PercentageRate",
+        "-1.0123456789|12345678901|0.1234567890|1|-0.5",
+        "1.01234567891|123456789012|x|",
+    ),
+    (
+        "ChargeIncludedIndicator TrueFalseIndicator YesNoIndicator",
+        "true|false|1|0",
+        "|yes|TRUE|2|truefalse",
+    ),
     ("CountryCode", "AU|ZZ|AA", "|A|AUS|au|A1|A["),
     ("ISO2ALanguageCode", "en|zz|aa", "|e|eng|EN|e1|e{"),
-    ("DecimalNumber", "-0.12345678901234567|123456789012345678|-1", "0.123456789012345678|1234567890123456789|"),
-    ("NonNegativeDecimalNumber", "0.12345678901234567|123456789012345678|0", "0.123456789012345678|-1|"),
-    ("Number", "-123456789012345678|7.0|0", "7.1|1234567890123456789|"),
+    (
+        "DecimalNumber",
+        "-0.12345678901234567|123456789012345678|-1",
+        "0.123456789012345678|1234567890123456789|",
+    ),
+    (
+        "NonNegativeDecimalNumber",
+        "0.12345678901234567|123456789012345678|0",
+        "0.123456789012345678|-1|",
+    ),
+    (
+        "Number",
+        "-123456789012345678|7.0|0",
+        "7.1|1234567890123456789|",
+    ),
     ("Exact1NumericText", "0|9", "|10|a|:"),
     ("Exact3NumericText", "012|999", "|12|1234|12a"),
-    ("Exact4AlphaNumericText", "aZ09|zzzz|AAAA", "|abc|abcde|ab-d|abc[|abc`|abc{|abc@|abc:"),
+    (
+        "Exact4AlphaNumericText",
+        "aZ09|zzzz|AAAA",
+        "|abc|abcde|ab-d|abc[|abc`|abc{|abc@|abc:",
+    ),
     ("Max3NumericText", "1|123", "|1234|12a|+12"),
     ("Max5NumericText", "1|12345", "|123456|1234/"),
-    ("Max15NumericText", "1|123456789012345", "|1234567890123456|-1"),
+    (
+        "Max15NumericText",
+        "1|123456789012345",
+        "|1234567890123456|-1",
+    ),
     (
         "Max15PlusSignedNumericText",
         "1|123456789012345|+123456789012345|+1",
@@ -77,9 +111,21 @@ const TYPES: &[(&str, &str, &str)] = &[
       |2021-07-29T25:00:00|2021-07-29T23:60:00|2021-07-29T23:59:60|2021-07-29T10:00|2021-07-29T10:00:00.\
       |2021-07-29t10:00:00|2021-07-29T1:00:00|2021-07-29T10:00:00+14:01|2021-07-29T10-00-00|2021-02-30T10:00:00",
     ),
-    ("ISOYearMonth", "2021-01|2021-12Z|-0044-03|12021-07+10:00", "|2021|2021-13|2021-00|2021-1|2021-01-01|0000-01"),
-    ("AddressType2Code", "ADDR|PBOX|HOME|BIZZ|MLTO|DLVY", "|ADD|addr|ADDRX"),
-    ("BalanceType12Code", "XPCD|OPAV|ITAV|CLAV|FWAV|CLBD|ITBD|OPBD|PRCD|INFO", "|FUTR|clbd"),
+    (
+        "ISOYearMonth",
+        "2021-01|2021-12Z|-0044-03|12021-07+10:00",
+        "|2021|2021-13|2021-00|2021-1|2021-01-01|0000-01",
+    ),
+    (
+        "AddressType2Code",
+        "ADDR|PBOX|HOME|BIZZ|MLTO|DLVY",
+        "|ADD|addr|ADDRX",
+    ),
+    (
+        "BalanceType12Code",
+        "XPCD|OPAV|ITAV|CLAV|FWAV|CLBD|ITBD|OPBD|PRCD|INFO",
+        "|FUTR|clbd",
+    ),
     ("CopyDuplicate1Code", "CODU|COPY|DUPL", "|COP"),
     ("CreditDebitCode", "CRDT|DBIT", "|crdt|CREDIT"),
     ("EntryStatus2Code", "BOOK|PDNG|INFO", "|FUTR|book"),
@@ -102,12 +148,15 @@ const OPEN: &str = "AccountIdentification BalanceSubType BankTransactionDomain B
 
 /// True when the text is of the type.
 fn is_of(name: &str, text: &str) -> bool {
-    let declared = format!("xmlns:i='http://www.w3.org/2001/XMLSchema-instance' xmlns:o='{NAMESPACE}'");
+    let declared =
+        format!("xmlns:i='http://www.w3.org/2001/XMLSchema-instance' xmlns:o='{NAMESPACE}'");
     let data = format!(
         "<SplmtryData><Envlp><a {declared} i:type='o:{name}'>{text}</a></Envlp></SplmtryData></BkToCstmrAcctRpt>"
     );
     let xml = document("", "").replace("</BkToCstmrAcctRpt>", &data);
-    let found = Document::parse(&xml).unwrap_or_else(|error| panic!("{name} {text}: {error}")).findings;
+    let found = Document::parse(&xml)
+        .unwrap_or_else(|error| panic!("{name} {text}: {error}"))
+        .findings;
     match found.as_slice() {
         [] => true,
         [one] if matches!(&one.kind, FindingKind::EnvelopeDocument { why } if why.ends_with(&format!("({name})"))) => {
@@ -121,25 +170,34 @@ fn is_of(name: &str, text: &str) -> bool {
 fn facets_hold_at_their_bounds() {
     for (names, good, bad) in TYPES {
         for name in names.split(' ') {
-            good.split('|').for_each(|text| assert!(is_of(name, text), "{name} {text:?}"));
-            bad.split('|').for_each(|text| assert!(!is_of(name, text), "{name} {text:?}"));
+            good.split('|')
+                .for_each(|text| assert!(is_of(name, text), "{name} {text:?}"));
+            bad.split('|')
+                .for_each(|text| assert!(!is_of(name, text), "{name} {text:?}"));
         }
     }
     let codes: Vec<&str> = CODES.split(' ').collect();
     for pair in codes.chunks(2) {
-        assert!(is_of(pair[0], pair[1]) && !is_of(pair[0], "NONE") && !is_of(pair[0], ""), "{pair:?}");
+        assert!(
+            is_of(pair[0], pair[1]) && !is_of(pair[0], "NONE") && !is_of(pair[0], ""),
+            "{pair:?}"
+        );
     }
 }
 
 /// Characters count, not bytes.
 #[test]
 fn texts_have_as_many_characters_as_their_name_says() {
-    let texts = [4, 16, 34, 35, 70, 105, 140, 350, 500, 1025, 2048].map(|most| (format!("Max{most}Text"), most));
-    let open = OPEN.split(' ').map(|name| (format!("External{name}1Code"), 4));
+    let texts = [4, 16, 34, 35, 70, 105, 140, 350, 500, 1025, 2048]
+        .map(|most| (format!("Max{most}Text"), most));
+    let open = OPEN
+        .split(' ')
+        .map(|name| (format!("External{name}1Code"), 4));
     let one = [("ExternalClearingSystemIdentification1Code".to_owned(), 5)];
     for (name, most) in texts.into_iter().chain(open).chain(one) {
-        for (text, length) in
-            ["x", "👍"].into_iter().flat_map(|text| [0, 1, most, most + 1].map(|length| (text, length)))
+        for (text, length) in ["x", "👍"]
+            .into_iter()
+            .flat_map(|text| [0, 1, most, most + 1].map(|length| (text, length)))
         {
             let fits = (1..=most).contains(&length);
             assert_eq!(is_of(&name, &text.repeat(length)), fits, "{name} {length}");

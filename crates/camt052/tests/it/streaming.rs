@@ -3,7 +3,9 @@
 use crate::findings::document;
 use crate::shared::shared;
 use crate::tree::Slowly;
-use bankrail_camt052::{Document, EntryReader, Extras, Finding, ReadError, ReadErrorKind, ReadOptions, StreamItem};
+use bankrail_camt052::{
+    Document, EntryReader, Extras, Finding, ReadError, ReadErrorKind, ReadOptions, StreamItem,
+};
 use proptest::prelude::*;
 
 /// Puts the items of a stream together again.
@@ -51,7 +53,9 @@ fn assert_same(name: &str, bytes: &[u8]) {
 
 #[test]
 fn samples_stream_as_they_parse() {
-    let Some(folder) = shared("samples") else { return };
+    let Some(folder) = shared("samples") else {
+        return;
+    };
     let mut count = 0;
     for folder in [folder.clone(), folder.join("edge")] {
         for file in std::fs::read_dir(folder).unwrap() {
@@ -73,9 +77,11 @@ fn hostile_documents_stream_as_they_parse() {
     for end in (0..good.len()).step_by(3) {
         assert_same("cut", &good.as_bytes()[..end]);
     }
-    for (at, byte) in
-        (0..good.len()).step_by(5).zip([0, b'<', b'&', 0xFF, b'>', b'"', 0xEF, 1, b']'].into_iter().cycle())
-    {
+    for (at, byte) in (0..good.len()).step_by(5).zip(
+        [0, b'<', b'&', 0xFF, b'>', b'"', 0xEF, 1, b']']
+            .into_iter()
+            .cycle(),
+    ) {
         let mut bad = good.clone().into_bytes();
         bad[at] = byte;
         assert_same(&format!("byte {byte} at {at}"), &bad);
@@ -86,18 +92,46 @@ fn hostile_documents_stream_as_they_parse() {
 fn other_encodings_stream_as_they_parse() {
     let entry = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
     let declared = |encoding: &str, text: &str| {
-        let xml = document("", &format!("{entry}<AddtlRptInf>{text}</AddtlRptInf>{entry}"));
+        let xml = document(
+            "",
+            &format!("{entry}<AddtlRptInf>{text}</AddtlRptInf>{entry}"),
+        );
         format!("<?xml version=\"1.0\" encoding=\"{encoding}\"?>\r\n{xml}")
     };
-    let wide = |text: &str, bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
-    let marked = format!("\u{feff}{}", declared("UTF-16", "\u{e9}\u{20ac}\u{1f44d}\r\n."));
+    let wide = |text: &str, bytes: fn(u16) -> [u8; 2]| {
+        text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>()
+    };
+    let marked = format!(
+        "\u{feff}{}",
+        declared("UTF-16", "\u{e9}\u{20ac}\u{1f44d}\r\n.")
+    );
     for (name, bytes) in [
         ("UTF-16, little end first", wide(&marked, u16::to_le_bytes)),
         ("UTF-16, big end first", wide(&marked, u16::to_be_bytes)),
-        ("UTF-16 without a mark", wide(&marked[3..], u16::to_be_bytes)),
-        ("UTF-16 with half a character", wide(&marked, u16::to_le_bytes).into_iter().filter(|b| *b != 0x3D).collect()),
-        ("ISO-8859-15", declared("ISO-8859-15", "?\r\n?").bytes().map(|b| if b == b'?' { 0xA4 } else { b }).collect()),
-        ("UTF-8 with a mark", declared("UTF-8", "\u{feff}\u{1f44d}").replacen('<', "\u{feff}<", 1).into_bytes()),
+        (
+            "UTF-16 without a mark",
+            wide(&marked[3..], u16::to_be_bytes),
+        ),
+        (
+            "UTF-16 with half a character",
+            wide(&marked, u16::to_le_bytes)
+                .into_iter()
+                .filter(|b| *b != 0x3D)
+                .collect(),
+        ),
+        (
+            "ISO-8859-15",
+            declared("ISO-8859-15", "?\r\n?")
+                .bytes()
+                .map(|b| if b == b'?' { 0xA4 } else { b })
+                .collect(),
+        ),
+        (
+            "UTF-8 with a mark",
+            declared("UTF-8", "\u{feff}\u{1f44d}")
+                .replacen('<', "\u{feff}<", 1)
+                .into_bytes(),
+        ),
     ] {
         assert_same(name, &bytes);
         for end in (0..bytes.len()).step_by(7) {
@@ -109,8 +143,8 @@ fn other_encodings_stream_as_they_parse() {
     }
 }
 
-/// Found by the fuzz target `entry_stream`: a byte that is not UTF-8, seen early in a large piece, took the place of
-/// the error before it.
+/// Found by the fuzz target `entry_stream`: a byte that is not UTF-8, seen early in a large piece,
+/// took the place of the error before it.
 #[test]
 fn the_first_error_is_told_whatever_was_read_ahead() {
     for (name, bytes) in [
@@ -125,8 +159,8 @@ fn the_first_error_is_told_whatever_was_read_ahead() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Found by the fuzz target `entry_stream`: beside a character that is not ASCII, the encoding was known to a
-    /// stream only.
+    /// Found by the fuzz target `entry_stream`: beside a character that is not ASCII, the encoding
+    /// was known to a stream only.
     #[test]
     fn odd_declarations_stream_as_they_parse(
         encoding in prop::sample::select(vec!["UTF-8", "utf8", "UTF0-8", "UTF-16", "US-ASCII", "ISO-8859-15", ""]),
@@ -153,8 +187,13 @@ fn what_stands_beside_entries_comes_with_the_end() {
     let entry = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
     let xml = document("<Foo/>", &format!("{entry}<Bar/>{entry}<Id>again</Id>"));
     assert_same("extras", xml.as_bytes());
-    let start = EntryReader::new(xml.as_bytes(), ReadOptions::default()).next().unwrap().unwrap();
-    let StreamItem::ReportStart(start) = start else { panic!("{start:?}") };
+    let start = EntryReader::new(xml.as_bytes(), ReadOptions::default())
+        .next()
+        .unwrap()
+        .unwrap();
+    let StreamItem::ReportStart(start) = start else {
+        panic!("{start:?}")
+    };
     assert_ne!(start.extras, Extras::default());
 }
 
@@ -164,11 +203,23 @@ fn an_entry_before_the_mandatory_parts_of_its_report_is_an_error_that_names_them
     let good = document("", "");
     for (before, missing) in [("<Acct>", "Acct"), ("<Id>r</Id>", "Id")] {
         let xml = good.replacen(before, &format!("{entry}{before}"), 1);
-        assert_eq!(Document::parse(&xml).unwrap().document.reports[0].entries.len(), 1, "a whole parse reads on");
+        assert_eq!(
+            Document::parse(&xml).unwrap().document.reports[0]
+                .entries
+                .len(),
+            1,
+            "a whole parse reads on"
+        );
         let mut reader = EntryReader::new(xml.as_bytes(), ReadOptions::default());
         let error = reader.next_item().unwrap_err();
-        assert!(matches!(error.kind(), ReadErrorKind::Missing { name } if name == missing), "{error:?}");
+        assert!(
+            matches!(error.kind(), ReadErrorKind::Missing { name } if name == missing),
+            "{error:?}"
+        );
         assert_eq!(error.path(), "/Document/BkToCstmrAcctRpt/Rpt[1]");
-        assert!(reader.next_item().unwrap().is_none(), "there is nothing more");
+        assert!(
+            reader.next_item().unwrap().is_none(),
+            "there is nothing more"
+        );
     }
 }

@@ -13,11 +13,21 @@ pub(crate) fn leaves(xml: &str) -> Vec<(String, String)> {
 fn walk(node: roxmltree::Node<'_, '_>, parent: String, leaves: &mut Vec<(String, String)>) {
     let path = format!("{parent}/{}", node.tag_name().name());
     for attribute in node.attributes() {
-        leaves.push((format!("{path}/@{}", attribute.name()), attribute.value().to_owned()));
+        leaves.push((
+            format!("{path}/@{}", attribute.name()),
+            attribute.value().to_owned(),
+        ));
     }
-    let mut children = node.children().filter(roxmltree::Node::is_element).peekable();
+    let mut children = node
+        .children()
+        .filter(roxmltree::Node::is_element)
+        .peekable();
     if children.peek().is_none() {
-        let text = node.children().filter(roxmltree::Node::is_text).filter_map(|text| text.text()).collect();
+        let text = node
+            .children()
+            .filter(roxmltree::Node::is_text)
+            .filter_map(|text| text.text())
+            .collect();
         leaves.push((path, text));
         return;
     }
@@ -30,14 +40,20 @@ fn walk(node: roxmltree::Node<'_, '_>, parent: String, leaves: &mut Vec<(String,
 pub(crate) fn assert_same_leaves(name: &str, left: &str, right: &str) {
     let (left, right) = (significant(left), significant(right));
     for (left, right) in left.iter().zip(&right) {
-        assert!(left.0 == right.0 && same(&left.1, &right.1), "{name}: {left:?} {right:?}");
+        assert!(
+            left.0 == right.0 && same(&left.1, &right.1),
+            "{name}: {left:?} {right:?}"
+        );
     }
     assert_eq!(left.len(), right.len(), "{name}");
 }
 
 /// Attributes of XML Schema itself are ignored.
 fn significant(xml: &str) -> Vec<(String, String)> {
-    leaves(xml).into_iter().filter(|(path, _)| !path.ends_with("/@schemaLocation")).collect()
+    leaves(xml)
+        .into_iter()
+        .filter(|(path, _)| !path.ends_with("/@schemaLocation"))
+        .collect()
 }
 
 fn same(left: &str, right: &str) -> bool {
@@ -56,12 +72,19 @@ fn time_without_zeros(text: &str) -> Option<String> {
     let (time, rest) = text.split_at_checked(seconds)?;
     let offset = rest.find(['Z', '+', '-']).unwrap_or(rest.len());
     let (fraction, offset) = rest.split_at(offset);
-    Some(format!("{time}{}{offset}", fraction.trim_end_matches('0').trim_end_matches('.')))
+    Some(format!(
+        "{time}{}{offset}",
+        fraction.trim_end_matches('0').trim_end_matches('.')
+    ))
 }
 
 /// The texts of the leaves below a path.
 pub(crate) fn texts(xml: &str, path: &str) -> Vec<String> {
-    leaves(xml).into_iter().filter(|(found, _)| found.ends_with(path)).map(|(_, text)| text).collect()
+    leaves(xml)
+        .into_iter()
+        .filter(|(found, _)| found.ends_with(path))
+        .map(|(_, text)| text)
+        .collect()
 }
 
 /// A source that hands out a few bytes at a time.

@@ -27,11 +27,28 @@ fn parse(text: &str) -> Types {
                 current = name.to_owned();
                 types.insert(current.clone(), (head.ends_with("(choice)"), Vec::new()));
             }
-        } else if let (Some((_, elements)), Some(element)) = (types.get_mut(&current), line.strip_prefix("   ")) {
+        } else if let (Some((_, elements)), Some(element)) =
+            (types.get_mut(&current), line.strip_prefix("   "))
+        {
             let mut words = element.splitn(4, ' ');
-            let (name, count, kind) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
-            let facets = words.next().unwrap_or("").split("|choice").next().unwrap().trim().to_owned();
-            elements.push((name.to_owned(), count.to_owned(), format!("{kind} {facets}").trim().to_owned()));
+            let (name, count, kind) = (
+                words.next().unwrap(),
+                words.next().unwrap(),
+                words.next().unwrap(),
+            );
+            let facets = words
+                .next()
+                .unwrap_or("")
+                .split("|choice")
+                .next()
+                .unwrap()
+                .trim()
+                .to_owned();
+            elements.push((
+                name.to_owned(),
+                count.to_owned(),
+                format!("{kind} {facets}").trim().to_owned(),
+            ));
         }
     }
     types
@@ -40,7 +57,10 @@ fn parse(text: &str) -> Types {
 /// The type and facets of a child of an element of a complex type; empty where the schema has none.
 pub(crate) fn child_type<'a>(types: &'a Types, parent: &str, child: &str) -> &'a str {
     let elements = types.get(parent).map_or(&[][..], |(_, elements)| elements);
-    elements.iter().find(|(name, ..)| name == child).map_or("", |(.., kind)| kind)
+    elements
+        .iter()
+        .find(|(name, ..)| name == child)
+        .map_or("", |(.., kind)| kind)
 }
 
 /// The name of a type without its facets.

@@ -11,7 +11,14 @@ fn today() -> Date {
 fn report(balance: &str) -> ReportBuilder {
     let [message, report] = [1, 2].map(|byte| SimpleUuid::from_random_bytes([byte; 16]));
     let created_at = "2021-07-29T17:10:05.1750344+10:00".parse().unwrap();
-    ReportBuilder::new(ReportIds { message, report }, "CMM", created_at, "1", balance.parse().unwrap(), today())
+    ReportBuilder::new(
+        ReportIds { message, report },
+        "CMM",
+        created_at,
+        "1",
+        balance.parse().unwrap(),
+        today(),
+    )
 }
 
 fn entry(amount: Decimal, narrative: &str) -> Entry {
@@ -55,17 +62,28 @@ proptest! {
 
 #[test]
 fn what_a_report_cannot_have_is_refused() {
-    let written = |amount: &str| WrittenEntry::new(&entry(amount.parse().unwrap(), "rent")).unwrap();
+    let written =
+        |amount: &str| WrittenEntry::new(&entry(amount.parse().unwrap(), "rent")).unwrap();
     let euros = around(report("1.00 EUR"), &[written("1.00")]).unwrap_err();
     assert_eq!(euros.to_string(), "expected an entry in EUR, found AUD");
-    let twice = around(report("1.00 AUD"), &[written("600000000000000000"), written("600000000000000000")]);
+    let twice = around(
+        report("1.00 AUD"),
+        &[written("600000000000000000"), written("600000000000000000")],
+    );
     assert!(twice.is_err(), "a sum of nineteen digits");
     let mut long = entry("1.00".parse().unwrap(), "rent");
     long.servicer_reference = Some("x".repeat(36).as_str().into());
-    assert!(matches!(WrittenEntry::new(&long), Err(BuildError::Invalid { .. })));
+    assert!(matches!(
+        WrittenEntry::new(&long),
+        Err(BuildError::Invalid { .. })
+    ));
     let any = Money::new("1.00".parse().unwrap(), Currency::AUD);
     for text in ["", "<Ntry>", "<Ntry/><Ntry/>", "no element"] {
         let credit = bankrail_camt052::Direction::Credit;
-        assert_eq!(WrittenEntry::assume_written(text.to_owned(), any, credit).read(), None, "{text}");
+        assert_eq!(
+            WrittenEntry::assume_written(text.to_owned(), any, credit).read(),
+            None,
+            "{text}"
+        );
     }
 }

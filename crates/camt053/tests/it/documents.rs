@@ -21,7 +21,11 @@ pub(crate) fn numbered(seed: u64) -> Document {
 /// The document with one element dropped, doubled, renamed, emptied, or given another's value.
 pub(crate) fn changed(xml: &str, seed: usize) -> String {
     let tree = roxmltree::Document::parse(xml).unwrap();
-    let elements: Vec<_> = tree.descendants().filter(roxmltree::Node::is_element).skip(1).collect();
+    let elements: Vec<_> = tree
+        .descendants()
+        .filter(roxmltree::Node::is_element)
+        .skip(1)
+        .collect();
     let element = elements[seed * 7 % elements.len()].range();
     let other = elements[seed * 13 % elements.len()].range();
     let text = &xml[element.clone()];
@@ -29,12 +33,18 @@ pub(crate) fn changed(xml: &str, seed: usize) -> String {
     let replacement = match seed % 6 {
         0 => String::new(),
         1 => text.repeat(2),
-        2 => text.replace(&format!("<{name}"), "<Other").replace(&format!("</{name}>"), "</Other>"),
+        2 => text
+            .replace(&format!("<{name}"), "<Other")
+            .replace(&format!("</{name}>"), "</Other>"),
         3 => format!("<{name}></{name}>"),
         4 => text.replacen('>', " other=\"1\">", 1),
         _ => format!("{text}{}", &xml[other]),
     };
-    format!("{}{replacement}{}", &xml[..element.start], &xml[element.end..])
+    format!(
+        "{}{replacement}{}",
+        &xml[..element.start],
+        &xml[element.end..]
+    )
 }
 
 /// Reading that refuses what the schema refuses.
@@ -42,7 +52,8 @@ pub(crate) fn strict() -> ReadOptions {
     ReadOptions::default().mode(Mode::Strict)
 }
 
-/// A folder of data that is not part of the project; `None` when `BANKRAIL_SHARED` does not say where it is.
+/// A folder of data that is not part of the project; `None` when `BANKRAIL_SHARED` does not say
+/// where it is.
 pub(crate) fn shared(folder: &str) -> Option<PathBuf> {
     let Some(root) = std::env::var_os("BANKRAIL_SHARED") else {
         println!("BANKRAIL_SHARED not set: skipped");

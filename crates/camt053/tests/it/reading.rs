@@ -2,7 +2,8 @@
 
 use crate::documents::{changed, numbered, strict};
 use bankrail_camt053::{
-    Document, EntryReader, FindingKind, ReadError, ReadErrorKind, ReadOptions, StreamItem, WriteOptions,
+    Document, EntryReader, FindingKind, ReadError, ReadErrorKind, ReadOptions, StreamItem,
+    WriteOptions,
 };
 use bankrail_iso20022::__private::parse_counting;
 
@@ -31,9 +32,12 @@ fn streamed(xml: &str) -> Result<Document, ReadError> {
 fn invented_documents_are_read_as_they_were_written() {
     for seed in 0..60 {
         let document = numbered(seed);
-        let options = WriteOptions::default().indent((seed % 2 == 0).then_some(2)).schema_valid(true);
+        let options = WriteOptions::default()
+            .indent((seed % 2 == 0).then_some(2))
+            .schema_valid(true);
         let xml = document.to_xml_with(&options).unwrap();
-        let read = Document::parse_with(&xml, &strict()).unwrap_or_else(|error| panic!("{error:?}\n{xml}"));
+        let read = Document::parse_with(&xml, &strict())
+            .unwrap_or_else(|error| panic!("{error:?}\n{xml}"));
         assert_eq!(read.document, document);
         assert_eq!(streamed(&xml).unwrap(), document);
         let json = serde_json::to_string(&document).unwrap();
@@ -44,10 +48,14 @@ fn invented_documents_are_read_as_they_were_written() {
 #[test]
 fn both_readers_give_the_same() {
     for seed in 0..120 {
-        let xml = changed(&numbered(seed / 3).to_xml().unwrap(), usize::try_from(seed).unwrap());
+        let xml = changed(
+            &numbered(seed / 3).to_xml().unwrap(),
+            usize::try_from(seed).unwrap(),
+        );
         let facts = |fast: bool| {
             let (read, ..) = parse_counting::<Document>(&xml, &strict(), fast);
-            read.map(|read| (read.document, read.findings)).map_err(|error| format!("{error:?}"))
+            read.map(|read| (read.document, read.findings))
+                .map_err(|error| format!("{error:?}"))
         };
         assert_eq!(facts(true), facts(false), "{xml}");
     }
@@ -60,17 +68,31 @@ fn a_statement_has_at_least_one_balance() {
     let (before, rest) = xml.split_once("<Bal>").unwrap();
     let (_, after) = rest.rsplit_once("</Bal>").unwrap();
     let error = Document::parse(format!("{before}{after}")).unwrap_err();
-    assert!(matches!(error.kind(), ReadErrorKind::Missing { name } if name == "Bal"), "{error:?}");
+    assert!(
+        matches!(error.kind(), ReadErrorKind::Missing { name } if name == "Bal"),
+        "{error:?}"
+    );
     assert_eq!(error.path(), "/Document/BkToCstmrStmt/Stmt[1]");
     let mut without = document;
     without.statements[0].balances.clear();
-    assert!(without.check().iter().any(|found| found.kind == FindingKind::Missing { name: "Bal".into() }));
+    assert!(
+        without
+            .check()
+            .iter()
+            .any(|found| found.kind == FindingKind::Missing { name: "Bal".into() })
+    );
     assert!(without.to_xml().is_err());
 }
 
 #[test]
 fn another_message_is_refused() {
-    let xml = numbered(1).to_xml().unwrap().replace("camt.053.001.06", "camt.052.001.06");
+    let xml = numbered(1)
+        .to_xml()
+        .unwrap()
+        .replace("camt.053.001.06", "camt.052.001.06");
     let error = Document::parse(xml).unwrap_err();
-    assert!(matches!(error.kind(), ReadErrorKind::WrongNamespace { .. }), "{error:?}");
+    assert!(
+        matches!(error.kind(), ReadErrorKind::WrongNamespace { .. }),
+        "{error:?}"
+    );
 }

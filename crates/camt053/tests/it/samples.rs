@@ -13,7 +13,10 @@ fn as_statement(xml: &str) -> String {
         ("AddtlRptInf>", "AddtlStmtInf>"),
     ] {
         for mark in ["<", "</"] {
-            statement = statement.replace(&format!("{mark}{report}"), &format!("{mark}{statement_name}"));
+            statement = statement.replace(
+                &format!("{mark}{report}"),
+                &format!("{mark}{statement_name}"),
+            );
         }
     }
     statement
@@ -21,17 +24,37 @@ fn as_statement(xml: &str) -> String {
 
 #[test]
 fn samples_are_read_as_statements() {
-    let Some(folder) = shared("samples") else { return };
+    let Some(folder) = shared("samples") else {
+        return;
+    };
     let (mut read, mut entries) = (0, 0);
     for file in std::fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();
-        let Ok(xml) = std::fs::read_to_string(&path) else { continue };
-        let Ok(parsed) = Document::parse(as_statement(&xml)) else { continue };
-        assert!(parsed.document.statements.iter().all(|statement| !statement.balances.is_empty()));
+        let Ok(xml) = std::fs::read_to_string(&path) else {
+            continue;
+        };
+        let Ok(parsed) = Document::parse(as_statement(&xml)) else {
+            continue;
+        };
+        assert!(
+            parsed
+                .document
+                .statements
+                .iter()
+                .all(|statement| !statement.balances.is_empty())
+        );
         let again = Document::parse_with(parsed.document.to_xml().unwrap(), &strict()).unwrap();
         assert_eq!(again.document, parsed.document, "{}", path.display());
-        entries += parsed.document.statements.iter().map(|statement| statement.entries.len()).sum::<usize>();
+        entries += parsed
+            .document
+            .statements
+            .iter()
+            .map(|statement| statement.entries.len())
+            .sum::<usize>();
         read += 1;
     }
-    assert!(read >= 8 && entries >= 40, "{read} samples with {entries} entries");
+    assert!(
+        read >= 8 && entries >= 40,
+        "{read} samples with {entries} entries"
+    );
 }

@@ -13,7 +13,10 @@ use bankrail::jose::jws::{Compact, VerifyOptions};
 use bankrail::values::json::{self, JsonLimits, JsonValue};
 use bankrail::values::{Clock as _, SystemClock, Timestamp};
 
-const LIMITS: JsonLimits = JsonLimits::new().max_bytes(12 * 1024).max_depth(8).max_values(256);
+const LIMITS: JsonLimits = JsonLimits::new()
+    .max_bytes(12 * 1024)
+    .max_depth(8)
+    .max_values(256);
 
 pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, Failure> {
     let text = input::read_text(&arguments.file, Verifier::MAX_BYTES + 1024)?;
@@ -21,12 +24,19 @@ pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, F
     let now = arguments.at.unwrap_or_else(|| SystemClock.now());
     let keys = arguments.key.as_deref().map(file::verifying).transpose()?;
     let options = VerifierOptions::new();
-    let options = if arguments.lenient { options.lenient_clients() } else { options };
-    // Without --audience, every assertion has another audience than this one, which then breaks no rule.
+    let options = if arguments.lenient {
+        options.lenient_clients()
+    } else {
+        options
+    };
+    // Without --audience, every assertion has another audience than this one, which then breaks no
+    // rule.
     let nobody = Audience::parse("urn:bankrail:none").expect("a URN is an audience");
     let verifier = Verifier::new(arguments.audience.clone().unwrap_or(nobody), options);
 
-    let mut parts = assertion.split('.').map(|part| base64url::decode(part).ok());
+    let mut parts = assertion
+        .split('.')
+        .map(|part| base64url::decode(part).ok());
     for title in ["header", "claims"] {
         output.line(output.paint(Style::Bold, title))?;
         members(parts.next().flatten().as_deref(), now, output)?;
@@ -46,12 +56,23 @@ pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, F
         }
     }
     // The bounds of the verifier.
-    let compact = Compact::parse(assertion, &VerifyOptions::new().max_token(Verifier::MAX_BYTES).max_header(2 * 1024));
+    let compact = Compact::parse(
+        assertion,
+        &VerifyOptions::new()
+            .max_token(Verifier::MAX_BYTES)
+            .max_header(2 * 1024),
+    );
     let (mark, note) = match (compact, &keys) {
         (Ok(compact), Some(keys)) => match compact.verify(keys) {
             Ok(verified) => {
                 let key = verified.key();
-                ("pass", format!("by the key {}", key.kid().map_or_else(|| key.thumbprint(), str::to_owned)))
+                (
+                    "pass",
+                    format!(
+                        "by the key {}",
+                        key.kid().map_or_else(|| key.thumbprint(), str::to_owned)
+                    ),
+                )
             }
             Err(error) => ("FAIL", causes(&error)),
         },
@@ -67,11 +88,15 @@ pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, F
     };
     match verifier.verify(assertion, now, |_| Some(keys)) {
         Ok(verified) => {
-            output.line(output.paint(Style::Green, &format!("accepted, for {}", verified.customer())))?;
+            output.line(output.paint(
+                Style::Green,
+                &format!("accepted, for {}", verified.customer()),
+            ))?;
             Ok(Outcome::of_findings(broken))
         }
         Err(error) => {
-            output.line(output.paint(Style::Red, &format!("refused: {}", shown(&causes(&error)))))?;
+            output
+                .line(output.paint(Style::Red, &format!("refused: {}", shown(&causes(&error)))))?;
             Ok(Outcome::Findings)
         }
     }
@@ -85,15 +110,26 @@ fn print(mark: &str, rule: &str, note: &str, output: &mut Output) -> Result<(), 
         _ => Style::Dim,
     };
     let colon = if note.is_empty() { "" } else { ": " };
-    output.line(format_args!("  {}  {rule}{colon}{}", output.paint(style, mark), shown(note)))
+    output.line(format_args!(
+        "  {}  {rule}{colon}{}",
+        output.paint(style, mark),
+        shown(note)
+    ))
 }
 
 /// Prints the members of an object.
 fn members(object: Option<&[u8]>, now: Timestamp, output: &mut Output) -> Result<(), Failure> {
-    let Some(object) = object else { return output.line("  not base64url") };
+    let Some(object) = object else {
+        return output.line("  not base64url");
+    };
     let members = match json::read_object(object, &LIMITS) {
         Ok(members) => members,
-        Err(error) => return output.line(format_args!("  not one JSON object: {}", shown(&error.to_string()))),
+        Err(error) => {
+            return output.line(format_args!(
+                "  not one JSON object: {}",
+                shown(&error.to_string())
+            ));
+        }
     };
     for member in members.members() {
         let time = match (member.name(), member.value()) {

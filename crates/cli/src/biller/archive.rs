@@ -21,8 +21,8 @@ use tracing::level_filters::LevelFilter;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List what was kept, the oldest first: number, time, kind, account or receiver, key of the call, bytes, and of
-    /// refused deliveries the reason
+    /// List what was kept, the oldest first: number, time, kind, account or receiver, key of the
+    /// call, bytes, and of refused deliveries the reason
     #[command(after_help = "Examples:\n  \
         bankrail archive list\n  \
         bankrail archive list --data /var/lib/biller")]
@@ -38,9 +38,11 @@ pub(crate) enum Command {
         number: u64,
     },
     /// Take the pages in again, into a new folder, and print their entries as bankrail biller does
-    #[command(after_help = "Exit status: 1 if an answer was left out that is no statement.\n\n\
+    #[command(
+        after_help = "Exit status: 1 if an answer was left out that is no statement.\n\n\
         Examples:\n  \
-        bankrail archive import --into again --json > entries.jsonl")]
+        bankrail archive import --into again --json > entries.jsonl"
+    )]
     Import {
         #[command(flatten)]
         data: Data,
@@ -65,8 +67,15 @@ pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Fai
     block_on(async {
         match command {
             Command::List(Data { data }) => list(&open(data)?, output).await,
-            Command::Show { data: Data { data }, number } => show(&open(data)?, *number, output).await,
-            Command::Import { data: Data { data }, into, json } => import(&open(data)?, into, *json, output).await,
+            Command::Show {
+                data: Data { data },
+                number,
+            } => show(&open(data)?, *number, output).await,
+            Command::Import {
+                data: Data { data },
+                into,
+                json,
+            } => import(&open(data)?, into, *json, output).await,
         }
     })
 }
@@ -75,7 +84,10 @@ pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Fai
 fn open(data: &Path) -> Result<Archive, Failure> {
     if !data.join(folder::ARCHIVE_KEY).exists() {
         return Err(Failure::unable(
-            format_args!("{}: expected the data folder of a biller that archives, found none", data.display()),
+            format_args!(
+                "{}: expected the data folder of a biller that archives, found none",
+                data.display()
+            ),
             "pass the folder with --data; bankrail biller --archive DAYS begins an archive",
         ));
     }
@@ -88,15 +100,36 @@ pub(super) fn keeping(
     store: &bankrail::stores::sqlite::SqliteStore,
     days: u64,
 ) -> Result<Archive, Failure> {
-    folder::archive(folder.path(), store, ArchiveOptions::new().max_age(Duration::from_secs(days * 86_400)))
+    folder::archive(
+        folder.path(),
+        store,
+        ArchiveOptions::new().max_age(Duration::from_secs(days * 86_400)),
+    )
 }
 
 async fn list(archive: &Archive, output: &mut Output) -> Result<Outcome, Failure> {
-    for ArchiveRecord { number, label, bytes, .. } in archive.all_records().await.map_err(|error| failed(&error))? {
-        let call = label.call.map_or_else(|| "-".to_owned(), |call| call.to_string());
-        let reason = if label.kind == Archive::PAGE { String::new() } else { reason(archive, number).await };
-        let line =
-            format!("{number:>6}  {}  {:<16}  {}  {call}  {bytes:>9}  {reason}", label.at, label.kind, label.subject);
+    for ArchiveRecord {
+        number,
+        label,
+        bytes,
+        ..
+    } in archive
+        .all_records()
+        .await
+        .map_err(|error| failed(&error))?
+    {
+        let call = label
+            .call
+            .map_or_else(|| "-".to_owned(), |call| call.to_string());
+        let reason = if label.kind == Archive::PAGE {
+            String::new()
+        } else {
+            reason(archive, number).await
+        };
+        let line = format!(
+            "{number:>6}  {}  {:<16}  {}  {call}  {bytes:>9}  {reason}",
+            label.at, label.kind, label.subject
+        );
         output.line(shown(line.trim_end()))?;
     }
     Ok(Outcome::Fine)
@@ -118,7 +151,9 @@ async fn show(archive: &Archive, number: u64, output: &mut Output) -> Result<Out
         ));
     };
     let body = match StatementReply::parse(200, &found.body) {
-        Ok(StatementReply::Statement(page)) if found.record.label.kind == Archive::PAGE => page.payload.into_bytes(),
+        Ok(StatementReply::Statement(page)) if found.record.label.kind == Archive::PAGE => {
+            page.payload.into_bytes()
+        }
         _ => found.body,
     };
     if output.is_terminal() {
@@ -129,34 +164,69 @@ async fn show(archive: &Archive, number: u64, output: &mut Output) -> Result<Out
     Ok(Outcome::Fine)
 }
 
-async fn import(archive: &Archive, into: &Path, json: bool, output: &mut Output) -> Result<Outcome, Failure> {
+async fn import(
+    archive: &Archive,
+    into: &Path,
+    json: bool,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
     if into.join(folder::DATABASE).exists() {
-        let what = format_args!("{}: expected a new folder, found one of a biller", into.display());
+        let what = format_args!(
+            "{}: expected a new folder, found one of a biller",
+            into.display()
+        );
         return Err(Failure::unable(what, "pass another folder with --into"));
     }
-    let pages = archive.all_records().await.map_err(|error| failed(&error))?;
-    let pages = pages.iter().filter(|record| record.label.kind == Archive::PAGE);
-    let accounts: BTreeSet<AccountId> = pages.filter_map(|page| page.label.subject.parse().ok()).collect();
+    let pages = archive
+        .all_records()
+        .await
+        .map_err(|error| failed(&error))?;
+    let pages = pages
+        .iter()
+        .filter(|record| record.label.kind == Archive::PAGE);
+    let accounts: BTreeSet<AccountId> = pages
+        .filter_map(|page| page.label.subject.parse().ok())
+        .collect();
     let folder = Folder::open(into.to_owned())?;
     let store = Arc::new(folder.store()?);
     let journal = Journal::open((*store).clone()).await?;
     let (_teller, mut printer) = Printer::new(journal.clone(), json);
     let mut left_out = Vec::new();
     for account in accounts {
-        let replay = archive.replay(&account, Default::default()).await.map_err(|error| failed(&error))?;
-        let poller = poll::poller(&replay, &store, [PolledAccount::new(account)], journal.clone());
+        let replay = archive
+            .replay(&account, Default::default())
+            .await
+            .map_err(|error| failed(&error))?;
+        let poller = poll::poller(
+            &replay,
+            &store,
+            [PolledAccount::new(account)],
+            journal.clone(),
+        );
         let imported = printer.run(replay.import(&poller), output).await?;
         let imported = imported.map_err(|error| {
-            Failure::unable(causes(&error), "remove the folder of --into, and import again when the fault is mended")
+            Failure::unable(
+                causes(&error),
+                "remove the folder of --into, and import again when the fault is mended",
+            )
         })?;
-        crate::log(format_args!("{} taken in", counted(imported.pages, "page", "pages")));
+        crate::log(format_args!(
+            "{} taken in",
+            counted(imported.pages, "page", "pages")
+        ));
         left_out.extend(imported.unreadable);
     }
     store.close().await;
     if left_out.is_empty() {
         return Ok(Outcome::Fine);
     }
-    let numbers = left_out.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    crate::log(format_args!("left out, because they are no statements: {numbers}; see bankrail archive show"));
+    let numbers = left_out
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ");
+    crate::log(format_args!(
+        "left out, because they are no statements: {numbers}; see bankrail archive show"
+    ));
     Ok(Outcome::Findings)
 }

@@ -1,4 +1,5 @@
-//! What is printed: one event for each line. `bankrail biller --help` and the README list the members.
+//! What is printed: one event for each line. `bankrail biller --help` and the README list the
+//! members.
 
 use crate::statement::row::Row;
 use bankrail::values::{HyphenatedUuid, Timestamp};
@@ -126,8 +127,8 @@ pub(super) struct AccountNote {
     pub(super) account: String,
     /// The kind of notice, as in docs/metrics.md.
     pub(super) notice: String,
-    /// The identifier of the entry that has vanished or reappeared, how many have vanished, the difference of the
-    /// balances, the day and when it was seen last, or what changed from and to.
+    /// The identifier of the entry that has vanished or reappeared, how many have vanished, the
+    /// difference of the balances, the day and when it was seen last, or what changed from and to.
     pub(super) detail: String,
     pub(super) request_key: HyphenatedUuid,
 }

@@ -32,7 +32,10 @@ impl Folder {
         match lock.try_lock() {
             Ok(()) => Ok(Self { path, _lock: lock }),
             Err(TryLockError::WouldBlock) => Err(Failure::unable(
-                format_args!("{}: another bankrail biller uses this folder", path.display()),
+                format_args!(
+                    "{}: another bankrail biller uses this folder",
+                    path.display()
+                ),
                 "stop it, or pass another folder with --data",
             )),
             Err(TryLockError::Error(error)) => Err(Failure::unable(
@@ -53,7 +56,10 @@ impl Folder {
 
     /// The secret that seals tokens, made once.
     pub(super) fn secret(&self) -> Result<SealingSecret, Failure> {
-        secret(&self.path.join(TOKEN_KEY), "remove it: another one is made, and a new token is asked for")
+        secret(
+            &self.path.join(TOKEN_KEY),
+            "remove it: another one is made, and a new token is asked for",
+        )
     }
 }
 
@@ -66,8 +72,15 @@ pub(super) fn store(folder: &Path) -> Result<SqliteStore, Failure> {
 }
 
 /// The archive of a folder.
-pub(super) fn archive(folder: &Path, store: &SqliteStore, options: ArchiveOptions) -> Result<Archive, Failure> {
-    let secret = secret(&folder.join(ARCHIVE_KEY), "restore it: without it, what was archived cannot be read")?;
+pub(super) fn archive(
+    folder: &Path,
+    store: &SqliteStore,
+    options: ArchiveOptions,
+) -> Result<Archive, Failure> {
+    let secret = secret(
+        &folder.join(ARCHIVE_KEY),
+        "restore it: without it, what was archived cannot be read",
+    )?;
     Ok(Archive::new(Arc::new(store.clone()), secret, options))
 }
 
@@ -84,5 +97,8 @@ fn secret(path: &Path, if_other: &str) -> Result<SealingSecret, Failure> {
 
 /// The database failed.
 pub(super) fn failed(error: &dyn std::error::Error) -> Failure {
-    Failure::unable(format_args!("{DATABASE}: {}", causes(error)), "check the disk, and start again")
+    Failure::unable(
+        format_args!("{DATABASE}: {}", causes(error)),
+        "check the disk, and start again",
+    )
 }

@@ -1,5 +1,6 @@
-//! What is to be printed. Messages, conflicts and entries are written to a table in the transaction that takes them in,
-//! and removed once they are printed. What has no transaction goes through a channel of bounded length.
+//! What is to be printed. Messages, conflicts and entries are written to a table in the transaction
+//! that takes them in, and removed once they are printed. What has no transaction goes through a
+//! channel of bounded length.
 
 use super::event::Event;
 use super::folder::failed;
@@ -33,9 +34,14 @@ pub(super) struct Journal {
 
 impl Journal {
     pub(super) async fn open(store: SqliteStore) -> Result<Self, Failure> {
-        let made = store.transaction(|transaction| transaction.connection().execute_batch(TABLE)).await;
+        let made = store
+            .transaction(|transaction| transaction.connection().execute_batch(TABLE))
+            .await;
         made.map_err(|error| failed(&error))?;
-        Ok(Self { store, written: Arc::default() })
+        Ok(Self {
+            store,
+            written: Arc::default(),
+        })
     }
 
     /// Writes an event in this transaction.
@@ -45,7 +51,9 @@ impl Journal {
         event: &Event,
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
         let text = serde_json::to_string(event)?;
-        transaction.connection().execute("INSERT INTO biller_event (event) VALUES (?1)", [text])?;
+        transaction
+            .connection()
+            .execute("INSERT INTO biller_event (event) VALUES (?1)", [text])?;
         // The printer's transaction comes after this one, which is committed or undone by then.
         self.written.notify_one();
         Ok(())
@@ -65,7 +73,10 @@ impl Journal {
     /// Removes the events up to this number.
     async fn printed(&self, last: i64) -> Result<(), Failure> {
         let remove = self.store.transaction(move |transaction| {
-            transaction.connection().execute("DELETE FROM biller_event WHERE number <= ?1", [last]).map(drop)
+            transaction
+                .connection()
+                .execute("DELETE FROM biller_event WHERE number <= ?1", [last])
+                .map(drop)
         });
         remove.await.map_err(|error| failed(&error))
     }
@@ -112,17 +123,33 @@ impl Printer {
     pub(super) fn new(journal: Journal, json: bool) -> (Teller, Self) {
         let (sender, events) = mpsc::channel(MOST_WAITING);
         let omitted = Arc::<AtomicU64>::default();
-        let teller = Teller { events: sender, omitted: omitted.clone() };
-        (teller, Self { journal, events, omitted, json })
+        let teller = Teller {
+            events: sender,
+            omitted: omitted.clone(),
+        };
+        (
+            teller,
+            Self {
+                journal,
+                events,
+                omitted,
+                json,
+            },
+        )
     }
 
     /// Prints until `stop` is ready and nothing more is there. Returns what `stop` returns.
-    pub(super) async fn run<T>(&mut self, stop: impl Future<Output = T>, output: &mut Output) -> Result<T, Failure> {
+    pub(super) async fn run<T>(
+        &mut self,
+        stop: impl Future<Output = T>,
+        output: &mut Output,
+    ) -> Result<T, Failure> {
         let mut stop = std::pin::pin!(stop);
         // What was committed and not printed before a kill.
         self.print_written(output).await?;
         let stopped = loop {
-            // Nothing is printed within the select, so that nothing is interrupted between printing and removing.
+            // Nothing is printed within the select, so that nothing is interrupted between printing
+            // and removing.
             let told = tokio::select! {
                 biased;
                 stopped = &mut stop => break stopped,
@@ -152,7 +179,9 @@ impl Printer {
     async fn print_written(&mut self, output: &mut Output) -> Result<(), Failure> {
         loop {
             let rows = self.journal.oldest().await?;
-            let Some((last, _)) = rows.last() else { return Ok(()) };
+            let Some((last, _)) = rows.last() else {
+                return Ok(());
+            };
             let last = *last;
             for (number, text) in &rows {
                 let event: Event = serde_json::from_str(text).map_err(|error| failed(&error))?;
@@ -170,12 +199,24 @@ impl Printer {
         }
         let count = self.omitted.swap(0, Ordering::Relaxed);
         if count > 0 {
-            self.write(&Event::Omitted { at: SystemClock.now(), count }, None, output)?;
+            self.write(
+                &Event::Omitted {
+                    at: SystemClock.now(),
+                    count,
+                },
+                None,
+                output,
+            )?;
         }
         Ok(output.flush()?)
     }
 
-    fn write(&self, event: &Event, number: Option<i64>, output: &mut Output) -> Result<(), Failure> {
+    fn write(
+        &self,
+        event: &Event,
+        number: Option<i64>,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
         if !self.json {
             return people::print(event, output);
         }
@@ -184,6 +225,10 @@ impl Printer {
             None => serde_json::to_string(event),
         };
         let text = text.expect("an event is JSON");
-        if output.is_terminal() { output.line(shown(&text)) } else { output.line(text) }
+        if output.is_terminal() {
+            output.line(shown(&text))
+        } else {
+            output.line(text)
+        }
     }
 }

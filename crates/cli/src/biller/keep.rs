@@ -24,12 +24,23 @@ pub(super) fn handlers(journal: &Journal) -> Handlers<SqliteInbox> {
         .on_conflict_transactional(move |received| ready(Ok(conflict(conflicts.clone(), received))))
 }
 
-/// Folds a message into the history of its mandate or payment, and has it printed with the state after it.
-fn keep(journal: &Journal) -> impl Fn(Delivery<Message>) -> Ready<Result<SqliteWork, HandlerError>> + use<> {
+/// Folds a message into the history of its mandate or payment, and has it printed with the state
+/// after it.
+fn keep(
+    journal: &Journal,
+) -> impl Fn(Delivery<Message>) -> Ready<Result<SqliteWork, HandlerError>> + use<> {
     let journal = journal.clone();
     move |received: Delivery<Message>| {
         let journal = journal.clone();
-        let Delivery { id, message, findings, headers, received_at, follows, .. } = received;
+        let Delivery {
+            id,
+            message,
+            findings,
+            headers,
+            received_at,
+            follows,
+            ..
+        } = received;
         let findings = findings.iter().map(ToString::to_string).collect();
         ready(Ok(SqliteWork::new(move |transaction| {
             let observation = transaction.apply_history("", &message, received_at)?;
@@ -61,7 +72,13 @@ fn keep(journal: &Journal) -> impl Fn(Delivery<Message>) -> Ready<Result<SqliteW
 
 /// Has a conflict printed. It is not folded into a history, because a person must decide.
 fn conflict(journal: Journal, received: Delivery<Conflict>) -> SqliteWork {
-    let Delivery { id, message: Conflict { message, with, .. }, headers, received_at, .. } = received;
+    let Delivery {
+        id,
+        message: Conflict { message, with, .. },
+        headers,
+        received_at,
+        ..
+    } = received;
     SqliteWork::new(move |transaction| {
         let event = Contradiction {
             at: received_at,
@@ -70,7 +87,10 @@ fn conflict(journal: Journal, received: Delivery<Conflict>) -> SqliteWork {
             request_key: headers.request_key,
             entry: id.get(),
             with: with.get(),
-            about: HistoryId::of(&message).iter().map(ToString::to_string).collect(),
+            about: HistoryId::of(&message)
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
             message: content(&message),
         };
         journal.write(transaction, &Event::Conflict(Box::new(event)))
@@ -87,8 +107,13 @@ pub(super) fn entries(
     let account = new.account.to_string();
     let entries = new.entries.iter().chain(&new.again).map(|one| {
         let earlier = match &one.relation {
-            EntryRelation::New { may_replace } => may_replace.iter().map(ToString::to_string).collect(),
-            EntryRelation::Replaces(earlier) | EntryRelation::Returned { replaces: Some(earlier) } => {
+            EntryRelation::New { may_replace } => {
+                may_replace.iter().map(ToString::to_string).collect()
+            }
+            EntryRelation::Replaces(earlier)
+            | EntryRelation::Returned {
+                replaces: Some(earlier),
+            } => {
                 vec![earlier.to_string()]
             }
             _ => Vec::new(),
@@ -109,23 +134,37 @@ pub(super) fn entries(
             AccountNotice::Vanished { id, .. } | AccountNotice::Reappeared { id } => id.to_string(),
             AccountNotice::AllVanished { count } => count.to_string(),
             AccountNotice::BalanceGap { difference } => difference.to_string(),
-            AccountNotice::DayIncomplete { day, seen_until, .. } => format!("{day} after {seen_until}"),
-            AccountNotice::CurrencyChanged { from, to } | AccountNotice::KindChanged { from, to } => {
+            AccountNotice::DayIncomplete {
+                day, seen_until, ..
+            } => format!("{day} after {seen_until}"),
+            AccountNotice::CurrencyChanged { from, to }
+            | AccountNotice::KindChanged { from, to } => {
                 format!("{from} to {to}")
             }
             _ => String::new(),
         };
         let notice = notice.kind().to_owned();
-        Event::Notice(AccountNote { at, account: account.clone(), notice, detail, request_key })
+        Event::Notice(AccountNote {
+            at,
+            account: account.clone(),
+            notice,
+            detail,
+            request_key,
+        })
     });
     let events: Vec<Event> = entries.chain(notices).collect();
-    ready(Ok(SqliteWork::new(move |transaction| events.iter().try_for_each(|event| journal.write(transaction, event)))))
+    ready(Ok(SqliteWork::new(move |transaction| {
+        events
+            .iter()
+            .try_for_each(|event| journal.write(transaction, event))
+    })))
 }
 
 /// The message as JSON; as its text, if an unknown member of it has a number that no `f64` holds.
 fn content(message: &Message) -> Value {
     let json = message.to_json();
-    serde_json::from_slice(&json).unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&json).into_owned()))
+    serde_json::from_slice(&json)
+        .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&json).into_owned()))
 }
 
 /// A stable name of what a message did to its history.

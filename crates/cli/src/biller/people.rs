@@ -36,7 +36,10 @@ pub(super) fn print(event: &Event, output: &mut Output) -> Result<(), Failure> {
         }
         Event::Entry(entry) => {
             let row = &entry.row;
-            let mut text = format!("{} {} {} of account {}", row.booked, row.amount, row.currency, entry.account);
+            let mut text = format!(
+                "{} {} {} of account {}",
+                row.booked, row.amount, row.currency, entry.account
+            );
             for part in [&row.counterparty, &row.narrative] {
                 if !part.is_empty() {
                     text.push_str(", ");
@@ -66,32 +69,80 @@ pub(super) fn print(event: &Event, output: &mut Output) -> Result<(), Failure> {
                 "kind_changed" => "changed its kind from",
                 other => other,
             };
-            (note.at, "notice", Style::Red, format!("account {} {said} {}", note.account, note.detail))
+            (
+                note.at,
+                "notice",
+                Style::Red,
+                format!("account {} {said} {}", note.account, note.detail),
+            )
         }
-        Event::Duplicate { at, kind, message_id, entry, handled } => {
-            let state = if *handled { "handled" } else { "not handled yet" };
-            (*at, "duplicate", Style::Dim, format!("{kind} of message {entry}, {state}{}", id(*message_id)))
+        Event::Duplicate {
+            at,
+            kind,
+            message_id,
+            entry,
+            handled,
+        } => {
+            let state = if *handled {
+                "handled"
+            } else {
+                "not handled yet"
+            };
+            (
+                *at,
+                "duplicate",
+                Style::Dim,
+                format!("{kind} of message {entry}, {state}{}", id(*message_id)),
+            )
         }
-        Event::Refusal { at, kind, stage, reason, status, message_id } => {
+        Event::Refusal {
+            at,
+            kind,
+            stage,
+            reason,
+            status,
+            message_id,
+        } => {
             let kind = kind.as_deref().unwrap_or("delivery");
-            let text = format!("{kind} at stage {stage}: {reason}; answered {status}{}", id(*message_id));
+            let text = format!(
+                "{kind} at stage {stage}: {reason}; answered {status}{}",
+                id(*message_id)
+            );
             (*at, "refusal", Style::Red, text)
         }
-        Event::Account(trouble) => (trouble.at, "account", trouble_style(trouble), trouble_text(trouble)),
+        Event::Account(trouble) => (
+            trouble.at,
+            "account",
+            trouble_style(trouble),
+            trouble_text(trouble),
+        ),
         Event::Token(trouble) => (trouble.at, "token", Style::Red, trouble_text(trouble)),
         Event::Omitted { at, count } => {
-            let text = format!("{} came faster than they could be printed", counted(*count, "event", "events"));
+            let text = format!(
+                "{} came faster than they could be printed",
+                counted(*count, "event", "events")
+            );
             (*at, "omitted", Style::Red, text)
         }
     };
     line(at, name, style, &text, output)
 }
 
-fn line(at: Timestamp, name: &str, style: Style, text: &str, output: &mut Output) -> Result<(), Failure> {
+fn line(
+    at: Timestamp,
+    name: &str,
+    style: Style,
+    text: &str,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let mut padded = String::new();
     pad_right(name, 9, &mut padded);
     let at = output.paint(Style::Dim, &instant(at));
-    output.line(format_args!("{at}  {}  {}", output.paint(style, &padded), shown(text)))
+    output.line(format_args!(
+        "{at}  {}  {}",
+        output.paint(style, &padded),
+        shown(text)
+    ))
 }
 
 fn print_started(started: &super::event::Started, output: &mut Output) -> Result<(), Failure> {
@@ -118,7 +169,12 @@ fn print_started(started: &super::event::Started, output: &mut Output) -> Result
 }
 
 fn message_text(message: &Received) -> String {
-    let mut text = format!("{} {}{}", message.kind, codes(&message.message), about(&message.about, &message.message));
+    let mut text = format!(
+        "{} {}{}",
+        message.kind,
+        codes(&message.message),
+        about(&message.about, &message.message)
+    );
     if let Some(state) = &message.state {
         text.push_str(&format!(" is now {state} ({})", message.effect));
     }
@@ -147,7 +203,9 @@ fn codes(message: &Value) -> String {
 /// The names of the mandate or payment.
 fn about(names: &[String], message: &Value) -> String {
     // A query is about a mandate and has no history.
-    let mandate = message.pointer("/mandate_details/mandate_identification").and_then(Value::as_str);
+    let mandate = message
+        .pointer("/mandate_details/mandate_identification")
+        .and_then(Value::as_str);
     match (names, mandate) {
         ([], None) => String::new(),
         ([], Some(mandate)) => format!(" mandate:{mandate}"),
@@ -160,7 +218,11 @@ fn id(message_id: Option<bankrail::values::HyphenatedUuid>) -> String {
 }
 
 fn trouble_style(trouble: &Trouble) -> Style {
-    if trouble.state == "stopped" { Style::Red } else { Style::Dim }
+    if trouble.state == "stopped" {
+        Style::Red
+    } else {
+        Style::Dim
+    }
 }
 
 fn trouble_text(trouble: &Trouble) -> String {

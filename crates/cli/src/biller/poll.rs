@@ -7,8 +7,8 @@ use crate::connection::statement_failure;
 use crate::failure::causes;
 use crate::text::counted;
 use bankrail::client::{
-    AccountState, AccountStatus, Client, NewEntries, PageSource, PollError, PolledAccount, Poller, PollerOptions,
-    StatementError, WaitReason,
+    AccountState, AccountStatus, Client, NewEntries, PageSource, PollError, PolledAccount, Poller,
+    PollerOptions, StatementError, WaitReason,
 };
 use bankrail::http::serve::Shutdown;
 use bankrail::rate_limit::CallType;
@@ -41,10 +41,14 @@ struct Told {
     waits_until: Option<Timestamp>,
 }
 
-/// The seconds between two polls of an account: those given, or as many as keep within the calls of an hour.
+/// The seconds between two polls of an account: those given, or as many as keep within the calls of
+/// an hour.
 pub(super) fn interval(given: Option<u64>, accounts: usize) -> u64 {
     let accounts = u64::try_from(accounts).unwrap_or(u64::MAX);
-    let allowed = CallType::Statement.default_windows().first().map_or(u64::MAX, |hour| hour.limit().into());
+    let allowed = CallType::Statement
+        .default_windows()
+        .first()
+        .map_or(u64::MAX, |hour| hour.limit().into());
     let needed = accounts.saturating_mul(3600).div_ceil(allowed);
     let every = given.unwrap_or(USUAL_INTERVAL.max(needed));
     let calls = accounts.saturating_mul(3600) / every.max(1);
@@ -67,7 +71,11 @@ pub(super) fn start(
 ) -> Polling {
     let accounts = accounts.iter().cloned();
     let accounts = accounts.map(|id| PolledAccount::new(id).every(Duration::from_secs(every)));
-    Polling { poller: poller(client.statements(), store, accounts, journal), teller, told: HashMap::new() }
+    Polling {
+        poller: poller(client.statements(), store, accounts, journal),
+        teller,
+        told: HashMap::new(),
+    }
 }
 
 /// A poller that has the new entries printed.
@@ -140,23 +148,42 @@ fn news(status: &AccountStatus, told: &mut Told) -> Vec<Event> {
     if let Some(failure) = &status.last_failure
         && told.failure.replace(failure.at) != Some(failure.at)
     {
-        let trouble = of_statement(failure.at, "retrying", Some(failure.retry_at), &failure.error);
+        let trouble = of_statement(
+            failure.at,
+            "retrying",
+            Some(failure.retry_at),
+            &failure.error,
+        );
         let of_token = matches!(*failure.error, StatementError::Token(_));
-        events.push(if of_token { Event::Token(trouble) } else { Event::Account(trouble) });
+        events.push(if of_token {
+            Event::Token(trouble)
+        } else {
+            Event::Account(trouble)
+        });
     }
     let now = SystemClock.now();
     match &status.state {
-        AccountState::Stopped { error, retry_at, .. } if !std::mem::replace(&mut told.stopped, true) => {
+        AccountState::Stopped {
+            error, retry_at, ..
+        } if !std::mem::replace(&mut told.stopped, true) => {
             events.push(Event::Account(match &**error {
                 PollError::Statement(error) => of_statement(now, "stopped", *retry_at, error),
                 other => trouble(now, "stopped", *retry_at, other.kind(), causes(other)),
             }));
         }
-        AccountState::Waiting { until, reason: WaitReason::RateLimit, .. }
-            if told.waits_until.replace(*until) != Some(*until) =>
-        {
+        AccountState::Waiting {
+            until,
+            reason: WaitReason::RateLimit,
+            ..
+        } if told.waits_until.replace(*until) != Some(*until) => {
             let detail = "the limit of statement calls allows none before".to_owned();
-            events.push(Event::Account(trouble(now, "waiting", Some(*until), "held back", detail)));
+            events.push(Event::Account(trouble(
+                now,
+                "waiting",
+                Some(*until),
+                "held back",
+                detail,
+            )));
         }
         _ => {}
     }
@@ -169,9 +196,14 @@ mod tests {
 
     #[test]
     fn the_interval_keeps_within_the_calls_of_an_hour_unless_another_is_given() {
-        for (given, accounts, expected) in
-            [(None, 0, 600), (None, 1, 600), (None, 4, 600), (None, 5, 720), (None, 10, 1440), (Some(7), 10, 7)]
-        {
+        for (given, accounts, expected) in [
+            (None, 0, 600),
+            (None, 1, 600),
+            (None, 4, 600),
+            (None, 5, 720),
+            (None, 10, 1440),
+            (Some(7), 10, 7),
+        ] {
             assert_eq!(interval(given, accounts), expected, "{given:?} {accounts}");
         }
     }

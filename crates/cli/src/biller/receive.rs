@@ -7,7 +7,9 @@ use crate::connection::failure;
 use crate::failure::Failure;
 use axum::Router;
 use axum::http::{StatusCode, Uri};
-use bankrail::client::receivers::{ObservedDelivery, ObservedOutcome, ReceiversOptions, Worker, WorkerOptions};
+use bankrail::client::receivers::{
+    ObservedDelivery, ObservedOutcome, ReceiversOptions, Worker, WorkerOptions,
+};
 use bankrail::client::{Archive, Connection};
 use bankrail::http::serve::{Server, ServerOptions, Shutdown};
 use bankrail::stores::sqlite::{SqliteInbox, SqliteStore};
@@ -19,7 +21,8 @@ use std::time::Duration;
 
 /// How long messages are kept to recognise duplicates: longer than any sender delivers one.
 const RETENTION: Duration = Duration::from_secs(90 * 86_400);
-/// How long a message that was being handled waits after a kill. The folder's lock keeps other workers away.
+/// How long a message that was being handled waits after a kill. The folder's lock keeps other
+/// workers away.
 const LEASE: Duration = Duration::from_secs(5);
 
 /// Receivers that are ready.
@@ -31,7 +34,10 @@ pub(super) struct Ready {
 
 /// The paths of the receivers.
 pub(super) fn paths() -> Vec<String> {
-    MessageKind::ALL.iter().map(|kind| kind.default_path().to_owned()).collect()
+    MessageKind::ALL
+        .iter()
+        .map(|kind| kind.default_path().to_owned())
+        .collect()
 }
 
 pub(super) async fn start(
@@ -42,19 +48,34 @@ pub(super) async fn start(
     teller: Teller,
 ) -> Result<Ready, Failure> {
     let unknown = teller.clone();
-    let mut options = ReceiversOptions::new().retention(RETENTION).observe(move |delivery| observed(delivery, &teller));
+    let mut options = ReceiversOptions::new()
+        .retention(RETENTION)
+        .observe(move |delivery| observed(delivery, &teller));
     if let Some(archive) = archive {
         options = options.archive(archive);
     }
-    let receivers = connection.receivers(Arc::new(store.inbox()), options).map_err(|error| failure(&error))?;
-    let worker = receivers.worker(handlers(&journal)).with_options(WorkerOptions::new().lease(LEASE));
+    let receivers = connection
+        .receivers(Arc::new(store.inbox()), options)
+        .map_err(|error| failure(&error))?;
+    let worker = receivers
+        .worker(handlers(&journal))
+        .with_options(WorkerOptions::new().lease(LEASE));
     let router = receivers.router().fallback(move |uri: Uri| {
         unknown.tell(no_receiver(&uri));
         std::future::ready(StatusCode::NOT_FOUND)
     });
-    let server = connection.server(router, ServerOptions::new()).await.map_err(|error| failure(&error))?;
-    let address = server.local_addr().map_err(|error| Failure::unable(error, "try again"))?;
-    Ok(Ready { server, worker, address })
+    let server = connection
+        .server(router, ServerOptions::new())
+        .await
+        .map_err(|error| failure(&error))?;
+    let address = server
+        .local_addr()
+        .map_err(|error| Failure::unable(error, "try again"))?;
+    Ok(Ready {
+        server,
+        worker,
+        address,
+    })
 }
 
 impl Ready {
@@ -63,10 +84,14 @@ impl Ready {
         self.address
     }
 
-    /// Serves and handles until the program shall stop. Then what was accepted is answered and handled.
+    /// Serves and handles until the program shall stop. Then what was accepted is answered and
+    /// handled.
     pub(super) async fn run(self, shutdown: Shutdown) {
         let Self { server, worker, .. } = self;
-        tokio::join!(server.run(shutdown.clone().wanted()), worker.run(shutdown.wanted()));
+        tokio::join!(
+            server.run(shutdown.clone().wanted()),
+            worker.run(shutdown.wanted())
+        );
     }
 }
 
@@ -76,7 +101,13 @@ fn observed(delivery: &ObservedDelivery, teller: &Teller) {
     let message_id = delivery.headers.map(|headers| headers.message_id);
     match &delivery.outcome {
         ObservedOutcome::Duplicate { id, handled, .. } => {
-            teller.tell(Event::Duplicate { at, kind, message_id, entry: id.get(), handled: *handled });
+            teller.tell(Event::Duplicate {
+                at,
+                kind,
+                message_id,
+                entry: id.get(),
+                handled: *handled,
+            });
         }
         ObservedOutcome::Refused { stage, reason, .. } => teller.tell(Event::Refusal {
             at,
@@ -95,7 +126,10 @@ fn no_receiver(uri: &Uri) -> Event {
         at: SystemClock.now(),
         kind: None,
         stage: "path".to_owned(),
-        reason: format!("expected the path of a receiver, found {}", excerpt(uri.path())),
+        reason: format!(
+            "expected the path of a receiver, found {}",
+            excerpt(uri.path())
+        ),
         status: StatusCode::NOT_FOUND.as_u16(),
         message_id: None,
     }

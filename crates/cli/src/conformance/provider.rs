@@ -1,4 +1,5 @@
-//! `bankrail conformance provider`: the judge of a provider, told by arguments and connection files.
+//! `bankrail conformance provider`: the judge of a provider, told by arguments and connection
+//! files.
 
 use super::{Printing, api_key_header, failure, needed, roots};
 use crate::asynchronous::block_on;
@@ -9,7 +10,8 @@ use crate::keys::file;
 use crate::output::Output;
 use bankrail::client::Connection;
 use bankrail::conformance::{
-    Budget, Customer, Hook, ProviderJudge, ProviderJudgeOptions, RowSelection, UnrunRows, UnrunRowsError,
+    Budget, Customer, Hook, ProviderJudge, ProviderJudgeOptions, RowSelection, UnrunRows,
+    UnrunRowsError,
 };
 use bankrail::values::SecretString;
 use clap::Args;
@@ -72,20 +74,21 @@ pub(crate) struct Provider {
     /// Judge what an earlier run did not come to: the report that it printed with --json
     #[arg(long, value_name = "FILE")]
     rest_of: Option<String>,
-    /// The longest wait for a Retry-After or for the end of a token, in seconds; with --limits and 21600, the worked
-    /// cases of limits are judged without --clock
+    /// The longest wait for a Retry-After or for the end of a token, in seconds; with --limits and
+    /// 21600, the worked cases of limits are judged without --clock
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     wait: u64,
-    /// Count the limits, last: some 26 statements and 16 token requests beyond the budget, of a customer that has not
-    /// called for two hours; it is locked out for an hour. Exact with --only S25 and --second-connection
+    /// Count the limits, last: some 26 statements and 16 token requests beyond the budget, of a
+    /// customer that has not called for two hours; it is locked out for an hour. Exact with --only
+    /// S25 and --second-connection
     #[arg(long)]
     limits: bool,
-    /// Order bookings, and judge the statement that shows them: a command that gets each as a JSON object on standard
-    /// input, or an https address that it is posted to, as described below
+    /// Order bookings, and judge the statement that shows them: a command that gets each as a JSON
+    /// object on standard input, or an https address that it is posted to, as described below
     #[arg(long, value_name = "COMMAND|URL")]
     book: Option<String>,
-    /// Step the provider's clock for the worked cases of limits, with --limits: a command or an https address as of
-    /// --book
+    /// Step the provider's clock for the worked cases of limits, with --limits: a command or an
+    /// https address as of --book
     #[arg(long, value_name = "COMMAND|URL", requires = "limits")]
     clock: Option<String>,
     #[command(flatten)]
@@ -99,10 +102,17 @@ pub(super) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, 
     }
     let judged = block_on(async { Ok(judge.judge().await) })?;
     crate::progress::clear();
-    let judgement = judged.map_err(|error| failure(&error, "check the address, and the certificates with --roots"))?;
+    let judgement = judged.map_err(|error| {
+        failure(
+            &error,
+            "check the address, and the certificates with --roots",
+        )
+    })?;
     let outcome = arguments.printing.print(&judgement, output)?;
     if outcome == Outcome::NotRun {
-        crate::log("not every row was run; keep the report of --json and pass it to --rest-of an hour later");
+        crate::log(
+            "not every row was run; keep the report of --json and pass it to --rest-of an hour later",
+        );
     }
     Ok(outcome)
 }
@@ -112,38 +122,65 @@ impl Provider {
     fn judge(&self) -> Result<ProviderJudge, Failure> {
         let connection = self.connection.as_deref().map(open).transpose()?;
         let of = |given: &Option<String>, own: fn(&Connection) -> Option<&String>| {
-            given.clone().or_else(|| connection.as_ref().and_then(own).cloned())
+            given
+                .clone()
+                .or_else(|| connection.as_ref().and_then(own).cloned())
         };
         let path = |given: &Option<PathBuf>, own: fn(&Connection) -> Option<&PathBuf>| {
             let found = given.as_ref().or_else(|| connection.as_ref().and_then(own));
             found.map(|path| path.to_string_lossy().into_owned())
         };
-        let all = |given: &[String], own: fn(&Connection) -> Vec<String>| match (given, &connection) {
+        let all = |given: &[String], own: fn(&Connection) -> Vec<String>| match (given, &connection)
+        {
             ([], Some(connection)) => own(connection),
             (given, _) => given.to_vec(),
         };
-        let url =
-            needed(of(&self.url, |own| Some(&own.base_url)), "expected an address", "name the provider's address")?;
+        let url = needed(
+            of(&self.url, |own| Some(&own.base_url)),
+            "expected an address",
+            "name the provider's address",
+        )?;
         // Another address than the connection's has its own token endpoint.
         let own_token_url = |own: &Connection| own.token_url.clone().filter(|_| self.url.is_none());
-        let token_url = self.token_url.clone().or_else(|| connection.as_ref().and_then(own_token_url));
+        let token_url = self
+            .token_url
+            .clone()
+            .or_else(|| connection.as_ref().and_then(own_token_url));
         let own_code = || connection.as_ref().map(|own| own.customer.to_string());
         let code = self.customer.clone().or_else(own_code);
         let accounts = all(&self.account, account_ids);
-        needed(accounts.first(), "expected an account", "--account names one whose statements may be asked for")?;
-        let code = needed(code, "expected a customer code", "--customer or --connection has it")?;
-        let api_key = given_api_key(self.api_key.as_deref())?.map(|key| SecretString::from(key.as_str()));
-        let api_key = api_key.or_else(|| connection.as_ref().map(|own| own.api_key.clone()));
+        needed(
+            accounts.first(),
+            "expected an account",
+            "--account names one whose statements may be asked for",
+        )?;
+        let code = needed(
+            code,
+            "expected a customer code",
+            "--customer or --connection has it",
+        )?;
         let api_key =
-            needed(api_key, "expected an API key", "--api-key @FILE, BANKRAIL_API_KEY or --connection has it")?;
+            given_api_key(self.api_key.as_deref())?.map(|key| SecretString::from(key.as_str()));
+        let api_key = api_key.or_else(|| connection.as_ref().map(|own| own.api_key.clone()));
+        let api_key = needed(
+            api_key,
+            "expected an API key",
+            "--api-key @FILE, BANKRAIL_API_KEY or --connection has it",
+        )?;
         let key = path(&self.key, |own| Some(&own.signing_key));
-        let key = needed(key, "expected a private key", "--key or --connection names its file")?;
+        let key = needed(
+            key,
+            "expected a private key",
+            "--key or --connection names its file",
+        )?;
         let kid = of(&self.kid, |own| own.signing_kid.as_ref());
         let header = of(&self.api_key_header, |own| own.api_key_header.as_ref());
         let mut options = ProviderJudgeOptions::new()
             .api_key_header(api_key_header(header.as_deref())?)
             .scopes(all(&self.scope, |own| own.scopes.clone()))
-            .roots(roots(path(&self.roots, |own| own.roots.as_ref()).as_deref())?)
+            .roots(roots(
+                path(&self.roots, |own| own.roots.as_ref()).as_deref(),
+            )?)
             .budget(self.budget)
             .wait(Duration::from_secs(self.wait))
             .limits(self.limits)
@@ -172,7 +209,10 @@ impl Provider {
         }
         if let Some(second) = self.second_connection.as_deref().map(open).transpose()? {
             let accounts = account_ids(&second);
-            let key = file::signing(&second.signing_key.to_string_lossy(), second.signing_kid.as_deref())?;
+            let key = file::signing(
+                &second.signing_key.to_string_lossy(),
+                second.signing_kid.as_deref(),
+            )?;
             let customer = Customer::new(second.customer.to_string(), second.api_key, accounts);
             options = options.second_customer(customer).second_signing_key(key);
         }
@@ -186,7 +226,11 @@ impl Provider {
 }
 
 fn account_ids(connection: &Connection) -> Vec<String> {
-    connection.accounts.iter().map(ToString::to_string).collect()
+    connection
+        .accounts
+        .iter()
+        .map(ToString::to_string)
+        .collect()
 }
 
 fn unrun(path: &str) -> Result<UnrunRows, Failure> {

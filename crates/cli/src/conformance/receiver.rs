@@ -1,4 +1,5 @@
-//! `bankrail conformance receiver`: the judge of receivers, told by arguments and the file of `--config`.
+//! `bankrail conformance receiver`: the judge of receivers, told by arguments and the file of
+//! `--config`.
 
 use super::{Printing, api_key_header, failure, needed, roots};
 use crate::asynchronous::block_on;
@@ -7,7 +8,9 @@ use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::keys::file;
 use crate::output::Output;
-use bankrail::conformance::{JudgeError, ReceiverAddresses, ReceiverJudge, ReceiverJudgeOptions, RowSelection};
+use bankrail::conformance::{
+    JudgeError, ReceiverAddresses, ReceiverJudge, ReceiverJudgeOptions, RowSelection,
+};
 use bankrail::webhook::EachKind;
 use clap::Args;
 use serde::de::{Deserializer, Error as _};
@@ -36,15 +39,17 @@ pub(super) fn run(arguments: &Receiver, output: &mut Output) -> Result<Outcome, 
     let judge = Settings::of(arguments)?.judge(arguments)?;
     let judged = block_on(async { Ok(judge.judge().await) })?;
     let next = "start the receivers, and check the address and --roots";
-    arguments.printing.print(&judged.map_err(|error| failure(&error, next))?, output)
+    arguments
+        .printing
+        .print(&judged.map_err(|error| failure(&error, next))?, output)
 }
 
 /// What both the arguments and the file say.
 #[derive(Args, Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
-    /// The address that the four receivers are below: /payto/mandates/outcomes, /payto/mandates/notifications,
-    /// /payto/mpirs/outcomes, /payto/queries
+    /// The address that the four receivers are below: /payto/mandates/outcomes,
+    /// /payto/mandates/notifications, /payto/mpirs/outcomes, /payto/queries
     url: Option<String>,
     /// The receiver of mandate action outcomes, if it is elsewhere
     #[arg(long, value_name = "URL")]
@@ -86,7 +91,8 @@ struct Settings {
     /// The header of the API key [default: apikey]
     #[arg(long, value_name = "NAME")]
     api_key_header: Option<String>,
-    /// What the receivers have handled: a file or an https address with one JSON object a line, as described below
+    /// What the receivers have handled: a file or an https address with one JSON object a line, as
+    /// described below
     #[arg(long, value_name = "URL|FILE")]
     handled: Option<String>,
 }
@@ -94,10 +100,14 @@ struct Settings {
 impl Settings {
     /// What the arguments say, and for the rest what the file says.
     fn of(arguments: &Receiver) -> Result<Self, Failure> {
-        let file = arguments.config.as_deref().map_or_else(|| Ok(Self::default()), Self::read)?;
+        let file = arguments
+            .config
+            .as_deref()
+            .map_or_else(|| Ok(Self::default()), Self::read)?;
         let mut given = arguments.settings.clone();
         given.api_key = given_api_key(given.api_key.as_deref())?.map(|key| key.to_string());
-        let [mut all, given] = [&file, &given].map(|settings| Table::try_from(settings).expect("texts are TOML"));
+        let [mut all, given] =
+            [&file, &given].map(|settings| Table::try_from(settings).expect("texts are TOML"));
         all.extend(given);
         Ok(all.try_into().expect("both are settings"))
     }
@@ -109,7 +119,14 @@ impl Settings {
         let next = "bankrail conformance receiver --help shows such a file";
         let mut settings: Self = input::parse_toml(path, &text, next)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let Self { sign, sign_4096, encrypt_to, roots, handled, .. } = &mut settings;
+        let Self {
+            sign,
+            sign_4096,
+            encrypt_to,
+            roots,
+            handled,
+            ..
+        } = &mut settings;
         for file in [sign, sign_4096, encrypt_to, roots, handled] {
             let is_address = |name: &String| name.starts_with("https://");
             if let Some(name) = file.take_if(|name| !is_address(name)) {
@@ -121,8 +138,16 @@ impl Settings {
 
     fn judge(self, arguments: &Receiver) -> Result<ReceiverJudge, Failure> {
         let given = "pass it, or a file that has it by --config";
-        let sign = needed(self.sign.as_deref(), "--sign: expected the provider's private key", given)?;
-        let encrypt_to = needed(self.encrypt_to.as_deref(), "--encrypt-to: expected the receivers' public key", given)?;
+        let sign = needed(
+            self.sign.as_deref(),
+            "--sign: expected the provider's private key",
+            given,
+        )?;
+        let encrypt_to = needed(
+            self.encrypt_to.as_deref(),
+            "--encrypt-to: expected the receivers' public key",
+            given,
+        )?;
         let mut options = ReceiverJudgeOptions::new()
             .api_key_header(api_key_header(self.api_key_header.as_deref())?)
             .roots(roots(self.roots.as_deref())?)
@@ -132,7 +157,8 @@ impl Settings {
             options = options.seed(seed);
         }
         if let Some(path) = &self.sign_4096 {
-            options = options.large_signing_key(file::signing(path, self.sign_4096_kid.as_deref())?);
+            options =
+                options.large_signing_key(file::signing(path, self.sign_4096_kid.as_deref())?);
         }
         if let Some(source) = &self.handled {
             options = options.handled(source.clone());
@@ -144,13 +170,17 @@ impl Settings {
             file::signing(sign, self.sign_kid.as_deref())?,
             file::encryption(encrypt_to, self.encrypt_kid.as_deref())?,
         );
-        let judge = self.addresses().and_then(|addresses| ReceiverJudge::new(addresses, &sign, &encrypt_to, options));
+        let judge = self
+            .addresses()
+            .and_then(|addresses| ReceiverJudge::new(addresses, &sign, &encrypt_to, options));
         judge.map_err(|error| failure(&error, ""))
     }
 
     fn addresses(&self) -> Result<ReceiverAddresses, JudgeError> {
-        let mut addresses =
-            self.url.as_deref().map_or_else(|| Ok(ReceiverAddresses::default()), ReceiverAddresses::below)?;
+        let mut addresses = self.url.as_deref().map_or_else(
+            || Ok(ReceiverAddresses::default()),
+            ReceiverAddresses::below,
+        )?;
         let each = EachKind {
             mandate_outcome: &self.outcome,
             mandate_notification: &self.notification,
@@ -185,11 +215,21 @@ mod tests {
             std::fs::write(file.path(), text).unwrap();
             Settings::read(file.path())
         };
-        assert_eq!(read("api_key = \"12345678\"").unwrap().api_key.as_deref(), Some("12345678"));
+        assert_eq!(
+            read("api_key = \"12345678\"").unwrap().api_key.as_deref(),
+            Some("12345678")
+        );
         assert_eq!(read("url = \"https://a\"").unwrap().api_key, None);
         for value in ["12345678", "[12345678]", "12345678 x"] {
-            let line = read(&format!("url = \"https://a\"\napi_key = {value}\n")).unwrap_err().into_parts().0.unwrap();
-            assert!(line.starts_with(&format!("{}: line 2: ", file.path().display())), "{line}");
+            let line = read(&format!("url = \"https://a\"\napi_key = {value}\n"))
+                .unwrap_err()
+                .into_parts()
+                .0
+                .unwrap();
+            assert!(
+                line.starts_with(&format!("{}: line 2: ", file.path().display())),
+                "{line}"
+            );
             assert!(!line.contains("12345678"), "{line}");
         }
     }

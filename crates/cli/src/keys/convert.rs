@@ -7,7 +7,8 @@ use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::text::shown_lines;
 use bankrail::jose::{
-    DecryptionKey, EncryptionKey, KeyMaterial, KeyOptions, PrivateKey, PublicKey, SigningKey, VerifyingKey,
+    DecryptionKey, EncryptionKey, KeyMaterial, KeyOptions, PrivateKey, PublicKey, SigningKey,
+    VerifyingKey,
 };
 use std::io::Write as _;
 use zeroize::Zeroizing;
@@ -21,17 +22,27 @@ pub(super) fn run(arguments: &Convert, output: &mut Output) -> Result<Outcome, F
         KeyMaterial::Jwk(jwk) => {
             kid = kid.or_else(|| jwk.kid().map(str::to_owned));
             // Numbers that were checked once are not checked again.
-            let private = jwk.private_key().map(|key| PrivateKey::from_pkcs8_der(&key.to_pkcs8_der()));
-            let private = private.transpose().map_err(|error| file::refused(&arguments.file, &error))?;
+            let private = jwk
+                .private_key()
+                .map(|key| PrivateKey::from_pkcs8_der(&key.to_pkcs8_der()));
+            let private = private
+                .transpose()
+                .map_err(|error| file::refused(&arguments.file, &error))?;
             (private, Some(jwk.public_key().clone()))
         }
     };
     let (bytes, secrecy) = match private {
-        Some(key) if !arguments.public => (private_bytes(&key, arguments, kid.as_deref())?, Secrecy::Private),
+        Some(key) if !arguments.public => (
+            private_bytes(&key, arguments, kid.as_deref())?,
+            Secrecy::Private,
+        ),
         private => {
             let public = public.or_else(|| private.map(|key| key.public_key()));
             let public = public.ok_or_else(|| file::one(&arguments.file))?;
-            (Zeroizing::new(public_bytes(&public, arguments, kid.as_deref())?), Secrecy::Public)
+            (
+                Zeroizing::new(public_bytes(&public, arguments, kid.as_deref())?),
+                Secrecy::Public,
+            )
         }
     };
     match (&arguments.output, secrecy) {
@@ -42,18 +53,34 @@ pub(super) fn run(arguments: &Convert, output: &mut Output) -> Result<Outcome, F
             ));
         }
         (Some(path), secrecy) if path.as_os_str() != "-" => {
-            write(&[NewFile { path: path.clone(), content: bytes, secrecy }], arguments.force)?;
+            write(
+                &[NewFile {
+                    path: path.clone(),
+                    content: bytes,
+                    secrecy,
+                }],
+                arguments.force,
+            )?;
         }
         _ if output.is_terminal() => match std::str::from_utf8(&bytes) {
             Ok(text) => output.write_all(shown_lines(text).as_bytes())?,
-            Err(_) => return Err(Failure::unable("DER is not printed to a terminal", "pass -o FILE")),
+            Err(_) => {
+                return Err(Failure::unable(
+                    "DER is not printed to a terminal",
+                    "pass -o FILE",
+                ));
+            }
         },
         _ => output.write_all(&bytes)?,
     }
     Ok(Outcome::Fine)
 }
 
-fn private_bytes(key: &PrivateKey, arguments: &Convert, kid: Option<&str>) -> Result<Zeroizing<Vec<u8>>, Failure> {
+fn private_bytes(
+    key: &PrivateKey,
+    arguments: &Convert,
+    kid: Option<&str>,
+) -> Result<Zeroizing<Vec<u8>>, Failure> {
     let options = KeyOptions::default();
     let refused = |error| file::refused(&arguments.file, &error);
     let text = match (arguments.to, arguments.use_) {
@@ -73,7 +100,11 @@ fn private_bytes(key: &PrivateKey, arguments: &Convert, kid: Option<&str>) -> Re
     Ok(text.as_bytes().to_vec().into())
 }
 
-fn public_bytes(key: &PublicKey, arguments: &Convert, kid: Option<&str>) -> Result<Vec<u8>, Failure> {
+fn public_bytes(
+    key: &PublicKey,
+    arguments: &Convert,
+    kid: Option<&str>,
+) -> Result<Vec<u8>, Failure> {
     let options = KeyOptions::default();
     let refused = |error| file::refused(&arguments.file, &error);
     let text = match (arguments.to, arguments.use_) {

@@ -3,8 +3,8 @@
 use crate::failure::{Failure, causes};
 use crate::input;
 use bankrail::jose::{
-    DecryptionKey, EncryptionKey, KeyError, KeyHandle, KeyMaterial, KeyOptions, KeySet, KeySizes, SigningKey,
-    VerifyingKey,
+    DecryptionKey, EncryptionKey, KeyError, KeyHandle, KeyMaterial, KeyOptions, KeySet, KeySizes,
+    SigningKey, VerifyingKey,
 };
 
 /// The bytes of a file that are read: those of the largest JWK set.
@@ -30,14 +30,29 @@ pub(crate) const NEXT_PRIVATE: &str = "pass the private key it belongs to";
 /// What to do about a set of several keys where one is expected.
 pub(crate) const NEXT_ONE: &str = "write the key you mean to a file of its own";
 
-/// The keys of a file for one use. Says on standard error which keys of a set are left out, and why.
+/// The keys of a file for one use. Says on standard error which keys of a set are left out, and
+/// why.
 fn keys<K: KeyHandle>(path: &str, sizes: KeySizes) -> Result<KeySet<K>, Failure> {
-    let (keys, unusable) = read(path)?.into_keys(&KeyOptions::new().sizes(sizes)).map_err(|error| {
-        input::refused(path, &error, if matches!(error, KeyError::NotPrivate) { NEXT_PRIVATE } else { NEXT_KEY })
-    })?;
+    let (keys, unusable) = read(path)?
+        .into_keys(&KeyOptions::new().sizes(sizes))
+        .map_err(|error| {
+            input::refused(
+                path,
+                &error,
+                if matches!(error, KeyError::NotPrivate) {
+                    NEXT_PRIVATE
+                } else {
+                    NEXT_KEY
+                },
+            )
+        })?;
     for key in unusable {
         let (name, kid) = (input::name(path), key.kid.as_deref().unwrap_or("none"));
-        crate::log(format_args!("{name}: key {} left out, kid {kid}: {}", key.index, causes(&key.error)));
+        crate::log(format_args!(
+            "{name}: key {} left out, kid {kid}: {}",
+            key.index,
+            causes(&key.error)
+        ));
     }
     Ok(keys)
 }
@@ -77,5 +92,8 @@ pub(crate) fn decryption(path: &str) -> Result<KeySet<DecryptionKey>, Failure> {
 
 /// A set of several keys where one is expected.
 pub(crate) fn one(path: &str) -> Failure {
-    Failure::refused(format_args!("{}: expected one key, found a JWK set", input::name(path)), NEXT_ONE)
+    Failure::refused(
+        format_args!("{}: expected one key, found a JWK set", input::name(path)),
+        NEXT_ONE,
+    )
 }

@@ -14,7 +14,11 @@ pub(super) fn run(files: &[String], output: &mut Output) -> Result<Outcome, Fail
         output.line(output.paint(Style::Bold, &shown(input::name(path))))?;
         match file::read(path)? {
             KeyMaterial::Private(format, key) => {
-                outcome = outcome.and(key_lines(&format!("private key, {format}"), &key.public_key(), output)?);
+                outcome = outcome.and(key_lines(
+                    &format!("private key, {format}"),
+                    &key.public_key(),
+                    output,
+                )?);
             }
             KeyMaterial::Public(format, key) => {
                 outcome = outcome.and(key_lines(&format!("public key, {format}"), &key, output)?);
@@ -29,7 +33,10 @@ pub(super) fn run(files: &[String], output: &mut Output) -> Result<Outcome, Fail
                 for unusable in set.unusable() {
                     outcome = Outcome::Findings;
                     let kid = unusable.kid.as_deref().unwrap_or("none");
-                    output.line(format_args!("  unusable: index {}, kid {kid}: {}", unusable.index, unusable.error))?;
+                    output.line(format_args!(
+                        "  unusable: index {}, kid {kid}: {}",
+                        unusable.index, unusable.error
+                    ))?;
                 }
             }
         }
@@ -42,20 +49,40 @@ fn key_lines(what: &str, public: &PublicKey, output: &mut Output) -> Result<Outc
     let bits = public.bits();
     let taken = matches!(bits, 2048 | 3072 | 4096);
     output.line(format_args!("  {what}"))?;
-    output
-        .line(format_args!("    bits        {bits}{}", if taken { "" } else { ", refused: expected 2048 or 4096" }))?;
+    output.line(format_args!(
+        "    bits        {bits}{}",
+        if taken {
+            ""
+        } else {
+            ", refused: expected 2048 or 4096"
+        }
+    ))?;
     output.line(format_args!("    thumbprint  {}", public.thumbprint()))?;
     Ok(Outcome::of_findings(!taken))
 }
 
 fn jwk_lines(jwk: &Jwk, output: &mut Output) -> Result<Outcome, Failure> {
-    let what = if jwk.private_key().is_some() { "private key, JWK" } else { "public key, JWK" };
+    let what = if jwk.private_key().is_some() {
+        "private key, JWK"
+    } else {
+        "public key, JWK"
+    };
     let outcome = key_lines(what, jwk.public_key(), output)?;
-    output.line(format_args!("    kid         {}", jwk.kid().map_or("none".into(), shown)))?;
+    output.line(format_args!(
+        "    kid         {}",
+        jwk.kid().map_or("none".into(), shown)
+    ))?;
     let roles = [Role::Sign, Role::Verify, Role::Encrypt, Role::Decrypt];
-    let allowed: Vec<String> =
-        roles.into_iter().filter(|role| jwk.allows(*role).is_ok()).map(|role| role.to_string()).collect();
-    let allowed = if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", ") };
+    let allowed: Vec<String> = roles
+        .into_iter()
+        .filter(|role| jwk.allows(*role).is_ok())
+        .map(|role| role.to_string())
+        .collect();
+    let allowed = if allowed.is_empty() {
+        "nothing".to_owned()
+    } else {
+        allowed.join(", ")
+    };
     output.line(format_args!("    used for    {allowed}"))?;
     Ok(outcome)
 }
@@ -66,7 +93,11 @@ pub(super) fn thumbprints(files: &[String], output: &mut Output) -> Result<Outco
             KeyMaterial::Private(_, key) => vec![key.public_key()],
             KeyMaterial::Public(_, key) => vec![key],
             KeyMaterial::Jwk(jwk) => vec![jwk.public_key().clone()],
-            KeyMaterial::Set(set) => set.keys().iter().map(|jwk| jwk.public_key().clone()).collect(),
+            KeyMaterial::Set(set) => set
+                .keys()
+                .iter()
+                .map(|jwk| jwk.public_key().clone())
+                .collect(),
         };
         for public in publics {
             output.line(public.thumbprint())?;
@@ -75,12 +106,22 @@ pub(super) fn thumbprints(files: &[String], output: &mut Output) -> Result<Outco
     Ok(Outcome::Fine)
 }
 
-pub(super) fn jwks(sign: &[String], encrypt: &[String], output: &mut Output) -> Result<(), Failure> {
+pub(super) fn jwks(
+    sign: &[String],
+    encrypt: &[String],
+    output: &mut Output,
+) -> Result<(), Failure> {
     let mut keys: Vec<(String, String)> = Vec::new();
     let mut add = |path: &str, kid: &str, jwk: String| {
         if keys.iter().any(|(known, _)| known == kid) {
-            let what = format!("{}: expected another kid than the keys before, found {kid} again", input::name(path));
-            return Err(Failure::refused(shown(&what), "give the key a name of its own with bankrail keys convert"));
+            let what = format!(
+                "{}: expected another kid than the keys before, found {kid} again",
+                input::name(path)
+            );
+            return Err(Failure::refused(
+                shown(&what),
+                "give the key a name of its own with bankrail keys convert",
+            ));
         }
         keys.push((kid.to_owned(), jwk));
         Ok(())
@@ -98,5 +139,9 @@ pub(super) fn jwks(sign: &[String], encrypt: &[String], output: &mut Output) -> 
     }
     let keys: Vec<String> = keys.into_iter().map(|(_, jwk)| jwk).collect();
     let set = jwk_set(&keys);
-    output.line(if output.is_terminal() { shown(&set) } else { set.as_str().into() })
+    output.line(if output.is_terminal() {
+        shown(&set)
+    } else {
+        set.as_str().into()
+    })
 }

@@ -26,11 +26,18 @@ pub(crate) struct NewFile {
 
 impl NewFile {
     pub(crate) fn private(path: impl Into<PathBuf>, content: impl AsRef<[u8]>) -> Self {
-        Self { path: path.into(), content: content.as_ref().to_vec().into(), secrecy: Secrecy::Private }
+        Self {
+            path: path.into(),
+            content: content.as_ref().to_vec().into(),
+            secrecy: Secrecy::Private,
+        }
     }
 
     pub(crate) fn public(path: impl Into<PathBuf>, content: impl AsRef<[u8]>) -> Self {
-        Self { secrecy: Secrecy::Public, ..Self::private(path, content) }
+        Self {
+            secrecy: Secrecy::Public,
+            ..Self::private(path, content)
+        }
     }
 
     /// Writes it under another name.
@@ -44,21 +51,37 @@ impl NewFile {
 
 /// Writes all files or, unless `force` lets it overwrite, none.
 ///
-/// Each file is first written under another name. Giving it its own name fails if something has that name, so no other
-/// process can be overwritten either.
+/// Each file is first written under another name. Giving it its own name fails if something has
+/// that name, so no other process can be overwritten either.
 pub(crate) fn write(files: &[NewFile], force: bool) -> Result<(), Failure> {
-    if !force && let Some(file) = files.iter().find(|file| file.path.symlink_metadata().is_ok()) {
+    if !force
+        && let Some(file) = files
+            .iter()
+            .find(|file| file.path.symlink_metadata().is_ok())
+    {
         return Err(exists(&file.path));
     }
     // A device, a pipe or a folder is not replaced, whatever is forced.
-    if let Some(file) = files.iter().find(|file| file.path.metadata().is_ok_and(|found| !found.is_file())) {
-        return Err(Failure::unable(format_args!("{}: is no file", file.path.display()), "choose another name"));
+    if let Some(file) = files
+        .iter()
+        .find(|file| file.path.metadata().is_ok_and(|found| !found.is_file()))
+    {
+        return Err(Failure::unable(
+            format_args!("{}: is no file", file.path.display()),
+            "choose another name",
+        ));
     }
-    let written = files.iter().map(|file| file.write().map_err(|error| unwritable(&file.path, &error)));
+    let written = files
+        .iter()
+        .map(|file| file.write().map_err(|error| unwritable(&file.path, &error)));
     let written = written.collect::<Result<Vec<_>, _>>()?;
     let mut named: Vec<&Path> = Vec::new();
     for (partial, NewFile { path, .. }) in written.into_iter().zip(files) {
-        let done = if force { partial.persist(path) } else { partial.persist_noclobber(path) };
+        let done = if force {
+            partial.persist(path)
+        } else {
+            partial.persist_noclobber(path)
+        };
         if let Err(error) = done {
             if !force {
                 // Made a moment ago, by us.
@@ -96,7 +119,9 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|error| unwritable(path, &error))
+    builder
+        .create(path)
+        .map_err(|error| unwritable(path, &error))
 }
 
 /// A file in the folder of `path`, under another name until it is whole.

@@ -21,7 +21,11 @@ pub(super) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Fai
         };
         let kind = arguments.kind.unwrap_or_else(|| meant(&json));
         let (kind, refusals, findings) = match read {
-            Ok(parsed) => (Some(parsed.message.kind().to_string()), Vec::new(), parsed.findings),
+            Ok(parsed) => (
+                Some(parsed.message.kind().to_string()),
+                Vec::new(),
+                parsed.findings,
+            ),
             Err(error @ MessageError::WrongKind { .. }) => (None, vec![error], Vec::new()),
             Err(_) => match Message::defects(kind, &json) {
                 Ok((refusals, findings)) => (Some(format!("{kind}, refused")), refusals, findings),
@@ -48,26 +52,49 @@ pub(super) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Fai
 
 /// `:LINE:COLUMN` of text that is not acceptable JSON.
 fn place(error: &MessageError, json: &[u8]) -> String {
-    let MessageError::Json(error) = error else { return String::new() };
-    let before = json.get(..error.offset().min(json.len())).unwrap_or_default();
+    let MessageError::Json(error) = error else {
+        return String::new();
+    };
+    let before = json
+        .get(..error.offset().min(json.len()))
+        .unwrap_or_default();
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    let column = String::from_utf8_lossy(before.get(start..).unwrap_or_default()).chars().count() + 1;
+    let start = before
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
+    let column = String::from_utf8_lossy(before.get(start..).unwrap_or_default())
+        .chars()
+        .count()
+        + 1;
     format!(":{line}:{column}")
 }
 
 /// Members that tell what kind a message is meant to be.
 const TELLING: [(MessageKind, &[&str]); 4] = [
-    (MessageKind::Query, &["case_id", "case_type", "investigation_type_code", "re_open_case_indication"]),
-    (MessageKind::PaymentOutcome, &["transaction_status", "instruction_identification", "uetr"]),
+    (
+        MessageKind::Query,
+        &[
+            "case_id",
+            "case_type",
+            "investigation_type_code",
+            "re_open_case_indication",
+        ],
+    ),
+    (
+        MessageKind::PaymentOutcome,
+        &["transaction_status", "instruction_identification", "uetr"],
+    ),
     (MessageKind::MandateNotification, &["trigger"]),
     (MessageKind::MandateOutcome, &["status", "request_id"]),
 ];
 
-/// Reads a message as each kind, and takes the reading with the fewest findings. What is wrong with one that is of no
-/// kind is said of the kind that its members tell.
+/// Reads a message as each kind, and takes the reading with the fewest findings. What is wrong with
+/// one that is of no kind is said of the kind that its members tell.
 pub(crate) fn read_any(json: &[u8]) -> Result<ParsedMessage<Message>, MessageError> {
-    let read = MessageKind::ALL.into_iter().filter_map(|kind| Message::from_json(kind, json).ok());
+    let read = MessageKind::ALL
+        .into_iter()
+        .filter_map(|kind| Message::from_json(kind, json).ok());
     match read.min_by_key(|parsed| parsed.findings.len()) {
         Some(best) => Ok(best),
         None => Message::from_json(meant(json), json),
@@ -76,6 +103,8 @@ pub(crate) fn read_any(json: &[u8]) -> Result<ParsedMessage<Message>, MessageErr
 
 fn meant(json: &[u8]) -> MessageKind {
     let members: serde_json::Map<_, _> = serde_json::from_slice(json).unwrap_or_default();
-    let telling = TELLING.into_iter().find(|(_, names)| names.iter().any(|name| members.contains_key(*name)));
+    let telling = TELLING
+        .into_iter()
+        .find(|(_, names)| names.iter().any(|name| members.contains_key(*name)));
     telling.map_or(MessageKind::Query, |(kind, _)| kind)
 }

@@ -7,7 +7,8 @@ use bankrail::values::random_bytes;
 use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock, TimeUuidGenerator, excerpt};
 use bankrail::webhook::sender::OriginalRequest;
 use bankrail::webhook::{
-    ActionId, CaseType, Change, DeliveryHeaders, MandateId, Message, MessageKind, Priority, Uetr, samples,
+    ActionId, CaseType, Change, DeliveryHeaders, MandateId, Message, MessageKind, Priority, Uetr,
+    samples,
 };
 use std::io::Write as _;
 use std::time::Duration;
@@ -17,16 +18,26 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(super) fn run(arguments: &Sample, output: &mut Output) -> Result<(), Failure> {
     let kind = arguments.kind;
-    let named: Vec<(String, Message)> =
-        samples::of(kind).into_iter().map(|message| (name(&message), message)).collect();
+    let named: Vec<(String, Message)> = samples::of(kind)
+        .into_iter()
+        .map(|message| (name(&message), message))
+        .collect();
     if arguments.list {
         return named.iter().try_for_each(|(name, _)| output.line(name));
     }
     let wanted = arguments.name.as_deref();
-    let found = named.into_iter().find(|(name, _)| wanted.is_none_or(|wanted| wanted.eq_ignore_ascii_case(name)));
+    let found = named
+        .into_iter()
+        .find(|(name, _)| wanted.is_none_or(|wanted| wanted.eq_ignore_ascii_case(name)));
     let Some((_, mut message)) = found else {
-        let what = format!("expected the name of a sample, found {}", excerpt(wanted.unwrap_or_default()));
-        return Err(Failure::unable(what, format_args!("bankrail message sample --list {kind} prints the names")));
+        let what = format!(
+            "expected the name of a sample, found {}",
+            excerpt(wanted.unwrap_or_default())
+        );
+        return Err(Failure::unable(
+            what,
+            format_args!("bankrail message sample --list {kind} prints the names"),
+        ));
     };
     refresh(&mut message)?;
     if arguments.headers {
@@ -43,8 +54,14 @@ pub(super) fn run(arguments: &Sample, output: &mut Output) -> Result<(), Failure
 fn name(message: &Message) -> String {
     match message {
         Message::MandateOutcome(outcome) => {
-            let action = outcome.action_type.as_ref().map_or("", |action| action.as_str());
-            let severity = outcome.error.as_ref().and_then(|error| error.severity.as_ref());
+            let action = outcome
+                .action_type
+                .as_ref()
+                .map_or("", |action| action.as_str());
+            let severity = outcome
+                .error
+                .as_ref()
+                .and_then(|error| error.severity.as_ref());
             match (&outcome.action_status, severity) {
                 (Some(status), _) => format!("{action}-{}", status.as_str()),
                 (None, Some(severity)) => format!("rejected-{}", severity.as_str()),
@@ -52,13 +69,17 @@ fn name(message: &Message) -> String {
             }
         }
         Message::MandateNotification(notification) => {
-            let change = notification.details.as_ref().and_then(|details| match &details.change {
-                Change::StatusChange(change) => change.change.as_ref(),
-                _ => None,
-            });
+            let change = notification
+                .details
+                .as_ref()
+                .and_then(|details| match &details.change {
+                    Change::StatusChange(change) => change.change.as_ref(),
+                    _ => None,
+                });
             let trigger = notification.trigger.as_str();
             // The trigger alone names the first of its samples.
-            let first = samples::mandate_notification(&notification.trigger).as_ref() == Some(notification);
+            let first =
+                samples::mandate_notification(&notification.trigger).as_ref() == Some(notification);
             match change {
                 Some(change) if !first => format!("{trigger}-{}", change.as_str()),
                 _ => trigger.to_owned(),
@@ -75,7 +96,8 @@ fn name(message: &Message) -> String {
 /// The first sample of a kind, with fresh identifiers and times.
 pub(crate) fn fresh(kind: MessageKind) -> Result<Message, Failure> {
     let sample = samples::of(kind).into_iter().next();
-    let mut message = sample.ok_or_else(|| Failure::unable(format_args!("{kind} has no sample"), "report it"))?;
+    let mut message =
+        sample.ok_or_else(|| Failure::unable(format_args!("{kind} has no sample"), "report it"))?;
     refresh(&mut message)?;
     Ok(message)
 }
@@ -84,7 +106,8 @@ pub(crate) fn fresh(kind: MessageKind) -> Result<Message, Failure> {
 pub(crate) fn headers(kind: MessageKind) -> DeliveryHeaders {
     let id = HyphenatedUuid::random();
     let headers = if kind.answers_a_request() {
-        let request = OriginalRequest::new(HyphenatedUuid::random()).with_correlation_id(HyphenatedUuid::random());
+        let request = OriginalRequest::new(HyphenatedUuid::random())
+            .with_correlation_id(HyphenatedUuid::random());
         DeliveryHeaders::answering(&request, id)
     } else {
         DeliveryHeaders::new(id)
@@ -106,16 +129,21 @@ fn refresh(message: &mut Message) -> Result<(), Failure> {
             outcome.request_id = Some(HyphenatedUuid::random());
             outcome.mandate_identification = outcome.mandate_identification.map(|_| mandate);
             outcome.action_identification = outcome.action_identification.map(|_| action);
-            outcome.mandate_registration_date_time =
-                outcome.mandate_registration_date_time.map(|_| now.saturating_sub(28 * DAY));
-            outcome.resolution_requested_by = outcome.resolution_requested_by.map(|_| now.saturating_add(5 * DAY));
+            outcome.mandate_registration_date_time = outcome
+                .mandate_registration_date_time
+                .map(|_| now.saturating_sub(28 * DAY));
+            outcome.resolution_requested_by = outcome
+                .resolution_requested_by
+                .map(|_| now.saturating_add(5 * DAY));
         }
         Message::MandateNotification(notification) => {
             notification.creation_date_time = now;
             notification.mandate_identification = mandate;
             notification.action_identification = action;
-            if let Some(Change::BilateralAmendment(amendment)) =
-                notification.details.as_mut().map(|details| &mut details.change)
+            if let Some(Change::BilateralAmendment(amendment)) = notification
+                .details
+                .as_mut()
+                .map(|details| &mut details.change)
             {
                 amendment.resolution_requested_by = Some(now.saturating_add(5 * DAY));
             }
@@ -123,11 +151,15 @@ fn refresh(message: &mut Message) -> Result<(), Failure> {
         Message::PaymentOutcome(outcome) => {
             outcome.creation_date_time = now;
             outcome.acceptance_date_time = Some(now.saturating_sub(Duration::from_millis(450)));
-            outcome.instruction_identification = format!("SAMPLE{}", unique.get(..28).unwrap_or_default()).parse().ok();
+            outcome.instruction_identification =
+                format!("SAMPLE{}", unique.get(..28).unwrap_or_default())
+                    .parse()
+                    .ok();
             outcome.uetr = Uetr::from_uuid(HyphenatedUuid::random());
             if let Some(original) = &mut outcome.original_transaction_reference {
                 original.mandate_identification = Some(mandate);
-                original.original_instruction_identification = unique.get(..12).map(|text| format!("INV-{text}"));
+                original.original_instruction_identification =
+                    unique.get(..12).map(|text| format!("INV-{text}"));
             }
         }
         Message::Query(query) => {
@@ -139,7 +171,8 @@ fn refresh(message: &mut Message) -> Result<(), Failure> {
             query.mandate_details.mandate_identification = Some(mandate);
             if let Some(payment) = &mut query.payment_details {
                 payment.transaction_date = Some(now.saturating_sub(DAY).date());
-                payment.instruction_identification = unique.get(..28).map(|text| format!("SAMPLE{text}"));
+                payment.instruction_identification =
+                    unique.get(..28).map(|text| format!("SAMPLE{text}"));
             }
         }
     }

@@ -7,20 +7,31 @@ use crate::message::read_any;
 use crate::output::{Output, Style};
 use crate::text::{counted, shown};
 use bankrail::jose::header::JoseHeader;
-use bankrail::jose::{ContentKey, DecryptionKey, KeyOptions, KeySet, RsaSize, SigningKey, VerifyingKey, base64url};
+use bankrail::jose::{
+    ContentKey, DecryptionKey, KeyOptions, KeySet, RsaSize, SigningKey, VerifyingKey, base64url,
+};
 use bankrail::secured_payload::{OpenError, OpenOptions, Opened, Opener, SealedMessage};
 use bankrail::values::HyphenatedUuid;
 use bankrail::values::json::{self, JsonLimits};
 
 pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, Failure> {
     let compact = compact(&arguments.file)?;
-    let decryption = arguments.decrypt.as_deref().map(file::decryption).transpose()?;
-    let verifying = arguments.verify.as_deref().map(file::message_verifying).transpose()?;
+    let decryption = arguments
+        .decrypt
+        .as_deref()
+        .map(file::decryption)
+        .transpose()?;
+    let verifying = arguments
+        .verify
+        .as_deref()
+        .map(file::message_verifying)
+        .transpose()?;
     let mut steps = Steps { output };
     steps.take(&compact, decryption.as_ref(), verifying.as_ref())
 }
 
-/// The steps of opening. After one that fails, which is [`Outcome::Findings`], the others are not taken.
+/// The steps of opening. After one that fails, which is [`Outcome::Findings`], the others are not
+/// taken.
 struct Steps<'a> {
     output: &'a mut Output,
 }
@@ -33,7 +44,11 @@ impl Steps<'_> {
         verifying: Option<&KeySet<VerifyingKey>>,
     ) -> Result<Outcome, Failure> {
         let parts: Vec<&str> = compact.split('.').collect();
-        self.title(&format!("encrypted message (JWE), {} characters, {} parts", compact.len(), parts.len()))?;
+        self.title(&format!(
+            "encrypted message (JWE), {} characters, {} parts",
+            compact.len(),
+            parts.len()
+        ))?;
         self.header(parts.first().copied().unwrap_or_default())?;
         let options = OpenOptions::new();
         let sealed = match SealedMessage::parse(compact, &options) {
@@ -59,7 +74,10 @@ impl Steps<'_> {
                 return self.fail("content", &format!("{why}: {changed}"));
             }
         };
-        self.pass("content", "unchanged since it was encrypted, and a signed message (JWS) inside")?;
+        self.pass(
+            "content",
+            "unchanged since it was encrypted, and a signed message (JWS) inside",
+        )?;
         self.title("signed message (JWS)")?;
         self.line(&format!("  kid: {}", who.as_deref().unwrap_or("none")))?;
         let Some(verifying) = verifying else {
@@ -73,8 +91,18 @@ impl Steps<'_> {
         match opener.open(compact) {
             Ok(opened) => self.opened(&opened),
             Err(OpenError::Rejected) => {
-                let tried: Vec<String> = verifying.keys().iter().map(VerifyingKey::thumbprint).collect();
-                self.fail("signature", &format!("not valid for the key with the thumbprint {}", tried.join(", ")))
+                let tried: Vec<String> = verifying
+                    .keys()
+                    .iter()
+                    .map(VerifyingKey::thumbprint)
+                    .collect();
+                self.fail(
+                    "signature",
+                    &format!(
+                        "not valid for the key with the thumbprint {}",
+                        tried.join(", ")
+                    ),
+                )
             }
             Err(error @ OpenError::PayloadInvalid(_)) => {
                 self.pass("signature", "valid")?;
@@ -85,7 +113,11 @@ impl Steps<'_> {
     }
 
     /// Whether one of our keys decrypts the content key.
-    fn content_key(&mut self, sealed: &SealedMessage<'_>, keys: &KeySet<DecryptionKey>) -> Result<Outcome, Failure> {
+    fn content_key(
+        &mut self,
+        sealed: &SealedMessage<'_>,
+        keys: &KeySet<DecryptionKey>,
+    ) -> Result<Outcome, Failure> {
         let selected = match keys.select(sealed.header().kid()) {
             Ok(selected) => selected,
             Err(error) => return self.fail("our key", &causes(&error)),
@@ -99,11 +131,27 @@ impl Steps<'_> {
             }
             match key.decrypt(sealed.encrypted_key()) {
                 Ok(content) if content.len() == ContentKey::LEN => {
-                    self.pass("our key", &format!("encrypted to the key with the thumbprint {}", key.thumbprint()))?;
+                    self.pass(
+                        "our key",
+                        &format!(
+                            "encrypted to the key with the thumbprint {}",
+                            key.thumbprint()
+                        ),
+                    )?;
                     return Ok(Outcome::Fine);
                 }
-                Ok(content) => why = format!("expected a content key of 64 bytes, found {}", content.len()),
-                Err(_) => why = format!("not encrypted to the key with the thumbprint {}", key.thumbprint()),
+                Ok(content) => {
+                    why = format!(
+                        "expected a content key of 64 bytes, found {}",
+                        content.len()
+                    )
+                }
+                Err(_) => {
+                    why = format!(
+                        "not encrypted to the key with the thumbprint {}",
+                        key.thumbprint()
+                    )
+                }
             }
         }
         self.fail("our key", &why)
@@ -113,27 +161,36 @@ impl Steps<'_> {
         self.members(opened.signed_header())?;
         self.pass(
             "signature",
-            &format!("valid for the key with the thumbprint {}", opened.signing_key().thumbprint()),
+            &format!(
+                "valid for the key with the thumbprint {}",
+                opened.signing_key().thumbprint()
+            ),
         )?;
-        self.title(&format!("message, {}", counted(opened.json().len(), "byte", "bytes")))?;
+        self.title(&format!(
+            "message, {}",
+            counted(opened.json().len(), "byte", "bytes")
+        ))?;
         match read_any(opened.json()) {
             Ok(parsed) => {
                 let findings = counted(parsed.findings.len(), "finding", "findings");
                 self.pass("message", &format!("{}, {findings}", parsed.message.kind()))?;
             }
-            Err(_) => self.note("JSON, none of the four messages; bankrail message check says why")?,
+            Err(_) => {
+                self.note("JSON, none of the four messages; bankrail message check says why")?
+            }
         }
         Ok(Outcome::Fine)
     }
 
     /// The members of a header, verified or not.
     fn header(&mut self, encoded: &str) -> Result<(), Failure> {
-        let Ok(header) = base64url::decode(encoded) else { return self.line("  header: not base64url") };
+        let Ok(header) = base64url::decode(encoded) else {
+            return self.line("  header: not base64url");
+        };
         match json::read_object(&header, &JsonLimits::new().max_bytes(4096).max_depth(8)) {
-            Ok(members) => members
-                .members()
-                .iter()
-                .try_for_each(|member| self.line(&format!("  {}: {}", member.name(), member.json()))),
+            Ok(members) => members.members().iter().try_for_each(|member| {
+                self.line(&format!("  {}: {}", member.name(), member.json()))
+            }),
             Err(error) => self.line(&format!("  header: not one JSON object: {error}")),
         }
     }
@@ -156,32 +213,52 @@ impl Steps<'_> {
     }
 
     fn note(&mut self, note: &str) -> Result<(), Failure> {
-        self.output.line(format_args!("  {}  {note}", self.output.paint(Style::Dim, "note")))
+        self.output.line(format_args!(
+            "  {}  {note}",
+            self.output.paint(Style::Dim, "note")
+        ))
     }
 
     fn pass(&mut self, step: &str, note: &str) -> Result<(), Failure> {
-        self.output.line(format_args!("  {}  {step}: {}", self.output.paint(Style::Green, "pass"), shown(note)))
+        self.output.line(format_args!(
+            "  {}  {step}: {}",
+            self.output.paint(Style::Green, "pass"),
+            shown(note)
+        ))
     }
 
     fn fail(&mut self, step: &str, why: &str) -> Result<Outcome, Failure> {
-        self.output.line(format_args!("  {}  {step}: {}", self.output.paint(Style::Red, "FAIL"), shown(why)))?;
+        self.output.line(format_args!(
+            "  {}  {step}: {}",
+            self.output.paint(Style::Red, "FAIL"),
+            shown(why)
+        ))?;
         Ok(Outcome::Findings)
     }
 }
 
-/// Opens a message with verifying keys that cannot be meant, and so learns whether it decrypts to a signed message, and
-/// the `kid` of its signature, without trying a signature.
-fn probe(compact: &str, decryption: &KeySet<DecryptionKey>, options: &OpenOptions) -> Result<Option<String>, String> {
-    let stranger = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| causes(&error))?.verifying_key();
+/// Opens a message with verifying keys that cannot be meant, and so learns whether it decrypts to a
+/// signed message, and the `kid` of its signature, without trying a signature.
+fn probe(
+    compact: &str,
+    decryption: &KeySet<DecryptionKey>,
+    options: &OpenOptions,
+) -> Result<Option<String>, String> {
+    let stranger = SigningKey::generate(RsaSize::Rsa2048)
+        .map_err(|error| causes(&error))?
+        .verifying_key();
     // With more keys than are tried, a signature without `kid` selects none.
     let strangers = (0..=KeySet::<VerifyingKey>::MAX_TRIED).map(|_| {
         let kid = HyphenatedUuid::random().to_string();
         VerifyingKey::from_public_key(stranger.public_key().clone(), &KeyOptions::default())
             .map(|key| key.with_kid(kid))
     });
-    let strangers = strangers.collect::<Result<Vec<_>, _>>().map_err(|error| causes(&error))?;
+    let strangers = strangers
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| causes(&error))?;
     let strangers = KeySet::new(strangers).map_err(|error| causes(&error))?;
-    let opener = Opener::new(decryption.clone(), strangers, options.clone()).map_err(|error| causes(&error))?;
+    let opener = Opener::new(decryption.clone(), strangers, options.clone())
+        .map_err(|error| causes(&error))?;
     match opener.open(compact) {
         Err(OpenError::NoSigningKey { kid, .. }) => Ok(kid),
         Err(error) => Err(causes(&error)),

@@ -15,7 +15,8 @@ pub(super) struct Book {
     /// The account
     #[arg(required_unless_present = "csv", requires = "amount")]
     pub(super) account: Option<AccountId>,
-    /// The amount in the account's currency, more than zero; the kind decides whether it is a credit or a debit
+    /// The amount in the account's currency, more than zero; the kind decides whether it is a
+    /// credit or a debit
     pub(super) amount: Option<String>,
     /// What happened: fast_payment_in, transfer_out, fee and so on; a wrong name prints them all
     #[arg(long, default_value = "fast_payment_in")]
@@ -52,21 +53,34 @@ pub(super) struct Book {
 /// The most bytes of a CSV file.
 const MOST: usize = 256 << 20;
 
-pub(super) async fn run(book: &Book, folders: &Folders, output: &mut Output) -> Result<(), Failure> {
+pub(super) async fn run(
+    book: &Book,
+    folders: &Folders,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let ledger = SqliteLedger::new(folders.store()?);
     if let Some(path) = &book.csv {
         // Whole first: the ledger is locked while it takes rows, and a pipe may be slow.
         let rows = input::read(path, MOST)?;
         let loaded = ledger.load_csv(std::io::Cursor::new(rows)).await;
-        let loaded = loaded.map_err(|error| input::refused(path, &error, "nothing was booked; correct the file"))?;
+        let loaded = loaded.map_err(|error| {
+            input::refused(path, &error, "nothing was booked; correct the file")
+        })?;
         let booked = counted(loaded.booked, "entry", "entries");
-        return output.line(format_args!("{booked} booked, {} booked before", loaded.already));
+        return output.line(format_args!(
+            "{booked} booked, {} booked before",
+            loaded.already
+        ));
     }
     let (account, booked, day, balance) = book_one(book, &ledger, SystemClock.now().date()).await?;
     let account = shown(account.as_str()).into_owned();
     match booked {
-        Booked::Known(number) => output.line(format_args!("booked before as entry {number} of {account}"))?,
-        Booked::New(number) => output.line(format_args!("booked as entry {number} of {account} on {day}"))?,
+        Booked::Known(number) => {
+            output.line(format_args!("booked before as entry {number} of {account}"))?
+        }
+        Booked::New(number) => output.line(format_args!(
+            "booked as entry {number} of {account} on {day}"
+        ))?,
         _ => output.line("booked")?,
     }
     output.line(format_args!("balance {balance}"))
@@ -84,8 +98,12 @@ pub(super) async fn book_one<'a>(
             "see bankrail provider book --help",
         ));
     };
-    let failed = |error: &dyn std::error::Error| Failure::refused(causes(error), "nothing was booked");
-    let balance = ledger.balance(account).await.map_err(|error| failed(&error))?;
+    let failed =
+        |error: &dyn std::error::Error| Failure::refused(causes(error), "nothing was booked");
+    let balance = ledger
+        .balance(account)
+        .await
+        .map_err(|error| failed(&error))?;
     let Some(balance) = balance else {
         return Err(Failure::refused(
             "expected an account that the provider has, found another",
@@ -110,7 +128,14 @@ pub(super) async fn book_one<'a>(
     if book.reversal {
         booking = booking.reversal();
     }
-    let booked = ledger.book(account, &booking).await.map_err(|error| failed(&error))?;
-    let balance = ledger.balance(account).await.map_err(|error| failed(&error))?.unwrap_or(balance);
+    let booked = ledger
+        .book(account, &booking)
+        .await
+        .map_err(|error| failed(&error))?;
+    let balance = ledger
+        .balance(account)
+        .await
+        .map_err(|error| failed(&error))?
+        .unwrap_or(balance);
     Ok((account, booked, day, balance))
 }

@@ -35,12 +35,17 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// That of a control at this address, with the token that the folder's file has, or a new one. The file then says
-    /// both.
+    /// That of a control at this address, with the token that the folder's file has, or a new one.
+    /// The file then says both.
     pub(super) fn of(folders: &Folders, address: SocketAddr) -> Result<Self, Failure> {
         let (file, url) = (folders.data("control.json"), format!("http://{address}"));
-        let token = if file.exists() { Self::read(folders)?.token } else { new_api_key()?.as_str().into() };
-        let text = Zeroizing::new(json!({ "url": url, "token": token.expose_secret() }).to_string());
+        let token = if file.exists() {
+            Self::read(folders)?.token
+        } else {
+            new_api_key()?.as_str().into()
+        };
+        let text =
+            Zeroizing::new(json!({ "url": url, "token": token.expose_secret() }).to_string());
         write(&[NewFile::private(&file, text.as_bytes())], true)?;
         Ok(Self { url, token, file })
     }
@@ -49,14 +54,22 @@ impl Access {
         let file = folders.data("control.json");
         if !file.exists() {
             return Err(Failure::unable(
-                format_args!("{}: expected a provider with a control, found none", folders.root().display()),
+                format_args!(
+                    "{}: expected a provider with a control, found none",
+                    folders.root().display()
+                ),
                 "start bankrail provider with --control 127.0.0.1:0",
             ));
         }
         let text = Zeroizing::new(read(&file)?);
         let said: Value = serde_json::from_slice(&text).map_err(|error| damaged(&file, &error))?;
-        let [url, token] = ["url", "token"].map(|name| said.get(name).and_then(Value::as_str).unwrap_or_default());
-        Ok(Self { url: url.to_owned(), token: token.into(), file })
+        let [url, token] =
+            ["url", "token"].map(|name| said.get(name).and_then(Value::as_str).unwrap_or_default());
+        Ok(Self {
+            url: url.to_owned(),
+            token: token.into(),
+            file,
+        })
     }
 }
 
@@ -71,16 +84,22 @@ pub(super) struct Order {
 
 impl FromArgMatches for Order {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let (name, matches) =
-            matches.subcommand().ok_or_else(|| clap::Error::new(clap::error::ErrorKind::MissingSubcommand))?;
+        let (name, matches) = matches
+            .subcommand()
+            .ok_or_else(|| clap::Error::new(clap::error::ErrorKind::MissingSubcommand))?;
         let operation = Operation::named(name);
-        let operation = operation.ok_or_else(|| clap::Error::new(clap::error::ErrorKind::InvalidSubcommand))?;
+        let operation =
+            operation.ok_or_else(|| clap::Error::new(clap::error::ErrorKind::InvalidSubcommand))?;
         let mut given = Vec::new();
         for member in operation.members() {
             let value = matches.get_one::<String>(member.name);
             given.extend(value.map(|value| (member.name, member.kind, value.clone())));
         }
-        Ok(Self { operation, json: matches.try_get_one("json").ok().flatten().cloned(), given })
+        Ok(Self {
+            operation,
+            json: matches.try_get_one("json").ok().flatten().cloned(),
+            given,
+        })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -91,8 +110,12 @@ impl FromArgMatches for Order {
 
 impl Args for Order {
     fn augment_args(command: Command) -> Command {
-        let command = command.subcommand_required(true).arg_required_else_help(true);
-        Operation::ALL.iter().fold(command, |command, operation| command.subcommand(described(*operation)))
+        let command = command
+            .subcommand_required(true)
+            .arg_required_else_help(true);
+        Operation::ALL.iter().fold(command, |command, operation| {
+            command.subcommand(described(*operation))
+        })
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -102,25 +125,51 @@ impl Args for Order {
 
 fn described(operation: Operation) -> Command {
     let (name, about) = (operation.name(), operation.about().trim_end_matches('.'));
-    let needed = operation.members().iter().filter(|member| member.is_required);
-    let needed: String = needed.map(|member| format!(" --{} …", member.name.replace('_', "-"))).collect();
+    let needed = operation
+        .members()
+        .iter()
+        .filter(|member| member.is_required);
+    let needed: String = needed
+        .map(|member| format!(" --{} …", member.name.replace('_', "-")))
+        .collect();
     let command = Command::new(name).about(about);
-    let command = command.after_help(format!("Example:\n  bankrail provider control {name}{needed}"));
-    let json = Arg::new("json").long("json").value_name("FILE").exclusive(true);
-    let json = json.help("All of it as one JSON object, such as of a program; - for standard input");
-    let command = if operation.members().is_empty() { command } else { command.arg(json) };
+    let command = command.after_help(format!(
+        "Example:\n  bankrail provider control {name}{needed}"
+    ));
+    let json = Arg::new("json")
+        .long("json")
+        .value_name("FILE")
+        .exclusive(true);
+    let json =
+        json.help("All of it as one JSON object, such as of a program; - for standard input");
+    let command = if operation.members().is_empty() {
+        command
+    } else {
+        command.arg(json)
+    };
     operation.members().iter().fold(command, |command, member| {
-        let arg = Arg::new(member.name).long(member.name.replace('_', "-")).help(member.about.trim_end_matches('.'));
+        let arg = Arg::new(member.name)
+            .long(member.name.replace('_', "-"))
+            .help(member.about.trim_end_matches('.'));
         command.arg(match member.kind {
-            MemberKind::Flag => arg.action(ArgAction::Set).num_args(0).default_missing_value("true"),
+            MemberKind::Flag => arg
+                .action(ArgAction::Set)
+                .num_args(0)
+                .default_missing_value("true"),
             MemberKind::Number => arg.value_name("NUMBER").required(member.is_required),
-            MemberKind::Object | MemberKind::Lines => arg.value_name("FILE").required(member.is_required),
+            MemberKind::Object | MemberKind::Lines => {
+                arg.value_name("FILE").required(member.is_required)
+            }
             _ => arg.value_name("TEXT").required(member.is_required),
         })
     })
 }
 
-pub(super) async fn run(order: &Order, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
+pub(super) async fn run(
+    order: &Order,
+    folders: &Folders,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
     let access = Access::read(folders)?;
     let mut given = Vec::with_capacity(order.given.len());
     for (name, kind, value) in &order.given {
@@ -130,7 +179,10 @@ pub(super) async fn run(order: &Order, folders: &Folders, output: &mut Output) -
         };
         given.push((*name, value));
     }
-    let next = format!("bankrail provider control {} --help", order.operation.name());
+    let next = format!(
+        "bankrail provider control {} --help",
+        order.operation.name()
+    );
     let wrong = |error: ControlError| Failure::unable(error, format_args!("{next} says what fits"));
     let given = given.iter().map(|(name, value)| (*name, value.as_str()));
     let arguments = match &order.json {
@@ -142,7 +194,10 @@ pub(super) async fn run(order: &Order, folders: &Folders, output: &mut Output) -
         output.line(format_args!("{said:#}"))?;
         return Ok(Outcome::Fine);
     }
-    let error = said.get("error").and_then(Value::as_str).unwrap_or("the answer says nothing more");
+    let error = said
+        .get("error")
+        .and_then(Value::as_str)
+        .unwrap_or("the answer says nothing more");
     Err(Failure::refused(shown(error), next))
 }
 
@@ -150,16 +205,28 @@ pub(super) async fn run(order: &Order, folders: &Folders, output: &mut Output) -
 async fn ask(access: &Access, arguments: &Arguments) -> Result<(StatusCode, Value), Failure> {
     let failed = |error: &dyn std::error::Error| {
         let what = format!("{}: {}", access.url, causes(error));
-        Failure::unable(what, "check that the provider runs with --control, or start it")
+        Failure::unable(
+            what,
+            "check that the provider runs with --control, or start it",
+        )
     };
     let tls = client_config(None).map_err(|error| failed(&error))?;
-    let client = reqwest::Client::builder().tls_backend_preconfigured(tls).no_proxy().build();
+    let client = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls)
+        .no_proxy()
+        .build();
     let client = client.map_err(|error| failed(&error))?;
     let url = format!("{}/_bank/{}", access.url, arguments.operation().name());
     let token = Zeroizing::new(format!("Bearer {}", access.token.expose_secret()));
-    let request = client.post(url).header(AUTHORIZATION, token.as_str()).body(arguments.to_json());
+    let request = client
+        .post(url)
+        .header(AUTHORIZATION, token.as_str())
+        .body(arguments.to_json());
     let answer = request.send().await.map_err(|error| failed(&error))?;
     let status = answer.status();
     let body = answer.bytes().await.map_err(|error| failed(&error))?;
-    Ok((status, serde_json::from_slice(&body).map_err(|error| failed(&error))?))
+    Ok((
+        status,
+        serde_json::from_slice(&body).map_err(|error| failed(&error))?,
+    ))
 }

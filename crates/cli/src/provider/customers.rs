@@ -38,9 +38,11 @@ pub(super) enum Command {
     Add(Add),
     /// Give a customer a new API key, and print it; the one before ends later
     ///
-    /// A demo customer's connection.toml gets the new key. Comments in the customer's file are lost; the file as it was
-    /// stays beside it, under a name that ends in .before.
-    #[command(after_help = "Example:\n  bankrail provider customers rotate DEMOCUSTOMER --overlap 0")]
+    /// A demo customer's connection.toml gets the new key. Comments in the customer's file are
+    /// lost; the file as it was stays beside it, under a name that ends in .before.
+    #[command(
+        after_help = "Example:\n  bankrail provider customers rotate DEMOCUSTOMER --overlap 0"
+    )]
     Rotate(Rotate),
 }
 
@@ -79,16 +81,33 @@ pub(super) fn account(text: &str) -> Result<(AccountId, RegisteredAccount), Stri
         Some(text) => (text, true),
         None => (text, false),
     };
-    let (id, currency) = text.split_once(':').ok_or("expected NUMBER:CURRENCY, such as 999001400300301:AUD")?;
+    let (id, currency) = text
+        .split_once(':')
+        .ok_or("expected NUMBER:CURRENCY, such as 999001400300301:AUD")?;
     let id = AccountId::parse(id).map_err(|error| error.to_string())?;
     if id.is_reserved_for_negative_testing() {
-        return Err("expected a number that is not reserved for negative testing, found one that is".to_owned());
+        return Err(
+            "expected a number that is not reserved for negative testing, found one that is"
+                .to_owned(),
+        );
     }
-    let account = RegisteredAccount::new(Currency::parse(currency).map_err(|error| error.to_string())?);
-    Ok((id, if is_virtual { account.with_virtual_accounts() } else { account }))
+    let account =
+        RegisteredAccount::new(Currency::parse(currency).map_err(|error| error.to_string())?);
+    Ok((
+        id,
+        if is_virtual {
+            account.with_virtual_accounts()
+        } else {
+            account
+        },
+    ))
 }
 
-pub(super) fn run(command: &Command, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    command: &Command,
+    folders: &Folders,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
     match command {
         Command::List => list(folders, output),
         Command::Add(add) => self::add(add, folders, output),
@@ -100,18 +119,37 @@ fn list(folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
     let now = SystemClock.now();
     for record in folders.customers()?.book().records() {
         output.line(output.paint(Style::Bold, record.customer.code.as_str()))?;
-        let valid = record.api_keys.iter().filter(|key| key.is_valid_at(now)).count();
+        let valid = record
+            .api_keys
+            .iter()
+            .filter(|key| key.is_valid_at(now))
+            .count();
         let keys = counted(valid, "valid API key", "valid API keys");
-        let ends: Vec<String> = record.api_keys.iter().filter_map(|key| ends(key, now)).collect();
+        let ends: Vec<String> = record
+            .api_keys
+            .iter()
+            .filter_map(|key| ends(key, now))
+            .collect();
         output.line(format_args!("  {keys}{}", ends.concat()))?;
         output.line(format_args!("  scopes     {}", record.customer.scopes))?;
         for (id, account) in &record.accounts {
-            let kind = if account.kind == AccountKind::WithVirtualAccounts { ", virtual accounts" } else { "" };
-            output.line(format_args!("  account    {}, {}{kind}", shown(id.as_str()), account.currency))?;
+            let kind = if account.kind == AccountKind::WithVirtualAccounts {
+                ", virtual accounts"
+            } else {
+                ""
+            };
+            output.line(format_args!(
+                "  account    {}, {}{kind}",
+                shown(id.as_str()),
+                account.currency
+            ))?;
         }
         for endpoint in &record.endpoints {
             let id = shown(endpoint.id().as_ref()).into_owned();
-            output.line(format_args!("  endpoint   {id}, {}", endpoint.url().as_str()))?;
+            output.line(format_args!(
+                "  endpoint   {id}, {}",
+                endpoint.url().as_str()
+            ))?;
         }
     }
     Ok(Outcome::Fine)
@@ -123,21 +161,42 @@ fn ends(key: &ApiKeyRecord, now: Timestamp) -> Option<String> {
 }
 
 fn add(add: &Add, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
-    let scopes = if add.scope.is_empty() { names::STATEMENT_READ.to_owned() } else { add.scope.join(" ") };
+    let scopes = if add.scope.is_empty() {
+        names::STATEMENT_READ.to_owned()
+    } else {
+        add.scope.join(" ")
+    };
     let scopes: ScopeSet = scopes.parse().map_err(|error| {
-        Failure::unable(format_args!("--scope: {}", causes(&error)), "pass each scope with an option of its own")
+        Failure::unable(
+            format_args!("--scope: {}", causes(&error)),
+            "pass each scope with an option of its own",
+        )
     })?;
-    let mut record = CustomerRecord::new(Customer::new(add.code.clone(), file::verifying(&add.key)?, scopes));
+    let mut record = CustomerRecord::new(Customer::new(
+        add.code.clone(),
+        file::verifying(&add.key)?,
+        scopes,
+    ));
     record.accounts.clone_from(&add.account);
     let receivers = match (&add.endpoint, &add.encrypt_to) {
         (Some(url), Some(encrypt_to)) => Some((url.clone(), file::encryption(encrypt_to, None)?)),
         _ => None,
     };
-    let Added { api_key, receiver_key, path } = added(record, receivers, folders)?;
+    let Added {
+        api_key,
+        receiver_key,
+        path,
+    } = added(record, receivers, folders)?;
     output.line(format_args!("customer  {}", add.code))?;
-    output.line(format_args!("API key   apikey: {}  (printed only now)", *api_key))?;
+    output.line(format_args!(
+        "API key   apikey: {}  (printed only now)",
+        *api_key
+    ))?;
     if let Some((id, key)) = &receiver_key {
-        output.line(format_args!("endpoint  {id}, which is sent apikey: {}", **key))?;
+        output.line(format_args!(
+            "endpoint  {id}, which is sent apikey: {}",
+            **key
+        ))?;
     }
     output.line(format_args!("file      {}", path.display()))?;
     Ok(Outcome::Fine)
@@ -158,33 +217,64 @@ pub(super) fn added(
     folders: &Folders,
 ) -> Result<Added, Failure> {
     let api_key = new_api_key()?;
-    record.api_keys.push(ApiKeyRecord::new(ApiKeyHash::of(api_key.as_bytes())));
+    record
+        .api_keys
+        .push(ApiKeyRecord::new(ApiKeyHash::of(api_key.as_bytes())));
     let mut receiver_key = None;
     if let Some((url, encryption)) = receivers {
         let key = new_api_key()?;
         let id = record.customer.code.as_str().to_ascii_lowercase();
-        record.endpoints.push(endpoint(&id, url, encryption, key.as_str().into())?);
+        record
+            .endpoints
+            .push(endpoint(&id, url, encryption, key.as_str().into())?);
         receiver_key = Some((id, key));
     }
     let _alone = folders.lock_changes()?;
     let path = files::add(folders, &record)?;
-    Ok(Added { api_key, receiver_key, path })
+    Ok(Added {
+        api_key,
+        receiver_key,
+        path,
+    })
 }
 
-fn endpoint(id: &str, url: EndpointUrl, key: EncryptionKey, api_key: SecretString) -> Result<EndpointRecord, Failure> {
+fn endpoint(
+    id: &str,
+    url: EndpointUrl,
+    key: EncryptionKey,
+    api_key: SecretString,
+) -> Result<EndpointRecord, Failure> {
     let refused = |error: &dyn std::error::Error| {
-        Failure::unable(format_args!("the endpoint {id}: {}", causes(error)), "choose another address")
+        Failure::unable(
+            format_args!("the endpoint {id}: {}", causes(error)),
+            "choose another address",
+        )
     };
     let id = id.parse().map_err(|error| refused(&error))?;
-    EndpointRecord::new(id, url, key).with_api_key(api_key).map_err(|error| refused(&error))
+    EndpointRecord::new(id, url, key)
+        .with_api_key(api_key)
+        .map_err(|error| refused(&error))
 }
 
 fn rotate(rotate: &Rotate, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
-    let Rotated { api_key, end, path, told } = rotated(&rotate.code, rotate.overlap, SystemClock.now(), folders)?;
-    let printed = if matches!(told, Ok(true)) { "also in connection.toml" } else { "printed only now" };
+    let Rotated {
+        api_key,
+        end,
+        path,
+        told,
+    } = rotated(&rotate.code, rotate.overlap, SystemClock.now(), folders)?;
+    let printed = if matches!(told, Ok(true)) {
+        "also in connection.toml"
+    } else {
+        "printed only now"
+    };
     output.line(format_args!("customer  {}", rotate.code))?;
     output.line(format_args!("API key   apikey: {}  ({printed})", *api_key))?;
-    let before = if rotate.overlap == 0 { "ended".to_owned() } else { crate::clock::instant(end) };
+    let before = if rotate.overlap == 0 {
+        "ended".to_owned()
+    } else {
+        crate::clock::instant(end)
+    };
     output.line(format_args!("before    {before}"))?;
     output.line(format_args!("file      {}", path.display()))?;
     // The key is in force and stored nowhere: it is printed whatever became of connection.toml.
@@ -217,33 +307,67 @@ pub(super) fn rotated(
                 *key = key.clone().expires(end);
             }
         }
-        record.api_keys.retain(|key| key.valid_until().is_some_and(|until| now < until));
-        record.api_keys.push(ApiKeyRecord::new(ApiKeyHash::of(api_key.as_bytes())));
+        record
+            .api_keys
+            .retain(|key| key.valid_until().is_some_and(|until| now < until));
+        record
+            .api_keys
+            .push(ApiKeyRecord::new(ApiKeyHash::of(api_key.as_bytes())));
         Ok(())
     })?;
     let told = set_api_key(folders, code.as_str(), &api_key);
-    Ok(Rotated { api_key, end, path, told })
+    Ok(Rotated {
+        api_key,
+        end,
+        path,
+        told,
+    })
 }
 
-/// Registers an endpoint of the first demo customer at this address. One that is there already gets these keys. Each
-/// address is an endpoint of its own, so that no message for one is ever delivered to another.
-pub(super) fn deliver_to(folders: &Folders, url: &EndpointUrl, encrypt_to: Option<&str>) -> Result<(), Failure> {
-    let connections = if folders.is_demo() { connections(folders)? } else { Vec::new() };
-    let Some((home, connection, receivers)) =
-        connections.iter().find_map(|(home, connection)| Some((home, connection, connection.receivers.as_ref()?)))
+/// Registers an endpoint of the first demo customer at this address. One that is there already gets
+/// these keys. Each address is an endpoint of its own, so that no message for one is ever delivered
+/// to another.
+pub(super) fn deliver_to(
+    folders: &Folders,
+    url: &EndpointUrl,
+    encrypt_to: Option<&str>,
+) -> Result<(), Failure> {
+    let connections = if folders.is_demo() {
+        connections(folders)?
+    } else {
+        Vec::new()
+    };
+    let Some((home, connection, receivers)) = connections
+        .iter()
+        .find_map(|(home, connection)| Some((home, connection, connection.receivers.as_ref()?)))
     else {
-        return Err(Failure::unable("--deliver-to: expected a demo customer, found none", "choose another folder"));
+        return Err(Failure::unable(
+            "--deliver-to: expected a demo customer, found none",
+            "choose another folder",
+        ));
     };
     let key = match encrypt_to {
         Some(path) => file::encryption(path, None)?,
         None => file::encryption(&home.join("encryption.pub.pem").to_string_lossy(), None)?,
     };
-    let place = url.as_str().trim_start_matches("https://").trim_end_matches('/');
+    let place = url
+        .as_str()
+        .trim_start_matches("https://")
+        .trim_end_matches('/');
     let code = connection.customer.as_str().to_ascii_lowercase();
-    let wanted = endpoint(&format!("{code}@{place}"), url.clone(), key, receivers.api_key.clone())?;
+    let wanted = endpoint(
+        &format!("{code}@{place}"),
+        url.clone(),
+        key,
+        receivers.api_key.clone(),
+    )?;
     let _alone = folders.lock_changes()?;
     files::change(folders, &connection.customer, |record| {
-        match record.endpoints.iter_mut().find(|endpoint| endpoint.id() == wanted.id()) {
+        match record
+            .endpoints
+            .iter_mut()
+            .find(|endpoint| endpoint.id() == wanted.id())
+        {
             Some(known) => *known = wanted,
             None => record.endpoints.push(wanted),
         }

@@ -26,8 +26,9 @@ const RANDOM: usize = 16;
 /// After this time such a folder is one that a process has left. To make one takes seconds.
 const LEFT: Duration = Duration::from_secs(600);
 
-/// Makes the folder with all that is in it, unless there is one with something in it. Of several processes that do so
-/// at the same moment one succeeds, and the others find what it made. The certificate is for this host too.
+/// Makes the folder with all that is in it, unless there is one with something in it. Of several
+/// processes that do so at the same moment one succeeds, and the others find what it made. The
+/// certificate is for this host too.
 pub(super) fn make(folders: &Folders, host: Option<&str>) -> Result<(), Failure> {
     let folder = folders.root();
     match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
@@ -40,10 +41,13 @@ pub(super) fn make(folders: &Folders, host: Option<&str>) -> Result<(), Failure>
     let place = fs::canonicalize(folder).or_else(|_| std::path::absolute(folder));
     let place = place.map_err(|error| unusable(folder, &error))?;
     if std::env::current_dir().is_ok_and(|here| here.starts_with(&place)) {
-        // The folder is replaced by a new one of its name: this process would keep running in one that no longer
-        // exists.
+        // The folder is replaced by a new one of its name: this process would keep running in one
+        // that no longer exists.
         return Err(Failure::unable(
-            format_args!("{}: expected another folder than the one this command runs in", folder.display()),
+            format_args!(
+                "{}: expected another folder than the one this command runs in",
+                folder.display()
+            ),
             "name one that does not exist yet with --data",
         ));
     }
@@ -65,7 +69,14 @@ pub(super) fn make(folders: &Folders, host: Option<&str>) -> Result<(), Failure>
     match fs::rename(partial.path(), &place) {
         Ok(()) => Ok(()),
         // Another process was faster.
-        Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists) => Ok(()),
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists
+            ) =>
+        {
+            Ok(())
+        }
         Err(error) => Err(unusable(folder, &error)),
     }
 }
@@ -74,9 +85,16 @@ pub(super) fn make(folders: &Folders, host: Option<&str>) -> Result<(), Failure>
 fn remove_left(parent: &Path, beginning: &OsStr) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let random = name.as_encoded_bytes().strip_prefix(beginning.as_encoded_bytes());
-        let age = entry.metadata().and_then(|about| about.modified()).ok().and_then(|at| at.elapsed().ok());
-        if random.is_some_and(|random| random.len() == RANDOM) && age.is_some_and(|age| age > LEFT) {
+        let random = name
+            .as_encoded_bytes()
+            .strip_prefix(beginning.as_encoded_bytes());
+        let age = entry
+            .metadata()
+            .and_then(|about| about.modified())
+            .ok()
+            .and_then(|at| at.elapsed().ok());
+        if random.is_some_and(|random| random.len() == RANDOM) && age.is_some_and(|age| age > LEFT)
+        {
             // It is in nobody's way.
             let _ = fs::remove_dir_all(entry.path());
         }
@@ -85,7 +103,10 @@ fn remove_left(parent: &Path, beginning: &OsStr) {
 
 fn fill(folder: &Path, host: Option<&str>) -> Result<(), Failure> {
     let authority = CertificateAuthority::new().map_err(no_certificate)?;
-    let server = host.map_or_else(|| authority.certificate(), |host| authority.certificate_for(host));
+    let server = host.map_or_else(
+        || authority.certificate(),
+        |host| authority.certificate_for(host),
+    );
     let server = server.map_err(no_certificate)?;
     let signing = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
     let public = signing.verifying_key();
@@ -100,7 +121,10 @@ fn fill(folder: &Path, host: Option<&str>) -> Result<(), Failure> {
         let (record, mut files) = customer.make(&home, &authority)?;
         files.push(NewFile::public(home.join("ca.pem"), authority.pem()));
         files.push(NewFile::public(home.join("provider.jwks.json"), &keys));
-        files.push(NewFile::private(customers.join(format!("{}.toml", customer.folder_name())), record.to_toml()));
+        files.push(NewFile::private(
+            customers.join(format!("{}.toml", customer.folder_name())),
+            record.to_toml(),
+        ));
         // Nobody else knows the folder yet.
         write(&files, true)?;
     }
@@ -114,9 +138,16 @@ fn fill(folder: &Path, host: Option<&str>) -> Result<(), Failure> {
         NewFile::private(folder.join("cursor.key"), cursor),
     ];
     write(&files, true)?;
-    drop(bankrail::stores::sqlite::SqliteStore::open(&database, Default::default()).map_err(|error| {
-        Failure::unable(format_args!("{}: {}", database.display(), causes(&error)), "choose another folder")
-    })?);
+    drop(
+        bankrail::stores::sqlite::SqliteStore::open(&database, Default::default()).map_err(
+            |error| {
+                Failure::unable(
+                    format_args!("{}: {}", database.display(), causes(&error)),
+                    "choose another folder",
+                )
+            },
+        )?,
+    );
     Ok(())
 }
 
@@ -133,7 +164,10 @@ pub(super) fn new_api_key() -> Result<Zeroizing<String>, Failure> {
 }
 
 pub(super) fn no_key(error: &dyn std::error::Error) -> Failure {
-    Failure::unable(format_args!("a key cannot be made: {}", causes(error)), "try again")
+    Failure::unable(
+        format_args!("a key cannot be made: {}", causes(error)),
+        "try again",
+    )
 }
 
 fn no_certificate(error: CertificateAuthorityError) -> Failure {
@@ -158,7 +192,11 @@ mod tests {
     #[test]
     fn what_a_kill_has_left_is_removed_and_nothing_else() {
         let parent = tempfile::tempdir().unwrap();
-        let old = ["data.partial-0123456789abcdef", "data.partial-mine", "other.partial-0123456789abcdef"];
+        let old = [
+            "data.partial-0123456789abcdef",
+            "data.partial-mine",
+            "other.partial-0123456789abcdef",
+        ];
         let names = [&old[..], &["data.partial-fedcba9876543210"]].concat();
         for name in &names {
             fs::create_dir(parent.path().join(name)).unwrap();
@@ -168,7 +206,10 @@ mod tests {
             folder.set_modified(SystemTime::now() - 2 * LEFT).unwrap();
         }
         remove_left(parent.path(), OsStr::new("data.partial-"));
-        let left: Vec<_> = names.iter().filter(|name| parent.path().join(name).exists()).collect();
+        let left: Vec<_> = names
+            .iter()
+            .filter(|name| parent.path().join(name).exists())
+            .collect();
         assert_eq!(left, [&names[1], &names[2], &names[3]]);
     }
 }

@@ -28,14 +28,21 @@ const INTERVAL: Duration = Duration::from_secs(1);
 
 impl Folders {
     pub(super) fn of(data: Option<&Path>, config: Option<&Path>) -> Self {
-        let data = data.or(config).unwrap_or(Path::new("bankrail-data")).to_owned();
-        Self { data, config: config.map(Path::to_owned) }
+        let data = data
+            .or(config)
+            .unwrap_or(Path::new("bankrail-data"))
+            .to_owned();
+        Self {
+            data,
+            config: config.map(Path::to_owned),
+        }
     }
 
-    /// True if customers, accounts and keys are made up: without a configuration, unless the folder of the data has
-    /// customers of its own.
+    /// True if customers, accounts and keys are made up: without a configuration, unless the folder
+    /// of the data has customers of its own.
     pub(super) fn is_demo(&self) -> bool {
-        self.config.is_none() && (self.data.join("demo").is_dir() || !self.data.join("customers").is_dir())
+        self.config.is_none()
+            && (self.data.join("demo").is_dir() || !self.data.join("customers").is_dir())
     }
 
     /// The folder of the data.
@@ -66,7 +73,10 @@ impl Folders {
             return Ok(());
         }
         Err(Failure::unable(
-            format_args!("{}: expected the data of a provider, found none", self.data.display()),
+            format_args!(
+                "{}: expected the data of a provider, found none",
+                self.data.display()
+            ),
             "name its folder with --data, or start bankrail provider once",
         ))
     }
@@ -92,7 +102,8 @@ impl Folders {
     /// The key that signs webhooks, named by its thumbprint.
     pub(super) fn signing_key(&self) -> Result<SigningKey, Failure> {
         let path = self.config("signing.pem");
-        let key = file::signing(&path.to_string_lossy(), None).map_err(|failure| failure.into_unable())?;
+        let key = file::signing(&path.to_string_lossy(), None)
+            .map_err(|failure| failure.into_unable())?;
         let kid = key.verifying_key().thumbprint();
         Ok(key.with_kid(&kid))
     }
@@ -102,15 +113,20 @@ impl Folders {
         read(&self.config(name))
     }
 
-    /// Takes the data for this process alone, until the file is dropped. The commands that act on the data do not need
-    /// it.
+    /// Takes the data for this process alone, until the file is dropped. The commands that act on
+    /// the data do not need it.
     pub(super) fn lock(&self) -> Result<File, Failure> {
         // A command may be asking whether a provider runs.
         let taken = taken(&self.data("provider.lock"), 20)?;
         taken.ok_or_else(|| {
-            let (data, expected) =
-                (self.data.display(), "expected data that no other provider uses, found one that does");
-            Failure::unable(format!("{data}: {expected}"), "stop that one, or choose another folder with --data")
+            let (data, expected) = (
+                self.data.display(),
+                "expected data that no other provider uses, found one that does",
+            );
+            Failure::unable(
+                format!("{data}: {expected}"),
+                "stop that one, or choose another folder with --data",
+            )
         })
     }
 
@@ -119,7 +135,10 @@ impl Folders {
         let path = self.config(".changes.lock");
         let taken = taken(&path, 100)?;
         taken.ok_or_else(|| {
-            let what = format!("{}: another command has been changing customers or keys for 5 s", path.display());
+            let what = format!(
+                "{}: another command has been changing customers or keys for 5 s",
+                path.display()
+            );
             Failure::unable(what, "end that command, and try again")
         })
     }
@@ -131,7 +150,8 @@ impl Folders {
     }
 }
 
-/// The file, locked for this process; `None` if another has it locked at each of so many tries, 50 ms apart.
+/// The file, locked for this process; `None` if another has it locked at each of so many tries, 50
+/// ms apart.
 fn taken(path: &Path, tries: u32) -> Result<Option<File>, Failure> {
     let file = open_lock(path).map_err(|error| damaged(path, &error))?;
     for _ in 0..tries {
@@ -144,11 +164,25 @@ fn taken(path: &Path, tries: u32) -> Result<Option<File>, Failure> {
     Ok(None)
 }
 
-/// The first faults of the customers' files, each of which names its file, and how many more there are: one line.
+/// The first faults of the customers' files, each of which names its file, and how many more there
+/// are: one line.
 pub(super) fn first_faults(error: &CustomersError) -> String {
-    let more = error.faults.len().saturating_sub(FAULTS).saturating_add(error.more);
-    let more = if more == 0 { String::new() } else { format!("; and {more} more") };
-    let first: Vec<String> = error.faults.iter().take(FAULTS).map(|fault| causes(fault)).collect();
+    let more = error
+        .faults
+        .len()
+        .saturating_sub(FAULTS)
+        .saturating_add(error.more);
+    let more = if more == 0 {
+        String::new()
+    } else {
+        format!("; and {more} more")
+    };
+    let first: Vec<String> = error
+        .faults
+        .iter()
+        .take(FAULTS)
+        .map(|fault| causes(fault))
+        .collect();
     format!("{}{more}", first.join("; "))
 }
 
@@ -157,7 +191,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| damaged(path, &error))
 }
 
-/// A file that is missing or damaged. It is never replaced, because its content may exist nowhere else.
+/// A file that is missing or damaged. It is never replaced, because its content may exist nowhere
+/// else.
 pub(super) fn damaged(path: &Path, error: &dyn std::error::Error) -> Failure {
     Failure::unable(
         format_args!("{}: {}", path.display(), causes(error)),

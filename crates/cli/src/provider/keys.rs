@@ -21,23 +21,35 @@ pub(super) enum Command {
     List,
     /// Make a new key that signs webhooks; a running provider uses it within a second
     ///
-    /// signing.jwks.json, and provider.jwks.json of each demo customer, then have the new key and the ones before, so
-    /// that messages that are under way stay valid. Give the set to receivers first if they do not read these files.
+    /// signing.jwks.json, and provider.jwks.json of each demo customer, then have the new key and
+    /// the ones before, so that messages that are under way stay valid. Give the set to receivers
+    /// first if they do not read these files.
     #[command(after_help = "Example:\n  bankrail provider keys rotate")]
     Rotate,
 }
 
-pub(super) fn run(command: &Command, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    command: &Command,
+    folders: &Folders,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
     match command {
         Command::List => {
             for (at, key) in published(folders)?.iter().enumerate() {
                 let use_ = if at == 0 { "signs" } else { "signed before" };
-                output.line(format_args!("{}  {} bits  {use_}", key.thumbprint(), key.public_key().bits()))?;
+                output.line(format_args!(
+                    "{}  {} bits  {use_}",
+                    key.thumbprint(),
+                    key.public_key().bits()
+                ))?;
             }
         }
         Command::Rotate => {
             let (keys, sets) = rotated(folders)?;
-            for (key, use_) in keys.iter().zip(["signs from now on", "signed before, and stays in the key set"]) {
+            for (key, use_) in keys.iter().zip([
+                "signs from now on",
+                "signed before, and stays in the key set",
+            ]) {
                 output.line(format_args!("{}  {use_}", key.thumbprint()))?;
             }
             for path in sets {
@@ -48,7 +60,8 @@ pub(super) fn run(command: &Command, folders: &Folders, output: &mut Output) -> 
     Ok(Outcome::Fine)
 }
 
-/// Makes a new key that signs. Returns the keys of the set, the new one first, and the files that have the set.
+/// Makes a new key that signs. Returns the keys of the set, the new one first, and the files that
+/// have the set.
 pub(super) fn rotated(folders: &Folders) -> Result<(Vec<VerifyingKey>, Vec<PathBuf>), Failure> {
     let new = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
     let public = new.verifying_key();
@@ -59,12 +72,34 @@ pub(super) fn rotated(folders: &Folders) -> Result<(Vec<VerifyingKey>, Vec<PathB
     let set = key_set(&keys);
     let mut sets = vec![folders.config("signing.jwks.json")];
     if folders.is_demo() {
-        sets.extend(connections(folders)?.into_iter().map(|(home, _)| home.join("provider.jwks.json")));
+        sets.extend(
+            connections(folders)?
+                .into_iter()
+                .map(|(home, _)| home.join("provider.jwks.json")),
+        );
     }
     // Receivers can know the key before the first message is signed with it.
-    write(&sets.iter().map(|path| NewFile::public(path, &set)).collect::<Vec<_>>(), true)?;
-    write(&[NewFile::public(folders.config("signing.pub.pem"), public.to_spki_pem())], true)?;
-    write(&[NewFile::private(folders.config("signing.pem"), new.to_pkcs8_pem())], true)?;
+    write(
+        &sets
+            .iter()
+            .map(|path| NewFile::public(path, &set))
+            .collect::<Vec<_>>(),
+        true,
+    )?;
+    write(
+        &[NewFile::public(
+            folders.config("signing.pub.pem"),
+            public.to_spki_pem(),
+        )],
+        true,
+    )?;
+    write(
+        &[NewFile::private(
+            folders.config("signing.pem"),
+            new.to_pkcs8_pem(),
+        )],
+        true,
+    )?;
     Ok((keys, sets))
 }
 

@@ -11,7 +11,8 @@ use std::str::FromStr;
 /// The bytes of a file that are read.
 const MOST: usize = 64 * 1024;
 
-/// How many times as many calls as the specification allows are let through, so that one can try things.
+/// How many times as many calls as the specification allows are let through, so that one can try
+/// things.
 const MORE: u32 = 40;
 
 /// What to do about a file that is wrong.
@@ -58,24 +59,36 @@ impl Wanted {
                 let file = input::name(&name);
                 let all = LimitOverride::list_from_toml(file, &text);
                 for limit in all.map_err(|error| Failure::unable(first_faults(&error), NEXT))? {
-                    let refused = |why| Failure::unable(format_args!("{file}: {}: {why}", limit.call_type()), NEXT);
+                    let refused = |why| {
+                        Failure::unable(format_args!("{file}: {}: {why}", limit.call_type()), NEXT)
+                    };
                     if limit.ends().is_some() {
-                        return Err(refused("expected a limit without until, found one that ends".to_owned()));
+                        return Err(refused(
+                            "expected a limit without until, found one that ends".to_owned(),
+                        ));
                     }
                     let policy = limit.policy(limits.default_policy(limit.call_type()));
-                    limits.set_default(limit.call_type(), policy.map_err(|error| refused(causes(&error)))?);
+                    limits.set_default(
+                        limit.call_type(),
+                        policy.map_err(|error| refused(causes(&error)))?,
+                    );
                 }
             }
         }
         Ok(limits)
     }
 
-    /// What to say about them at the start. A window that a file does not name keeps the specification's limit.
+    /// What to say about them at the start. A window that a file does not name keeps the
+    /// specification's limit.
     pub(super) fn lines(&self, limits: &Limits) -> Vec<String> {
         match self {
-            Self::Trial => vec!["for trying things; --limits real has those of the specification".to_owned()],
+            Self::Trial => {
+                vec!["for trying things; --limits real has those of the specification".to_owned()]
+            }
             Self::File(_) => {
-                let line = |call_type: &CallType| format!("{call_type}: {}", limits.default_policy(*call_type));
+                let line = |call_type: &CallType| {
+                    format!("{call_type}: {}", limits.default_policy(*call_type))
+                };
                 CallType::ALL.iter().map(line).collect()
             }
             Self::Real | Self::Off => Vec::new(),
@@ -100,7 +113,9 @@ mod tests {
     fn of(text: impl AsRef<[u8]>) -> Result<Limits, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
-        Wanted::File(file.path().to_owned()).limits().map_err(|failure| format!("{failure:?}"))
+        Wanted::File(file.path().to_owned())
+            .limits()
+            .map_err(|failure| format!("{failure:?}"))
     }
 
     #[test]
@@ -108,29 +123,65 @@ mod tests {
         let both = "[[limits]]\ncall_type = \"token\"\nper_hour = 100\n\n\
             [[limits]]\ncall_type = \"statement\"\nunlimited = true\n";
         let limits = of(both).unwrap();
-        let token = [Window::per_hour(100).unwrap(), Window::per_second(2).unwrap()];
+        let token = [
+            Window::per_hour(100).unwrap(),
+            Window::per_second(2).unwrap(),
+        ];
         assert_eq!(limits.default_policy(CallType::Token).windows(), token);
         assert_eq!(limits.default_policy(CallType::Statement).windows(), []);
         let trial = Wanted::Trial.limits().unwrap();
-        let token = [Window::per_hour(400).unwrap(), Window::per_second(80).unwrap()];
+        let token = [
+            Window::per_hour(400).unwrap(),
+            Window::per_second(80).unwrap(),
+        ];
         assert_eq!(trial.default_policy(CallType::Token).windows(), token);
-        assert_eq!(Wanted::Real.limits().unwrap().default_policy(CallType::Token).windows()[0].limit(), 10);
+        assert_eq!(
+            Wanted::Real
+                .limits()
+                .unwrap()
+                .default_policy(CallType::Token)
+                .windows()[0]
+                .limit(),
+            10
+        );
         let lines = Wanted::File("limits.toml".into()).lines(&limits);
         assert_eq!(lines.len(), CallType::ALL.len());
         let token = "token: 100 per 3600s, 2 per 1s (";
-        assert!(lines.iter().any(|line| line.starts_with(token)), "a window that is not named is said: {lines:?}");
+        assert!(
+            lines.iter().any(|line| line.starts_with(token)),
+            "a window that is not named is said: {lines:?}"
+        );
         let off = Wanted::Off.limits().unwrap();
-        assert!(CallType::ALL.iter().all(|call_type| off.default_policy(*call_type).windows().is_empty()));
+        assert!(
+            CallType::ALL
+                .iter()
+                .all(|call_type| off.default_policy(*call_type).windows().is_empty())
+        );
     }
 
     #[test]
     fn a_fault_is_named_with_its_place() {
         for (text, expected) in [
-            ("[[limits]]\ncall_type = \"token\"\nper_hour = 1\nper_day = 1\n", ":4:1: expected one of call_type, "),
-            ("[[limits]]\ncall_type = \"tokens\"\n", ":2:13: expected the name of a call type"),
-            ("[[limits]]\ncall_type = \"token\"\n", ":1:1: expected a limit per hour"),
-            ("[[limits]]\ncall_type = \"token\"\nper_hour = 0\n", ":3:12: expected a limit of at least 1"),
-            ("[[limits]]\ncall_type = \"token\"\nper_hour = 1\nunlimited = true\n", ":1:1: expected unlimited alone"),
+            (
+                "[[limits]]\ncall_type = \"token\"\nper_hour = 1\nper_day = 1\n",
+                ":4:1: expected one of call_type, ",
+            ),
+            (
+                "[[limits]]\ncall_type = \"tokens\"\n",
+                ":2:13: expected the name of a call type",
+            ),
+            (
+                "[[limits]]\ncall_type = \"token\"\n",
+                ":1:1: expected a limit per hour",
+            ),
+            (
+                "[[limits]]\ncall_type = \"token\"\nper_hour = 0\n",
+                ":3:12: expected a limit of at least 1",
+            ),
+            (
+                "[[limits]]\ncall_type = \"token\"\nper_hour = 1\nunlimited = true\n",
+                ":1:1: expected unlimited alone",
+            ),
             (
                 "[[limits]]\ncall_type = \"token\"\nper_hour = 1\nuntil = 2026-11-23T00:00:00Z\n",
                 "token: expected a limit without until",
@@ -142,11 +193,19 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         }
         let error = of("[[limits]]\ncall_tpye = \"token\"\nper_hour = 1\n").unwrap_err();
-        assert!(error.contains("call_tpye") && error.contains("the member call_type"), "both are said: {error}");
+        assert!(
+            error.contains("call_tpye") && error.contains("the member call_type"),
+            "both are said: {error}"
+        );
         let error = of(b"# \xff").unwrap_err();
         assert!(error.contains("expected UTF-8"), "{error}");
-        let missing = Wanted::File("/nowhere/limits.toml".into()).limits().unwrap_err();
+        let missing = Wanted::File("/nowhere/limits.toml".into())
+            .limits()
+            .unwrap_err();
         let missing = missing.into_parts().0.unwrap();
-        assert!(missing.starts_with("/nowhere/limits.toml: ") && missing.contains("check the name"), "{missing}");
+        assert!(
+            missing.starts_with("/nowhere/limits.toml: ") && missing.contains("check the name"),
+            "{missing}"
+        );
     }
 }

@@ -1,10 +1,11 @@
 //! The page for the people who run the provider: what it knows and what it does.
 //!
-//! - Every view is made on the server; the script only appends calls as they come and copies commands.
-//! - What one may want to do next is shown as a command of this program. If the provider runs with its control, some of
-//!   them are buttons too; otherwise the page changes nothing.
-//! - It has no secret in it: no API key, no token, no private key. Calls and messages have their bodies if the provider
-//!   runs with its control, which masks the secrets in them.
+//! - Every view is made on the server; the script only appends calls as they come and copies
+//!   commands.
+//! - What one may want to do next is shown as a command of this program. If the provider runs with
+//!   its control, some of them are buttons too; otherwise the page changes nothing.
+//! - It has no secret in it: no API key, no token, no private key. Calls and messages have their
+//!   bodies if the provider runs with its control, which masks the secrets in them.
 
 mod accounts;
 mod assets;
@@ -53,7 +54,8 @@ pub(crate) struct PageData {
     pub(crate) control: Option<Control>,
     /// The address of the provider.
     pub(crate) issuer: String,
-    /// The folder of its data, and that of its configuration if this is another one: the commands name them.
+    /// The folder of its data, and that of its configuration if this is another one: the commands
+    /// name them.
     pub(crate) data: PathBuf,
     pub(crate) config: Option<PathBuf>,
     /// Ends the streams of events, which would otherwise keep the server from stopping.
@@ -73,18 +75,35 @@ struct Shared {
 
 type Page = Arc<Shared>;
 
-/// The page. Whoever opens `/?token=…` with this token sees it, with the browser that did so, through a loopback
-/// address only.
+/// The page. Whoever opens `/?token=…` with this token sees it, with the browser that did so,
+/// through a loopback address only.
 ///
-/// Each stream of events ends by itself after [`events::LONGEST`], so that a server's time for a request holds.
+/// Each stream of events ends by itself after [`events::LONGEST`], so that a server's time for a
+/// request holds.
 pub(crate) fn router(data: PageData, token: &str) -> Router {
     let streams = Arc::new(Semaphore::new(events::MOST_STREAMS));
     let ca = data.config.as_ref().unwrap_or(&data.data).join("ca.pem");
-    let ca = ca.exists().then(|| std::path::absolute(&ca).unwrap_or(ca).to_string_lossy().into_owned());
-    let destination = Arc::new(Destination { issuer: data.issuer.clone(), ca });
-    let buttons =
-        data.control.clone().map(|control| Buttons { control, token: guard::derived("button", token).into() });
-    let page = Arc::new(Shared { data, destination, buttons, since: SystemClock.now(), streams });
+    let ca = ca.exists().then(|| {
+        std::path::absolute(&ca)
+            .unwrap_or(ca)
+            .to_string_lossy()
+            .into_owned()
+    });
+    let destination = Arc::new(Destination {
+        issuer: data.issuer.clone(),
+        ca,
+    });
+    let buttons = data.control.clone().map(|control| Buttons {
+        control,
+        token: guard::derived("button", token).into(),
+    });
+    let page = Arc::new(Shared {
+        data,
+        destination,
+        buttons,
+        since: SystemClock.now(),
+        streams,
+    });
     let views = Router::new()
         .route("/", get(overview::show))
         .route("/calls", get(calls::show))
@@ -100,9 +119,14 @@ pub(crate) fn router(data: PageData, token: &str) -> Router {
         .route(control::PATH, post(control::act));
     let assets = assets::ASSETS
         .into_iter()
-        .fold(views, |views, (path, kind, text)| views.route(path, get(async move || ([(CONTENT_TYPE, kind)], text))));
+        .fold(views, |views, (path, kind, text)| {
+            views.route(path, get(async move || ([(CONTENT_TYPE, kind)], text)))
+        });
     assets
         .fallback(async || PageError::NotFound)
-        .layer(from_fn_with_state(Arc::new(Guard::new(token)), guard::guard))
+        .layer(from_fn_with_state(
+            Arc::new(Guard::new(token)),
+            guard::guard,
+        ))
         .with_state(page)
 }

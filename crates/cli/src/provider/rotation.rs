@@ -11,7 +11,10 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// A JWK set of public keys with their thumbprints as names, as a file.
 pub(super) fn key_set(keys: &[VerifyingKey]) -> String {
-    let keys: Vec<String> = keys.iter().map(|key| key.clone().with_kid(key.thumbprint()).to_jwk()).collect();
+    let keys: Vec<String> = keys
+        .iter()
+        .map(|key| key.clone().with_kid(key.thumbprint()).to_jwk())
+        .collect();
     format!("{}\n", jwk_set(&keys))
 }
 
@@ -30,10 +33,15 @@ pub(super) async fn follow(folders: Folders, current: CurrentKey<SigningKey>) {
         match folders.signing_key() {
             Ok(key) if key.kid() == current.get().kid() => {}
             Ok(key) => {
-                tracing::info!(kid = key.kid(), "webhooks are signed with another key from now on");
+                tracing::info!(
+                    kid = key.kid(),
+                    "webhooks are signed with another key from now on"
+                );
                 current.replace(key);
             }
-            Err(_) => tracing::error!(file = %path.display(), "the key is unusable, the one before stays in use"),
+            Err(_) => {
+                tracing::error!(file = %path.display(), "the key is unusable, the one before stays in use")
+            }
         }
         seen = found;
     }

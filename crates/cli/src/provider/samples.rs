@@ -1,4 +1,5 @@
-//! Samples for a demo customer: a token and a statement with curl, Python and Node, receivers in Python and Node.
+//! Samples for a demo customer: a token and a statement with curl, Python and Node, receivers in
+//! Python and Node.
 
 use crate::failure::Failure;
 use crate::keys::write::{NewFile, write};
@@ -8,7 +9,8 @@ use std::fs;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// A sample: what runs it, its name and text, what else to say of it, and whether it receives webhooks.
+/// A sample: what runs it, its name and text, what else to say of it, and whether it receives
+/// webhooks.
 pub(super) struct Sample {
     pub(super) program: &'static str,
     pub(super) name: &'static str,
@@ -57,7 +59,9 @@ const SAMPLES: [Sample; 5] = [
 
 /// The samples that can work with what the connection says.
 pub(super) fn samples(connection: &Connection) -> impl Iterator<Item = &'static Sample> {
-    SAMPLES.iter().filter(|sample| !sample.receives || connection.receivers.is_some())
+    SAMPLES
+        .iter()
+        .filter(|sample| !sample.receives || connection.receivers.is_some())
 }
 
 /// Writes the programs into the customer's folder.
@@ -81,7 +85,10 @@ fn filled(text: &str, connection: &Connection) -> Zeroizing<String> {
     let statement_url = format!("{}{STATEMENT_PATH}", connection.base_url);
     // The statement's scope alone: the first one.
     let scope = connection.scopes.first().map_or("", String::as_str);
-    let account = connection.accounts.first().map_or("", |account| account.as_str());
+    let account = connection
+        .accounts
+        .first()
+        .map_or("", |account| account.as_str());
     let mut values = vec![
         ("@TOKEN_URL@", token_url.to_owned()),
         ("@STATEMENT_URL@", statement_url),
@@ -97,7 +104,11 @@ fn filled(text: &str, connection: &Connection) -> Zeroizing<String> {
         secrets.push(("@RECEIVER_API_KEY@", &receivers.api_key));
     }
     let values = values.iter().map(|(name, value)| (*name, value.as_str()));
-    let secrets = secrets.iter().map(|(name, secret)| (*name, secret.expose_secret()));
+    let secrets = secrets
+        .iter()
+        .map(|(name, secret)| (*name, secret.expose_secret()));
     let filled = Zeroizing::new(text.to_owned());
-    values.chain(secrets).fold(filled, |text, (name, value)| Zeroizing::new(text.replace(name, value)))
+    values.chain(secrets).fold(filled, |text, (name, value)| {
+        Zeroizing::new(text.replace(name, value))
+    })
 }

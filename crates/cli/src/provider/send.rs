@@ -58,7 +58,11 @@ struct Letter {
     headers: DeliveryHeaders,
 }
 
-pub(super) async fn run(send: &Send, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
+pub(super) async fn run(
+    send: &Send,
+    folders: &Folders,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
     known(folders, &send.endpoint)?;
     let mut letters = Vec::new();
     for path in &send.files {
@@ -68,12 +72,18 @@ pub(super) async fn run(send: &Send, folders: &Folders, output: &mut Output) -> 
         letters.push(letter(kind.to_string(), message::fresh(kind)?));
     }
     if send.story == Some(Story::Mandate) {
-        let seed = random_bytes().map(u64::from_be_bytes).map_err(|error| super::demo::no_key(&error))?;
+        let seed = random_bytes()
+            .map(u64::from_be_bytes)
+            .map_err(|error| super::demo::no_key(&error))?;
         let told = MandateStory::life(seed, SystemClock.now().saturating_sub(STORY));
         for (at, webhook) in (1..).zip(told) {
             let kind = webhook.message.kind();
             let headers = webhook.headers.unwrap_or_else(|| message::headers(kind));
-            letters.push(Letter { name: format!("{at} {kind}"), message: webhook.message, headers });
+            letters.push(Letter {
+                name: format!("{at} {kind}"),
+                message: webhook.message,
+                headers,
+            });
         }
     }
     let outbox = folders.store()?.outbox();
@@ -86,7 +96,11 @@ pub(super) async fn run(send: &Send, folders: &Folders, output: &mut Output) -> 
             Err(text) => (Style::Red, text),
         };
         outcome = outcome.and(Outcome::of_findings(sent.is_err()));
-        output.line(format_args!("{}: {}", shown(&letter.name), output.paint(style, &shown(text))))?;
+        output.line(format_args!(
+            "{}: {}",
+            shown(&letter.name),
+            output.paint(style, &shown(text))
+        ))?;
         // Whoever reads along sees each message as it goes.
         output.flush()?;
     }
@@ -95,14 +109,21 @@ pub(super) async fn run(send: &Send, folders: &Folders, output: &mut Output) -> 
 
 fn letter(name: String, message: Message) -> Letter {
     let headers = message::headers(message.kind());
-    Letter { name, message, headers }
+    Letter {
+        name,
+        message,
+        headers,
+    }
 }
 
 fn read(path: &str) -> Result<Letter, Failure> {
     let json = input::read(path, MOST)?;
     let parsed = message::read_any(&json).map_err(|_| {
         Failure::refused(
-            format_args!("{}: expected one of the four messages, found something else", input::name(path)),
+            format_args!(
+                "{}: expected one of the four messages, found something else",
+                input::name(path)
+            ),
             "bankrail message check says what is wrong",
         )
     })?;
@@ -121,22 +142,40 @@ async fn deliver(
         Ok(outgoing) => outgoing,
         Err(error) => {
             let first = match &error {
-                bankrail::webhook::OutgoingError::Findings { findings } => {
-                    findings.first().map(|finding| format!(", the first: {finding}"))
-                }
+                bankrail::webhook::OutgoingError::Findings { findings } => findings
+                    .first()
+                    .map(|finding| format!(", the first: {finding}")),
                 _ => None,
             };
-            return Ok(Err(format!("not sent: {}{}", causes(&error), first.unwrap_or_default())));
+            return Ok(Err(format!(
+                "not sent: {}{}",
+                causes(&error),
+                first.unwrap_or_default()
+            )));
         }
     };
-    let id = outbox.enqueue(&outgoing, SystemClock.now()).await.map_err(failed)?.id();
+    let id = outbox
+        .enqueue(&outgoing, SystemClock.now())
+        .await
+        .map_err(failed)?
+        .id();
     if wait.is_zero() {
         return Ok(Ok(format!("stored as message {id}")));
     }
     let end = Instant::now() + wait;
     loop {
-        if let Some(text) = outbox.deliveries(id).await.map_err(failed)?.last().map(words::delivery) {
-            let state = outbox.summary(id).await.map_err(failed)?.map(|summary| summary.state);
+        if let Some(text) = outbox
+            .deliveries(id)
+            .await
+            .map_err(failed)?
+            .last()
+            .map(words::delivery)
+        {
+            let state = outbox
+                .summary(id)
+                .await
+                .map_err(failed)?
+                .map(|summary| summary.state);
             return Ok(if state == Some(OutboxState::Delivered) {
                 Ok(format!("message {id}: {text}"))
             } else {
@@ -144,15 +183,24 @@ async fn deliver(
             });
         }
         if let Some(why) = held(endpoint, outbox, folders).await.map_err(failed)? {
-            // What holds the endpoint may be the answer to this very message: it is leased until that is recorded.
-            let leased = outbox.summary(id).await.map_err(failed)?.and_then(|summary| summary.leased_until);
-            let under_way = leased.is_some_and(|until| SystemClock.now() < until) && folders.is_in_use();
+            // What holds the endpoint may be the answer to this very message: it is leased until
+            // that is recorded.
+            let leased = outbox
+                .summary(id)
+                .await
+                .map_err(failed)?
+                .and_then(|summary| summary.leased_until);
+            let under_way =
+                leased.is_some_and(|until| SystemClock.now() < until) && folders.is_in_use();
             if !under_way && outbox.deliveries(id).await.map_err(failed)?.is_empty() {
                 return Ok(Err(format!("message {id}: stored, and waits: {why}")));
             }
         }
         if Instant::now() >= end {
-            return Ok(Err(format!("message {id}: stored, and not delivered within {} s", wait.as_secs())));
+            return Ok(Err(format!(
+                "message {id}: stored, and not delivered within {} s",
+                wait.as_secs()
+            )));
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -165,16 +213,28 @@ async fn held(
     folders: &Folders,
 ) -> Result<Option<String>, StoreError> {
     if !folders.is_in_use() {
-        return Ok(Some("no provider runs on this data; bankrail provider delivers it".to_owned()));
+        return Ok(Some(
+            "no provider runs on this data; bankrail provider delivers it".to_owned(),
+        ));
     }
     let resume = format!("bankrail provider outbox resume {endpoint} goes on");
-    if let Some(stopped) = outbox.stopped_endpoints().await?.iter().find(|stopped| stopped.endpoint == *endpoint) {
+    if let Some(stopped) = outbox
+        .stopped_endpoints()
+        .await?
+        .iter()
+        .find(|stopped| stopped.endpoint == *endpoint)
+    {
         let words = words::stopped(stopped);
         return Ok(Some(format!("{words}; {resume}")));
     }
     let circuits = outbox.circuits().await?;
-    let circuit = circuits.iter().find(|circuit| circuit.endpoint == *endpoint).map(|found| found.circuit);
-    let until = circuit.filter(|circuit| circuit.is_held(SystemClock.now())).and_then(|circuit| circuit.held_until());
+    let circuit = circuits
+        .iter()
+        .find(|circuit| circuit.endpoint == *endpoint)
+        .map(|found| found.circuit);
+    let until = circuit
+        .filter(|circuit| circuit.is_held(SystemClock.now()))
+        .and_then(|circuit| circuit.held_until());
     Ok(until.map(|until| {
         let until = crate::clock::instant(until);
         format!("the endpoint failed before and is left alone until {until}; {resume}")

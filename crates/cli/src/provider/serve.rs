@@ -21,7 +21,9 @@ use crate::output::{Output, Style};
 use crate::{clock, logging, text};
 use bankrail::bank::{CustomerRecord, DirectoryFollower, SqliteLedger};
 use bankrail::client_assertion::Verifier;
-use bankrail::emulator::{BankClock, Call, Control, ControlOptions, Emulator, EmulatorOptions, Endpoint, Engines};
+use bankrail::emulator::{
+    BankClock, Call, Control, ControlOptions, Emulator, EmulatorOptions, Endpoint, Engines,
+};
 use bankrail::http::operations::{Operations, OperationsOptions};
 use bankrail::http::serve::{CertificateFiles, Server, ServerOptions, Shutdown};
 use bankrail::jose::CurrentKey;
@@ -32,7 +34,9 @@ use bankrail::service::audit::{AuditFile, AuditFileOptions, AuditOptions};
 use bankrail::service::delivery::{DispatcherOptions, HttpsTransport, HttpsTransportOptions};
 #[cfg(feature = "page")]
 use bankrail::values::HyphenatedUuid;
-use settings::{Arguments, audience, cursor_secret, default_issuer, host, roots, scopes, verifier_options};
+use settings::{
+    Arguments, audience, cursor_secret, default_issuer, host, roots, scopes, verifier_options,
+};
 use std::future::pending;
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -51,7 +55,11 @@ const IDLE: Duration = Duration::from_millis(200);
 const CERTIFICATE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Serves until Ctrl-C or SIGTERM.
-pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
+pub(super) async fn run(
+    arguments: &Arguments,
+    folders: &Folders,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
     logging::start(LevelFilter::WARN, &[], output.log_colors());
     let signal = crate::unfinished::shutdown()?;
     let (speaker, silenced) = oneshot::channel::<()>();
@@ -63,15 +71,24 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
         }
     });
     if folders.is_demo() {
-        let issuer = arguments.issuer.clone().unwrap_or_else(|| default_issuer(arguments.listen));
+        let issuer = arguments
+            .issuer
+            .clone()
+            .unwrap_or_else(|| default_issuer(arguments.listen));
         demo::make(folders, host(&issuer).as_deref())?;
     } else {
         make_folder(folders.root())?;
     }
     let _alone = folders.lock()?;
-    let certificate = CertificateFiles::open(folders.config("server.pem"), folders.config("server-key.pem"));
-    let certificate = certificate.map_err(|error| damaged(&folders.config("server.pem"), &error))?;
-    let tls = certificate.server_config().map_err(|error| damaged(&folders.config("server.pem"), &error))?;
+    let certificate = CertificateFiles::open(
+        folders.config("server.pem"),
+        folders.config("server-key.pem"),
+    );
+    let certificate =
+        certificate.map_err(|error| damaged(&folders.config("server.pem"), &error))?;
+    let tls = certificate
+        .server_config()
+        .map_err(|error| damaged(&folders.config("server.pem"), &error))?;
     let signing = CurrentKey::new(folders.signing_key()?);
     if let Some(url) = &arguments.deliver_to {
         customers::deliver_to(folders, url, arguments.encrypt_to.as_deref())?;
@@ -89,10 +106,17 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     }
 
     let transport = HttpsTransportOptions::new().tls_roots(roots(arguments, folders)?);
-    let transport = HttpsTransport::new(transport)
-        .map_err(|error| Failure::unable(format_args!("webhooks: {}", causes(&error)), "check --roots"))?;
+    let transport = HttpsTransport::new(transport).map_err(|error| {
+        Failure::unable(
+            format_args!("webhooks: {}", causes(&error)),
+            "check --roots",
+        )
+    })?;
     let (listener, address) = listen(arguments.listen, "--listen").await?;
-    let issuer = arguments.issuer.clone().unwrap_or_else(|| default_issuer(address));
+    let issuer = arguments
+        .issuer
+        .clone()
+        .unwrap_or_else(|| default_issuer(address));
     let audit = AuditFile::open(folders.data("audit.jsonl"), AuditFileOptions::new())
         .map_err(|error| damaged(&folders.data("audit.jsonl"), &error))?;
     let mut options = ProviderOptions::new()
@@ -127,8 +151,9 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
         )
         .faults(arguments.fault.clone())
         .seed(arguments.seed);
-    let emulator = Emulator::new(engines, verifier, options)
-        .map_err(|error| Failure::unable(causes(&error), "bankrail provider --help says what fits"))?;
+    let emulator = Emulator::new(engines, verifier, options).map_err(|error| {
+        Failure::unable(causes(&error), "bankrail provider --help says what fits")
+    })?;
     let emulator = Arc::new(emulator);
     let (dispatcher, calls) = (emulator.dispatcher().clone(), emulator.calls().clone());
 
@@ -136,11 +161,20 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     if arguments.limits != Wanted::Off {
         follower = follower.limiter(Arc::clone(&limiter));
     }
-    let (key, sealing, known) = (signing.clone(), Arc::clone(&emulator), Arc::clone(&directory));
+    let (key, sealing, known) = (
+        signing.clone(),
+        Arc::clone(&emulator),
+        Arc::clone(&directory),
+    );
     let mut follower = follower.endpoints(emulator.endpoints().clone(), move |endpoint| {
         let book = known.book();
-        let owns = |record: &&Arc<CustomerRecord>| record.endpoints.iter().any(|own| own.id() == endpoint.id());
-        let customer = book.records().find(owns).map(|record| record.customer.code.to_string());
+        let owns = |record: &&Arc<CustomerRecord>| {
+            record.endpoints.iter().any(|own| own.id() == endpoint.id())
+        };
+        let customer = book
+            .records()
+            .find(owns)
+            .map(|record| record.customer.code.to_string());
         sealing.sealer(customer, key.clone(), endpoint.encryption_key().clone())
     });
     // Accounts that the ledger refuses are logged with their customer, and all others are served.
@@ -148,7 +182,10 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
 
     let server = Server::new(listener, tls, emulator.router(), ServerOptions::new());
     for (at, line) in arguments.limits.lines(&limits).iter().enumerate() {
-        output.line(format_args!("{:<14} {line}", if at == 0 { "limits" } else { "" }))?;
+        output.line(format_args!(
+            "{:<14} {line}",
+            if at == 0 { "limits" } else { "" }
+        ))?;
     }
     if let Some(address) = arguments.operations {
         let database = store.clone();
@@ -156,10 +193,16 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
             .not_ready_from(shutdown.clone().wanted())
             .check("database", move || database.check());
         let (listener, address) = listen(address, "--operations").await?;
-        tokio::spawn(Server::without_tls(listener, Operations::new(health), ServerOptions::new()).run(pending()));
+        tokio::spawn(
+            Server::without_tls(listener, Operations::new(health), ServerOptions::new())
+                .run(pending()),
+        );
         output.line(format_args!("operations     http://{address}/readyz"))?;
     }
-    #[cfg_attr(not(feature = "page"), expect(unused_variables, reason = "the page alone uses it"))]
+    #[cfg_attr(
+        not(feature = "page"),
+        expect(unused_variables, reason = "the page alone uses it")
+    )]
     let control = if let Some(address) = arguments.control {
         if !address.ip().is_loopback() && !arguments.control_beyond_loopback {
             return Err(Failure::unable(
@@ -178,9 +221,14 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
         let control = Control::new(Arc::clone(&emulator), clock, limiter, options);
         let (listener, address) = listen(address, "--control").await?;
         let access = Access::of(folders, address)?;
-        let server = Server::without_tls(listener, control.router(access.token), ServerOptions::new());
+        let server =
+            Server::without_tls(listener, control.router(access.token), ServerOptions::new());
         tokio::spawn(server.run(shutdown.clone().wanted()));
-        output.line(format_args!("control        {}, token in {}", access.url, access.file.display()))?;
+        output.line(format_args!(
+            "control        {}, token in {}",
+            access.url,
+            access.file.display()
+        ))?;
         Some(control)
     } else {
         None
@@ -202,10 +250,20 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
         };
         let token = HyphenatedUuid::random().to_string();
         let page = page::router(data, &token);
-        tokio::spawn(Server::without_tls(listener, page, ServerOptions::new()).run(shutdown.clone().wanted()));
-        let (link, kept) = (format!("http://{address}/?token={token}"), folders.data("page.url"));
+        tokio::spawn(
+            Server::without_tls(listener, page, ServerOptions::new())
+                .run(shutdown.clone().wanted()),
+        );
+        let (link, kept) = (
+            format!("http://{address}/?token={token}"),
+            folders.data("page.url"),
+        );
         write(&[NewFile::private(&kept, &link)], true)?;
-        let shown = if output.is_terminal() { link } else { format!("http://{address}/, link in {}", kept.display()) };
+        let shown = if output.is_terminal() {
+            link
+        } else {
+            format!("http://{address}/, link in {}", kept.display())
+        };
         output.line(format_args!("page           {shown}"))?;
     }
     tokio::spawn(async move { certificate.watch(CERTIFICATE_INTERVAL).await });
@@ -222,18 +280,27 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     let said = print_refusals(news, shutdown, output).await;
     drop(speaker);
     // The reader of a pipe ends with the same Ctrl-C: what was accepted is finished nevertheless.
-    let said = said.and_then(|()| output.line("stopping")).and_then(|()| Ok(output.flush()?));
+    let said = said
+        .and_then(|()| output.line("stopping"))
+        .and_then(|()| Ok(output.flush()?));
     // Both end within bounds of their own, unless they panicked.
     let (server, delivering) = (server.await, delivering.await);
     store.close().await;
     match server.and(delivering) {
         Ok(()) => said.map(|()| Outcome::Fine),
-        Err(error) => Err(Failure::unable(format_args!("the provider failed: {error}"), "report it")),
+        Err(error) => Err(Failure::unable(
+            format_args!("the provider failed: {error}"),
+            "report it",
+        )),
     }
 }
 
 /// Prints each refused call until the program shall stop.
-async fn print_refusals(mut news: Receiver<Call>, shutdown: Shutdown, output: &mut Output) -> Result<(), Failure> {
+async fn print_refusals(
+    mut news: Receiver<Call>,
+    shutdown: Shutdown,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let mut wanted = std::pin::pin!(shutdown.wanted());
     loop {
         let call = tokio::select! {
@@ -243,19 +310,37 @@ async fn print_refusals(mut news: Receiver<Call>, shutdown: Shutdown, output: &m
         };
         match call {
             Ok(call) => {
-                let Some(reason) = call.reason.as_ref().filter(|_| call.endpoint != Endpoint::Webhook) else {
+                let Some(reason) = call
+                    .reason
+                    .as_ref()
+                    .filter(|_| call.endpoint != Endpoint::Webhook)
+                else {
                     continue;
                 };
-                let status = call.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
+                let status = call
+                    .status
+                    .map_or_else(|| "no answer".to_owned(), |status| status.to_string());
                 let status = output.paint(Style::Red, &status);
                 let customer = call.customer.as_deref().unwrap_or("unknown customer");
-                let line = format!("{customer}, {} {}: refused for {reason}", call.method, call.path);
-                let key = call.request_key.map(|key| format!(" (X-RequestKey {key})")).unwrap_or_default();
-                output.line(format_args!("{}  {status} {}{key}", clock::instant(call.at), text::shown(&line)))?;
+                let line = format!(
+                    "{customer}, {} {}: refused for {reason}",
+                    call.method, call.path
+                );
+                let key = call
+                    .request_key
+                    .map(|key| format!(" (X-RequestKey {key})"))
+                    .unwrap_or_default();
+                output.line(format_args!(
+                    "{}  {status} {}{key}",
+                    clock::instant(call.at),
+                    text::shown(&line)
+                ))?;
             }
             Err(RecvError::Lagged(calls)) => {
                 let calls = text::counted(calls, "call was", "calls were");
-                output.line(format_args!("{calls} answered faster than it can be printed"))?;
+                output.line(format_args!(
+                    "{calls} answered faster than it can be printed"
+                ))?;
             }
             Err(RecvError::Closed) => return Ok(()),
         }
@@ -267,7 +352,10 @@ async fn print_refusals(mut news: Receiver<Call>, shutdown: Shutdown, output: &m
 async fn listen(address: SocketAddr, option: &str) -> Result<(TcpListener, SocketAddr), Failure> {
     let listener = TcpListener::bind(address).await.map_err(|error| {
         let next = format!("choose another address with {option}, such as 127.0.0.1:0");
-        Failure::unable(format_args!("{address}: cannot be listened on: {error}"), next)
+        Failure::unable(
+            format_args!("{address}: cannot be listened on: {error}"),
+            next,
+        )
     })?;
     let address = listener.local_addr().unwrap_or(address);
     Ok((listener, address))

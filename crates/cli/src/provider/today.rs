@@ -23,7 +23,9 @@ pub(super) async fn book(ledger: &SqliteLedger, clock: &dyn Clock) -> Result<Dat
 
 async fn book_day(ledger: &SqliteLedger, day: Date) -> Result<(), Box<dyn Error>> {
     for account in TestAccount::ALL {
-        ledger.open_account(&account.id(), account.opening()).await?;
+        ledger
+            .open_account(&account.id(), account.opening())
+            .await?;
         for booking in account.bookings(day) {
             ledger.book(&account.id(), &booking).await?;
         }
@@ -39,7 +41,10 @@ pub(super) async fn follow(ledger: SqliteLedger, clock: Arc<dyn Clock>, mut day:
         if today == day {
             continue;
         }
-        match book_day(&ledger, today).await.map_err(|error| error.to_string()) {
+        match book_day(&ledger, today)
+            .await
+            .map_err(|error| error.to_string())
+        {
             Ok(()) => day = today,
             Err(error) => tracing::error!(error, "the test accounts were not booked"),
         }

@@ -25,12 +25,20 @@ pub(crate) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Fai
 }
 
 fn check(path: &str, arguments: &Check, output: &mut Output) -> Result<Outcome, Failure> {
-    let mode = if arguments.strict { Mode::Strict } else { Mode::Tolerant };
+    let mode = if arguments.strict {
+        Mode::Strict
+    } else {
+        Mode::Tolerant
+    };
     let mut source = Source::open(path, ReadOptions::default().mode(mode))?;
     let (mut reports, mut entries, mut findings) = (0_u64, 0_u64, 0_u64);
     let mut say = |output: &mut Output, line: String| {
         findings += 1;
-        if arguments.quiet { Ok(()) } else { output.line(shown(&line)) }
+        if arguments.quiet {
+            Ok(())
+        } else {
+            output.line(shown(&line))
+        }
     };
     if let Some(answer) = source.answer() {
         for finding in &answer.findings {
@@ -57,7 +65,8 @@ fn check(path: &str, arguments: &Check, output: &mut Output) -> Result<Outcome, 
                 let found = account_text(&report.account.id);
                 if let Some(answer) = source.answer().filter(|answer| answer.account_id != found) {
                     let expected = &answer.account_id;
-                    let what = format!("expected the account of the answer, {expected}, found {found}");
+                    let what =
+                        format!("expected the account of the answer, {expected}, found {found}");
                     say(output, format!("{}: {what}", source.name()))?;
                 }
             }
@@ -69,13 +78,22 @@ fn check(path: &str, arguments: &Check, output: &mut Output) -> Result<Outcome, 
     for (name, count) in source.further().iter() {
         findings += count;
         if !arguments.quiet {
-            output.line(format_args!("{}: {count} more of the kind {name}", shown(source.name())))?;
+            output.line(format_args!(
+                "{}: {count} more of the kind {name}",
+                shown(source.name())
+            ))?;
         }
     }
     if !arguments.quiet {
-        let (reports, entries) = (counted(reports, "report", "reports"), counted(entries, "entry", "entries"));
+        let (reports, entries) = (
+            counted(reports, "report", "reports"),
+            counted(entries, "entry", "entries"),
+        );
         let verdict = output.verdict(findings);
-        output.line(format_args!("{}: {reports}, {entries}, {verdict}", shown(source.name())))?;
+        output.line(format_args!(
+            "{}: {reports}, {entries}, {verdict}",
+            shown(source.name())
+        ))?;
     }
     Ok(Outcome::of_findings(findings > 0))
 }

@@ -37,27 +37,71 @@ const COLUMNS: [Column; 24] = [
     ("booked", |of| of.row.booked.as_str().into()),
     ("value_date", |of| of.row.value_date.as_str().into()),
     ("status", |of| of.entry.status.as_str().into()),
-    ("reversal", |of| if of.entry.reversal == Some(true) { "true" } else { "" }.into()),
-    ("amount", |of| Cell::Number(of.row.signed.map(|amount| amount.to_string()).unwrap_or_default())),
+    ("reversal", |of| {
+        if of.entry.reversal == Some(true) {
+            "true"
+        } else {
+            ""
+        }
+        .into()
+    }),
+    ("amount", |of| {
+        Cell::Number(
+            of.row
+                .signed
+                .map(|amount| amount.to_string())
+                .unwrap_or_default(),
+        )
+    }),
     ("currency", |of| of.row.currency.as_str().into()),
     ("direction", |of| of.entry.direction.as_str().into()),
-    ("domain", |of| of.domain().map_or("", |domain| domain.code.as_str()).into()),
-    ("family", |of| of.domain().map_or("", |domain| domain.family.code.as_str()).into()),
-    ("sub_family", |of| of.domain().map_or("", |domain| domain.family.sub_family.as_str()).into()),
-    ("proprietary_code", |of| {
-        of.entry.bank_transaction_code.proprietary.as_ref().map_or("", |own| own.code.as_str()).into()
+    ("domain", |of| {
+        of.domain().map_or("", |domain| domain.code.as_str()).into()
     }),
-    ("servicer_reference", |of| of.reference("AcctSvcrRef").into()),
+    ("family", |of| {
+        of.domain()
+            .map_or("", |domain| domain.family.code.as_str())
+            .into()
+    }),
+    ("sub_family", |of| {
+        of.domain()
+            .map_or("", |domain| domain.family.sub_family.as_str())
+            .into()
+    }),
+    ("proprietary_code", |of| {
+        of.entry
+            .bank_transaction_code
+            .proprietary
+            .as_ref()
+            .map_or("", |own| own.code.as_str())
+            .into()
+    }),
+    ("servicer_reference", |of| {
+        of.reference("AcctSvcrRef").into()
+    }),
     ("end_to_end_id", |of| of.reference("EndToEndId").into()),
     ("references", |of| {
-        let each: Vec<String> = of.row.references.iter().map(|of| format!("{}={}", of.name, of.value)).collect();
+        let each: Vec<String> = of
+            .row
+            .references
+            .iter()
+            .map(|of| format!("{}={}", of.name, of.value))
+            .collect();
         Cell::Text(each.join(";").into())
     }),
     ("counterparty", |of| of.row.counterparty.as_str().into()),
-    ("counterparty_account", |of| counterparty_account(of.entry).into()),
-    ("virtual_account", |of| virtual_account(of.entry).unwrap_or_default().0.into()),
-    ("virtual_account_issuer", |of| virtual_account(of.entry).unwrap_or_default().1.into()),
-    ("transactions", |of| Cell::Number(of.entry.transactions().count().to_string())),
+    ("counterparty_account", |of| {
+        counterparty_account(of.entry).into()
+    }),
+    ("virtual_account", |of| {
+        virtual_account(of.entry).unwrap_or_default().0.into()
+    }),
+    ("virtual_account_issuer", |of| {
+        virtual_account(of.entry).unwrap_or_default().1.into()
+    }),
+    ("transactions", |of| {
+        Cell::Number(of.entry.transactions().count().to_string())
+    }),
     ("narrative", |of| of.row.narrative.as_str().into()),
 ];
 
@@ -68,7 +112,11 @@ impl EntryRow<'_> {
 
     /// The first reference of this name.
     fn reference(&self, name: &str) -> &str {
-        self.row.references.iter().find(|of| of.name == name).map_or("", |of| &of.value)
+        self.row
+            .references
+            .iter()
+            .find(|of| of.name == name)
+            .map_or("", |of| &of.value)
     }
 }
 
@@ -91,8 +139,12 @@ pub(crate) fn run(arguments: &Csv, output: &mut Output) -> Result<Outcome, Failu
     let mut to = Destination::open(arguments.to.output.as_deref(), output)?;
     let terminal = to.is_terminal();
     let delimiter = u8::try_from(arguments.delimiter).unwrap_or(b',');
-    let mut rows = WriterBuilder::new().delimiter(delimiter).terminator(Terminator::CRLF).from_writer(&mut to);
-    rows.write_record(COLUMNS.map(|(name, _)| name)).map_err(unwritable)?;
+    let mut rows = WriterBuilder::new()
+        .delimiter(delimiter)
+        .terminator(Terminator::CRLF)
+        .from_writer(&mut to);
+    rows.write_record(COLUMNS.map(|(name, _)| name))
+        .map_err(unwritable)?;
     let mut outcome = Outcome::Fine;
     for path in &arguments.to.files.files {
         outcome = outcome.and(write(path, terminal, &mut rows)?);
@@ -117,16 +169,26 @@ fn write(path: &str, terminal: bool, rows: &mut Writer<impl Write>) -> Result<Ou
             Ok(StreamItem::Entry(entry)) => {
                 number += 1;
                 let Some(report) = &report else { continue };
-                let row = EntryRow { file: source.name(), report, number, entry: &entry, row: Row::of(&entry) };
+                let row = EntryRow {
+                    file: source.name(),
+                    report,
+                    number,
+                    entry: &entry,
+                    row: Row::of(&entry),
+                };
                 for (_, value) in &COLUMNS {
-                    rows.write_field(value(&row).written(terminal).as_ref()).map_err(unwritable)?;
+                    rows.write_field(value(&row).written(terminal).as_ref())
+                        .map_err(unwritable)?;
                 }
                 rows.write_record(None::<&[u8]>).map_err(unwritable)?;
             }
             Err(error) => {
                 number += 1;
                 outcome = Outcome::Findings;
-                crate::log(format_args!("{}; the entry has no row", source.error(&error)));
+                crate::log(format_args!(
+                    "{}; the entry has no row",
+                    source.error(&error)
+                ));
             }
             Ok(_) => {}
         }
@@ -141,8 +203,13 @@ impl<'a> Cell<'a> {
             Self::Text(text) if terminal => Cow::Owned(shown_lines(&text).into_owned()),
             Self::Text(text) => text,
         };
-        let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
-        if formula { Cow::Owned(format!("'{text}")) } else { text }
+        let formula =
+            text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
+        if formula {
+            Cow::Owned(format!("'{text}"))
+        } else {
+            text
+        }
     }
 }
 

@@ -18,7 +18,8 @@ use serde_json::json;
 use std::io::Write as _;
 use std::time::Duration;
 
-/// How long a token that is given is used, unless the provider refuses it before. Then another one is asked for.
+/// How long a token that is given is used, unless the provider refuses it before. Then another one
+/// is asked for.
 const GIVEN_LIFE: Duration = Duration::from_secs(24 * 3600);
 
 /// The most pages of a walk. They are more than an hour's calls, which `--wait` waits for.
@@ -28,9 +29,13 @@ pub(crate) fn run(arguments: &Fetch, output: &mut Output) -> Result<(), Failure>
     let connection = open(&arguments.connection)?;
     let given = arguments.token.as_deref().map(given_token).transpose()?;
     block_on(async {
-        let client = connection.client(ClientOptions::new().pacing(Pacing::Fail)).map_err(|error| failure(&error))?;
+        let client = connection
+            .client(ClientOptions::new().pacing(Pacing::Fail))
+            .map_err(|error| failure(&error))?;
         if let Some(token) = given {
-            client.tokens().adopt(token, SystemClock.now().saturating_add(GIVEN_LIFE));
+            client
+                .tokens()
+                .adopt(token, SystemClock.now().saturating_add(GIVEN_LIFE));
         }
         fetch(&client, arguments, output).await
     })
@@ -38,8 +43,12 @@ pub(crate) fn run(arguments: &Fetch, output: &mut Output) -> Result<(), Failure>
 
 fn given_token(given: &str) -> Result<AccessToken, Failure> {
     let token = given_secret(given, "an access token")?;
-    AccessToken::parse(&token)
-        .map_err(|error| Failure::unable(format_args!("--token: {error}"), "pass what bankrail token printed"))
+    AccessToken::parse(&token).map_err(|error| {
+        Failure::unable(
+            format_args!("--token: {error}"),
+            "pass what bankrail token printed",
+        )
+    })
 }
 
 async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Result<(), Failure> {
@@ -53,19 +62,34 @@ async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Resul
         number += 1;
         entries += page.entries().count();
         findings += page.received.findings.len() + page.document_findings.len();
-        progress::show(&format!("{}, {}", counted(number, "page", "pages"), counted(entries, "entry", "entries")));
+        progress::show(&format!(
+            "{}, {}",
+            counted(number, "page", "pages"),
+            counted(entries, "entry", "entries")
+        ));
         if arguments.json {
             let line = line(&page.received);
-            let line = if to.is_terminal() { shown(&line) } else { line.as_str().into() };
+            let line = if to.is_terminal() {
+                shown(&line)
+            } else {
+                line.as_str().into()
+            };
             writeln!(to, "{line}")?;
         } else if number == 1 {
             first = Some(page);
         } else {
             let merged = match &mut merged {
                 Some(merged) => merged,
-                None => merged.insert(Merged::new(WriteOptions::default().incomplete(true), true, &to)?),
+                None => merged.insert(Merged::new(
+                    WriteOptions::default().incomplete(true),
+                    true,
+                    &to,
+                )?),
             };
-            for StatementPage { document, received, .. } in first.take().into_iter().chain([page]) {
+            for StatementPage {
+                document, received, ..
+            } in first.take().into_iter().chain([page])
+            {
                 merged.page(document, &received.page)?;
             }
         }
@@ -81,12 +105,20 @@ async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Resul
         return merged.write(to);
     } else if let Some(page) = first {
         let xml = page.xml();
-        let xml = if to.is_terminal() { shown_lines(xml) } else { xml.into() };
+        let xml = if to.is_terminal() {
+            shown_lines(xml)
+        } else {
+            xml.into()
+        };
         to.write_all(xml.as_bytes())?;
         to.write_all(if xml.ends_with('\n') { b"" } else { b"\n" })?;
         to.finish()?;
     }
-    crate::log(format_args!("{} on {}", counted(entries, "entry", "entries"), counted(number, "page", "pages")));
+    crate::log(format_args!(
+        "{} on {}",
+        counted(entries, "entry", "entries"),
+        counted(number, "page", "pages")
+    ));
     Ok(())
 }
 
@@ -103,20 +135,31 @@ async fn next(pages: &mut Pages, wait: bool) -> Result<Option<StatementPage>, Fa
         };
         let Some(until) = error.retry_at().filter(|_| wait && is_limit(&error)) else {
             return Err(match statement_failure(&error) {
-                Failure::Refused(line) if is_limit(&error) => Failure::Refused(format!("{line}, or pass --wait")),
+                Failure::Refused(line) if is_limit(&error) => {
+                    Failure::Refused(format!("{line}, or pass --wait"))
+                }
                 failure => failure,
             });
         };
-        crate::log(format_args!("a limit is reached: waits until {}", instant(until)));
+        crate::log(format_args!(
+            "a limit is reached: waits until {}",
+            instant(until)
+        ));
         // A moment more, because clocks differ.
-        let pause = until.saturating_since(SystemClock.now()).saturating_add(Duration::from_millis(100));
+        let pause = until
+            .saturating_since(SystemClock.now())
+            .saturating_add(Duration::from_millis(100));
         tokio::time::sleep(pause).await;
     }
 }
 
 /// Whether waiting helps: the limit of statement calls, or that of token calls.
 fn is_limit(error: &StatementError) -> bool {
-    let kind = if let StatementError::Token(error) = error { error.kind() } else { error.kind() };
+    let kind = if let StatementError::Token(error) = error {
+        error.kind()
+    } else {
+        error.kind()
+    };
     ["held back", "too many calls"].contains(&kind)
 }
 
@@ -136,6 +179,9 @@ fn line(received: &ReceivedStatement) -> String {
         "cursor": cursor,
         "moreTransactionsAvailable": more,
     });
-    answer.as_object_mut().into_iter().for_each(|members| members.retain(|_, value| !value.is_null()));
+    answer
+        .as_object_mut()
+        .into_iter()
+        .for_each(|members| members.retain(|_, value| !value.is_null()));
     answer.to_string()
 }

@@ -24,8 +24,14 @@ pub(crate) fn run(arguments: &ToFile, output: &mut Output) -> Result<Outcome, Fa
     let mut to = Destination::open(arguments.output.as_deref(), output)?;
     let files = &arguments.files.files;
     let (title, heading) = match files.as_slice() {
-        [file] => (format!("Account report {}", crate::input::name(file)), "Account report".to_owned()),
-        _ => (format!("{} account reports", files.len()), format!("{} account reports", files.len())),
+        [file] => (
+            format!("Account report {}", crate::input::name(file)),
+            "Account report".to_owned(),
+        ),
+        _ => (
+            format!("{} account reports", files.len()),
+            format!("{} account reports", files.len()),
+        ),
     };
     write_view(&Begin { title, heading }, &mut to)?;
     let mut outcome = Outcome::Fine;
@@ -64,14 +70,27 @@ fn write_view(view: &impl Template, to: &mut impl Write) -> Result<(), Failure> 
 
 fn section(path: &str, to: &mut impl Write) -> Result<Outcome, Failure> {
     let mut source = Source::open(path, ReadOptions::default())?;
-    writeln!(to, "<section>\n<p class=\"file\">{}</p>", text(source.name()))?;
+    writeln!(
+        to,
+        "<section>\n<p class=\"file\">{}</p>",
+        text(source.name())
+    )?;
     if let Some(answer) = source.answer() {
         let (account, key) = (&answer.account_id, answer.request_key.to_string());
         let (account, key) = (text(account), text(&key));
-        writeln!(to, "<p>Answer about account {account}, request key {key}.</p>")?;
+        writeln!(
+            to,
+            "<p>Answer about account {account}, request key {key}.</p>"
+        )?;
         let findings: Vec<String> = answer.findings.iter().map(ToString::to_string).collect();
         if !findings.is_empty() {
-            write_view(&Findings { title: "Findings of the answer", findings }, to)?;
+            write_view(
+                &Findings {
+                    title: "Findings of the answer",
+                    findings,
+                },
+                to,
+            )?;
         }
     }
     let mut page = Page::default();
@@ -80,8 +99,10 @@ fn section(path: &str, to: &mut impl Write) -> Result<Outcome, Failure> {
     while let Some(read) = source.next().map_err(|error| source.failure(&error))? {
         // A finding of what stands around the entries may come with one of them.
         let entry = matches!(read.item, Ok(StreamItem::Entry(_)));
-        let (own, others): (Vec<Finding>, Vec<Finding>) =
-            read.findings.into_iter().partition(|finding| entry && finding.path.contains("/Ntry["));
+        let (own, others): (Vec<Finding>, Vec<Finding>) = read
+            .findings
+            .into_iter()
+            .partition(|finding| entry && finding.path.contains("/Ntry["));
         elsewhere.extend(others.iter().map(|finding| source.finding(finding)));
         match read.item {
             Ok(StreamItem::ReportStart(report)) => page.start(&source, &report, to)?,
@@ -94,10 +115,25 @@ fn section(path: &str, to: &mut impl Write) -> Result<Outcome, Failure> {
             Ok(_) => {}
         }
     }
-    elsewhere.extend(source.further().iter().map(|(name, count)| format!("{count} more of the kind {name}")));
+    elsewhere.extend(
+        source
+            .further()
+            .iter()
+            .map(|(name, count)| format!("{count} more of the kind {name}")),
+    );
     if !elsewhere.is_empty() {
-        write_view(&Findings { title: "Findings outside of entries", findings: elsewhere }, to)?;
+        write_view(
+            &Findings {
+                title: "Findings outside of entries",
+                findings: elsewhere,
+            },
+            to,
+        )?;
     }
     writeln!(to, "</section>")?;
-    Ok(if page.unread > 0 { Outcome::Findings } else { Outcome::Fine })
+    Ok(if page.unread > 0 {
+        Outcome::Findings
+    } else {
+        Outcome::Fine
+    })
 }

@@ -10,8 +10,8 @@ use crate::input;
 use crate::output::{Destination, Output};
 use crate::text::{counted, shown};
 use bankrail::camt052::{
-    Balance, BalanceCode, BalanceTypeCode, DateTime, DateTimePeriod, Document, Entry, ReadError, ReadErrorKind,
-    ReadOptions, Report, RunningSummary, StreamItem, WriteError, WriteOptions,
+    Balance, BalanceCode, BalanceTypeCode, DateTime, DateTimePeriod, Document, Entry, ReadError,
+    ReadErrorKind, ReadOptions, Report, RunningSummary, StreamItem, WriteError, WriteOptions,
 };
 use bankrail::statement::{EntryIdentity, EntryKey, ReceivedPage};
 use bankrail::values::HyphenatedUuid;
@@ -21,18 +21,23 @@ use time::{OffsetDateTime, UtcOffset};
 
 pub(crate) fn run(arguments: &Merge, output: &mut Output) -> Result<(), Failure> {
     let to = Destination::open(arguments.to.output.as_deref(), output)?;
-    let options = WriteOptions::default().indent(arguments.indent.then_some(2)).incomplete(true);
+    let options = WriteOptions::default()
+        .indent(arguments.indent.then_some(2))
+        .incomplete(true);
     let mut merged = Merged::new(options, arguments.pages, &to)?;
     for path in &arguments.to.files.files {
         merged.read(path)?;
     }
     if merged.more {
-        crate::log("the last answer says that more transactions follow: the document ends without them");
+        crate::log(
+            "the last answer says that more transactions follow: the document ends without them",
+        );
     }
     merged.write(to)
 }
 
-/// What has been read so far. In memory are the newest header, the balances, and of each entry its key.
+/// What has been read so far. In memory are the newest header, the balances, and of each entry its
+/// key.
 pub(super) struct Merged {
     pages: bool,
     newest: Option<Newest>,
@@ -77,7 +82,11 @@ struct Part {
 
 impl Merged {
     /// Nothing. With `pages`, all documents are the pages of one statement.
-    pub(super) fn new(options: WriteOptions, pages: bool, to: &Destination<'_>) -> Result<Self, Failure> {
+    pub(super) fn new(
+        options: WriteOptions,
+        pages: bool,
+        to: &Destination<'_>,
+    ) -> Result<Self, Failure> {
         Ok(Self {
             pages,
             newest: None,
@@ -112,10 +121,19 @@ impl Merged {
             match read.item.map_err(|error| refused(&error))? {
                 StreamItem::ReportStart(report) => {
                     let found = account_text(&report.account.id);
-                    if let Some(asked) = source.answer().map(|answer| &answer.account_id).filter(|id| **id != found) {
+                    if let Some(asked) = source
+                        .answer()
+                        .map(|answer| &answer.account_id)
+                        .filter(|id| **id != found)
+                    {
                         let name = &part.name;
-                        let what = format!("{name}: expected the account of the answer, {asked}, found {found}");
-                        return Err(Failure::refused(shown(&what), "repeat the call that was answered so"));
+                        let what = format!(
+                            "{name}: expected the account of the answer, {asked}, found {found}"
+                        );
+                        return Err(Failure::refused(
+                            shown(&what),
+                            "repeat the call that was answered so",
+                        ));
                     }
                     self.same_account(&part, &report)?;
                 }
@@ -128,7 +146,10 @@ impl Merged {
         findings += source.further().total();
         if findings > 0 {
             let found = counted(findings, "finding", "findings");
-            crate::log(format_args!("{}: {found}; bankrail statement check lists them", part.name));
+            crate::log(format_args!(
+                "{}: {found}; bankrail statement check lists them",
+                part.name
+            ));
         }
         if let Some(document) = document {
             self.end(part, document, source.answer().map(|answer| &answer.page));
@@ -137,7 +158,11 @@ impl Merged {
     }
 
     /// Adds a page that has been read whole.
-    pub(super) fn page(&mut self, mut document: Document, page: &ReceivedPage) -> Result<(), Failure> {
+    pub(super) fn page(
+        &mut self,
+        mut document: Document,
+        page: &ReceivedPage,
+    ) -> Result<(), Failure> {
         let mut part = self.begin(format!("page {}", self.documents + 1));
         for mut report in std::mem::take(&mut document.reports) {
             self.same_account(&part, &report)?;
@@ -157,27 +182,47 @@ impl Merged {
         if !self.pages && !self.more {
             self.first_page = self.documents;
         }
-        Part { name, report: None, created: None }
+        Part {
+            name,
+            report: None,
+            created: None,
+        }
     }
 
     /// Refuses a report of another account, or in another currency.
     fn same_account(&mut self, part: &Part, report: &Report) -> Result<(), Failure> {
-        let currency = report.account.currency.as_ref().map_or_else(String::new, |currency| format!(" in {currency}"));
+        let currency = report
+            .account
+            .currency
+            .as_ref()
+            .map_or_else(String::new, |currency| format!(" in {currency}"));
         let found = format!("{}{currency}", account_text(&report.account.id));
         let expected = self.account.get_or_insert_with(|| found.clone());
         if *expected == found {
             return Ok(());
         }
-        let what = format!("{}: expected the account {expected}, found {found}", part.name);
-        Err(Failure::refused(shown(&what), "merge the documents of each account by themselves"))
+        let what = format!(
+            "{}: expected the account {expected}, found {found}",
+            part.name
+        );
+        Err(Failure::refused(
+            shown(&what),
+            "merge the documents of each account by themselves",
+        ))
     }
 
-    /// Keeps an entry, unless as many of its key are kept as have been listed with it: on all pages of a statement, and
-    /// on one page if a reference names the same entry on each.
+    /// Keeps an entry, unless as many of its key are kept as have been listed with it: on all pages
+    /// of a statement, and on one page if a reference names the same entry on each.
     fn entry(&mut self, part: &Part, entry: Entry) -> Result<(), Failure> {
         let identity = EntryIdentity::of(&entry);
         let known = self.known.entry(identity.key).or_default();
-        if known.document < if identity.has_reference { self.documents } else { self.first_page } {
+        if known.document
+            < if identity.has_reference {
+                self.documents
+            } else {
+                self.first_page
+            }
+        {
             known.counted = 0;
         }
         known.document = self.documents;
@@ -196,13 +241,20 @@ impl Merged {
     fn report(&mut self, part: &mut Part, mut report: Report) {
         let at = instant(report.created_at.as_ref());
         part.created = part.created.max(at);
-        std::mem::take(&mut report.balances).into_iter().for_each(|balance| self.balance(balance, at));
+        std::mem::take(&mut report.balances)
+            .into_iter()
+            .for_each(|balance| self.balance(balance, at));
         part.report.get_or_insert(report);
     }
 
-    /// Keeps of each kind the newest balance, of opening balances the oldest, in the order of the documents.
+    /// Keeps of each kind the newest balance, of opening balances the oldest, in the order of the
+    /// documents.
     fn balance(&mut self, balance: Balance, at: Option<OffsetDateTime>) {
-        match self.balances.iter_mut().find(|(other, _)| other.kind == balance.kind) {
+        match self
+            .balances
+            .iter_mut()
+            .find(|(other, _)| other.kind == balance.kind)
+        {
             None => self.balances.push((balance, at)),
             Some(other) if is_opening(&balance) == (at < other.1) => *other = (balance, at),
             Some(_) => {}
@@ -211,7 +263,10 @@ impl Merged {
 
     /// Ends a document.
     fn end(&mut self, part: Part, mut document: Document, page: Option<&ReceivedPage>) {
-        self.more = matches!(page, Some(ReceivedPage::More { .. } | ReceivedPage::MoreWithoutCursor));
+        self.more = matches!(
+            page,
+            Some(ReceivedPage::More { .. } | ReceivedPage::MoreWithoutCursor)
+        );
         document.reports = part.report.into_iter().collect();
         let created = part.created;
         if let Some(newest) = &self.newest {
@@ -220,13 +275,24 @@ impl Merged {
                 return;
             }
         }
-        self.newest = Some(Newest { name: part.name, document, created });
+        self.newest = Some(Newest {
+            name: part.name,
+            document,
+            created,
+        });
     }
 
     /// Writes everything as one document, and says on standard error how much it is.
     pub(super) fn write(self, mut to: Destination<'_>) -> Result<(), Failure> {
-        let nothing = || Failure::refused("expected at least one report, found none", "name a document with a report");
-        let Newest { name, mut document, .. } = self.newest.ok_or_else(nothing)?;
+        let nothing = || {
+            Failure::refused(
+                "expected at least one report, found none",
+                "name a document with a report",
+            )
+        };
+        let Newest {
+            name, mut document, ..
+        } = self.newest.ok_or_else(nothing)?;
         let report = document.reports.first_mut().ok_or_else(nothing)?;
         let summary = self.summary.finish().ok_or_else(|| {
             Failure::refused(
@@ -237,7 +303,11 @@ impl Merged {
         report.id = HyphenatedUuid::random().to_simple().to_string().into();
         report.pagination = None;
         report.summary = Some(Box::new(summary));
-        report.balances = self.balances.into_iter().map(|(balance, _)| balance).collect();
+        report.balances = self
+            .balances
+            .into_iter()
+            .map(|(balance, _)| balance)
+            .collect();
         if self.periods_differ {
             report.period = None;
         }
@@ -248,7 +318,10 @@ impl Merged {
         let kept = counted(self.kept.count(), "entry", "entries");
         self.kept.write_within(&name, document, &mut to)?;
         to.finish()?;
-        crate::log(format_args!("{kept} written, {} left out as written before", self.left_out));
+        crate::log(format_args!(
+            "{kept} written, {} left out as written before",
+            self.left_out
+        ));
         Ok(())
     }
 }
@@ -257,7 +330,10 @@ impl Merged {
 fn unwritten(name: &str, error: WriteError) -> Failure {
     match error {
         WriteError::Io(error) => error.into(),
-        error => Failure::refused(format_args!("{name}: {}", causes(&error)), "mend this document"),
+        error => Failure::refused(
+            format_args!("{name}: {}", causes(&error)),
+            "mend this document",
+        ),
     }
 }
 
@@ -269,17 +345,25 @@ fn period(document: &Document) -> Option<&DateTimePeriod> {
 /// Says on standard error which entry is left out, and why.
 fn left_out(name: &str, entry: &Entry, by_reference: bool) {
     let amount = signed(entry.amount.value(), &entry.direction);
-    let reference = entry.references().find(|(kind, _)| by_reference && *kind == "AcctSvcrRef");
-    let why = reference.map_or("the same content".to_owned(), |(_, text)| format!("the reference {text}"));
+    let reference = entry
+        .references()
+        .find(|(kind, _)| by_reference && *kind == "AcctSvcrRef");
+    let why = reference.map_or("the same content".to_owned(), |(_, text)| {
+        format!("the reference {text}")
+    });
     let day = date(entry.booking_date.as_ref());
-    crate::log(format_args!("{name}: left out {amount} of {day}: {why} was there before"));
+    crate::log(format_args!(
+        "{name}: left out {amount} of {day}: {why} was there before"
+    ));
 }
 
 fn is_opening(balance: &Balance) -> bool {
     matches!(
         &balance.kind.code,
         BalanceTypeCode::Code(
-            BalanceCode::OpeningBooked | BalanceCode::OpeningAvailable | BalanceCode::PreviouslyClosedBooked
+            BalanceCode::OpeningBooked
+                | BalanceCode::OpeningAvailable
+                | BalanceCode::PreviouslyClosedBooked
         )
     )
 }

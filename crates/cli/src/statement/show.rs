@@ -33,7 +33,9 @@ fn show(path: &str, wide: bool, output: &mut Output) -> Result<Outcome, Failure>
     let (mut findings, mut more, mut outcome) = (Vec::new(), 0_usize, Outcome::Fine);
     if let Some(answer) = source.answer() {
         let (account, key) = (shown(&answer.account_id), answer.request_key);
-        output.line(format_args!("answer     account {account}, request key {key}"))?;
+        output.line(format_args!(
+            "answer     account {account}, request key {key}"
+        ))?;
         findings.extend(answer.findings.iter().map(ToString::to_string));
     }
     let mut table = Table::new(wide, output);
@@ -48,9 +50,22 @@ fn show(path: &str, wide: bool, output: &mut Output) -> Result<Outcome, Failure>
                 return Err(source.failure(&error));
             }
         };
-        let unread = read.item.as_ref().err().map(|error| format!("{}; the entry is not shown", source.error(error)));
-        for line in read.findings.iter().map(|finding| source.finding(finding)).chain(unread) {
-            if findings.len() < MOST_FINDINGS { findings.push(line) } else { more += 1 }
+        let unread = read
+            .item
+            .as_ref()
+            .err()
+            .map(|error| format!("{}; the entry is not shown", source.error(error)));
+        for line in read
+            .findings
+            .iter()
+            .map(|finding| source.finding(finding))
+            .chain(unread)
+        {
+            if findings.len() < MOST_FINDINGS {
+                findings.push(line)
+            } else {
+                more += 1
+            }
         }
         match read.item {
             Ok(StreamItem::ReportStart(report)) => {
@@ -61,7 +76,11 @@ fn show(path: &str, wide: bool, output: &mut Output) -> Result<Outcome, Failure>
             }
             Ok(StreamItem::Entry(entry)) => {
                 tally.add(&entry);
-                table.entry(&entry, running.as_mut().and_then(|running| running.after(&entry)), output)?;
+                table.entry(
+                    &entry,
+                    running.as_mut().and_then(|running| running.after(&entry)),
+                    output,
+                )?;
             }
             Ok(StreamItem::ReportEnd(_)) => {
                 table.finish(output)?;
@@ -75,12 +94,17 @@ fn show(path: &str, wide: bool, output: &mut Output) -> Result<Outcome, Failure>
     }
     more += usize::try_from(source.further().total()).unwrap_or(usize::MAX);
     if !findings.is_empty() {
-        output.line(output.paint(Style::Red, &counted(findings.len() + more, "finding", "findings")))?;
+        output.line(output.paint(
+            Style::Red,
+            &counted(findings.len() + more, "finding", "findings"),
+        ))?;
         for finding in &findings {
             output.line(format_args!("  {}", shown(finding)))?;
         }
         if more > 0 {
-            output.line(format_args!("  and {more} more: bankrail statement check lists them"))?;
+            output.line(format_args!(
+                "  and {more} more: bankrail statement check lists them"
+            ))?;
         }
     }
     Ok(outcome)
@@ -88,10 +112,21 @@ fn show(path: &str, wide: bool, output: &mut Output) -> Result<Outcome, Failure>
 
 fn head(source: &Source, report: &Report, output: &mut Output) -> Result<(), Failure> {
     let account = &report.account;
-    let name = account.name.as_ref().map_or_else(String::new, |name| format!(" ({name})"));
-    let currency = account.currency.as_ref().map_or_else(String::new, |currency| format!(" in {currency}"));
-    output.line(shown(&format!("account    {}{name}{currency}", account_text(&account.id))))?;
-    let message = source.header().map_or_else(String::new, |header| format!(" of message {}", header.message_id));
+    let name = account
+        .name
+        .as_ref()
+        .map_or_else(String::new, |name| format!(" ({name})"));
+    let currency = account
+        .currency
+        .as_ref()
+        .map_or_else(String::new, |currency| format!(" in {currency}"));
+    output.line(shown(&format!(
+        "account    {}{name}{currency}",
+        account_text(&account.id)
+    )))?;
+    let message = source.header().map_or_else(String::new, |header| {
+        format!(" of message {}", header.message_id)
+    });
     output.line(shown(&format!("report     {}{message}", report.id)))?;
     if let Some(created) = report.created_at.as_ref() {
         output.line(format_args!("created    {}", moment(created)))?;

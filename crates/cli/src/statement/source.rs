@@ -1,11 +1,13 @@
-//! A document, read piece by piece, whether it is XML or in the JSON answer of the statement endpoint.
+//! A document, read piece by piece, whether it is XML or in the JSON answer of the statement
+//! endpoint.
 
 use super::MOST_JSON;
 use crate::failure::{Failure, causes};
 use crate::input;
 use crate::text::shown;
 use bankrail::camt052::{
-    EntryReader, Finding, FurtherFindings, GroupHeader, Position, ReadError, ReadErrorKind, ReadOptions, StreamItem,
+    EntryReader, Finding, FurtherFindings, GroupHeader, Position, ReadError, ReadErrorKind,
+    ReadOptions, StreamItem,
 };
 use bankrail::statement::{ReceivedStatement, StatementReply};
 use std::io::{BufRead, Cursor};
@@ -28,7 +30,11 @@ impl Source {
     /// Opens a document.
     pub(crate) fn open(path: &str, options: ReadOptions) -> Result<Self, Failure> {
         let (xml, answer) = open(path)?;
-        Ok(Self { name: input::name(path).to_owned(), reader: EntryReader::new(xml, options), answer })
+        Ok(Self {
+            name: input::name(path).to_owned(),
+            reader: EntryReader::new(xml, options),
+            answer,
+        })
     }
 
     /// The name of the file for people.
@@ -59,24 +65,37 @@ impl Source {
             Err(error) if error.unread().is_some() => Err(Box::new(error)),
             Err(error) => return Err(Box::new(error)),
         };
-        Ok(Some(Read { item, findings: self.reader.take_findings() }))
+        Ok(Some(Read {
+            item,
+            findings: self.reader.take_findings(),
+        }))
     }
 
     /// `FILE:LINE:COLUMN`.
     pub(crate) fn place(&self, at: Position) -> String {
-        let inside = if self.answer.is_some() { " (payload)" } else { "" };
+        let inside = if self.answer.is_some() {
+            " (payload)"
+        } else {
+            ""
+        };
         format!("{}{inside}:{}:{}", self.name, at.line, at.column)
     }
 
     /// A finding in one line.
     pub(crate) fn finding(&self, finding: &Finding) -> String {
-        let place = finding.position.map_or_else(|| self.name.clone(), |at| self.place(at));
+        let place = finding
+            .position
+            .map_or_else(|| self.name.clone(), |at| self.place(at));
         format!("{place}: {}: {}", finding.path, finding.kind)
     }
 
     /// An error of reading in one line.
     pub(crate) fn error(&self, error: &ReadError) -> String {
-        let path = if error.path().is_empty() { "/" } else { error.path() };
+        let path = if error.path().is_empty() {
+            "/"
+        } else {
+            error.path()
+        };
         format!("{}: {path}: {}", self.place(error.position()), error.kind())
     }
 
@@ -87,7 +106,10 @@ impl Source {
             ReadErrorKind::Limit { .. } => {
                 Failure::refused(self.error(error), "no document of this kind is that large")
             }
-            _ => Failure::refused(self.error(error), "ask the sender for a camt.052.001.06 document"),
+            _ => Failure::refused(
+                self.error(error),
+                "ask the sender for a camt.052.001.06 document",
+            ),
         }
     }
 }
@@ -96,14 +118,18 @@ impl Source {
 fn open(path: &str) -> Result<(Box<dyn BufRead>, Option<ReceivedStatement>), Failure> {
     const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
     let mut source = input::open(path)?;
-    let begin = source.fill_buf().map_err(|error| input::unreadable(path, &error))?;
+    let begin = source
+        .fill_buf()
+        .map_err(|error| input::unreadable(path, &error))?;
     let begin = begin.strip_prefix(BYTE_ORDER_MARK).unwrap_or(begin);
     if begin.trim_ascii_start().first() != Some(&b'{') {
         return Ok((Box::new(source), None));
     }
     let body = input::read_rest(path, source, MOST_JSON)?;
     let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&body);
-    let refused = |what: String, next| Failure::refused(shown(&format!("{}: {what}", input::name(path))), next);
+    let refused = |what: String, next| {
+        Failure::refused(shown(&format!("{}: {what}", input::name(path))), next)
+    };
     match StatementReply::parse(200, body) {
         Ok(StatementReply::Statement(mut statement)) => {
             let xml = Cursor::new(std::mem::take(&mut statement.payload).into_bytes());
@@ -115,6 +141,9 @@ fn open(path: &str) -> Result<(Box<dyn BufRead>, Option<ReceivedStatement>), Fai
             let what = format!("expected a statement, found the error {code}: {title}");
             Err(refused(what, "repeat the call that was answered so"))
         }
-        Err(error) => Err(refused(causes(&error), "pass the whole body of a statement answer, or its XML")),
+        Err(error) => Err(refused(
+            causes(&error),
+            "pass the whole body of a statement answer, or its XML",
+        )),
     }
 }

@@ -4,7 +4,8 @@ use crate::text::counted;
 use bankrail::camt052::{Balance, CurrencyCode, Direction, Entry, EntryStatus, Report};
 use bankrail::values::Decimal;
 
-/// The currencies that totals are kept of. A document has one; this bounds the memory of a hostile one.
+/// The currencies that totals are kept of. A document has one; this bounds the memory of a hostile
+/// one.
 const MOST_CURRENCIES: usize = 32;
 
 /// Counts and sums of the entries of a report, for each currency.
@@ -28,25 +29,48 @@ struct Totals {
 impl Tally {
     pub(crate) fn add(&mut self, entry: &Entry) {
         let (currency, amount) = (entry.amount.currency(), entry.signed_amount());
-        let known = self.currencies.iter().any(|totals| totals.currency.as_ref() == currency);
+        let known = self
+            .currencies
+            .iter()
+            .any(|totals| totals.currency.as_ref() == currency);
         if !known && amount.is_some() && self.currencies.len() < MOST_CURRENCIES {
             let none = (0, Some(Decimal::ZERO));
-            self.currencies.push(Totals { currency: currency.cloned(), credits: none, debits: none });
+            self.currencies.push(Totals {
+                currency: currency.cloned(),
+                credits: none,
+                debits: none,
+            });
         }
-        let totals = self.currencies.iter_mut().find(|totals| totals.currency.as_ref() == currency);
+        let totals = self
+            .currencies
+            .iter_mut()
+            .find(|totals| totals.currency.as_ref() == currency);
         let (Some(totals), Some(amount)) = (totals, amount) else {
             self.uncounted += 1;
             return;
         };
-        let sum = if entry.direction == Direction::Debit { &mut totals.debits } else { &mut totals.credits };
+        let sum = if entry.direction == Direction::Debit {
+            &mut totals.debits
+        } else {
+            &mut totals.credits
+        };
         *sum = (sum.0 + 1, sum.1.and_then(|sum| sum.checked_add(amount)));
     }
 
     /// A line for each currency, and one for the entries that are in no sum.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let text = |sum: Option<Decimal>| sum.map_or_else(|| "too large".to_owned(), |sum| sum.to_string());
-        let line = |Totals { currency, credits, debits }: &Totals| {
-            let net = credits.1.zip(debits.1).and_then(|(credits, debits)| credits.checked_add(debits));
+        let text = |sum: Option<Decimal>| {
+            sum.map_or_else(|| "too large".to_owned(), |sum| sum.to_string())
+        };
+        let line = |Totals {
+                        currency,
+                        credits,
+                        debits,
+                    }: &Totals| {
+            let net = credits
+                .1
+                .zip(debits.1)
+                .and_then(|(credits, debits)| credits.checked_add(debits));
             format!(
                 "{}: {}; {}: {}; net {} {}",
                 counted(credits.0, "credit", "credits"),
@@ -58,13 +82,14 @@ impl Tally {
             )
         };
         let uncounted = (self.uncounted > 0).then(|| counted(self.uncounted, "entry", "entries"));
-        let uncounted = uncounted.map(|entries| format!("{entries} neither credit nor debit, not in the sums"));
+        let uncounted =
+            uncounted.map(|entries| format!("{entries} neither credit nor debit, not in the sums"));
         self.currencies.iter().map(line).chain(uncounted).collect()
     }
 }
 
-/// The balance after each entry: the opening balance and the booked entries so far. Without an opening balance, the sum
-/// of the booked entries.
+/// The balance after each entry: the opening balance and the booked entries so far. Without an
+/// opening balance, the sum of the booked entries.
 pub(crate) struct Running {
     sum: Option<Decimal>,
     currency: Option<CurrencyCode>,
@@ -89,15 +114,23 @@ impl Running {
 
     /// What the column is called.
     pub(crate) fn title(&self) -> &'static str {
-        if self.from_opening { "Balance" } else { "Sum so far" }
+        if self.from_opening {
+            "Balance"
+        } else {
+            "Sum so far"
+        }
     }
 
-    /// The balance after an entry; `None` from an entry on that is in another currency or of unknown direction.
+    /// The balance after an entry; `None` from an entry on that is in another currency or of
+    /// unknown direction.
     pub(crate) fn after(&mut self, entry: &Entry) -> Option<Decimal> {
         if entry.status == EntryStatus::Booked {
             let same = self.currency.is_none() || self.currency.as_ref() == entry.amount.currency();
             let amount = entry.signed_amount().filter(|_| same);
-            self.sum = self.sum.zip(amount).and_then(|(sum, amount)| sum.checked_add(amount));
+            self.sum = self
+                .sum
+                .zip(amount)
+                .and_then(|(sum, amount)| sum.checked_add(amount));
         }
         self.sum
     }

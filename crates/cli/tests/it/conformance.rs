@@ -32,11 +32,18 @@ struct World {
 
 impl World {
     fn new(options: ProviderOptions) -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
         let folder = Folder::new();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
-        let base_url = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+        let base_url = format!(
+            "https://localhost:{}",
+            listener.local_addr().unwrap().port()
+        );
         let store = MemoryStore::new();
         let provider = Provider::new(
             Arc::new(directory()),
@@ -51,12 +58,21 @@ impl World {
         let router = provider.unwrap().router();
         runtime.spawn(async move {
             let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-            serve::Server::new(listener, tls, router, Default::default()).run(std::future::pending()).await;
+            serve::Server::new(listener, tls, router, Default::default())
+                .run(std::future::pending())
+                .await;
         });
         folder.file("ca.pem", certificate);
         for (number, customer) in CUSTOMERS.iter().enumerate() {
-            folder.file(&format!("{customer}.pem"), KEYS[number].to_pkcs8_pem().as_bytes());
-            let accounts: Vec<String> = ACCOUNTS.iter().filter(|one| one.0 == number).map(|one| one.1.into()).collect();
+            folder.file(
+                &format!("{customer}.pem"),
+                KEYS[number].to_pkcs8_pem().as_bytes(),
+            );
+            let accounts: Vec<String> = ACCOUNTS
+                .iter()
+                .filter(|one| one.0 == number)
+                .map(|one| one.1.into())
+                .collect();
             let scopes = [names::STATEMENT_READ, names::MANDATE_READ];
             folder.file(
                 &format!("{customer}.toml"),
@@ -67,19 +83,31 @@ impl World {
                 ),
             );
         }
-        Self { folder, _runtime: runtime }
+        Self {
+            folder,
+            _runtime: runtime,
+        }
     }
 
     fn judge(&self, arguments: &[&str]) -> Run {
-        let [first, second] = CUSTOMERS.map(|customer| text(&self.folder.path(&format!("{customer}.toml"))));
-        let own = ["conformance", "provider", "--connection", &first, "--second-connection", &second];
+        let [first, second] =
+            CUSTOMERS.map(|customer| text(&self.folder.path(&format!("{customer}.toml"))));
+        let own = [
+            "conformance",
+            "provider",
+            "--connection",
+            &first,
+            "--second-connection",
+            &second,
+        ];
         run(own.iter().chain(arguments))
     }
 
     /// The rows, and the status that the judge ended with.
     fn rows(&self, arguments: &[&str]) -> (i32, Vec<Value>) {
         let run = self.judge(&[arguments, &["--json"]].concat());
-        let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{}{}", run.out, run.err));
+        let report: Value =
+            serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{}{}", run.out, run.err));
         (run.status, report["rows"].as_array().unwrap().clone())
     }
 }
@@ -97,10 +125,15 @@ const ACCOUNTS: [(usize, &str, &str); 6] = [
 fn directory() -> FakeDirectory {
     let directory = FakeDirectory::new();
     for (customer, key) in CUSTOMERS.iter().zip(&*KEYS) {
-        let scopes = format!("{} {}", names::STATEMENT_READ, names::MANDATE_READ).parse().unwrap();
+        let scopes = format!("{} {}", names::STATEMENT_READ, names::MANDATE_READ)
+            .parse()
+            .unwrap();
         let keys = KeySet::new([key.verifying_key()]).unwrap();
         let api_key = ApiKeyHash::of(format!("the key of {customer}").as_bytes());
-        directory.insert(api_key, Customer::new(customer.parse().unwrap(), keys, scopes));
+        directory.insert(
+            api_key,
+            Customer::new(customer.parse().unwrap(), keys, scopes),
+        );
     }
     directory
 }
@@ -111,13 +144,21 @@ fn ledger() -> FakeLedger {
     for (owner, account, currency) in ACCOUNTS {
         let facts = RegisteredAccount::new(Currency::parse(currency).unwrap());
         let is_virtual = account.starts_with("999042");
-        let facts = if is_virtual { facts.with_virtual_accounts() } else { facts };
+        let facts = if is_virtual {
+            facts.with_virtual_accounts()
+        } else {
+            facts
+        };
         let id = AccountId::parse(account).unwrap();
         ledger.open(&CUSTOMERS[owner].parse().unwrap(), &id, facts);
         ledger.set_opening_balance(&id, 1000.into());
         let bookings = match currency {
             "SGD" => vec![],
-            "VND" => vec![Booking::new("250000 VND").party("Jarrah").narrative("tiền thuê")],
+            "VND" => vec![
+                Booking::new("250000 VND")
+                    .party("Jarrah")
+                    .narrative("tiền thuê"),
+            ],
             _ if is_virtual => {
                 vec![
                     Booking::new("12.50 AUD")
@@ -127,10 +168,20 @@ fn ledger() -> FakeLedger {
                 ]
             }
             currency => vec![
-                Booking::new(&format!("1250.00 {currency}")).party("Jarrah & Sons").narrative("invoice 2041 👩‍👩‍👧"),
-                Booking::new(&format!("-89.95 {currency}")).party("Wattle").narrative("meter 77"),
-                Booking::new(&format!("-15.00 {currency}")).ordinary().narrative("fee").without_reference(),
-                Booking::new(&format!("-15.00 {currency}")).ordinary().narrative("fee").without_reference(),
+                Booking::new(&format!("1250.00 {currency}"))
+                    .party("Jarrah & Sons")
+                    .narrative("invoice 2041 👩‍👩‍👧"),
+                Booking::new(&format!("-89.95 {currency}"))
+                    .party("Wattle")
+                    .narrative("meter 77"),
+                Booking::new(&format!("-15.00 {currency}"))
+                    .ordinary()
+                    .narrative("fee")
+                    .without_reference(),
+                Booking::new(&format!("-15.00 {currency}"))
+                    .ordinary()
+                    .narrative("fee")
+                    .without_reference(),
             ],
         };
         for booking in bookings {
@@ -151,12 +202,15 @@ fn unlimited() -> ProviderOptions {
 }
 
 fn with_verdict<'a>(rows: &'a [Value], verdict: &str) -> Vec<&'a str> {
-    rows.iter().filter(|row| row["verdict"] == verdict).map(|row| row["id"].as_str().unwrap()).collect()
+    rows.iter()
+        .filter(|row| row["verdict"] == verdict)
+        .map(|row| row["id"].as_str().unwrap())
+        .collect()
 }
 
 const UNSEEN: [&str; 19] = [
-    "S6.24", "S6.25", "S6.25", "S6.29", "S6.33", "S19.11", "S19.15", "S19.17", "S19.25", "S24.5", "S24.6", "S24.7",
-    "S25.3", "S25.4", "S25.16", "S25.19", "S25.26", "S25.27", "S25.28",
+    "S6.24", "S6.25", "S6.25", "S6.29", "S6.33", "S19.11", "S19.15", "S19.17", "S19.25", "S24.5",
+    "S24.6", "S24.7", "S25.3", "S25.4", "S25.16", "S25.19", "S25.26", "S25.27", "S25.28",
 ];
 
 #[test]
@@ -166,9 +220,12 @@ fn our_own_provider_passes_every_row() {
     assert_eq!(status, 0, "{rows:#?}");
     assert_eq!(with_verdict(&rows, "failed"), [""; 0]);
     assert_eq!(with_verdict(&rows, "not run"), [""; 0]);
-    // Limits and bookings were not asked for, the customer has no account in some currencies and none that begins with
-    // a zero, no entry has a second reference. The first token may have ended.
-    let unseen = with_verdict(&rows, "not seen").into_iter().filter(|id| *id != "S22.6");
+    // Limits and bookings were not asked for, the customer has no account in some currencies and
+    // none that begins with a zero, no entry has a second reference. The first token may have
+    // ended.
+    let unseen = with_verdict(&rows, "not seen")
+        .into_iter()
+        .filter(|id| *id != "S22.6");
     assert_eq!(unseen.collect::<Vec<_>>(), UNSEEN);
     assert_eq!(with_verdict(&rows, "noted"), [""; 0]);
     assert!(rows.len() > 90, "{}", rows.len());
@@ -186,7 +243,9 @@ fn the_calls_stay_within_the_limits_of_the_specification() {
     }
     assert_eq!(with_verdict(&rows, "failed"), [""; 0]);
     let passed = with_verdict(&rows, "passed");
-    for id in ["S7.1", "S8.13", "S8.15", "S20.17", "S20.18", "S19.11", "S4.15", "S6.20", "S24.1"] {
+    for id in [
+        "S7.1", "S8.13", "S8.15", "S20.17", "S20.18", "S19.11", "S4.15", "S6.20", "S24.1",
+    ] {
         assert!(passed.contains(&id), "{id} is not among {passed:?}");
     }
 }
@@ -194,15 +253,27 @@ fn the_calls_stay_within_the_limits_of_the_specification() {
 #[test]
 fn what_the_budget_did_not_last_for_is_judged_by_a_later_run() {
     let world = World::new(unlimited());
-    let first = world.judge(&["--json", "--only", "S8", "--budget", "tokens=6,tokens-per-second=1000"]);
+    let first = world.judge(&[
+        "--json",
+        "--only",
+        "S8",
+        "--budget",
+        "tokens=6,tokens-per-second=1000",
+    ]);
     assert_eq!(first.status, 3, "{}{}", first.out, first.err);
-    assert!(first.err.contains("--rest-of") && first.err.lines().count() == 1, "{}", first.err);
+    assert!(
+        first.err.contains("--rest-of") && first.err.lines().count() == 1,
+        "{}",
+        first.err
+    );
     let report: Value = serde_json::from_str(&first.out).unwrap();
     let not_run = with_verdict(report["rows"].as_array().unwrap(), "not run");
     let file = world.folder.file("first.json", &first.out);
     let (status, rows) = world.rows(&["--rest-of", &file, "--budget", ALL]);
     assert_eq!((status, with_verdict(&rows, "passed")), (0, not_run));
-    let all = world.folder.file("all.json", serde_json::json!({ "rows": rows }).to_string());
+    let all = world
+        .folder
+        .file("all.json", serde_json::json!({ "rows": rows }).to_string());
     let line = world.judge(&["--rest-of", &all]).failed(2);
     assert!(line.contains("nothing is left to judge"), "{line}");
 }
@@ -212,10 +283,25 @@ fn calls_are_kept_back_only_for_rows_that_are_asked_for() {
     let world = World::new(unlimited());
     // The account in VND is the fourth.
     let (status, rows) = world.rows(&["--only", "S19.26", "--budget", "statements=5"]);
-    assert_eq!((status, with_verdict(&rows, "passed")), (0, vec!["S19.26"]), "{rows:#?}");
+    assert_eq!(
+        (status, with_verdict(&rows, "passed")),
+        (0, vec!["S19.26"]),
+        "{rows:#?}"
+    );
     // With one row that needs a call, one account fewer is asked.
-    let (status, rows) = world.rows(&["--only", "S19.26", "--only", "S19.17", "--budget", "statements=5"]);
-    assert_eq!((status, with_verdict(&rows, "passed")), (0, vec!["S19.17", "S19.26"]), "{rows:#?}");
+    let (status, rows) = world.rows(&[
+        "--only",
+        "S19.26",
+        "--only",
+        "S19.17",
+        "--budget",
+        "statements=5",
+    ]);
+    assert_eq!(
+        (status, with_verdict(&rows, "passed")),
+        (0, vec!["S19.17", "S19.26"]),
+        "{rows:#?}"
+    );
 }
 
 #[test]
@@ -225,7 +311,10 @@ fn a_judgement_of_nothing_ends_with_2() {
     let rest = world.folder.file("rest.json", rest);
     for arguments in [["--only", "S99"], ["--rest-of", &rest]] {
         let line = world.judge(&arguments).failed(2);
-        assert!(line.contains("expected rows to judge, found none; correct --only or --rest-of"), "{line}");
+        assert!(
+            line.contains("expected rows to judge, found none; correct --only or --rest-of"),
+            "{line}"
+        );
     }
 }
 
@@ -233,33 +322,64 @@ fn a_judgement_of_nothing_ends_with_2() {
 fn limits_are_met_when_they_are_asked_for() {
     let world = World::new(ProviderOptions::new());
     let budget = "tokens=3,statements=3,tokens-per-second=1000";
-    let (status, rows) = world.rows(&["--limits", "--only", "S24", "--budget", budget, "--allow-not-run"]);
+    let (status, rows) = world.rows(&[
+        "--limits",
+        "--only",
+        "S24",
+        "--budget",
+        budget,
+        "--allow-not-run",
+    ]);
     assert_eq!(status, 0, "{rows:#?}");
-    assert_eq!(with_verdict(&rows, "passed"), ["S24.1", "S24.5", "S24.6", "S24.7", "S24.9"]);
+    assert_eq!(
+        with_verdict(&rows, "passed"),
+        ["S24.1", "S24.5", "S24.6", "S24.7", "S24.9"]
+    );
 }
 
 #[test]
 fn the_table_names_the_heading_and_says_no_secret() {
     let world = World::new(unlimited());
     let junit = world.folder.path("junit.xml");
-    let arguments = ["--budget", ALL, "--only", "S7", "--only", "S8.15", "--junit", &text(&junit)];
+    let arguments = [
+        "--budget",
+        ALL,
+        "--only",
+        "S7",
+        "--only",
+        "S8.15",
+        "--junit",
+        &text(&junit),
+    ];
     let run = world.judge(&arguments);
     let (out, err) = (run.out.clone(), run.err.clone());
     run.fine();
     assert_eq!(err, "");
-    for line in
-        ["Access token response", "  S7.6   passed   access_token is a hyphenated GUID", "provider https://localhost:"]
-    {
-        assert!(out.lines().any(|found| found.starts_with(line)), "{line:?} is not in\n{out}");
+    for line in [
+        "Access token response",
+        "  S7.6   passed   access_token is a hyphenated GUID",
+        "provider https://localhost:",
+    ] {
+        assert!(
+            out.lines().any(|found| found.starts_with(line)),
+            "{line:?} is not in\n{out}"
+        );
     }
     for secret in ["the key of", "999001400100101", "FIRSTCUSTOMER", "PRIVATE"] {
         assert!(!out.contains(secret), "{out}");
     }
     let xml = std::fs::read_to_string(junit).unwrap();
     let document = roxmltree::Document::parse(&xml).unwrap();
-    let cases = document.descendants().filter(|node| node.has_tag_name("testcase"));
-    assert_eq!(cases.count(), out.lines().filter(|line| line.starts_with("  S")).count());
-    let alone = world.judge(&["--budget", ALL, "--only", "S20.13", "--junit", "-"]).fine();
+    let cases = document
+        .descendants()
+        .filter(|node| node.has_tag_name("testcase"));
+    assert_eq!(
+        cases.count(),
+        out.lines().filter(|line| line.starts_with("  S")).count()
+    );
+    let alone = world
+        .judge(&["--budget", ALL, "--only", "S20.13", "--junit", "-"])
+        .fine();
     roxmltree::Document::parse(&alone).unwrap();
 }
 
@@ -268,7 +388,11 @@ fn a_customer_that_the_provider_does_not_know_fails_the_first_row() {
     let world = World::new(unlimited());
     let run = world.judge(&["--api-key", "another", "--only", "S20.13", "--budget", ALL]);
     assert_eq!(run.status, 1, "{}{}", run.out, run.err);
-    assert!(run.out.contains("S20.13 FAILED") && run.out.contains("expected 200, found 401"), "{}", run.out);
+    assert!(
+        run.out.contains("S20.13 FAILED") && run.out.contains("expected 200, found 401"),
+        "{}",
+        run.out
+    );
 }
 
 #[test]
@@ -278,20 +402,41 @@ fn arguments_that_lead_nowhere_end_with_2() {
     let judge = |arguments: &[&str]| run([&["conformance", "provider"], arguments].concat());
     // Nobody is there.
     let line = judge(&["https://localhost:1", "--connection", &first]).failed(2);
-    assert!(line.contains("https://localhost:1/v1.0/auth") && line.contains("check the address"), "{line}");
-    for url in ["http://localhost:1", "https://user:password@localhost:1", "localhost"] {
+    assert!(
+        line.contains("https://localhost:1/v1.0/auth") && line.contains("check the address"),
+        "{line}"
+    );
+    for url in [
+        "http://localhost:1",
+        "https://user:password@localhost:1",
+        "localhost",
+    ] {
         let line = judge(&[url, "--connection", &first]).failed(2);
-        assert!(line.contains("expected an address that begins with https://") && !line.contains(url), "{line}");
+        assert!(
+            line.contains("expected an address that begins with https://") && !line.contains(url),
+            "{line}"
+        );
     }
     let line = judge(&["https://localhost:1"]).failed(2);
-    assert!(line.contains("expected an account, found none; --account"), "{line}");
+    assert!(
+        line.contains("expected an account, found none; --account"),
+        "{line}"
+    );
     let line = judge(&["--account", "1"]).failed(2);
     assert!(line.contains("expected an address, found none"), "{line}");
     // Without the authority, the certificate is nobody's.
-    let other =
-        world.folder.file("other.pem", rcgen::generate_simple_self_signed(["x".to_owned()]).unwrap().cert.pem());
+    let other = world.folder.file(
+        "other.pem",
+        rcgen::generate_simple_self_signed(["x".to_owned()])
+            .unwrap()
+            .cert
+            .pem(),
+    );
     let line = judge(&["--connection", &first, "--roots", &other]).failed(2);
-    assert!(line.contains("certificate") && line.contains("--roots"), "{line}");
+    assert!(
+        line.contains("certificate") && line.contains("--roots"),
+        "{line}"
+    );
     for arguments in [["--budget", "calls=1"], ["--only", "8.15"]] {
         let run = judge(&arguments);
         assert_eq!((run.status, run.out.as_str()), (2, ""), "{}", run.err);

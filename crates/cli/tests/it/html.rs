@@ -37,7 +37,11 @@ fn parse(page: &str) -> (Vec<String>, String) {
 
 fn page_of(texts: [&str; 6]) -> String {
     let entries = texts.map(|text| {
-        entry("1.00").debtor(text).narrative(text).end_to_end_id(text.get(..6).unwrap()).reference("kind", "x")
+        entry("1.00")
+            .debtor(text)
+            .narrative(text)
+            .end_to_end_id(text.get(..6).unwrap())
+            .reference("kind", "x")
     });
     // A finding quotes the document, too.
     let document = xml(entries).replacen("<Sts>BOOK</Sts>", "<Sts>&lt;img src=x&gt;</Sts>", 1);
@@ -52,8 +56,16 @@ fn no_element_and_no_attribute_comes_from_the_document() {
     for text in &HOSTILE[..5] {
         assert!(texts.contains(text), "{text}");
     }
-    let loads = [" src", " href", " on", " style", " action", "iframe", "link ", "object", "comment", "img", "svg"];
-    assert!(!elements.iter().any(|element| loads.iter().any(|load| element.contains(load))), "{elements:?}");
+    let loads = [
+        " src", " href", " on", " style", " action", "iframe", "link ", "object", "comment", "img",
+        "svg",
+    ];
+    assert!(
+        !elements
+            .iter()
+            .any(|element| loads.iter().any(|load| element.contains(load))),
+        "{elements:?}"
+    );
 }
 
 #[test]
@@ -61,7 +73,12 @@ fn names_of_files_are_texts_too() {
     let folder = Folder::new();
     let file = folder.file("<img src=x onerror=alert(1)>.xml", three());
     let page = run(["statement", "html", &file]).fine();
-    assert!(!parse(&page).0.iter().any(|element| element.starts_with("img")));
+    assert!(
+        !parse(&page)
+            .0
+            .iter()
+            .any(|element| element.starts_with("img"))
+    );
     assert!(page.contains("&lt;img src=x"));
 }
 
@@ -88,7 +105,9 @@ fn the_policy_allows_the_pages_own_script_and_style_only() {
 
 #[test]
 fn balances_entries_sums_and_findings_are_in_the_page() {
-    let wrong = three().replacen("<Sts>BOOK", "<Sts>DONE", 1).replace("<NbOfNtries>3", "<NbOfNtries>4");
+    let wrong = three()
+        .replacen("<Sts>BOOK", "<Sts>DONE", 1)
+        .replace("<NbOfNtries>3", "<NbOfNtries>4");
     let page = run_with(["statement", "html", "-"], answer(&wrong, false).as_bytes()).fine();
     for expected in [
         "+1,245,500.00 AUD",
@@ -104,21 +123,37 @@ fn balances_entries_sums_and_findings_are_in_the_page() {
     ] {
         assert!(page.contains(expected), "{expected}\n{page}");
     }
-    let row = page.lines().find(|line| line.contains("JANE CITIZEN")).unwrap();
-    assert!(row.starts_with("<tr class=\"e found\"") && row.contains("Ntry[1]/Sts: expected one of"), "{row}");
-    let other = page.lines().find(|line| line.contains("Power &amp; Light")).unwrap();
+    let row = page
+        .lines()
+        .find(|line| line.contains("JANE CITIZEN"))
+        .unwrap();
+    assert!(
+        row.starts_with("<tr class=\"e found\"") && row.contains("Ntry[1]/Sts: expected one of"),
+        "{row}"
+    );
+    let other = page
+        .lines()
+        .find(|line| line.contains("Power &amp; Light"))
+        .unwrap();
     assert!(other.starts_with("<tr class=\"e\""), "{other}");
 }
 
 #[test]
 fn a_page_is_written_whole_or_not_at_all() {
     let folder = Folder::new();
-    let (good, bad) = (folder.file("good.xml", three()), folder.file("bad.xml", "<Document>"));
+    let (good, bad) = (
+        folder.file("good.xml", three()),
+        folder.file("bad.xml", "<Document>"),
+    );
     let to = crate::text(&folder.path("page.html"));
     run(["statement", "html", &good, "-o", &to]).fine();
     let page = std::fs::read_to_string(&to).unwrap();
     assert!(page.ends_with("</html>\n"));
     run(["statement", "html", &good, &bad, "-o", &to]).failed(1);
     assert_eq!(std::fs::read_to_string(&to).unwrap(), page);
-    assert_eq!(std::fs::read_dir(folder.path("")).unwrap().count(), 3, "nothing else is left");
+    assert_eq!(
+        std::fs::read_dir(folder.path("")).unwrap().count(),
+        3,
+        "nothing else is left"
+    );
 }

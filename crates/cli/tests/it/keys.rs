@@ -26,7 +26,10 @@ fn private_keys_are_made_for_their_owner_alone_and_never_overwritten() {
     let read = || fs::read_to_string(format!("{keys}/signing.pem")).unwrap();
     let before = read();
     let line = run(["keys", "generate", &keys]).failed(2);
-    assert!(line.contains("exists, and nothing was written") && line.contains("--force"), "{line}");
+    assert!(
+        line.contains("exists, and nothing was written") && line.contains("--force"),
+        "{line}"
+    );
     assert_eq!(read(), before);
     // One file of the set is enough to refuse the whole set.
     fs::remove_file(format!("{keys}/signing.pem")).unwrap();
@@ -34,30 +37,53 @@ fn private_keys_are_made_for_their_owner_alone_and_never_overwritten() {
     assert!(fs::metadata(format!("{keys}/signing.pem")).is_err());
     run(["keys", "generate", "--force", "--only", "signing", &keys]).fine();
     assert_ne!(read(), before);
-    assert_eq!(fs::read_dir(&keys).unwrap().count(), 5, "nothing else is left");
+    assert_eq!(
+        fs::read_dir(&keys).unwrap().count(),
+        5,
+        "nothing else is left"
+    );
 }
 
 #[test]
 fn every_spelling_of_a_key_has_the_same_thumbprint() {
     let folder = Folder::new();
     let keys = generate(&folder);
-    let (private, public) = (format!("{keys}/signing.pem"), format!("{keys}/signing.pub.pem"));
+    let (private, public) = (
+        format!("{keys}/signing.pem"),
+        format!("{keys}/signing.pub.pem"),
+    );
     let thumbprint = run(["keys", "thumbprint", &private]).fine();
     assert_eq!(thumbprint.trim_end().len(), 43);
     for format in ["pem", "der", "pkcs1-pem", "pkcs1-der", "jwk"] {
         for half in [None, Some("--public")] {
             let to = text(&folder.path(&format!("{format}{}", half.is_some())));
-            let arguments = ["keys", "convert", &private, "--to", format, "--use", "sign", "-o", &to];
+            let arguments = [
+                "keys", "convert", &private, "--to", format, "--use", "sign", "-o", &to,
+            ];
             run(arguments.into_iter().chain(half)).fine();
-            assert_eq!(run(["keys", "thumbprint", &to]).fine(), thumbprint, "{format}");
+            assert_eq!(
+                run(["keys", "thumbprint", &to]).fine(),
+                thumbprint,
+                "{format}"
+            );
             #[cfg(unix)]
             assert!(half.is_some() || mode(&to) == 0o600, "{format}");
             let shown = run(["keys", "show", &to]).fine();
-            assert!(shown.contains(if half.is_some() { "public key" } else { "private key" }), "{shown}");
+            assert!(
+                shown.contains(if half.is_some() {
+                    "public key"
+                } else {
+                    "private key"
+                }),
+                "{shown}"
+            );
             assert!(shown.contains(thumbprint.trim_end()), "{shown}");
         }
     }
-    assert_eq!(run(["keys", "convert", &public, "--to", "pem"]).fine(), fs::read_to_string(&public).unwrap());
+    assert_eq!(
+        run(["keys", "convert", &public, "--to", "pem"]).fine(),
+        fs::read_to_string(&public).unwrap()
+    );
 }
 
 #[test]
@@ -75,19 +101,36 @@ fn a_private_key_is_printed_only_when_asked_for() {
     assert!(line.contains("exists"), "{line}");
     let secret = fs::read_to_string(&private).unwrap();
     let shown = run(["keys", "show", &private]).fine();
-    assert!(secret.lines().skip(1).all(|line| line.starts_with("---") || !shown.contains(line)), "{shown}");
+    assert!(
+        secret
+            .lines()
+            .skip(1)
+            .all(|line| line.starts_with("---") || !shown.contains(line)),
+        "{shown}"
+    );
 }
 
 #[test]
 fn a_set_has_the_public_halves_with_use_and_name() {
     let folder = Folder::new();
     let keys = generate(&folder);
-    let (sign, encrypt) = (format!("{keys}/signing.pem"), format!("{keys}/decryption.pem"));
+    let (sign, encrypt) = (
+        format!("{keys}/signing.pem"),
+        format!("{keys}/decryption.pem"),
+    );
     let set = run(["keys", "jwks", "--sign", &sign, "--encrypt", &encrypt]).fine();
-    assert_eq!(set, fs::read_to_string(format!("{keys}/jwks.json")).unwrap());
+    assert_eq!(
+        set,
+        fs::read_to_string(format!("{keys}/jwks.json")).unwrap()
+    );
     let json: serde_json::Value = serde_json::from_str(&set).unwrap();
     let keys = json["keys"].as_array().unwrap();
-    assert_eq!(keys.iter().map(|key| key["use"].as_str().unwrap()).collect::<Vec<_>>(), ["sig", "enc"]);
+    assert_eq!(
+        keys.iter()
+            .map(|key| key["use"].as_str().unwrap())
+            .collect::<Vec<_>>(),
+        ["sig", "enc"]
+    );
     for key in keys {
         assert!(key["kid"].is_string());
         for secret in ["d", "p", "q", "dp", "dq", "qi"] {
@@ -96,15 +139,27 @@ fn a_set_has_the_public_halves_with_use_and_name() {
     }
     let line = run(["keys", "jwks", "--sign", &sign, "--sign", &sign]).failed(1);
     assert!(line.contains("found") && line.contains("again"), "{line}");
-    assert!(run_with(["keys", "show", "-"], set.as_bytes()).fine().contains("JWK set of 2 usable keys"));
+    assert!(
+        run_with(["keys", "show", "-"], set.as_bytes())
+            .fine()
+            .contains("JWK set of 2 usable keys")
+    );
 }
 
 #[test]
 fn what_is_no_key_is_refused_by_name() {
     let folder = Folder::new();
-    for text in ["", "{}", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "hello"] {
+    for text in [
+        "",
+        "{}",
+        "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+        "hello",
+    ] {
         let line = run(["keys", "show", &folder.file("key", text)]).failed(1);
-        assert!(line.contains("/key: ") && line.contains("; pass an RSA key"), "{line}");
+        assert!(
+            line.contains("/key: ") && line.contains("; pass an RSA key"),
+            "{line}"
+        );
     }
 }
 
@@ -113,7 +168,11 @@ fn a_key_of_a_length_that_nothing_takes_is_a_finding() {
     let folder = Folder::new();
     let found = run(["keys", "show", &folder.file("short.pem", SHORT)]);
     assert_eq!(found.status, 1);
-    assert!(found.out.contains("1024, refused: expected 2048 or 4096"), "{}", found.out);
+    assert!(
+        found.out.contains("1024, refused: expected 2048 or 4096"),
+        "{}",
+        found.out
+    );
 }
 
 /// A public key of 1024 bits.

@@ -5,7 +5,8 @@ use crate::{Folder, command};
 use std::io::Read as _;
 use std::process::{Child, Stdio};
 
-/// Waits for a program that prints what it reads, and returns how much memory it has held at most, in KiB.
+/// Waits for a program that prints what it reads, and returns how much memory it has held at most,
+/// in KiB.
 fn peak(mut child: Child) -> (u64, usize) {
     let (mut most, mut rows) = (0, 0);
     let mut stdout = child.stdout.take().unwrap();
@@ -38,23 +39,37 @@ fn a_hundred_thousand_entries_take_the_memory_of_a_few() {
                 .servicer_reference(&format!("R{number}"))
         });
         // Each entry has a finding, so that there is output while it is read.
-        folder.file(&format!("{count}.xml"), xml(entries).replace("<Sts>BOOK", "<Sts>DONE"))
+        folder.file(
+            &format!("{count}.xml"),
+            xml(entries).replace("<Sts>BOOK", "<Sts>DONE"),
+        )
     };
     let (few, many) = (of(1_000), of(100_000));
     assert!(std::fs::metadata(&many).unwrap().len() > 50_000_000);
     let held = |arguments: &[&str]| {
         let mut program = command();
-        program.arg("statement").args(arguments).stdout(Stdio::piped()).stderr(Stdio::null());
+        program
+            .arg("statement")
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         peak(program.spawn().unwrap())
     };
     for name in ["check", "csv"] {
         let ((small, _), (large, rows)) = (held(&[name, &few]), held(&[name, &many]));
         eprintln!("{name}: {small} KiB for 1,000 entries, {large} KiB for 100,000");
         assert!(rows >= 100_000, "{rows}");
-        assert!(large < small + 8 * 1024, "{name}: {small} KiB, then {large} KiB");
+        assert!(
+            large < small + 8 * 1024,
+            "{name}: {small} KiB, then {large} KiB"
+        );
     }
-    // The second file has no other entries. A key of each is kept in memory, and its text in a file.
+    // The second file has no other entries. A key of each is kept in memory, and its text in a
+    // file.
     let ((small, _), (large, _)) = (held(&["merge", &few, &few]), held(&["merge", &many, &many]));
     eprintln!("merge: {small} KiB for 1,000 entries, {large} KiB for 100,000");
-    assert!(large < small + 16 * 1024, "merge: {small} KiB, then {large} KiB");
+    assert!(
+        large < small + 16 * 1024,
+        "merge: {small} KiB, then {large} KiB"
+    );
 }

@@ -55,7 +55,10 @@ impl Run {
 
 fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bankrail"));
-    command.env("TZ", "UTC").env_remove("NO_COLOR").env_remove("RUST_LOG");
+    command
+        .env("TZ", "UTC")
+        .env_remove("NO_COLOR")
+        .env_remove("RUST_LOG");
     command
 }
 
@@ -66,7 +69,11 @@ fn run<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Run {
 /// Runs the program with this standard input.
 fn run_with<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>, input: &[u8]) -> Run {
     let mut command = command();
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
@@ -75,7 +82,11 @@ fn run_with<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>, input: &[u8
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
-    Run { status: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+    Run {
+        status: output.status.code().unwrap(),
+        out: text(output.stdout),
+        err: text(output.stderr),
+    }
 }
 
 /// A folder that is removed at the end.

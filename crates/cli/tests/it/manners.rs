@@ -54,12 +54,18 @@ fn every_command_has_help_with_an_example_and_a_manual_page() {
     for words in COMMANDS.iter().copied() {
         let help = run(words.iter().chain(&["--help"])).fine();
         let example = format!("bankrail {}", words.join(" "));
-        assert!(help.contains("Example") && help.contains(&example), "{help}");
+        assert!(
+            help.contains("Example") && help.contains(&example),
+            "{help}"
+        );
         if ["statement", "conformance", "token", "biller"].contains(&words[0]) {
             assert!(help.contains("Exit status: 0"), "{help}");
         }
         let page = run(["man"].iter().chain(words)).fine();
-        assert!(page.contains(".TH") && page.contains(".SH SYNOPSIS") && page.contains(".SH EXAMPLE"), "{page}");
+        assert!(
+            page.contains(".TH") && page.contains(".SH SYNOPSIS") && page.contains(".SH EXAMPLE"),
+            "{page}"
+        );
         assert!(!page.contains(".SH EXTRA"), "{page}");
     }
     assert!(run(["man"]).fine().contains("statement"));
@@ -72,13 +78,21 @@ fn version_and_completions_are_printed() {
     let version = format!("bankrail {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(run(["--version"]).fine(), version);
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        assert!(run(["completions", shell]).fine().contains("bankrail"), "{shell}");
+        assert!(
+            run(["completions", shell]).fine().contains("bankrail"),
+            "{shell}"
+        );
     }
 }
 
 #[test]
 fn wrong_arguments_end_with_2_and_nothing_on_standard_output() {
-    for arguments in [&["nothing"][..], &["statement"], &["statement", "show"], &["keys", "convert", "x"]] {
+    for arguments in [
+        &["nothing"][..],
+        &["statement"],
+        &["statement", "show"],
+        &["keys", "convert", "x"],
+    ] {
         let run = run(arguments);
         assert_eq!((run.status, run.out.as_str()), (2, ""), "{arguments:?}");
         assert!(!run.err.is_empty());
@@ -92,7 +106,8 @@ fn wrong_arguments_end_with_2_and_nothing_on_standard_output() {
 #[test]
 fn a_reader_that_has_enough_ends_the_program_quietly() {
     // More than any pipe holds.
-    let entries = (0..5000).map(|number| entry("1.00").narrative(&format!("number {number} {}", "x".repeat(100))));
+    let entries = (0..5000)
+        .map(|number| entry("1.00").narrative(&format!("number {number} {}", "x".repeat(100))));
     let folder = Folder::new();
     let file = folder.file("r.xml", xml(entries));
     for command_name in ["show", "csv", "html", "merge"] {
@@ -107,7 +122,11 @@ fn a_reader_that_has_enough_ends_the_program_quietly() {
         // The pipe is closed here.
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{command_name}");
-        assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "{command_name}");
+        assert_eq!(
+            String::from_utf8(output.stderr).unwrap(),
+            "",
+            "{command_name}"
+        );
     }
 }
 
@@ -115,9 +134,17 @@ fn a_reader_that_has_enough_ends_the_program_quietly() {
 fn colours_are_for_terminals_or_on_request() {
     let plain = run_with(["statement", "check", "-"], three().as_bytes()).fine();
     assert!(!plain.contains('\u{1b}'), "{plain:?}");
-    let painted = run_with(["--color", "always", "statement", "check", "-"], three().as_bytes()).fine();
+    let painted = run_with(
+        ["--color", "always", "statement", "check", "-"],
+        three().as_bytes(),
+    )
+    .fine();
     assert!(painted.contains("\u{1b}[32m"), "{painted:?}");
-    let never = run_with(["--color", "never", "statement", "check", "-"], three().as_bytes()).fine();
+    let never = run_with(
+        ["--color", "never", "statement", "check", "-"],
+        three().as_bytes(),
+    )
+    .fine();
     assert_eq!(never, plain);
 }
 
@@ -125,9 +152,16 @@ fn colours_are_for_terminals_or_on_request() {
 fn times_are_in_utc_and_the_zone_of_the_machine() {
     let folder = Folder::new();
     let file = folder.file("r.xml", three());
-    let output = command().args(["statement", "show", &file]).env("TZ", "<+05>-5:30").output().unwrap();
+    let output = command()
+        .args(["statement", "show", &file])
+        .env("TZ", "<+05>-5:30")
+        .output()
+        .unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
-    assert!(out.contains("(2021-07-29 07:10:05 UTC, 2021-07-29 12:40:05 +05:30 here)"), "{out}");
+    assert!(
+        out.contains("(2021-07-29 07:10:05 UTC, 2021-07-29 12:40:05 +05:30 here)"),
+        "{out}"
+    );
 }
 
 #[test]
@@ -150,16 +184,36 @@ fn a_file_that_is_replaced_keeps_its_links_and_permissions_and_nothing_else_is_r
     let to = |path: &std::path::Path| run(["statement", "csv", &file, "-o", &crate::text(path)]);
     to(&link).fine();
     assert!(fs::read_to_string(&csv).unwrap().starts_with("file,"));
-    assert_eq!(fs::metadata(&csv).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(
+        fs::metadata(&csv).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     fs::set_permissions(&csv, fs::Permissions::from_mode(0o400)).unwrap();
     assert!(to(&link).failed(2).contains("cannot be written"));
     let socket = folder.path("socket");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     to(&socket).failed(2);
-    run(["keys", "generate", "--only", "signing", &crate::text(&folder.path("keys"))]).fine();
+    run([
+        "keys",
+        "generate",
+        "--only",
+        "signing",
+        &crate::text(&folder.path("keys")),
+    ])
+    .fine();
     let key = crate::text(&folder.path("keys").join("signing.pem"));
-    let line = run(["keys", "convert", &key, "--to", "pem", "--force", "-o", &crate::text(&socket)]).failed(2);
+    let line = run([
+        "keys",
+        "convert",
+        &key,
+        "--to",
+        "pem",
+        "--force",
+        "-o",
+        &crate::text(&socket),
+    ])
+    .failed(2);
     assert!(line.contains("is no file"), "{line}");
     assert!(fs::metadata(&socket).unwrap().file_type().is_socket());
 }

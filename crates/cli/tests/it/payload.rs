@@ -25,7 +25,17 @@ impl Keys {
     /// Runs `payload explain` or `payload open` with our key, and the sender's.
     fn with_keys(&self, command: &str, sender: &str, sealed: &str) -> Run {
         let decrypt = self.path("decryption.pem");
-        run_with(["payload", command, "--decrypt", &decrypt, "--verify", sender], sealed.as_bytes())
+        run_with(
+            [
+                "payload",
+                command,
+                "--decrypt",
+                &decrypt,
+                "--verify",
+                sender,
+            ],
+            sealed.as_bytes(),
+        )
     }
 }
 
@@ -34,14 +44,35 @@ fn what_is_sealed_is_opened_in_every_form() {
     let keys = Keys::new();
     let message = r#"{"status":"SUCC","text":"👍"}"#;
     let set = keys.path("jwks.json");
-    for more in [&[][..], &["--envelope"], &["--deflate"], &["--no-cty"], &["--sign-kid", "s", "--encrypt-kid", "e"]] {
+    for more in [
+        &[][..],
+        &["--envelope"],
+        &["--deflate"],
+        &["--no-cty"],
+        &["--sign-kid", "s", "--encrypt-kid", "e"],
+    ] {
         let sealed = keys.seal(message, more);
         assert_eq!(sealed.starts_with('{'), more == ["--envelope"]);
-        assert_eq!(keys.with_keys("open", &keys.path("signing.pub.pem"), &sealed).fine(), message);
+        assert_eq!(
+            keys.with_keys("open", &keys.path("signing.pub.pem"), &sealed)
+                .fine(),
+            message
+        );
     }
-    assert_eq!(keys.with_keys("open", &set, &keys.seal(message, &[])).fine(), message);
+    assert_eq!(
+        keys.with_keys("open", &set, &keys.seal(message, &[]))
+            .fine(),
+        message
+    );
     let line = run_with(
-        ["payload", "seal", "--sign", &keys.path("signing.pem"), "--encrypt", &keys.path("encryption.pub.pem")],
+        [
+            "payload",
+            "seal",
+            "--sign",
+            &keys.path("signing.pem"),
+            "--encrypt",
+            &keys.path("encryption.pub.pem"),
+        ],
         b"no json",
     )
     .failed(1);
@@ -54,16 +85,34 @@ fn each_layer_is_explained_as_far_as_the_keys_reach() {
     let message = run(["message", "sample", "query"]).fine();
     let sealed = keys.seal(&message, &["--envelope", "--sign-kid", "the-sender"]);
     let without = run_with(["payload", "explain"], sealed.as_bytes()).fine();
-    assert!(without.contains("alg: \"RSA-OAEP\"") && without.contains("pass  form and header"), "{without}");
+    assert!(
+        without.contains("alg: \"RSA-OAEP\"") && without.contains("pass  form and header"),
+        "{without}"
+    );
     assert!(!without.contains("our key"), "{without}");
     let decrypt = keys.path("decryption.pem");
-    let half = run_with(["payload", "explain", "--decrypt", &decrypt], sealed.as_bytes()).fine();
-    assert!(half.contains("pass  content") && half.contains("kid: \"the-sender\""), "{half}");
+    let half = run_with(
+        ["payload", "explain", "--decrypt", &decrypt],
+        sealed.as_bytes(),
+    )
+    .fine();
+    assert!(
+        half.contains("pass  content") && half.contains("kid: \"the-sender\""),
+        "{half}"
+    );
     assert!(!half.contains("signature"), "{half}");
-    let whole = keys.with_keys("explain", &keys.path("signing.pub.pem"), &sealed).fine();
-    assert!(whole.contains("pass  signature") && whole.contains("pass  message: query, 0 findings"), "{whole}");
+    let whole = keys
+        .with_keys("explain", &keys.path("signing.pub.pem"), &sealed)
+        .fine();
+    assert!(
+        whole.contains("pass  signature") && whole.contains("pass  message: query, 0 findings"),
+        "{whole}"
+    );
     for out in [without, half, whole] {
-        assert!(!out.contains("explain this charge") && !out.contains("Please"), "the message is not printed");
+        assert!(
+            !out.contains("explain this charge") && !out.contains("Please"),
+            "the message is not printed"
+        );
         assert!(!out.contains("PRIVATE"), "{out}");
     }
 }
@@ -81,14 +130,36 @@ fn the_step_that_fails_is_named() {
         parts.join(".")
     };
     let cases = [
-        (keys.with_keys("explain", &sender, "a.b.c"), "FAIL  form and header"),
-        (keys.with_keys("explain", &sender, &other.seal("{}", &[])), "FAIL  our key"),
-        (keys.with_keys("explain", &sender, &flip(1)), "FAIL  our key"),
-        (keys.with_keys("explain", &sender, &flip(3)), "FAIL  content"),
-        (keys.with_keys("explain", &sender, &flip(4)), "FAIL  content"),
-        (keys.with_keys("explain", &other.path("signing.pub.pem"), &sealed), "FAIL  signature"),
         (
-            keys.with_keys("explain", &other.path("jwks.json"), &keys.seal("{}", &["--sign-kid", "x"])),
+            keys.with_keys("explain", &sender, "a.b.c"),
+            "FAIL  form and header",
+        ),
+        (
+            keys.with_keys("explain", &sender, &other.seal("{}", &[])),
+            "FAIL  our key",
+        ),
+        (
+            keys.with_keys("explain", &sender, &flip(1)),
+            "FAIL  our key",
+        ),
+        (
+            keys.with_keys("explain", &sender, &flip(3)),
+            "FAIL  content",
+        ),
+        (
+            keys.with_keys("explain", &sender, &flip(4)),
+            "FAIL  content",
+        ),
+        (
+            keys.with_keys("explain", &other.path("signing.pub.pem"), &sealed),
+            "FAIL  signature",
+        ),
+        (
+            keys.with_keys(
+                "explain",
+                &other.path("jwks.json"),
+                &keys.seal("{}", &["--sign-kid", "x"]),
+            ),
             "FAIL  signature",
         ),
     ];
@@ -98,7 +169,10 @@ fn the_step_that_fails_is_named() {
         assert!(run.out.contains(expected), "{expected}\n{}", run.out);
     }
     let line = keys.with_keys("open", &sender, &flip(3)).failed(1);
-    assert!(line.contains("the message was rejected; bankrail payload explain"), "{line}");
+    assert!(
+        line.contains("the message was rejected; bankrail payload explain"),
+        "{line}"
+    );
 }
 
 #[test]
@@ -107,5 +181,9 @@ fn a_sealed_message_is_written_to_a_file_of_its_name() {
     let to = text(&keys.folder.path("sealed"));
     assert_eq!(keys.seal("{}", &["-o", &to]), "");
     let sealed = fs::read_to_string(&to).unwrap();
-    assert_eq!(keys.with_keys("open", &keys.path("signing.pub.pem"), &sealed).fine(), "{}");
+    assert_eq!(
+        keys.with_keys("open", &keys.path("signing.pub.pem"), &sealed)
+            .fine(),
+        "{}"
+    );
 }

@@ -14,20 +14,31 @@ fn a_report_is_a_table_with_balances_sums_and_totals() {
         "2021-07-29  2021-07-29  -12.50 AUD       12.50  BOOK    PMNT/ICDT/DMCT  Power & Light  (EndToEndId E2E-1)",
         "totals     2 credits: 25.75; 1 debit: -12.50; net 13.25 AUD",
     ] {
-        assert!(out.lines().any(|line| line == expected), "{expected}\n{out}");
+        assert!(
+            out.lines().any(|line| line == expected),
+            "{expected}\n{out}"
+        );
     }
 }
 
 #[test]
 fn columns_are_aligned_by_what_the_terminal_shows() {
-    let names = ["👩\u{200d}👩\u{200d}👧", "漢字", "e\u{301}e\u{301}", "abcd", "🇦🇺👍🏽"];
+    let names = [
+        "👩\u{200d}👩\u{200d}👧",
+        "漢字",
+        "e\u{301}e\u{301}",
+        "abcd",
+        "🇦🇺👍🏽",
+    ];
     let entries = names.map(|name| entry("1.00").debtor(name).narrative("end"));
     let out = run_with(["statement", "show", "-"], xml(entries).as_bytes()).fine();
     let rows: Vec<&str> = out.lines().filter(|line| line.ends_with("end")).collect();
     assert_eq!(rows.len(), names.len());
     let width = |row: &str| {
         use unicode_segmentation::UnicodeSegmentation as _;
-        row.graphemes(true).map(unicode_width::UnicodeWidthStr::width).sum::<usize>()
+        row.graphemes(true)
+            .map(unicode_width::UnicodeWidthStr::width)
+            .sum::<usize>()
     };
     assert!(rows.iter().all(|row| width(row) == width(rows[0])), "{out}");
     assert!(names.iter().all(|name| out.contains(name)), "{out}");
@@ -36,20 +47,37 @@ fn columns_are_aligned_by_what_the_terminal_shows() {
 #[test]
 fn nothing_of_a_document_moves_the_cursor() {
     let text = "\u{9b}31mred\u{85}next\u{202e}desrever\ttab";
-    let out = run_with(["statement", "show", "-"], xml([entry("1.00").narrative(text)]).as_bytes()).fine();
-    assert!(out.contains("\\u{9b}31mred\\u{85}next\\u{202e}desrever tab"), "{out}");
+    let out = run_with(
+        ["statement", "show", "-"],
+        xml([entry("1.00").narrative(text)]).as_bytes(),
+    )
+    .fine();
+    assert!(
+        out.contains("\\u{9b}31mred\\u{85}next\\u{202e}desrever tab"),
+        "{out}"
+    );
     assert!(!out.chars().any(|c| c.is_control() && c != '\n'), "{out:?}");
 }
 
 #[test]
 fn the_answer_of_the_endpoint_is_read_too() {
-    let out = run_with(["statement", "show", "-"], answer(&three(), false).as_bytes()).fine();
-    assert!(out.contains("request key 0b7c2f6e-8a1d-41eb-8dcd-0242ac130003"), "{out}");
+    let out = run_with(
+        ["statement", "show", "-"],
+        answer(&three(), false).as_bytes(),
+    )
+    .fine();
+    assert!(
+        out.contains("request key 0b7c2f6e-8a1d-41eb-8dcd-0242ac130003"),
+        "{out}"
+    );
     assert!(out.contains("JANE CITIZEN"), "{out}");
     let error = br#"{"requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003",
         "error":{"statusCode":"EC20001","title":"Account Id: '0' not found"}}"#;
     let line = run_with(["statement", "show", "-"], error).failed(1);
-    assert!(line.contains("EC20001: Account Id: '0' not found"), "{line}");
+    assert!(
+        line.contains("EC20001: Account Id: '0' not found"),
+        "{line}"
+    );
 }
 
 #[test]
@@ -57,6 +85,10 @@ fn findings_and_batches_are_shown_where_they_are() {
     let Some(samples) = shared() else { return };
     let file = samples.join("09-batches-32-transactions.xml");
     let out = run(["statement", "show", file.to_str().unwrap()]).fine();
-    assert_eq!(out.lines().filter(|line| line.starts_with('└')).count(), 23, "{out}");
+    assert_eq!(
+        out.lines().filter(|line| line.starts_with('└')).count(),
+        23,
+        "{out}"
+    );
     assert!(out.contains("8 findings"), "{out}");
 }

@@ -11,31 +11,77 @@ fn the_token_is_printed_alone_and_what_is_known_of_it_beside() {
     assert_eq!(run.status, 0, "{}", run.err);
     AccessToken::parse(run.out.strip_suffix('\n').unwrap()).unwrap();
     assert_eq!(run.err.lines().count(), 1);
-    for part in ["valid until", "UTC", "GBL.INSTO.ACCOUNTS.STATEMENT.READ", "request key"] {
+    for part in [
+        "valid until",
+        "UTC",
+        "GBL.INSTO.ACCOUNTS.STATEMENT.READ",
+        "request key",
+    ] {
         assert!(run.err.contains(part), "{part}: {}", run.err);
     }
     let folder = crate::text(&world.folder.path(""));
     let json = crate::run(["token", "--json", "--connection", &folder]).fine();
     let answer: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!((answer["token_type"].as_str(), answer["expires_in"].as_u64()), (Some("Bearer"), Some(3600)));
+    assert_eq!(
+        (answer["token_type"].as_str(), answer["expires_in"].as_u64()),
+        (Some("Bearer"), Some(3600))
+    );
     AccessToken::parse(answer["access_token"].as_str().unwrap()).unwrap();
-    assert!(answer["request_key"].is_string() && answer["expires_at"].is_string(), "{answer}");
+    assert!(
+        answer["request_key"].is_string() && answer["expires_at"].is_string(),
+        "{answer}"
+    );
     assert_eq!(world.bank.calls(), ["token 200", "token 200"]);
 }
 
 #[test]
 fn options_are_enough_and_the_api_key_need_not_be_one() {
     let world = World::new();
-    let (url, key) = (format!("{}/v1.0/auth", world.bank.url()), crate::text(&world.folder.path("signing.pem")));
+    let (url, key) = (
+        format!("{}/v1.0/auth", world.bank.url()),
+        crate::text(&world.folder.path("signing.pem")),
+    );
     let roots = crate::text(&world.folder.path("ca.pem"));
-    let arguments = ["token", "--token-url", &url, "--customer", FakeBank::CUSTOMER, "--key", &key, "--roots", &roots];
+    let arguments = [
+        "token",
+        "--token-url",
+        &url,
+        "--customer",
+        FakeBank::CUSTOMER,
+        "--key",
+        &key,
+        "--roots",
+        &roots,
+    ];
     let file = format!("@{}", world.folder.file("api-key", format!("{API_KEY}\n")));
-    run(arguments.iter().chain(&["--api-key", &file, "--scope", "GBL.INSTO.ACCOUNTS.STATEMENT.READ"])).fine();
-    let output = command().args(arguments).env("BANKRAIL_API_KEY", API_KEY).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    let output = command().args(arguments).env_remove("BANKRAIL_API_KEY").output().unwrap();
+    run(arguments.iter().chain(&[
+        "--api-key",
+        &file,
+        "--scope",
+        "GBL.INSTO.ACCOUNTS.STATEMENT.READ",
+    ]))
+    .fine();
+    let output = command()
+        .args(arguments)
+        .env("BANKRAIL_API_KEY", API_KEY)
+        .output()
+        .unwrap();
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let output = command()
+        .args(arguments)
+        .env_remove("BANKRAIL_API_KEY")
+        .output()
+        .unwrap();
     let line = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(2) && line.contains("--api-key @FILE or set BANKRAIL_API_KEY"), "{line}");
+    assert!(
+        output.status.code() == Some(2) && line.contains("--api-key @FILE or set BANKRAIL_API_KEY"),
+        "{line}"
+    );
     // Neither a connection nor enough options.
     assert_eq!(run(["token", "--customer", "X"]).status, 2);
     assert_eq!(world.bank.calls(), ["token 200", "token 200"]);
@@ -44,17 +90,36 @@ fn options_are_enough_and_the_api_key_need_not_be_one() {
 #[test]
 fn options_take_the_place_of_what_the_connection_says() {
     let world = World::new();
-    let line = world.run(&["token"], &["--audience", "https://elsewhere.example"]).failed(1);
+    let line = world
+        .run(&["token"], &["--audience", "https://elsewhere.example"])
+        .failed(1);
     assert!(line.contains("401") && line.contains("audience"), "{line}");
-    let header = world.run(&["token"], &["--api-key-header", "X-Other"]).failed(1);
-    assert!(header.contains("check the API key and the name of its header"), "{header}");
-    assert_eq!(world.bank.calls().last().unwrap().headers.get("x-other").unwrap(), API_KEY);
+    let header = world
+        .run(&["token"], &["--api-key-header", "X-Other"])
+        .failed(1);
+    assert!(
+        header.contains("check the API key and the name of its header"),
+        "{header}"
+    );
+    assert_eq!(
+        world
+            .bank
+            .calls()
+            .last()
+            .unwrap()
+            .headers
+            .get("x-other")
+            .unwrap(),
+        API_KEY
+    );
 }
 
 #[test]
 fn a_refusal_is_one_line_with_what_to_do_next() {
     let world = World::new();
-    world.folder.file("signing.pem", KEYS.stranger.to_pkcs8_pem().as_bytes());
+    world
+        .folder
+        .file("signing.pem", KEYS.stranger.to_pkcs8_pem().as_bytes());
     let line = world.run(&["token"], &[]).failed(1);
     for part in [
         "status 401, invalid_client",
@@ -65,21 +130,52 @@ fn a_refusal_is_one_line_with_what_to_do_next() {
     ] {
         assert!(line.contains(part), "{part}: {line}");
     }
-    world.folder.file("signing.pem", KEYS.customer.to_pkcs8_pem().as_bytes());
+    world
+        .folder
+        .file("signing.pem", KEYS.customer.to_pkcs8_pem().as_bytes());
     let line = world.run(&["token"], &["--api-key", "another"]).failed(1);
-    assert!(line.contains("401") && line.contains("check the API key"), "{line}");
-    let line = world.run(&["token"], &["--scope", "NOBODY.HAS.THIS"]).failed(1);
-    assert!(line.contains("status 400, invalid_scope") && line.contains("ask for a scope"), "{line}");
-    world.bank.fail(Endpoint::Token, Fault::TooManyCalls { retry_after: Some(Duration::from_secs(600)) });
+    assert!(
+        line.contains("401") && line.contains("check the API key"),
+        "{line}"
+    );
+    let line = world
+        .run(&["token"], &["--scope", "NOBODY.HAS.THIS"])
+        .failed(1);
+    assert!(
+        line.contains("status 400, invalid_scope") && line.contains("ask for a scope"),
+        "{line}"
+    );
+    world.bank.fail(
+        Endpoint::Token,
+        Fault::TooManyCalls {
+            retry_after: Some(Duration::from_secs(600)),
+        },
+    );
     let line = world.run(&["token"], &[]).failed(1);
-    assert!(line.contains("too many calls") && line.contains("wait until") && line.contains("UTC"), "{line}");
+    assert!(
+        line.contains("too many calls") && line.contains("wait until") && line.contains("UTC"),
+        "{line}"
+    );
     world.bank.fail(Endpoint::Token, Fault::Status(503));
     let line = world.run(&["token"], &[]).failed(1);
-    assert!(line.contains("503") && line.contains("try again later"), "{line}");
+    assert!(
+        line.contains("503") && line.contains("try again later"),
+        "{line}"
+    );
     let (content_type, body) = ("text/html".to_owned(), b"<html>".to_vec());
-    world.bank.fail(Endpoint::Token, Fault::Answer { status: 200, content_type, body });
+    world.bank.fail(
+        Endpoint::Token,
+        Fault::Answer {
+            status: 200,
+            content_type,
+            body,
+        },
+    );
     let line = world.run(&["token"], &[]).failed(1);
-    assert!(line.contains("(HTML)") && line.contains("check the address"), "{line}");
+    assert!(
+        line.contains("(HTML)") && line.contains("check the address"),
+        "{line}"
+    );
     assert_eq!(world.bank.faults_left(), []);
 }
 
@@ -88,10 +184,16 @@ fn a_provider_that_is_not_reached_ends_with_2() {
     let world = World::new();
     world.replace("roots = \"ca.pem\"\n", "");
     let line = world.run(&["token"], &[]).failed(2);
-    assert!(line.contains("certificate") && line.contains("--roots"), "{line}");
+    assert!(
+        line.contains("certificate") && line.contains("--roots"),
+        "{line}"
+    );
     world.replace(world.bank.url(), "https://127.0.0.1:1");
     let line = world.run(&["token"], &[]).failed(2);
-    assert!(line.contains("refused") && line.contains("check that the service runs"), "{line}");
+    assert!(
+        line.contains("refused") && line.contains("check that the service runs"),
+        "{line}"
+    );
     world.replace("https://127.0.0.1:1", "http://127.0.0.1:1");
     let line = world.run(&["token"], &[]).failed(2);
     assert!(line.contains("expected an https address"), "{line}");
@@ -107,16 +209,37 @@ fn a_probe_says_what_to_change_before_anything_is_polled() {
     let world = World::new();
     let run = world.run(&["biller", "--probe"], &[]);
     assert_eq!(run.status, 0, "{}", run.err);
-    let steps: Vec<&str> = run.out.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
-    assert_eq!(steps, ["reach", "clock", "token", "scopes", "account"], "{}", run.out);
+    let steps: Vec<&str> = run
+        .out
+        .lines()
+        .filter_map(|line| line.split_whitespace().nth(1))
+        .collect();
+    assert_eq!(
+        steps,
+        ["reach", "clock", "token", "scopes", "account"],
+        "{}",
+        run.out
+    );
     // The token is kept: another probe and the biller take the same one.
     assert_eq!(world.run(&["biller", "--probe"], &[]).status, 0);
-    let tokens = world.bank.calls().into_iter().filter(|call| *call == "token 200").count();
+    let tokens = world
+        .bank
+        .calls()
+        .into_iter()
+        .filter(|call| *call == "token 200")
+        .count();
     assert_eq!(tokens, 1);
 
     let world = World::new();
-    world.replace(&format!("base_url = \"{}\"", world.bank.url()), "base_url = \"https://127.0.0.1:1\"");
+    world.replace(
+        &format!("base_url = \"{}\"", world.bank.url()),
+        "base_url = \"https://127.0.0.1:1\"",
+    );
     let run = world.run(&["biller", "--probe"], &[]);
     assert_eq!(run.status, 1, "{}", run.err);
-    assert!(run.out.contains("FAIL  reach") && run.out.contains("address and port"), "{}", run.out);
+    assert!(
+        run.out.contains("FAIL  reach") && run.out.contains("address and port"),
+        "{}",
+        run.out
+    );
 }

@@ -27,7 +27,12 @@ pub(crate) struct Keys {
 pub(crate) static KEYS: LazyLock<Keys> = LazyLock::new(|| {
     let signing = || SigningKey::generate(RsaSize::Rsa2048).unwrap();
     let decryption = DecryptionKey::generate(RsaSize::Rsa2048).unwrap();
-    Keys { customer: signing(), decryption, provider: signing(), stranger: signing() }
+    Keys {
+        customer: signing(),
+        decryption,
+        provider: signing(),
+        stranger: signing(),
+    }
 });
 
 /// The bank and the customer's folder. The bank's clock stands at the time of its start.
@@ -40,20 +45,36 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let bank = runtime.block_on(FakeBank::start_with(FakeBankOptions::new().start(SystemClock.now())));
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
+        let bank = runtime.block_on(FakeBank::start_with(
+            FakeBankOptions::new().start(SystemClock.now()),
+        ));
         let scopes = names::STATEMENT_READ.parse().unwrap();
         let keys = KeySet::new([KEYS.customer.verifying_key()]).unwrap();
         let customer = Customer::new(FakeBank::CUSTOMER.parse().unwrap(), keys, scopes);
-        bank.directory().insert(ApiKeyHash::of(API_KEY.as_bytes()), customer);
+        bank.directory()
+            .insert(ApiKeyHash::of(API_KEY.as_bytes()), customer);
 
-        let world = Self { bank, folder: Folder::new(), runtime };
+        let world = Self {
+            bank,
+            folder: Folder::new(),
+            runtime,
+        };
         let folder = &world.folder;
-        let TlsRoots::OnlyPem(roots) = world.bank.roots() else { panic!("the bank has a certificate of its own") };
+        let TlsRoots::OnlyPem(roots) = world.bank.roots() else {
+            panic!("the bank has a certificate of its own")
+        };
         folder.file("ca.pem", roots);
         folder.file("signing.pem", KEYS.customer.to_pkcs8_pem().as_bytes());
         folder.file("decryption.pem", KEYS.decryption.to_pkcs8_pem().as_bytes());
-        folder.file("provider.pub.pem", KEYS.provider.verifying_key().to_spki_pem());
+        folder.file(
+            "provider.pub.pem",
+            KEYS.provider.verifying_key().to_spki_pem(),
+        );
         let names = ["127.0.0.1".to_owned(), "localhost".to_owned()];
         let certificate = rcgen::generate_simple_self_signed(names).unwrap();
         folder.file("receiver.pem", certificate.cert.pem());
@@ -82,17 +103,27 @@ impl World {
     pub(crate) fn replace(&self, from: &str, to: &str) {
         let before = fs::read_to_string(self.folder.path("connection.toml")).unwrap();
         assert!(before.contains(from), "{from}");
-        self.folder.file("connection.toml", before.replace(from, to));
+        self.folder
+            .file("connection.toml", before.replace(from, to));
     }
 
     /// Runs a command with the connection, a second of the bank's time after the last one.
     pub(crate) fn run(&self, words: &[&str], further: &[&str]) -> Run {
         self.bank.clock().advance(Duration::from_secs(1));
         let connection = self.connection();
-        let all = words.iter().copied().chain(["--connection", &connection]).chain(further.iter().copied());
+        let all = words
+            .iter()
+            .copied()
+            .chain(["--connection", &connection])
+            .chain(further.iter().copied());
         let run = run(all);
         for secret in [API_KEY, RECEIVER_KEY] {
-            assert!(!run.out.contains(secret) && !run.err.contains(secret), "{}{}", run.out, run.err);
+            assert!(
+                !run.out.contains(secret) && !run.err.contains(secret),
+                "{}{}",
+                run.out,
+                run.err
+            );
         }
         run
     }

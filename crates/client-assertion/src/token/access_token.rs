@@ -5,7 +5,8 @@ use sha2::{Digest, Sha256};
 
 /// An access token: a hyphenated GUID (Specification: "Access token response").
 ///
-/// - Its text is a secret: it is not printed, is compared in constant time, and is overwritten when dropped.
+/// - Its text is a secret: it is not printed, is compared in constant time, and is overwritten when
+///   dropped.
 /// - Its text is kept unchanged, including case, because it is sent back to the issuer.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken(SecretString);
@@ -16,7 +17,11 @@ impl AccessToken {
     /// # Errors
     /// [`RandomnessError`] if the system gives no random bytes.
     pub fn generate() -> Result<Self, RandomnessError> {
-        Ok(Self(HyphenatedUuid::from_random_bytes(random_bytes()?).to_string().into()))
+        Ok(Self(
+            HyphenatedUuid::from_random_bytes(random_bytes()?)
+                .to_string()
+                .into(),
+        ))
     }
 
     /// Checks the text of a token.
@@ -28,8 +33,8 @@ impl AccessToken {
         Ok(Self(text.into()))
     }
 
-    /// Reads the value of an `Authorization` header: `Bearer`, in any case, spaces, and the token (RFC 6750 section
-    /// 2.1).
+    /// Reads the value of an `Authorization` header: `Bearer`, in any case, spaces, and the token
+    /// (RFC 6750 section 2.1).
     ///
     /// # Errors
     /// [`AccessTokenError`] for another scheme or a text that is not a token.

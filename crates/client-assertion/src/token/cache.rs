@@ -6,13 +6,15 @@ use bankrail_values::{StoreFuture, Timestamp};
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-/// A customer's store of its own access tokens, so that they outlive the process and are shared by several: an hour has
-/// ten token calls only (Specification: "Limits").
+/// A customer's store of its own access tokens, so that they outlive the process and are shared by
+/// several: an hour has ten token calls only (Specification: "Limits").
 ///
-/// The client seals a token before it hands it over. An engine stores bytes and their expiry, and decides nothing.
+/// The client seals a token before it hands it over. An engine stores bytes and their expiry, and
+/// decides nothing.
 ///
-/// An engine drops a token once [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) has passed since its `expires_at`, so
-/// that a caller whose clock lags behind another's finds what is valid at its `now`.
+/// An engine drops a token once [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) has passed since
+/// its `expires_at`, so that a caller whose clock lags behind another's finds what is valid at its
+/// `now`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not keep a customer's access tokens",
     label = "not a `TokenCache`",
@@ -21,15 +23,25 @@ use std::fmt;
 )]
 pub trait TokenCache: fmt::Debug + Send + Sync {
     /// What was put under this key, if it has not expired at `now` ([`CachedToken::is_valid_at`]).
-    fn get<'a>(&'a self, key: &'a TokenCacheKey, now: Timestamp) -> StoreFuture<'a, Option<CachedToken>>;
+    fn get<'a>(
+        &'a self,
+        key: &'a TokenCacheKey,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Option<CachedToken>>;
 
-    /// Keeps a token of at most [`CachedToken::MAX_SEALED_BYTES`] under this key. An earlier one is replaced.
+    /// Keeps a token of at most [`CachedToken::MAX_SEALED_BYTES`] under this key. An earlier one is
+    /// replaced.
     ///
     /// By `now` the engine drops what has expired long ago.
-    fn put<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken, now: Timestamp) -> StoreFuture<'a, ()>;
+    fn put<'a>(
+        &'a self,
+        key: &'a TokenCacheKey,
+        token: &'a CachedToken,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()>;
 
-    /// Removes this token. If other sealed bytes have replaced it meanwhile, those stay. The comparison and the removal
-    /// are one atomic step, also among several processes.
+    /// Removes this token. If other sealed bytes have replaced it meanwhile, those stay. The
+    /// comparison and the removal are one atomic step, also among several processes.
     fn remove<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken) -> StoreFuture<'a, ()>;
 }
 
@@ -44,7 +56,12 @@ impl TokenCacheKey {
     pub fn of(token_url: &str, customer: &CustomerCode, scopes: &ScopeSet) -> Self {
         let mut hash = Sha256::new();
         // No part contains a zero byte, so no two triples give the same text.
-        for part in ["bankrail token cache 1", token_url, customer.as_str(), &scopes.to_string()] {
+        for part in [
+            "bankrail token cache 1",
+            token_url,
+            customer.as_str(),
+            &scopes.to_string(),
+        ] {
             hash.update(part);
             hash.update([0]);
         }
@@ -52,7 +69,8 @@ impl TokenCacheKey {
     }
 }
 
-/// A token as a [`TokenCache`] stores it: sealed, with its expiry in the clear. `Debug` shows none of the bytes.
+/// A token as a [`TokenCache`] stores it: sealed, with its expiry in the clear. `Debug` shows none
+/// of the bytes.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CachedToken {

@@ -6,7 +6,8 @@ macro_rules! error_codes {
     ($($variant:ident = $text:literal, $status:literal, $when:literal;)*) => {
         /// An error code of the token endpoint (RFC 6749 section 5.2).
         ///
-        /// `server_error` and `temporarily_unavailable` are from section 4.1.2.1, for faults of the server.
+        /// `server_error` and `temporarily_unavailable` are from section 4.1.2.1, for faults of the
+        /// server.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum TokenErrorCode {
@@ -62,7 +63,8 @@ bankrail_values::impl_display!(TokenErrorCode);
 pub struct TokenErrorBody {
     /// The code.
     pub error: TokenErrorCode,
-    /// Text for the developer of the other side, absent by default. It must not tell why an assertion was refused.
+    /// Text for the developer of the other side, absent by default. It must not tell why an
+    /// assertion was refused.
     pub error_description: Option<String>,
 }
 
@@ -73,11 +75,14 @@ impl TokenErrorBody {
     /// A body with the code only.
     #[must_use]
     pub fn new(error: TokenErrorCode) -> Self {
-        Self { error, error_description: None }
+        Self {
+            error,
+            error_description: None,
+        }
     }
 
-    /// Adds a description. Of the characters that RFC 6749 section 5.2 does not allow, quotation marks are written as
-    /// `'`, and all others as `?`.
+    /// Adds a description. Of the characters that RFC 6749 section 5.2 does not allow, quotation
+    /// marks are written as `'`, and all others as `?`.
     #[must_use]
     pub fn with_description(mut self, text: impl Into<String>) -> Self {
         self.error_description = Some(text.into());
@@ -90,14 +95,18 @@ impl TokenErrorBody {
         let clean = |text: &str| text.chars().map(description_character).collect::<String>();
         JsonObjectWriter::new()
             .string("error", &clean(self.error.as_str()))
-            .optional_string("error_description", self.error_description.as_deref().map(clean).as_deref())
+            .optional_string(
+                "error_description",
+                self.error_description.as_deref().map(clean).as_deref(),
+            )
             .finish()
     }
 
     /// Reads the body. Unknown members are ignored; unknown codes become [`TokenErrorCode::Other`].
     ///
-    /// Default: the error of the statement exchange, `{"error":{"statusCode":…,"title":…},"requestKey":…}`, is read
-    /// too: `statusCode` as the code, `title` as the description.
+    /// Default: the error of the statement exchange,
+    /// `{"error":{"statusCode":…,"title":…},"requestKey":…}`, is read too: `statusCode` as the
+    /// code, `title` as the description.
     ///
     /// # Errors
     /// [`ErrorBodyError`] if the body is not such an object. Only the HTTP status is then known.
@@ -113,7 +122,10 @@ impl TokenErrorBody {
             None | Some(JsonValue::Null) => None,
             Some(description) => Some(description.as_str().ok_or(ErrorBodyError)?.to_owned()),
         };
-        Ok(Self { error: TokenErrorCode::from_text(code), error_description })
+        Ok(Self {
+            error: TokenErrorCode::from_text(code),
+            error_description,
+        })
     }
 }
 

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 /// The media type of the form.
 pub const FORM_CONTENT_TYPE: &str = "application/x-www-form-urlencoded";
 
-/// A request for an access token: the client credentials grant with a JWT assertion (RFC 7523 section 2.2).
+/// A request for an access token: the client credentials grant with a JWT assertion (RFC 7523
+/// section 2.2).
 ///
 /// It has an assertion, which is not verified yet, and at least one scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +23,8 @@ impl TokenRequest {
     /// The only `grant_type`.
     pub const GRANT_TYPE: &'static str = "client_credentials";
     /// The only `client_assertion_type`.
-    pub const ASSERTION_TYPE: &'static str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+    pub const ASSERTION_TYPE: &'static str =
+        "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
     /// The largest form accepted, in bytes.
     pub const MAX_BYTES: usize = 32 * 1024;
     /// The most parameters of a form.
@@ -31,7 +33,11 @@ impl TokenRequest {
     /// A request with a signed assertion.
     #[must_use]
     pub fn new(assertion: impl Into<SecretString>, scope: ScopeSet) -> Self {
-        Self { assertion: assertion.into(), scope, client_id: None }
+        Self {
+            assertion: assertion.into(),
+            scope,
+            client_id: None,
+        }
     }
 
     /// Adds `client_id`, which is optional.
@@ -42,11 +48,13 @@ impl TokenRequest {
     }
 
     bankrail_values::getters! { self;
-        /// The assertion, not verified. It is a credential: pass it to a verifier, and never log it.
+        /// The assertion, not verified. It is a credential: pass it to a verifier, and never log
+        /// it.
         assertion: &SecretString = &self.assertion;
         /// The scopes requested.
         scope: &ScopeSet = &self.scope;
-        /// The form's `client_id`. It must equal the verified assertion's `sub` (RFC 7521 section 4.2).
+        /// The form's `client_id`. It must equal the verified assertion's `sub` (RFC 7521 section
+        /// 4.2).
         client_id: Option<&str> = self.client_id.as_deref();
     }
 
@@ -66,29 +74,41 @@ impl TokenRequest {
 
     /// Reads a form.
     ///
-    /// - `content_type` is the request's header. Parameters such as `;charset=UTF-8` are allowed in it.
-    /// - Unknown parameters are ignored. A parameter without a value counts as absent. A parameter that is repeated is
-    ///   refused, even an unknown one (RFC 6749 section 3.2).
+    /// - `content_type` is the request's header. Parameters such as `;charset=UTF-8` are allowed in
+    ///   it.
+    /// - Unknown parameters are ignored. A parameter without a value counts as absent. A parameter
+    ///   that is repeated is refused, even an unknown one (RFC 6749 section 3.2).
     ///
     /// # Errors
     /// [`TokenRequestError`]. Answer all of them with status 400 and [`TokenRequestError::code`].
     pub fn from_form(content_type: Option<&str>, body: &[u8]) -> Result<Self, TokenRequestError> {
         check_content_type(content_type)?;
         if body.len() > Self::MAX_BYTES {
-            return Err(TokenRequestError::TooLarge { limit: Self::MAX_BYTES, found: body.len() });
+            return Err(TokenRequestError::TooLarge {
+                limit: Self::MAX_BYTES,
+                found: body.len(),
+            });
         }
         let form = Form::read(body)?;
         let grant_type = form.required("grant_type")?;
         if grant_type != Self::GRANT_TYPE {
-            return Err(TokenRequestError::GrantType { found: excerpt(grant_type) });
+            return Err(TokenRequestError::GrantType {
+                found: excerpt(grant_type),
+            });
         }
         let assertion_type = form.required("client_assertion_type")?;
         if assertion_type != Self::ASSERTION_TYPE {
-            return Err(TokenRequestError::AssertionType { found: excerpt(assertion_type) });
+            return Err(TokenRequestError::AssertionType {
+                found: excerpt(assertion_type),
+            });
         }
         let assertion = form.required("client_assertion")?;
         let scope = ScopeSet::parse(form.required("scope")?).map_err(TokenRequestError::Scope)?;
-        Ok(Self { assertion: assertion.into(), scope, client_id: form.optional("client_id").map(Into::into) })
+        Ok(Self {
+            assertion: assertion.into(),
+            scope,
+            client_id: form.optional("client_id").map(Into::into),
+        })
     }
 }
 
@@ -101,10 +121,14 @@ impl<'a> Form<'a> {
         // Bytes that are not UTF-8 become U+FFFD, which the checks of all used values refuse.
         for (name, value) in parameters(body) {
             if form.len() == TokenRequest::MAX_PARAMETERS {
-                return Err(TokenRequestError::TooManyParameters { limit: TokenRequest::MAX_PARAMETERS });
+                return Err(TokenRequestError::TooManyParameters {
+                    limit: TokenRequest::MAX_PARAMETERS,
+                });
             }
             if form.iter().any(|(known, _)| *known == name) {
-                return Err(TokenRequestError::Repeated { parameter: excerpt(&name) });
+                return Err(TokenRequestError::Repeated {
+                    parameter: excerpt(&name),
+                });
             }
             form.push((name, value));
         }
@@ -112,16 +136,20 @@ impl<'a> Form<'a> {
     }
 
     fn optional(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(known, value)| known == name && !value.is_empty()).map(|(_, value)| value.as_ref())
+        self.0
+            .iter()
+            .find(|(known, value)| known == name && !value.is_empty())
+            .map(|(_, value)| value.as_ref())
     }
 
     fn required(&self, parameter: &'static str) -> Result<&str, TokenRequestError> {
-        self.optional(parameter).ok_or(TokenRequestError::Missing { parameter })
+        self.optional(parameter)
+            .ok_or(TokenRequestError::Missing { parameter })
     }
 }
 
-/// The parameters, decoded. Most have no escape, such as the assertion, and are taken as they are: decoding them costs
-/// more than reading the assertion.
+/// The parameters, decoded. Most have no escape, such as the assertion, and are taken as they are:
+/// decoding them costs more than reading the assertion.
 fn parameters(body: &[u8]) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
     let decoded = |part| without_escape(part).or_else(|| form_urlencoded::parse(part).next());
     body.split(|byte| *byte == b'&').filter_map(decoded)
@@ -138,14 +166,22 @@ fn without_escape(part: &[u8]) -> Option<(Cow<'_, str>, Cow<'_, str>)> {
 
 /// Compares the media type without its parameters, in any case (RFC 9110 section 8.3.1).
 fn check_content_type(content_type: Option<&str>) -> Result<(), TokenRequestError> {
-    let essence = content_type.and_then(|value| value.split(';').next()).unwrap_or_default();
-    if essence.trim_matches([' ', '\t']).eq_ignore_ascii_case(FORM_CONTENT_TYPE) {
+    let essence = content_type
+        .and_then(|value| value.split(';').next())
+        .unwrap_or_default();
+    if essence
+        .trim_matches([' ', '\t'])
+        .eq_ignore_ascii_case(FORM_CONTENT_TYPE)
+    {
         return Ok(());
     }
-    Err(TokenRequestError::ContentType { found: content_type.map(excerpt) })
+    Err(TokenRequestError::ContentType {
+        found: content_type.map(excerpt),
+    })
 }
 
-/// A form that is not a token request. Answer it with HTTP status 400 and [`TokenRequestError::code`].
+/// A form that is not a token request. Answer it with HTTP status 400 and
+/// [`TokenRequestError::code`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenRequestError {
@@ -188,7 +224,10 @@ pub enum TokenRequestError {
         found: String,
     },
     /// Another assertion type than the JWT bearer's.
-    #[error("expected the assertion type {}, found {found}", TokenRequest::ASSERTION_TYPE)]
+    #[error(
+        "expected the assertion type {}, found {found}",
+        TokenRequest::ASSERTION_TYPE
+    )]
     AssertionType {
         /// The value, cut and escaped.
         found: String,

@@ -23,8 +23,18 @@ pub struct TokenGrant {
 impl TokenGrant {
     /// A grant.
     #[must_use]
-    pub fn new(customer: CustomerCode, scopes: ScopeSet, issued_at: Timestamp, expires_at: Timestamp) -> Self {
-        Self { customer, scopes, issued_at, expires_at }
+    pub fn new(
+        customer: CustomerCode,
+        scopes: ScopeSet,
+        issued_at: Timestamp,
+        expires_at: Timestamp,
+    ) -> Self {
+        Self {
+            customer,
+            scopes,
+            issued_at,
+            expires_at,
+        }
     }
 
     /// Whether the token is valid at `now`.
@@ -34,11 +44,12 @@ impl TokenGrant {
     }
 }
 
-/// An issuer's store of grants, by the hash of the token, until they expire, and of the use of the assertions that they
-/// were issued for.
+/// An issuer's store of grants, by the hash of the token, until they expire, and of the use of the
+/// assertions that they were issued for.
 ///
-/// An engine drops a grant once [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) has passed since its `expires_at`, so
-/// that a caller whose clock lags behind another's finds what is valid at its `now`.
+/// An engine drops a grant once [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) has passed since
+/// its `expires_at`, so that a caller whose clock lags behind another's finds what is valid at its
+/// `now`.
 ///
 /// [`SeparateStores`] makes one of a store of grants and a [`ReplayStore`].
 #[diagnostic::on_unimplemented(
@@ -48,11 +59,16 @@ impl TokenGrant {
     note = "`bankrail-stores` implements it with the feature `client-assertion`, which `bankrail` switches on by itself"
 )]
 pub trait TokenStore: fmt::Debug + Send + Sync {
-    /// Claims the key of an assertion, at the grant's `issued_at`, and stores the grant if that is the key's first
-    /// claim ([`ReplayStore::claim`]): both or neither, in one transaction where the engine has one. `false`: the
-    /// assertion was used before. Without a key there is nothing to claim. An earlier grant under this hash is
-    /// replaced.
-    fn grant_once(&self, claim: Option<ReplayKey>, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, bool>;
+    /// Claims the key of an assertion, at the grant's `issued_at`, and stores the grant if that is
+    /// the key's first claim ([`ReplayStore::claim`]): both or neither, in one transaction where
+    /// the engine has one. `false`: the assertion was used before. Without a key there is nothing
+    /// to claim. An earlier grant under this hash is replaced.
+    fn grant_once(
+        &self,
+        claim: Option<ReplayKey>,
+        hash: TokenHash,
+        grant: TokenGrant,
+    ) -> StoreFuture<'_, bool>;
 
     /// Stores a grant without an assertion.
     fn insert(&self, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, ()> {
@@ -66,8 +82,9 @@ pub trait TokenStore: fmt::Debug + Send + Sync {
     fn revoke(&self, hash: TokenHash) -> StoreFuture<'_, bool>;
 }
 
-/// Used assertions in one store and grants in another, as one [`TokenStore`]. [`TokenStore::grant_once`] is two steps
-/// then: if the second fails, the assertion is used up without a token, and the customer signs another one.
+/// Used assertions in one store and grants in another, as one [`TokenStore`].
+/// [`TokenStore::grant_once`] is two steps then: if the second fails, the assertion is used up
+/// without a token, and the customer signs another one.
 #[derive(Clone, Debug)]
 pub struct SeparateStores {
     replay: Arc<dyn ReplayStore>,
@@ -83,7 +100,12 @@ impl SeparateStores {
 }
 
 impl TokenStore for SeparateStores {
-    fn grant_once(&self, claim: Option<ReplayKey>, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, bool> {
+    fn grant_once(
+        &self,
+        claim: Option<ReplayKey>,
+        hash: TokenHash,
+        grant: TokenGrant,
+    ) -> StoreFuture<'_, bool> {
         Box::pin(async move {
             match claim {
                 Some(claim) if !self.replay.claim(claim, grant.issued_at).await? => Ok(false),

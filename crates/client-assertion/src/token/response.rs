@@ -6,7 +6,8 @@ use bankrail_values::json::{self, JsonError, JsonLimits, JsonObject, JsonObjectW
 use std::time::Duration;
 use zeroize::Zeroize as _;
 
-/// The JSON body of a granted token request (Specification: "Access token response"). `token_type` is always `Bearer`.
+/// The JSON body of a granted token request (Specification: "Access token response"). `token_type`
+/// is always `Bearer`.
 ///
 /// Send it with `Content-Type: application/json`, `Cache-Control: no-store` and `Pragma: no-cache`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,10 +29,15 @@ impl TokenResponse {
     /// The default lifetime of a token, in seconds (Default: "Token endpoint").
     pub const DEFAULT_LIFETIME: u64 = 3600;
 
-    /// The response for a new token. `scope` is present only if it differs from the scopes requested.
+    /// The response for a new token. `scope` is present only if it differs from the scopes
+    /// requested.
     #[must_use]
     pub fn new(access_token: AccessToken, expires_in: u64, granted: &GrantedScopes) -> Self {
-        Self { access_token, expires_in, scope: granted.scope_to_return().cloned() }
+        Self {
+            access_token,
+            expires_in,
+            scope: granted.scope_to_return().cloned(),
+        }
     }
 
     /// [`TokenResponse::expires_in`] as a duration.
@@ -47,17 +53,21 @@ impl TokenResponse {
             .raw("expires_in", self.expires_in)
             .string("token_type", Self::TOKEN_TYPE)
             .string("access_token", self.access_token.expose_secret())
-            .optional_string("scope", self.scope.as_ref().map(ToString::to_string).as_deref())
+            .optional_string(
+                "scope",
+                self.scope.as_ref().map(ToString::to_string).as_deref(),
+            )
             .finish()
     }
 
-    /// Reads the body. Unknown members are ignored; `token_type` may be in any case (RFC 6749 section 5.1).
+    /// Reads the body. Unknown members are ignored; `token_type` may be in any case (RFC 6749
+    /// section 5.1).
     ///
     /// # Errors
     /// [`TokenResponseError`]. No error holds the token.
     pub fn from_json(body: &[u8]) -> Result<Self, TokenResponseError> {
-        let mut members =
-            json::read_object(body, &JsonLimits::new().max_bytes(Self::MAX_BYTES)).map_err(TokenResponseError::Json)?;
+        let mut members = json::read_object(body, &JsonLimits::new().max_bytes(Self::MAX_BYTES))
+            .map_err(TokenResponseError::Json)?;
         let read = Self::from_members(&members);
         members.zeroize();
         read
@@ -65,7 +75,12 @@ impl TokenResponse {
 
     fn from_members(members: &JsonObject<'_>) -> Result<Self, TokenResponseError> {
         let wrong = |member, expected| TokenResponseError::Member { member, expected };
-        let string = |member| members.get(member).and_then(JsonValue::as_str).ok_or(wrong(member, "a string"));
+        let string = |member| {
+            members
+                .get(member)
+                .and_then(JsonValue::as_str)
+                .ok_or(wrong(member, "a string"))
+        };
         let expires_in = match members.get("expires_in") {
             Some(JsonValue::Number(seconds)) => seconds.as_u64(),
             _ => None,
@@ -79,10 +94,13 @@ impl TokenResponse {
             Some(_) => string("scope")?,
         };
         if !token_type.eq_ignore_ascii_case(Self::TOKEN_TYPE) {
-            return Err(TokenResponseError::TokenType { found: excerpt(token_type) });
+            return Err(TokenResponseError::TokenType {
+                found: excerpt(token_type),
+            });
         }
         Ok(Self {
-            access_token: AccessToken::parse(access_token).map_err(TokenResponseError::AccessToken)?,
+            access_token: AccessToken::parse(access_token)
+                .map_err(TokenResponseError::AccessToken)?,
             expires_in,
             scope: match scope {
                 "" => None,

@@ -6,7 +6,8 @@ use std::fmt;
 
 /// One scope name: 1 to 128 visible ASCII characters other than `"` and `\` (RFC 6749 section 3.3).
 ///
-/// Names are compared byte for byte. The specification defines none; [`names`] has those of live services.
+/// Names are compared byte for byte. The specification defines none; [`names`] has those of live
+/// services.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scope(Box<str>);
 
@@ -21,12 +22,15 @@ impl Scope {
     pub fn parse(text: &str) -> Result<Self, ScopeError> {
         let allowed = |b: u8| b.is_ascii_graphic() && b != b'"' && b != b'\\';
         if text.is_empty() || text.len() > Self::MAX_LENGTH || !text.bytes().all(allowed) {
-            return Err(ScopeError::Name { found: excerpt(text) });
+            return Err(ScopeError::Name {
+                found: excerpt(text),
+            });
         }
         Ok(Self(text.into()))
     }
 
-    /// The scope for one kind of access to a resource: the name of the resource, a point, and `READ` or `WRITE`.
+    /// The scope for one kind of access to a resource: the name of the resource, a point, and
+    /// `READ` or `WRITE`.
     ///
     /// # Errors
     /// [`ScopeError::Name`] if that is not a name.
@@ -34,24 +38,29 @@ impl Scope {
         Self::parse(&format!("{resource}.{}", access.as_str()))
     }
 
-    /// What the scope gives access to: the name without its last part if that is `READ` or `WRITE`, else the whole name
-    /// (Specification: "Authentication", rule 4: "A scope defines what may be accessed and whether read or write";
-    /// Default: the form of the names).
+    /// What the scope gives access to: the name without its last part if that is `READ` or `WRITE`,
+    /// else the whole name (Specification: "Authentication", rule 4: "A scope defines what may be
+    /// accessed and whether read or write"; Default: the form of the names).
     #[must_use]
     pub fn resource(&self) -> &str {
         self.parts().map_or(&self.0, |(resource, _)| resource)
     }
 
-    /// Whether the scope allows to read or to write; `None` if its name does not say it. The one does not include the
-    /// other (Default).
+    /// Whether the scope allows to read or to write; `None` if its name does not say it. The one
+    /// does not include the other (Default).
     #[must_use]
     pub fn access(&self) -> Option<ScopeAccess> {
         self.parts().map(|(_, access)| access)
     }
 
     fn parts(&self) -> Option<(&str, ScopeAccess)> {
-        let (resource, last) = self.0.rsplit_once('.').filter(|(resource, _)| !resource.is_empty())?;
-        let access = [ScopeAccess::Read, ScopeAccess::Write].into_iter().find(|access| access.as_str() == last)?;
+        let (resource, last) = self
+            .0
+            .rsplit_once('.')
+            .filter(|(resource, _)| !resource.is_empty())?;
+        let access = [ScopeAccess::Read, ScopeAccess::Write]
+            .into_iter()
+            .find(|access| access.as_str() == last)?;
         Some((resource, access))
     }
 }
@@ -111,8 +120,8 @@ impl ScopeSet {
     /// Reads `name *( SP name )`.
     ///
     /// # Errors
-    /// [`ScopeError::Name`] for an empty text, for leading, trailing or doubled spaces and for a bad name;
-    /// [`ScopeError::TooMany`].
+    /// [`ScopeError::Name`] for an empty text, for leading, trailing or doubled spaces and for a
+    /// bad name; [`ScopeError::TooMany`].
     pub fn parse(text: &str) -> Result<Self, ScopeError> {
         let mut set = BTreeSet::new();
         for name in text.split(' ') {
@@ -140,7 +149,9 @@ impl ScopeSet {
     /// Whether the set allows this access to a resource: it has the scope that [`Scope::of`] makes.
     #[must_use]
     pub fn allows(&self, resource: &str, access: ScopeAccess) -> bool {
-        self.0.iter().any(|own| own.resource() == resource && own.access() == Some(access))
+        self.0
+            .iter()
+            .any(|own| own.resource() == resource && own.access() == Some(access))
     }
 
     /// Whether the set has this scope.
@@ -168,14 +179,18 @@ impl ScopeSet {
         (!both.is_empty()).then_some(Self(both))
     }
 
-    /// The scopes to grant for this request: its intersection with `permitted` (Specification: "Authentication",
-    /// rule 4).
+    /// The scopes to grant for this request: its intersection with `permitted` (Specification:
+    /// "Authentication", rule 4).
     ///
     /// # Errors
-    /// [`NoScopeGrantedError`] if the intersection is empty. The error code of the answer is `invalid_scope`.
+    /// [`NoScopeGrantedError`] if the intersection is empty. The error code of the answer is
+    /// `invalid_scope`.
     pub fn granted_from(&self, permitted: &Self) -> Result<GrantedScopes, NoScopeGrantedError> {
         let scopes = self.intersection(permitted).ok_or(NoScopeGrantedError)?;
-        Ok(GrantedScopes { differs: scopes != *self, scopes })
+        Ok(GrantedScopes {
+            differs: scopes != *self,
+            scopes,
+        })
     }
 }
 
@@ -199,7 +214,8 @@ impl GrantedScopes {
         self.scopes
     }
 
-    /// The `scope` of the response: `None` if it equals the scopes requested (RFC 6749 section 5.1).
+    /// The `scope` of the response: `None` if it equals the scopes requested (RFC 6749 section
+    /// 5.1).
     #[must_use]
     pub fn scope_to_return(&self) -> Option<&ScopeSet> {
         self.differs.then_some(&self.scopes)

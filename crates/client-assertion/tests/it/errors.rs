@@ -1,10 +1,14 @@
 //! The answer to the counterparty, the chain of causes, and what `Debug` prints.
 
-use crate::support::{KEY, OTHER_KEY, Replays, block_on, builder, builder_with, claims, now, signed, verifier, verify};
-use bankrail_client_assertion::token::{AccessToken, TokenGrant, TokenRequest, TokenResponse, TokenStore};
+use crate::support::{
+    KEY, OTHER_KEY, Replays, block_on, builder, builder_with, claims, now, signed, verifier, verify,
+};
+use bankrail_client_assertion::token::{
+    AccessToken, TokenGrant, TokenRequest, TokenResponse, TokenStore,
+};
 use bankrail_client_assertion::{
-    AssertionBuilder, AssertionError, AssertionOptions, Audience, CustomerCode, ReplayKey, ReplayPolicy, ReplayStore,
-    Unverified, VerifiedAssertion, Verifier,
+    AssertionBuilder, AssertionError, AssertionOptions, Audience, CustomerCode, ReplayKey,
+    ReplayPolicy, ReplayStore, Unverified, VerifiedAssertion, Verifier,
 };
 use bankrail_jose::jws::{self, JwsHeader};
 use std::error::Error as _;
@@ -24,14 +28,21 @@ fn every_bad_assertion_gets_the_same_answer() {
     ];
     for assertion in &bad {
         let error = verify(&verifier(), assertion).unwrap_err();
-        assert_eq!((error.status(), error.to_body().to_json().as_str()), (401, r#"{"error":"invalid_client"}"#));
+        assert_eq!(
+            (error.status(), error.to_body().to_json().as_str()),
+            (401, r#"{"error":"invalid_client"}"#)
+        );
         assert!(!error.is_retryable());
     }
 }
 
 #[test]
 fn each_kind_of_error_has_a_word_of_its_own() {
-    let kind = |changes: &[(&str, &str)]| verify(&verifier(), &signed(&claims(changes))).unwrap_err().kind();
+    let kind = |changes: &[(&str, &str)]| {
+        verify(&verifier(), &signed(&claims(changes)))
+            .unwrap_err()
+            .kind()
+    };
     for (claim, value, expected) in [
         ("exp", "", "exp"),
         ("exp", "1", "expired"),
@@ -53,18 +64,48 @@ fn each_kind_of_error_has_a_word_of_its_own() {
     let untyped = jws::sign(&KEY, &JwsHeader::new(), claims(&[]).as_bytes()).unwrap();
     assert_eq!(of(&untyped), "typ");
     let key_of_another_name = |_: &CustomerCode| Some(KEY.verifying_key().with_kid("k1"));
-    let named = builder_with(AssertionOptions::new().key_id("k2")).sign(&KEY, now()).unwrap();
-    assert_eq!(verifier().verify(&named, now(), key_of_another_name).unwrap_err().kind(), "key");
+    let named = builder_with(AssertionOptions::new().key_id("k2"))
+        .sign(&KEY, now())
+        .unwrap();
+    assert_eq!(
+        verifier()
+            .verify(&named, now(), key_of_another_name)
+            .unwrap_err()
+            .kind(),
+        "key"
+    );
     let verified = verify(&verifier(), &builder().sign(&KEY, now()).unwrap()).unwrap();
-    let request = TokenRequest::new("a.b.c", "A".parse().unwrap()).with_client_id(&"OTHER".parse().unwrap());
-    assert_eq!(verified.check_client_id(&request).unwrap_err().kind(), "client_id");
+    let request =
+        TokenRequest::new("a.b.c", "A".parse().unwrap()).with_client_id(&"OTHER".parse().unwrap());
+    assert_eq!(
+        verified.check_client_id(&request).unwrap_err().kind(),
+        "client_id"
+    );
     let claim = |policy, store: &Replays| block_on(verified.claim(policy, store, now()));
-    assert_eq!(claim(ReplayPolicy::RequireJti, &Replays::default()).unwrap_err().kind(), "jti");
+    assert_eq!(
+        claim(ReplayPolicy::RequireJti, &Replays::default())
+            .unwrap_err()
+            .kind(),
+        "jti"
+    );
     let store = Replays::default();
     claim(ReplayPolicy::WholeAssertion, &store).unwrap();
-    assert_eq!(claim(ReplayPolicy::WholeAssertion, &store).unwrap_err().kind(), "replayed");
-    let broken = Replays { broken: true, ..Replays::default() };
-    assert_eq!(claim(ReplayPolicy::WholeAssertion, &broken).unwrap_err().kind(), "store");
+    assert_eq!(
+        claim(ReplayPolicy::WholeAssertion, &store)
+            .unwrap_err()
+            .kind(),
+        "replayed"
+    );
+    let broken = Replays {
+        broken: true,
+        ..Replays::default()
+    };
+    assert_eq!(
+        claim(ReplayPolicy::WholeAssertion, &broken)
+            .unwrap_err()
+            .kind(),
+        "store"
+    );
 }
 
 #[test]
@@ -79,10 +120,16 @@ fn the_chain_of_causes_says_each_thing_once() {
         }
         texts
     };
-    assert_eq!(chain("a.b"), ["the assertion is malformed: expected three parts separated by dots, found 2"]);
+    assert_eq!(
+        chain("a.b"),
+        ["the assertion is malformed: expected three parts separated by dots, found 2"]
+    );
     let subject = chain(&signed(&claims(&[("sub", "\"x\\n\"")])));
     assert_eq!(subject.len(), 1, "{subject:?}");
-    assert!(subject[0].starts_with("the claim sub is not acceptable: expected a customer code"), "{subject:?}");
+    assert!(
+        subject[0].starts_with("the claim sub is not acceptable: expected a customer code"),
+        "{subject:?}"
+    );
     assert!(subject[0].ends_with(r#"found "x\n""#), "{subject:?}");
 }
 
@@ -92,7 +139,10 @@ fn printing_shows_no_assertion_and_no_token() {
     let verifier = verifier();
     let unverified = format!("{:?}", verifier.read(&assertion).unwrap());
     let verified = format!("{:?}", verify(&verifier, &assertion).unwrap());
-    let request = format!("{:?}", TokenRequest::new(assertion.as_str(), "A".parse().unwrap()));
+    let request = format!(
+        "{:?}",
+        TokenRequest::new(assertion.as_str(), "A".parse().unwrap())
+    );
     for part in assertion.split('.') {
         for printed in [&unverified, &verified, &request] {
             assert!(!printed.contains(part), "{printed}");
@@ -103,8 +153,27 @@ fn printing_shows_no_assertion_and_no_token() {
 #[test]
 fn public_types_can_be_shared() {
     fn shared<T: Send + Sync + std::fmt::Debug>() {}
-    shared::<(AssertionBuilder, AssertionError, Audience, CustomerCode, ReplayKey, ReplayPolicy)>();
-    shared::<(Unverified<'_>, VerifiedAssertion, Verifier, AccessToken, TokenGrant, TokenRequest, TokenResponse)>();
+    shared::<(
+        AssertionBuilder,
+        AssertionError,
+        Audience,
+        CustomerCode,
+        ReplayKey,
+        ReplayPolicy,
+    )>();
+    shared::<(
+        Unverified<'_>,
+        VerifiedAssertion,
+        Verifier,
+        AccessToken,
+        TokenGrant,
+        TokenRequest,
+        TokenResponse,
+    )>();
     shared::<(Box<dyn ReplayStore>, Box<dyn TokenStore>)>();
-    assert!(size_of::<AssertionError>() <= 88, "{}", size_of::<AssertionError>());
+    assert!(
+        size_of::<AssertionError>() <= 88,
+        "{}",
+        size_of::<AssertionError>()
+    );
 }

@@ -2,7 +2,9 @@
 
 use crate::support::{NOW, Replays, at, block_on, customer};
 use bankrail_client_assertion::ReplayKey;
-use bankrail_client_assertion::token::{AccessToken, SeparateStores, TokenGrant, TokenHash, TokenStore};
+use bankrail_client_assertion::token::{
+    AccessToken, SeparateStores, TokenGrant, TokenHash, TokenStore,
+};
 use bankrail_values::{StoreFuture, Timestamp};
 use std::collections::HashMap;
 use std::future::ready;
@@ -25,14 +27,25 @@ fn a_token_is_valid_before_it_expires() {
 struct Grants(Mutex<HashMap<TokenHash, TokenGrant>>);
 
 impl TokenStore for Grants {
-    fn grant_once(&self, claim: Option<ReplayKey>, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, bool> {
+    fn grant_once(
+        &self,
+        claim: Option<ReplayKey>,
+        hash: TokenHash,
+        grant: TokenGrant,
+    ) -> StoreFuture<'_, bool> {
         assert_eq!(claim, None);
         self.0.lock().unwrap().insert(hash, grant);
         Box::pin(ready(Ok(true)))
     }
 
     fn find(&self, hash: TokenHash, now: Timestamp) -> StoreFuture<'_, Option<TokenGrant>> {
-        let found = self.0.lock().unwrap().get(&hash).filter(|grant| grant.is_valid_at(now)).cloned();
+        let found = self
+            .0
+            .lock()
+            .unwrap()
+            .get(&hash)
+            .filter(|grant| grant.is_valid_at(now))
+            .cloned();
         Box::pin(ready(Ok(found)))
     }
 
@@ -50,13 +63,22 @@ fn two_stores_are_one() {
     let granted = |claim, hash| block_on(both.grant_once(claim, hash, grant())).unwrap();
     let found = |hash| block_on(both.find(hash, at(NOW))).unwrap();
     assert!(granted(Some(claim), hashes[0]), "the first claim");
-    assert_eq!(replays.claimed.lock().unwrap().get(&[7; 32]), Some(&at(NOW + 30)));
-    assert!(!granted(Some(claim), hashes[1]), "the assertion was used before");
+    assert_eq!(
+        replays.claimed.lock().unwrap().get(&[7; 32]),
+        Some(&at(NOW + 30))
+    );
+    assert!(
+        !granted(Some(claim), hashes[1]),
+        "the assertion was used before"
+    );
     assert_eq!(hashes.map(found), [Some(grant()), None, None]);
     // Without a key there is nothing to claim.
     assert!(granted(None, hashes[1]));
     block_on(both.insert(hashes[2], grant())).unwrap();
     assert_eq!(hashes.map(found), [(); 3].map(|()| Some(grant())));
-    assert_eq!([(); 2].map(|()| block_on(both.revoke(hashes[1])).unwrap()), [true, false]);
+    assert_eq!(
+        [(); 2].map(|()| block_on(both.revoke(hashes[1])).unwrap()),
+        [true, false]
+    );
     assert_eq!(hashes.map(found), [Some(grant()), None, Some(grant())]);
 }

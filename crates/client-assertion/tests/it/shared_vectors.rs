@@ -1,6 +1,8 @@
 //! The assertions of the shared vectors, each with its expected verdict.
 
-use bankrail_client_assertion::{AssertionError, Audience, VerifiedAssertion, Verifier, VerifierOptions};
+use bankrail_client_assertion::{
+    AssertionError, Audience, VerifiedAssertion, Verifier, VerifierOptions,
+};
 use bankrail_jose::{Jwk, KeyOptions, VerifyingKey};
 use bankrail_values::Timestamp;
 use serde_json::Value;
@@ -22,22 +24,34 @@ fn verdicts() {
     let jwk = Jwk::parse(&keys["sig2048"].to_string()).unwrap();
     let key = VerifyingKey::from_jwk(&jwk, &KeyOptions::default()).unwrap();
     let now = Timestamp::from_unix_millis(file["now"].as_i64().unwrap() * 1000).unwrap();
-    let verifier = Verifier::new(Audience::parse(file["aud"].as_str().unwrap()).unwrap(), VerifierOptions::new());
+    let verifier = Verifier::new(
+        Audience::parse(file["aud"].as_str().unwrap()).unwrap(),
+        VerifierOptions::new(),
+    );
     let verify = |verifier: &Verifier, token: &str| -> Result<VerifiedAssertion, AssertionError> {
         verifier.verify(token, now, |_| Some(key.clone()))
     };
 
     let cases = file["vectors"].as_array().unwrap();
     for case in cases {
-        let (name, token) = (case["name"].as_str().unwrap(), case["token"].as_str().unwrap());
+        let (name, token) = (
+            case["name"].as_str().unwrap(),
+            case["token"].as_str().unwrap(),
+        );
         let expect = case["expect"].as_str().unwrap();
         let found = verify(&verifier, token);
         // By default all but "accept" are refused. `lenient_clients` accepts more.
         assert_eq!(found.is_ok(), expect == "accept", "{name}: {found:?}");
         if let Err(error) = found {
-            assert_eq!((error.status(), error.to_body().to_json().as_str()), (401, r#"{"error":"invalid_client"}"#));
+            assert_eq!(
+                (error.status(), error.to_body().to_json().as_str()),
+                (401, r#"{"error":"invalid_client"}"#)
+            );
         }
-        let lenient = Verifier::new(verifier.audience().clone(), VerifierOptions::new().lenient_clients());
+        let lenient = Verifier::new(
+            verifier.audience().clone(),
+            VerifierOptions::new().lenient_clients(),
+        );
         let found = verify(&lenient, token).is_ok();
         match (name, expect) {
             // `exp` has no leeway under any option: it would lengthen the life of an assertion.

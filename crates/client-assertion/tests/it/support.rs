@@ -1,8 +1,8 @@
 //! Keys, claims and stores for several tests.
 
 use bankrail_client_assertion::{
-    AssertionBuilder, AssertionError, AssertionOptions, Audience, CustomerCode, ReplayKey, VerifiedAssertion, Verifier,
-    VerifierOptions,
+    AssertionBuilder, AssertionError, AssertionOptions, Audience, CustomerCode, ReplayKey,
+    VerifiedAssertion, Verifier, VerifierOptions,
 };
 use bankrail_jose::jws::{self, JwsHeader};
 use bankrail_jose::{RsaSize, SigningKey};
@@ -16,8 +16,10 @@ use std::task::{Context, Poll, Waker};
 pub(crate) const NOW: i64 = 1_795_233_600;
 pub(crate) const AUDIENCE: &str = "https://auth.example.com/v1.0/auth";
 
-pub(crate) static KEY: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
-pub(crate) static OTHER_KEY: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
+pub(crate) static KEY: LazyLock<SigningKey> =
+    LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
+pub(crate) static OTHER_KEY: LazyLock<SigningKey> =
+    LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
 
 pub(crate) fn now() -> Timestamp {
     at(NOW)
@@ -51,14 +53,21 @@ pub(crate) fn builder_with(options: AssertionOptions) -> AssertionBuilder {
 pub(crate) fn claims(changes: &[(&str, &str)]) -> String {
     let expires = (NOW + 600).to_string();
     let audience = format!("\"{AUDIENCE}\"");
-    let mut members = vec![("sub", "\"CUSTOMERCODE\""), ("exp", &expires), ("aud", &audience)];
+    let mut members = vec![
+        ("sub", "\"CUSTOMERCODE\""),
+        ("exp", &expires),
+        ("aud", &audience),
+    ];
     for (name, value) in changes {
         members.retain(|(known, _)| known != name);
         if !value.is_empty() {
             members.push((name, value));
         }
     }
-    let members: Vec<String> = members.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+    let members: Vec<String> = members
+        .iter()
+        .map(|(name, value)| format!("\"{name}\":{value}"))
+        .collect();
     format!("{{{}}}", members.join(","))
 }
 
@@ -67,14 +76,22 @@ pub(crate) fn signed(claims: &str) -> String {
     jws::sign(&KEY, &JwsHeader::new().typ("jwt"), claims.as_bytes()).unwrap()
 }
 
-pub(crate) fn verify(verifier: &Verifier, assertion: &str) -> Result<VerifiedAssertion, AssertionError> {
-    verifier.verify(assertion, now(), |asked| (*asked == customer()).then(|| KEY.verifying_key()))
+pub(crate) fn verify(
+    verifier: &Verifier,
+    assertion: &str,
+) -> Result<VerifiedAssertion, AssertionError> {
+    verifier.verify(assertion, now(), |asked| {
+        (*asked == customer()).then(|| KEY.verifying_key())
+    })
 }
 
 /// Runs a future that is ready when first polled.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
-    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    match future
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
         Poll::Ready(value) => value,
         Poll::Pending => panic!("the stores of these tests never wait"),
     }

@@ -15,18 +15,36 @@ use std::time::Duration;
 struct Simplest(Mutex<HashMap<TokenCacheKey, CachedToken>>);
 
 impl TokenCache for Simplest {
-    fn get<'a>(&'a self, key: &'a TokenCacheKey, now: Timestamp) -> StoreFuture<'a, Option<CachedToken>> {
-        Box::pin(ready(Ok(self.0.lock().unwrap().get(key).filter(|token| token.is_valid_at(now)).cloned())))
+    fn get<'a>(
+        &'a self,
+        key: &'a TokenCacheKey,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Option<CachedToken>> {
+        Box::pin(ready(Ok(self
+            .0
+            .lock()
+            .unwrap()
+            .get(key)
+            .filter(|token| token.is_valid_at(now))
+            .cloned())))
     }
 
-    fn put<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken, _: Timestamp) -> StoreFuture<'a, ()> {
+    fn put<'a>(
+        &'a self,
+        key: &'a TokenCacheKey,
+        token: &'a CachedToken,
+        _: Timestamp,
+    ) -> StoreFuture<'a, ()> {
         self.0.lock().unwrap().insert(*key, token.clone());
         Box::pin(ready(Ok(())))
     }
 
     fn remove<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken) -> StoreFuture<'a, ()> {
         let mut tokens = self.0.lock().unwrap();
-        if tokens.get(key).is_some_and(|own| own.sealed == token.sealed) {
+        if tokens
+            .get(key)
+            .is_some_and(|own| own.sealed == token.sealed)
+        {
             tokens.remove(key);
         }
         Box::pin(ready(Ok(())))
@@ -114,13 +132,26 @@ fn refused<T: Send + 'static>() -> StoreFuture<'static, T> {
 
 impl Faulty {
     fn key(&self, key: &TokenCacheKey) -> TokenCacheKey {
-        if let Fault::OneKey = self.fault { TokenCacheKey::from([0; 32]) } else { *key }
+        if let Fault::OneKey = self.fault {
+            TokenCacheKey::from([0; 32])
+        } else {
+            *key
+        }
     }
 }
 
 impl TokenCache for Faulty {
-    fn get<'a>(&'a self, key: &'a TokenCacheKey, now: Timestamp) -> StoreFuture<'a, Option<CachedToken>> {
-        let earlier = self.put_at.lock().unwrap().get(key).is_some_and(|put_at| now < *put_at);
+    fn get<'a>(
+        &'a self,
+        key: &'a TokenCacheKey,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Option<CachedToken>> {
+        let earlier = self
+            .put_at
+            .lock()
+            .unwrap()
+            .get(key)
+            .is_some_and(|put_at| now < *put_at);
         if matches!(self.fault, Fault::OnlyLater) && earlier {
             return Box::pin(ready(Ok(None)));
         }
@@ -129,23 +160,46 @@ impl TokenCache for Faulty {
             Fault::ExpiresEarly => now.saturating_add(Duration::from_millis(1)),
             _ => now,
         };
-        let found = self.tokens.lock().unwrap().get(&self.key(key)).filter(|token| token.is_valid_at(now)).cloned();
+        let found = self
+            .tokens
+            .lock()
+            .unwrap()
+            .get(&self.key(key))
+            .filter(|token| token.is_valid_at(now))
+            .cloned();
         Box::pin(ready(Ok(found)))
     }
 
-    fn put<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken, now: Timestamp) -> StoreFuture<'a, ()> {
+    fn put<'a>(
+        &'a self,
+        key: &'a TokenCacheKey,
+        token: &'a CachedToken,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
         let (mut tokens, mut kept) = (self.tokens.lock().unwrap(), token.clone());
         let earlier = tokens.get(&self.key(key));
         match self.fault {
             Fault::FirstCounts if earlier.is_some() => return Box::pin(ready(Ok(()))),
-            Fault::NeverAgain if self.removed.lock().unwrap().contains(token) => return Box::pin(ready(Ok(()))),
+            Fault::NeverAgain if self.removed.lock().unwrap().contains(token) => {
+                return Box::pin(ready(Ok(())));
+            }
             Fault::LaterExpiryCounts => {
-                kept.expires_at = earlier.map_or(kept.expires_at, |token| token.expires_at.max(kept.expires_at));
+                kept.expires_at = earlier.map_or(kept.expires_at, |token| {
+                    token.expires_at.max(kept.expires_at)
+                });
             }
             Fault::Escapes => {
-                kept.sealed = kept.sealed.split(|byte| *byte == b'%').collect::<Vec<_>>().join(&b"%%"[..]);
+                kept.sealed = kept
+                    .sealed
+                    .split(|byte| *byte == b'%')
+                    .collect::<Vec<_>>()
+                    .join(&b"%%"[..]);
             }
-            Fault::Text => kept.sealed = String::from_utf8_lossy(&kept.sealed).into_owned().into_bytes(),
+            Fault::Text => {
+                kept.sealed = String::from_utf8_lossy(&kept.sealed)
+                    .into_owned()
+                    .into_bytes()
+            }
             Fault::Shorter => kept.sealed.truncate(CachedToken::MAX_SEALED_BYTES - 1),
             Fault::RefusesExpired if !token.is_valid_at(now) => return refused(),
             Fault::RefusesEndless if token.expires_at == Timestamp::MAX => return refused(),
@@ -169,7 +223,11 @@ impl TokenCache for Faulty {
             return Box::pin(ready(Ok(())));
         }
         let Some(own) = tokens.get(&key) else {
-            return if let Fault::RefusesRemoval = self.fault { refused() } else { Box::pin(ready(Ok(()))) };
+            return if let Fault::RefusesRemoval = self.fault {
+                refused()
+            } else {
+                Box::pin(ready(Ok(())))
+            };
         };
         let same = match self.fault {
             Fault::RemovesAny => true,
@@ -186,7 +244,10 @@ impl TokenCache for Faulty {
 
 fn run<T>(future: impl Future<Output = T>) -> T {
     let mut future = Box::pin(future);
-    let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
+    let Poll::Ready(value) = future
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    else {
         panic!("it never waits")
     };
     value
@@ -200,8 +261,12 @@ fn the_simplest_cache_passes_the_suite() {
 #[test]
 fn a_cache_that_breaks_a_rule_does_not_pass_the_suite() {
     let passes = |fault| {
-        let make =
-            async || Faulty { fault, tokens: Mutex::default(), put_at: Mutex::default(), removed: Mutex::default() };
+        let make = async || Faulty {
+            fault,
+            tokens: Mutex::default(),
+            put_at: Mutex::default(),
+            removed: Mutex::default(),
+        };
         std::panic::catch_unwind(|| run(token_cache_suite(make))).is_ok()
     };
     assert!(passes(Fault::None));
@@ -239,6 +304,9 @@ fn a_sealed_token_has_at_most_4_kib() {
 #[test]
 fn printing_shows_no_byte_of_a_sealed_token() {
     let token = CachedToken::new(vec![0x41; 99], Timestamp::UNIX_EPOCH);
-    let expected = format!("CachedToken {{ sealed: 99 bytes, expires_at: {:?} }}", token.expires_at);
+    let expected = format!(
+        "CachedToken {{ sealed: 99 bytes, expires_at: {:?} }}",
+        token.expires_at
+    );
     assert_eq!(format!("{token:?}"), expected);
 }

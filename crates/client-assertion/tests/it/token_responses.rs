@@ -11,7 +11,12 @@ fn there_and_back() {
         let granted = asked.granted_from(&permitted.parse().unwrap()).unwrap();
         let response = TokenResponse::new(AccessToken::parse(TOKEN).unwrap(), 3600, &granted);
         let json = response.to_json();
-        assert_eq!(json, format!(r#"{{"expires_in":3600,"token_type":"Bearer","access_token":"{TOKEN}"{scope}}}"#));
+        assert_eq!(
+            json,
+            format!(
+                r#"{{"expires_in":3600,"token_type":"Bearer","access_token":"{TOKEN}"{scope}}}"#
+            )
+        );
         assert_eq!(TokenResponse::from_json(json.as_bytes()).unwrap(), response);
     }
 }
@@ -21,10 +26,17 @@ fn a_body_is_bounded_and_a_token_lives_for_an_hour_by_default() {
     let body = format!(r#"{{"expires_in":3600,"token_type":"Bearer","access_token":"{TOKEN}"}}"#);
     let padded = |bytes: usize| format!("{body}{}", " ".repeat(bytes - body.len()));
     for (bytes, accepted) in [(64 * 1024, true), (64 * 1024 + 1, false)] {
-        assert_eq!(TokenResponse::from_json(padded(bytes).as_bytes()).is_ok(), accepted, "{bytes}");
+        assert_eq!(
+            TokenResponse::from_json(padded(bytes).as_bytes()).is_ok(),
+            accepted,
+            "{bytes}"
+        );
     }
     let read = TokenResponse::from_json(body.as_bytes()).unwrap();
-    assert_eq!((read.lifetime().as_secs(), TokenResponse::DEFAULT_LIFETIME), (3600, 3600));
+    assert_eq!(
+        (read.lifetime().as_secs(), TokenResponse::DEFAULT_LIFETIME),
+        (3600, 3600)
+    );
 }
 
 #[test]
@@ -37,18 +49,42 @@ fn what_is_read_and_what_is_refused() {
     };
     let token = format!("\"{TOKEN}\"");
     assert!(read("\"bearer\"", "0", &token, r#","scope":"""#).is_ok());
-    assert!(matches!(read("\"mac\"", "1", &token, ""), Err(TokenResponseError::TokenType { .. })));
-    assert!(matches!(read("\"Bearer\"", "1", "\"abc\"", ""), Err(TokenResponseError::AccessToken(_))));
+    assert!(matches!(
+        read("\"mac\"", "1", &token, ""),
+        Err(TokenResponseError::TokenType { .. })
+    ));
+    assert!(matches!(
+        read("\"Bearer\"", "1", "\"abc\"", ""),
+        Err(TokenResponseError::AccessToken(_))
+    ));
     for expires in ["-1", "1.5", "\"3600\"", "null", "99999999999999999999"] {
         let found = read("\"Bearer\"", expires, &token, "");
-        assert!(matches!(found, Err(TokenResponseError::Member { member: "expires_in", .. })));
+        assert!(matches!(
+            found,
+            Err(TokenResponseError::Member {
+                member: "expires_in",
+                ..
+            })
+        ));
     }
     let found = read("\"Bearer\"", "1", &token, r#","scope":1"#);
-    assert!(matches!(found, Err(TokenResponseError::Member { member: "scope", .. })));
+    assert!(matches!(
+        found,
+        Err(TokenResponseError::Member {
+            member: "scope",
+            ..
+        })
+    ));
     let array = format!(r#" [3600,"Bearer",{token},null]"#);
-    assert!(matches!(TokenResponse::from_json(array.as_bytes()), Err(TokenResponseError::Json(_))));
+    assert!(matches!(
+        TokenResponse::from_json(array.as_bytes()),
+        Err(TokenResponseError::Json(_))
+    ));
     let twice = format!(r#","access_token":{token}"#);
-    assert!(matches!(read("\"Bearer\"", "1", &token, &twice), Err(TokenResponseError::Json(_))));
+    assert!(matches!(
+        read("\"Bearer\"", "1", &token, &twice),
+        Err(TokenResponseError::Json(_))
+    ));
     let error = read("\"Bearer\"", "1", "[\"0b7c2f6e\"]", "").unwrap_err();
     assert!(!format!("{error} {error:?}").contains("0b7c"));
 }

@@ -1,8 +1,8 @@
 //! Every rule of the profile, with values that it accepts and refuses.
 
 use crate::support::{
-    AUDIENCE, KEY, NOW, OTHER_KEY, at, block_on, builder, builder_with, claims, customer, now, signed, verifier,
-    verifier_with, verify,
+    AUDIENCE, KEY, NOW, OTHER_KEY, at, block_on, builder, builder_with, claims, customer, now,
+    signed, verifier, verifier_with, verify,
 };
 use bankrail_client_assertion::token::TokenRequest;
 use bankrail_client_assertion::{
@@ -18,13 +18,25 @@ use std::time::Duration;
 
 #[test]
 fn what_is_built_is_verified() {
-    let all = AssertionOptions::new().issuer(true).issued_at(true).jwt_id(JwtId::Text("j1".to_owned()));
+    let all = AssertionOptions::new()
+        .issuer(true)
+        .issued_at(true)
+        .jwt_id(JwtId::Text("j1".to_owned()));
     let assertion = builder_with(all).sign(&KEY, now()).unwrap();
     let verified = verify(&verifier(), &assertion).unwrap();
-    assert_eq!((verified.customer(), verified.expires_at()), (&customer(), at(NOW + 300)));
-    assert_eq!((verified.issued_at(), verified.jwt_id(), verified.key_id()), (Some(now()), Some("j1"), None));
+    assert_eq!(
+        (verified.customer(), verified.expires_at()),
+        (&customer(), at(NOW + 300))
+    );
+    assert_eq!(
+        (verified.issued_at(), verified.jwt_id(), verified.key_id()),
+        (Some(now()), Some("j1"), None)
+    );
     let header = assertion.split('.').next().unwrap();
-    assert_eq!(base64url::decode(header).unwrap(), br#"{"alg":"RS256","typ":"jwt"}"#);
+    assert_eq!(
+        base64url::decode(header).unwrap(),
+        br#"{"alg":"RS256","typ":"jwt"}"#
+    );
 }
 
 #[test]
@@ -47,7 +59,10 @@ fn claims_one_by_one() {
         let found = verify(&verifier(), &signed(&claims(&[(name, value)])));
         assert!(found.is_ok(), "{name} {value} {found:?}");
     }
-    let (longest, long) = (format!("\"{}\"", "j".repeat(256)), format!("\"{}\"", "j".repeat(257)));
+    let (longest, long) = (
+        format!("\"{}\"", "j".repeat(256)),
+        format!("\"{}\"", "j".repeat(257)),
+    );
     assert!(verify(&verifier(), &signed(&claims(&[("jti", &longest)]))).is_ok());
     let array = format!("[\"{AUDIENCE}\"]");
     let slash = format!("\"{AUDIENCE}/\"");
@@ -128,11 +143,23 @@ fn an_assertion_has_at_most_16_kib_and_a_header_of_2_kib() {
         .flat_map(around_the_bound)
         .map(|assertion| (assertion.len(), verify(&verifier(), &assertion).is_ok()))
         .collect();
-    assert!(lengths.contains(&(16_384, true)) && lengths.contains(&(16_385, false)), "{lengths:?}");
-    assert!(lengths.iter().all(|(length, accepted)| *accepted == (*length <= 16_384)), "{lengths:?}");
+    assert!(
+        lengths.contains(&(16_384, true)) && lengths.contains(&(16_385, false)),
+        "{lengths:?}"
+    );
+    assert!(
+        lengths
+            .iter()
+            .all(|(length, accepted)| *accepted == (*length <= 16_384)),
+        "{lengths:?}"
+    );
     let around = JwsHeader::new().typ("jwt").kid("").to_json(None).len();
     for (bytes, accepted) in [(2 * 1024, true), (2 * 1024 + 1, false)] {
-        assert_eq!(verify(&verifier(), &with(bytes - around, 1)).is_ok(), accepted, "{bytes}");
+        assert_eq!(
+            verify(&verifier(), &with(bytes - around, 1)).is_ok(),
+            accepted,
+            "{bytes}"
+        );
     }
 }
 
@@ -157,22 +184,63 @@ fn a_remote_key_signs_the_same_assertion() {
 
 #[test]
 fn each_refusal_is_told_apart_locally() {
-    let error = |changes: &[(&str, &str)]| verify(&verifier(), &signed(&claims(changes))).unwrap_err();
-    assert!(matches!(error(&[("exp", "")]), AssertionError::ClaimMissing { claim: "exp" }));
-    assert!(matches!(error(&[("exp", "1")]), AssertionError::Expired { .. }));
-    assert!(matches!(error(&[("exp", "9999999999")]), AssertionError::TooFarAhead { .. }));
-    assert!(matches!(error(&[("nbf", "9999999999")]), AssertionError::NotYetValid { claim: "nbf", .. }));
-    assert!(matches!(error(&[("aud", "\"x\"")]), AssertionError::Audience { .. }));
-    assert!(matches!(error(&[("aud", "[]")]), AssertionError::ClaimType { claim: "aud", .. }));
-    assert!(matches!(error(&[("iss", "\"X\"")]), AssertionError::Issuer { .. }));
-    assert!(matches!(error(&[("sub", "\"x\"")]), AssertionError::Subject(_)));
-    assert!(matches!(error(&[("sub", "\"X\"")]), AssertionError::UnknownCustomer { .. }));
-    assert!(matches!(error(&[("jti", "\"\"")]), AssertionError::ClaimValue { claim: "jti", .. }));
+    let error =
+        |changes: &[(&str, &str)]| verify(&verifier(), &signed(&claims(changes))).unwrap_err();
+    assert!(matches!(
+        error(&[("exp", "")]),
+        AssertionError::ClaimMissing { claim: "exp" }
+    ));
+    assert!(matches!(
+        error(&[("exp", "1")]),
+        AssertionError::Expired { .. }
+    ));
+    assert!(matches!(
+        error(&[("exp", "9999999999")]),
+        AssertionError::TooFarAhead { .. }
+    ));
+    assert!(matches!(
+        error(&[("nbf", "9999999999")]),
+        AssertionError::NotYetValid { claim: "nbf", .. }
+    ));
+    assert!(matches!(
+        error(&[("aud", "\"x\"")]),
+        AssertionError::Audience { .. }
+    ));
+    assert!(matches!(
+        error(&[("aud", "[]")]),
+        AssertionError::ClaimType { claim: "aud", .. }
+    ));
+    assert!(matches!(
+        error(&[("iss", "\"X\"")]),
+        AssertionError::Issuer { .. }
+    ));
+    assert!(matches!(
+        error(&[("sub", "\"x\"")]),
+        AssertionError::Subject(_)
+    ));
+    assert!(matches!(
+        error(&[("sub", "\"X\"")]),
+        AssertionError::UnknownCustomer { .. }
+    ));
+    assert!(matches!(
+        error(&[("jti", "\"\"")]),
+        AssertionError::ClaimValue { claim: "jti", .. }
+    ));
     let foreign = builder().sign(&OTHER_KEY, now()).unwrap();
-    assert!(matches!(verify(&verifier(), &foreign), Err(AssertionError::BadSignature)));
-    assert!(matches!(verify(&verifier(), "a.b"), Err(AssertionError::Malformed(_))));
-    let unknown = builder_with(AssertionOptions::new().key_id("k2")).sign(&KEY, now()).unwrap();
-    let found = verifier().verify(&unknown, now(), |_| Some(KEY.verifying_key().with_kid("k1")));
+    assert!(matches!(
+        verify(&verifier(), &foreign),
+        Err(AssertionError::BadSignature)
+    ));
+    assert!(matches!(
+        verify(&verifier(), "a.b"),
+        Err(AssertionError::Malformed(_))
+    ));
+    let unknown = builder_with(AssertionOptions::new().key_id("k2"))
+        .sign(&KEY, now())
+        .unwrap();
+    let found = verifier().verify(&unknown, now(), |_| {
+        Some(KEY.verifying_key().with_kid("k1"))
+    });
     assert!(matches!(found, Err(AssertionError::NoKey(_))));
 }
 
@@ -183,11 +251,22 @@ fn types_of_token() {
         jws::sign(&KEY, &header, claims(&[]).as_bytes()).unwrap()
     };
     let accepted = |verifier: &Verifier| -> Vec<bool> {
-        [Some("jwt"), Some("JWT"), Some("JwT"), None, Some("Client-Authentication+JWT"), Some("JOSE"), Some("")]
-            .map(|typ| verify(verifier, &of(typ)).is_ok())
-            .to_vec()
+        [
+            Some("jwt"),
+            Some("JWT"),
+            Some("JwT"),
+            None,
+            Some("Client-Authentication+JWT"),
+            Some("JOSE"),
+            Some(""),
+        ]
+        .map(|typ| verify(verifier, &of(typ)).is_ok())
+        .to_vec()
     };
-    assert_eq!(accepted(&verifier()), [true, true, true, false, false, false, false]);
+    assert_eq!(
+        accepted(&verifier()),
+        [true, true, true, false, false, false, false]
+    );
     assert_eq!(
         accepted(&verifier_with(VerifierOptions::new().typ(TypRule::Lenient))),
         [true, true, true, true, true, false, false]
@@ -206,7 +285,13 @@ fn published_samples_have_a_text_as_exp() {
     assert_eq!(verify(&lenient, &text).unwrap().expires_at(), at(NOW + 600));
     let found = |claim, value| verify(&lenient, &signed(&claims(&[(claim, value)])));
     for bad in ["\"\"", "\"soon\"", "\"1795234200 \""] {
-        assert!(matches!(found("exp", bad), Err(AssertionError::ClaimValue { claim: "exp", .. })), "{bad}");
+        assert!(
+            matches!(
+                found("exp", bad),
+                Err(AssertionError::ClaimValue { claim: "exp", .. })
+            ),
+            "{bad}"
+        );
     }
     for bad in ["\"1795233600\"", "\"1795237201\"", "null"] {
         assert!(found("exp", bad).is_err(), "{bad}");
@@ -215,7 +300,11 @@ fn published_samples_have_a_text_as_exp() {
 }
 
 fn is_accepted(options: &VerifierOptions, claim: &str, value: &str) -> bool {
-    verify(&verifier_with(options.clone()), &signed(&claims(&[(claim, value)]))).is_ok()
+    verify(
+        &verifier_with(options.clone()),
+        &signed(&claims(&[(claim, value)])),
+    )
+    .is_ok()
 }
 
 #[test]
@@ -233,13 +322,23 @@ fn clocks_may_differ_by_half_a_minute_and_no_assertion_lives_longer() {
             (&most, 300, true),
             (&most, 301, false),
         ] {
-            assert_eq!(is_accepted(options, claim, &(NOW + ahead).to_string()), accepted, "{claim} {ahead}");
+            assert_eq!(
+                is_accepted(options, claim, &(NOW + ahead).to_string()),
+                accepted,
+                "{claim} {ahead}"
+            );
         }
     }
     for options in [&default, &none, &most] {
-        assert!(!is_accepted(options, "exp", &NOW.to_string()), "expired at its own second");
+        assert!(
+            !is_accepted(options, "exp", &NOW.to_string()),
+            "expired at its own second"
+        );
         assert!(is_accepted(options, "exp", &format!("{NOW}.001")));
-        assert!(!is_accepted(options, "exp", &format!("{}.001", NOW + 3600)), "the cap is exact");
+        assert!(
+            !is_accepted(options, "exp", &format!("{}.001", NOW + 3600)),
+            "the cap is exact"
+        );
     }
 }
 
@@ -255,7 +354,11 @@ fn a_tolerance_on_the_cap_is_an_option() {
         (&most, 3901, false),
         (&most, 0, false),
     ] {
-        assert_eq!(is_accepted(options, "exp", &(NOW + exp).to_string()), accepted, "{exp}");
+        assert_eq!(
+            is_accepted(options, "exp", &(NOW + exp).to_string()),
+            accepted,
+            "{exp}"
+        );
     }
 }
 
@@ -264,17 +367,32 @@ fn each_of_several_audiences_is_accepted_and_no_other() {
     const ISSUER: &str = "https://auth.example.com/";
     let both = VerifierOptions::new().also_audience(Audience::parse(ISSUER).unwrap());
     for audience in [AUDIENCE, ISSUER] {
-        assert!(is_accepted(&both, "aud", &format!("\"{audience}\"")), "{audience}");
+        assert!(
+            is_accepted(&both, "aud", &format!("\"{audience}\"")),
+            "{audience}"
+        );
     }
-    assert!(!is_accepted(&both, "aud", "\"https://elsewhere.example.com/\""));
-    assert!(!is_accepted(&VerifierOptions::new(), "aud", &format!("\"{ISSUER}\"")));
+    assert!(!is_accepted(
+        &both,
+        "aud",
+        "\"https://elsewhere.example.com/\""
+    ));
+    assert!(!is_accepted(
+        &VerifierOptions::new(),
+        "aud",
+        &format!("\"{ISSUER}\"")
+    ));
     let arrays = both.clone().accept_audience_array(true);
     for (value, default, option) in [
         (format!("[\"{AUDIENCE}\"]"), false, true),
         (format!("[\"{ISSUER}\"]"), false, true),
         (format!("[\"{AUDIENCE}\",\"{ISSUER}\"]"), false, false),
         (format!("[[\"{AUDIENCE}\"]]"), false, false),
-        ("[\"https://elsewhere.example.com/\"]".to_owned(), false, false),
+        (
+            "[\"https://elsewhere.example.com/\"]".to_owned(),
+            false,
+            false,
+        ),
         ("[]".to_owned(), false, false),
         ("[1]".to_owned(), false, false),
     ] {
@@ -298,12 +416,19 @@ fn lenient_clients_are_one_option() {
     assert_eq!(lenient, each);
     // Everything at once: no typ, the text of an hour and half a minute, one audience in an array.
     let (exp, aud) = (format!("\"{}\"", NOW + 3630), format!("[\"{AUDIENCE}\"]"));
-    let odd = claims(&[("exp", &exp), ("aud", &aud), ("iat", &(NOW + 30).to_string())]);
+    let odd = claims(&[
+        ("exp", &exp),
+        ("aud", &aud),
+        ("iat", &(NOW + 30).to_string()),
+    ]);
     let odd = jws::sign(&KEY, &JwsHeader::new(), odd.as_bytes()).unwrap();
     assert!(verify(&verifier_with(lenient.clone()), &odd).is_ok());
     assert!(verify(&verifier(), &odd).is_err());
-    for (claim, value) in [("exp", (NOW + 3631).to_string()), ("exp", NOW.to_string()), ("iat", (NOW + 31).to_string())]
-    {
+    for (claim, value) in [
+        ("exp", (NOW + 3631).to_string()),
+        ("exp", NOW.to_string()),
+        ("iat", (NOW + 31).to_string()),
+    ] {
         assert!(!is_accepted(&lenient, claim, &value), "{claim} {value}");
     }
 }
@@ -313,7 +438,10 @@ fn a_verified_assertion_shows_its_other_claims() {
     let assertion = signed(&claims(&[("department", "\"treasury\""), ("iat", "1")]));
     let verified = verify(&verifier(), &assertion).unwrap();
     let claims = verified.all_claims();
-    assert_eq!(claims.get("department").and_then(JsonValue::as_str), Some("treasury"));
+    assert_eq!(
+        claims.get("department").and_then(JsonValue::as_str),
+        Some("treasury")
+    );
     assert!(matches!(claims.get("iat"), Some(JsonValue::Number(one)) if one.as_i64() == Some(1)));
     assert!(claims.get("jti").is_none());
     assert!(!format!("{verified:?} {claims:?}").contains("treasury"));
@@ -324,7 +452,11 @@ fn an_assertion_may_be_signed_with_a_key_of_any_size_from_2048_bits() {
     let key = SigningKey::generate(RsaSize::Rsa3072).unwrap();
     let public = VerifyingKey::from_pem(&key.verifying_key().to_spki_pem()).unwrap();
     let assertion = builder().sign(&key, now()).unwrap();
-    assert!(verifier().verify(&assertion, now(), |_| Some(public)).is_ok());
+    assert!(
+        verifier()
+            .verify(&assertion, now(), |_| Some(public))
+            .is_ok()
+    );
 }
 
 #[test]
@@ -336,12 +468,37 @@ fn the_subject_chooses_the_keys_and_nothing_more() {
     assert_eq!(unverified.subject_for_key_lookup(), &customer());
     assert!(unverified.verify(&KEY.verifying_key(), now()).is_err());
     // During a rotation both keys are accepted, selected by `kid`.
-    let keys = KeySet::new([KEY.verifying_key().with_kid("a"), OTHER_KEY.verifying_key().with_kid("b")]).unwrap();
-    let named = builder_with(AssertionOptions::new().key_id("b")).sign(&OTHER_KEY, now()).unwrap();
-    assert_eq!(verifier.read(&named).unwrap().verify(&keys, now()).unwrap().key_id(), Some("b"));
-    assert!(verifier.read(&forged).unwrap().verify(&keys, now()).is_ok(), "without a kid, both are tried");
-    let misnamed = builder_with(AssertionOptions::new().key_id("a")).sign(&OTHER_KEY, now()).unwrap();
-    assert!(verifier.read(&misnamed).unwrap().verify(&keys, now()).is_err());
+    let keys = KeySet::new([
+        KEY.verifying_key().with_kid("a"),
+        OTHER_KEY.verifying_key().with_kid("b"),
+    ])
+    .unwrap();
+    let named = builder_with(AssertionOptions::new().key_id("b"))
+        .sign(&OTHER_KEY, now())
+        .unwrap();
+    assert_eq!(
+        verifier
+            .read(&named)
+            .unwrap()
+            .verify(&keys, now())
+            .unwrap()
+            .key_id(),
+        Some("b")
+    );
+    assert!(
+        verifier.read(&forged).unwrap().verify(&keys, now()).is_ok(),
+        "without a kid, both are tried"
+    );
+    let misnamed = builder_with(AssertionOptions::new().key_id("a"))
+        .sign(&OTHER_KEY, now())
+        .unwrap();
+    assert!(
+        verifier
+            .read(&misnamed)
+            .unwrap()
+            .verify(&keys, now())
+            .is_err()
+    );
 }
 
 #[test]
@@ -350,10 +507,17 @@ fn the_form_may_name_the_same_client() {
     let verified = verify(&verifier(), &assertion).unwrap();
     let request = TokenRequest::new(assertion, "A".parse().unwrap());
     assert!(verified.check_client_id(&request).is_ok());
-    assert!(verified.check_client_id(&request.clone().with_client_id(&customer())).is_ok());
+    assert!(
+        verified
+            .check_client_id(&request.clone().with_client_id(&customer()))
+            .is_ok()
+    );
     let other = request.with_client_id(&"CUSTOMERCODE2".parse().unwrap());
     let error = verified.check_client_id(&other).unwrap_err();
-    assert_eq!((error.status(), error.code().as_str()), (401, "invalid_client"));
+    assert_eq!(
+        (error.status(), error.code().as_str()),
+        (401, "invalid_client")
+    );
 }
 
 /// Requests as OAuth libraries send them with their default settings.
@@ -372,15 +536,37 @@ fn what_real_clients_send() {
     };
     let (second, hour) = (NOW.to_string(), (NOW + 3600).to_string());
     // Upper-case typ, the longest lifetime to the second, and a charset.
-    let first =
-        sign(Some("JWT"), &claims(&[("iss", "\"CUSTOMERCODE\""), ("iat", &second), ("exp", &hour), ("jti", "\"a\"")]));
+    let first = sign(
+        Some("JWT"),
+        &claims(&[
+            ("iss", "\"CUSTOMERCODE\""),
+            ("iat", &second),
+            ("exp", &hour),
+            ("jti", "\"a\""),
+        ]),
+    );
     let content_type = "application/x-www-form-urlencoded;charset=UTF-8";
     assert!(exchange(&verifier(), content_type, &first, "").is_ok());
     // No typ, and client_id beside the assertion.
-    let second =
-        sign(None, &claims(&[("iss", "\"CUSTOMERCODE\""), ("jti", "\"b\""), ("nbf", &second), ("iat", &second)]));
+    let second = sign(
+        None,
+        &claims(&[
+            ("iss", "\"CUSTOMERCODE\""),
+            ("jti", "\"b\""),
+            ("nbf", &second),
+            ("iat", &second),
+        ]),
+    );
     let content_type = "application/x-www-form-urlencoded;charset=utf-8";
-    assert!(exchange(&verifier(), content_type, &second, "&client_id=CUSTOMERCODE").is_err());
+    assert!(
+        exchange(
+            &verifier(),
+            content_type,
+            &second,
+            "&client_id=CUSTOMERCODE"
+        )
+        .is_err()
+    );
     assert!(
         exchange(
             &verifier_with(VerifierOptions::new().typ(TypRule::Lenient)),
@@ -412,7 +598,10 @@ fn a_changed_byte_anywhere_is_refused() {
         assert!(verify(&verifier(), &changed).is_err(), "byte {at}");
     }
     for length in 0..assertion.len() {
-        assert!(verify(&verifier(), &assertion[..length]).is_err(), "cut to {length}");
+        assert!(
+            verify(&verifier(), &assertion[..length]).is_err(),
+            "cut to {length}"
+        );
     }
 }
 

@@ -15,15 +15,16 @@ use tokio::sync::Notify;
 /// How often in a row a poller may wait without having taken in a page.
 const MOST_IDLE: u32 = 100;
 
-/// The archived pages of an account in the place of the statement endpoint, at the times at which they were asked for
-/// ([`Archive::replay`]). Cheap to clone; clones share everything.
+/// The archived pages of an account in the place of the statement endpoint, at the times at which
+/// they were asked for ([`Archive::replay`]). Cheap to clone; clones share everything.
 ///
-/// A poller over it, with the options of the poller whose client kept the pages, hands over to an empty store what that
-/// one handed over. Each page is taken in once, in its order:
+/// A poller over it, with the options of the poller whose client kept the pages, hands over to an
+/// empty store what that one handed over. Each page is taken in once, in its order:
 ///
-/// - Where a page was asked for with another cursor than the poller's, as after a restart of the process or a call that
-///   failed, the poller is interrupted and begins at the position that it has recorded. If that has another cursor too,
-///   the page is taken as the first one of a full walk.
+/// - Where a page was asked for with another cursor than the poller's, as after a restart of the
+///   process or a call that failed, the poller is interrupted and begins at the position that it
+///   has recorded. If that has another cursor too, the page is taken as the first one of a full
+///   walk.
 /// - What cannot be read as a statement is left out and named ([`Imported::unreadable`]).
 ///
 /// ```no_run
@@ -54,8 +55,8 @@ struct Shared {
     read: ReadOptions,
     pages: Vec<ArchiveRecord>,
     progress: Mutex<Progress>,
-    /// The poller has to be interrupted: it asked for a page after the last one or with another cursor, or the archive
-    /// failed.
+    /// The poller has to be interrupted: it asked for a page after the last one or with another
+    /// cursor, or the archive failed.
     interrupted: Notify,
 }
 
@@ -93,10 +94,29 @@ pub enum ImportError {
 }
 
 impl Replay {
-    pub(super) fn new(archive: Archive, account: AccountId, read: ReadOptions, pages: Vec<ArchiveRecord>) -> Self {
-        let now = pages.first().map_or(Timestamp::UNIX_EPOCH, |first| first.label.at);
-        let progress = Mutex::new(Progress { now, imported: Imported::default(), fault: None, interrupted_at: 0 });
-        Self(Arc::new(Shared { archive, account, read, pages, progress, interrupted: Notify::new() }))
+    pub(super) fn new(
+        archive: Archive,
+        account: AccountId,
+        read: ReadOptions,
+        pages: Vec<ArchiveRecord>,
+    ) -> Self {
+        let now = pages
+            .first()
+            .map_or(Timestamp::UNIX_EPOCH, |first| first.label.at);
+        let progress = Mutex::new(Progress {
+            now,
+            imported: Imported::default(),
+            fault: None,
+            interrupted_at: 0,
+        });
+        Self(Arc::new(Shared {
+            archive,
+            account,
+            read,
+            pages,
+            progress,
+            interrupted: Notify::new(),
+        }))
     }
 
     /// Lets a poller over these pages take them all in. The poller must not run elsewhere.
@@ -121,7 +141,9 @@ impl Replay {
             }
             idle = if self.taken() == before { idle + 1 } else { 0 };
             let until = match poller.state(&self.0.account) {
-                Some(AccountState::Stopped { error, .. }) => return Err(ImportError::Stopped(error)),
+                Some(AccountState::Stopped { error, .. }) => {
+                    return Err(ImportError::Stopped(error));
+                }
                 Some(AccountState::Waiting { until, .. }) if idle < MOST_IDLE => until,
                 _ => return Err(ImportError::Idle),
             };
@@ -132,7 +154,10 @@ impl Replay {
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.0.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0
+            .progress
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many records were taken in or left out.
@@ -145,27 +170,45 @@ impl Replay {
         self.0.pages.get(self.taken())
     }
 
-    /// What the next record that can be read answers to a request; `None` if there is none, or if the poller has to
-    /// begin at its position.
-    async fn answer(&self, request: &StatementRequest) -> Result<Option<PageOrRefusal>, StoreError> {
+    /// What the next record that can be read answers to a request; `None` if there is none, or if
+    /// the poller has to begin at its position.
+    async fn answer(
+        &self,
+        request: &StatementRequest,
+    ) -> Result<Option<PageOrRefusal>, StoreError> {
         while let Some(record) = self.next() {
             let archived = self.0.archive.find(record.number).await?;
-            let asked = archived.as_ref().and_then(|one| StatementRequest::from_json(one.note.as_bytes()).ok());
-            if asked.as_ref().is_some_and(|asked| asked.cursor != request.cursor) {
-                if std::mem::replace(&mut self.progress().interrupted_at, record.number) != record.number {
+            let asked = archived
+                .as_ref()
+                .and_then(|one| StatementRequest::from_json(one.note.as_bytes()).ok());
+            if asked
+                .as_ref()
+                .is_some_and(|asked| asked.cursor != request.cursor)
+            {
+                if std::mem::replace(&mut self.progress().interrupted_at, record.number)
+                    != record.number
+                {
                     return Ok(None);
                 }
                 if request.cursor.is_some() {
                     // A refused cursor is followed by a request for the first page.
                     let (code, title, retry_at, request_key) = (None, None, None, None);
-                    return Ok(Some(Err(StatementError::Service { status: 400, code, title, retry_at, request_key })));
+                    return Ok(Some(Err(StatementError::Service {
+                        status: 400,
+                        code,
+                        title,
+                        retry_at,
+                        request_key,
+                    })));
                 }
             }
-            let page = asked.zip(archived).and_then(|(asked, one)| match StatementReply::parse(200, &one.body) {
-                Ok(StatementReply::Statement(received)) => {
-                    StatementPage::read(&asked, received, 200, &self.0.read).ok()
+            let page = asked.zip(archived).and_then(|(asked, one)| {
+                match StatementReply::parse(200, &one.body) {
+                    Ok(StatementReply::Statement(received)) => {
+                        StatementPage::read(&asked, received, 200, &self.0.read).ok()
+                    }
+                    _ => None,
                 }
-                _ => None,
             });
             let mut progress = self.progress();
             progress.now = progress.now.max(record.label.at);
@@ -208,6 +251,8 @@ impl PageSource for Replay {
 impl fmt::Debug for Replay {
     /// Without the account.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Replay").field("pages", &self.0.pages.len()).finish_non_exhaustive()
+        out.debug_struct("Replay")
+            .field("pages", &self.0.pages.len())
+            .finish_non_exhaustive()
     }
 }

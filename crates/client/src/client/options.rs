@@ -17,89 +17,99 @@ bankrail_values::options! {
     /// Options of a [`Client`](super::Client).
     #[derive(Clone, Debug)]
     pub struct ClientOptions {
-        /// The full address of the token endpoint. Default: `{base_url}/v1.0/auth` (Specification: "Obtain access
-        /// token").
+        /// The full address of the token endpoint. Default: `{base_url}/v1.0/auth` (Specification:
+        /// "Obtain access token").
         pub(super) auth_url(&str => |url| Some(url.to_owned())): Option<String> = None,
-        /// The assertion's `aud`, sent exactly as given. Default: the address of the token endpoint. A service may
-        /// expect another text than its address (Default: "Token endpoint").
+        /// The assertion's `aud`, sent exactly as given. Default: the address of the token
+        /// endpoint. A service may expect another text than its address (Default: "Token
+        /// endpoint").
         pub(super) audience(&str => |audience| Some(audience.to_owned())): Option<String> = None,
-        /// The header that carries the API key to both endpoints. Default: `apikey` (Specification: "Authentication").
+        /// The header that carries the API key to both endpoints. Default: `apikey` (Specification:
+        /// "Authentication").
         pub(super) api_key_header(&str => str::to_owned): String = API_KEY.as_str().to_owned(),
         /// The scopes that are requested for tokens. Default: the documented scope of statements.
         pub(super) scopes: ScopeSet =
             ScopeSet::parse(names::STATEMENT_READ).expect("the documented scope name is well formed"),
-        /// The lifetime of an assertion, at most 60 minutes (Specification: "Client assertion (JWT) the customer
-        /// builds"). Default:
+        /// The lifetime of an assertion, at most 60 minutes (Specification: "Client assertion (JWT)
+        /// the customer builds"). Default:
         /// [`AssertionBuilder::DEFAULT_LIFETIME`](bankrail_client_assertion::AssertionBuilder::DEFAULT_LIFETIME).
         pub(super) assertion_lifetime(Duration => Some): Option<Duration> = None,
-        /// Whether assertions have a random `jti`, which the specification does not list. Without it, two assertions
-        /// that expire in the same second are the same text, and a service may refuse the second as a replay. Default:
-        /// yes.
+        /// Whether assertions have a random `jti`, which the specification does not list. Without
+        /// it, two assertions that expire in the same second are the same text, and a service may
+        /// refuse the second as a replay. Default: yes.
         pub(super) jti: bool = true,
         /// Which certificate authorities are trusted. Default: those of the operating system.
         pub(super) tls_roots(TlsRoots => Some): Option<TlsRoots> = None,
-        /// Whether `http://` is allowed for loopback hosts, which then ignores the environment's proxies. **For tests
-        /// on one machine only**: every program that can read the loopback interface can read API key, assertion and
-        /// token.
+        /// Whether `http://` is allowed for loopback hosts, which then ignores the environment's
+        /// proxies. **For tests on one machine only**: every program that can read the loopback
+        /// interface can read API key, assertion and token.
         pub(super) danger_allow_http_on_loopback: bool = false,
         /// How long connecting may take, at most half of [`ClientOptions::timeout`]. Default: 10 s.
         pub(super) connect_timeout: Duration = Duration::from_secs(10),
-        /// How long a whole exchange may take, from connecting to the last byte of the answer. Waiting for the rate
-        /// limit does not count. Default: 60 s.
+        /// How long a whole exchange may take, from connecting to the last byte of the answer.
+        /// Waiting for the rate limit does not count. Default: 60 s.
         pub(super) timeout: Duration = Duration::from_secs(60),
         /// The most bytes of a statement's answer, which has at most 1000 entries. Default:
         /// [`ClientOptions::DEFAULT_MAX_STATEMENT_BYTES`]. The bound on a token's answer is
         /// [`TokenResponse::MAX_BYTES`](bankrail_client_assertion::token::TokenResponse::MAX_BYTES).
         pub(super) max_statement_bytes: usize = Self::DEFAULT_MAX_STATEMENT_BYTES,
-        /// How documents are read; [`ReadOptions::deny_findings`] also refuses answers that have findings. Default:
-        /// tolerant.
+        /// How documents are read; [`ReadOptions::deny_findings`] also refuses answers that have
+        /// findings. Default: tolerant.
         pub(super) read_options: ReadOptions = ReadOptions::default(),
-        /// What happens to a call that the limits, or a `Retry-After`, do not allow yet. Default: it waits for up to a
-        /// minute. If that is too short, it fails at once with the time from which it is allowed
-        /// ([`StatementError::retry_at`](crate::StatementError::retry_at),
-        /// [`TokenError::retry_at`](crate::TokenError::retry_at)). A wait of more than a second is logged once, at
-        /// `INFO`, with `until`, and [`Client::close`](super::Client::close) ends it.
+        /// What happens to a call that the limits, or a `Retry-After`, do not allow yet. Default:
+        /// it waits for up to a minute. If that is too short, it fails at once with the time from
+        /// which it is allowed ([`StatementError::retry_at`](crate::StatementError::retry_at),
+        /// [`TokenError::retry_at`](crate::TokenError::retry_at)). A wait of more than a second is
+        /// logged once, at `INFO`, with `until`, and [`Client::close`](super::Client::close) ends
+        /// it.
         pub(super) pacing: Pacing = Pacing::default(),
-        /// The longest time for which a `Retry-After` holds calls back. What is above is logged and not waited for, so
-        /// that a wrong value does not silence a client for days. Default: 1 h.
+        /// The longest time for which a `Retry-After` holds calls back. What is above is logged and
+        /// not waited for, so that a wrong value does not silence a client for days. Default: 1 h.
         pub(super) longest_hold: Duration = Duration::from_secs(3600),
-        /// The limits of token calls, if they differ from the specification's; [`Policy::unlimited`] for none. Default:
-        /// 10 an hour and 2 a second.
+        /// The limits of token calls, if they differ from the specification's;
+        /// [`Policy::unlimited`] for none. Default: 10 an hour and 2 a second.
         pub(super) token_limits: Policy = default_limits(CallType::Token),
-        /// The limits of statement calls, if they differ from the specification's; [`Policy::unlimited`] for none.
-        /// Default: 25 an hour.
+        /// The limits of statement calls, if they differ from the specification's;
+        /// [`Policy::unlimited`] for none. Default: 25 an hour.
         pub(super) statement_limits: Policy = default_limits(CallType::Statement),
-        /// Whether the service counts statement calls for each account instead of for the customer: each account has
-        /// [`ClientOptions::statement_limits`] of its own. What a failure asks to wait (`Retry-After`) then holds back
-        /// the calls of that account only, and a poller whose call waits for one account does not poll the others
-        /// meanwhile ([`Pacing::Fail`](crate::Pacing::Fail) lets it go on). Default: no (Default: "Limits").
+        /// Whether the service counts statement calls for each account instead of for the customer:
+        /// each account has [`ClientOptions::statement_limits`] of its own. What a failure asks to
+        /// wait (`Retry-After`) then holds back the calls of that account only, and a poller whose
+        /// call waits for one account does not poll the others meanwhile
+        /// ([`Pacing::Fail`](crate::Pacing::Fail) lets it go on). Default: no (Default: "Limits").
         pub(super) limit_per_account: bool = false,
-        /// Counters in a store, for a customer that calls from more than one process, or whose process may be restarted
-        /// within an hour. Default: the client's own counters in memory, so that a client that is made anew counts from
-        /// 0 and the service refuses what is too much.
+        /// Counters in a store, for a customer that calls from more than one process, or whose
+        /// process may be restarted within an hour. Default: the client's own counters in memory,
+        /// so that a client that is made anew counts from 0 and the service refuses what is too
+        /// much.
         ///
-        /// With them, a program that crashes and is started again and again makes no more calls than the limits allow:
-        /// 10 token calls an hour without a [`ClientOptions::token_cache`], and one for each token's life with it. A
-        /// `Retry-After` is not kept: each start may meet the service's refusal once more, within the limits.
+        /// With them, a program that crashes and is started again and again makes no more calls
+        /// than the limits allow: 10 token calls an hour without a [`ClientOptions::token_cache`],
+        /// and one for each token's life with it. A `Retry-After` is not kept: each start may meet
+        /// the service's refusal once more, within the limits.
         pub(super) counters(Arc<dyn CounterStore> => Some): Option<Arc<dyn CounterStore>> = None,
-        /// A store for access tokens, and the secret that seals them there, so that a client that is made anew uses the
-        /// token of the one before it instead of one of ten token calls an hour. Default: tokens are kept in memory
-        /// only.
+        /// A store for access tokens, and the secret that seals them there, so that a client that
+        /// is made anew uses the token of the one before it instead of one of ten token calls an
+        /// hour. Default: tokens are kept in memory only.
         ///
-        /// - A token is found again by a client with the same token endpoint, customer code, scopes and secret.
-        /// - It is sealed with AES-256-GCM together with its scopes, its times and the key of its call. Its expiry is
-        ///   in the clear, and is sealed too.
-        /// - What cannot be opened, because it was sealed with another secret or by another version, or was changed, is
-        ///   ignored with a warning in the log, and replaced. A store that fails is a warning too: the client then goes
-        ///   on as if it had none.
+        /// - A token is found again by a client with the same token endpoint, customer code, scopes
+        ///   and secret.
+        /// - It is sealed with AES-256-GCM together with its scopes, its times and the key of its
+        ///   call. Its expiry is in the clear, and is sealed too.
+        /// - What cannot be opened, because it was sealed with another secret or by another
+        ///   version, or was changed, is ignored with a warning in the log, and replaced. A store
+        ///   that fails is a warning too: the client then goes on as if it had none.
         /// - A token that the service refuses is removed, unless another one has replaced it.
-        /// - Tokens are shared as they are found, without locks. One client makes one token call at a time, and looks
-        ///   into the cache before it and again after having waited for the rate limit. Clients that start at once on
-        ///   an empty cache may each make a call. With [`ClientOptions::counters`] shared too, the limit of two calls a
-        ///   second lets two of them go; the others wait, look again, and find the token if one was answered meanwhile.
+        /// - Tokens are shared as they are found, without locks. One client makes one token call at
+        ///   a time, and looks into the cache before it and again after having waited for the rate
+        ///   limit. Clients that start at once on an empty cache may each make a call. With
+        ///   [`ClientOptions::counters`] shared too, the limit of two calls a second lets two of
+        ///   them go; the others wait, look again, and find the token if one was answered
+        ///   meanwhile.
         pub(super) token_cache((Arc<dyn TokenCache>, SealingSecret) => Some):
             Option<(Arc<dyn TokenCache>, SealingSecret)> = None,
-        /// Where each answer of the statement endpoint with a 2xx status is kept as it came. Default: nowhere.
+        /// Where each answer of the statement endpoint with a 2xx status is kept as it came.
+        /// Default: nowhere.
         pub(super) archive(Archive => Some): Option<Archive> = None,
         /// The clock of assertions, token lifetimes and limits. Default: the system's.
         pub(super) clock: Arc<dyn Clock> = Arc::new(SystemClock),
@@ -133,7 +143,8 @@ pub enum ClientOptionsError {
     /// The API key is empty or has characters that a header cannot carry.
     #[error("expected an API key of visible characters")]
     ApiKey,
-    /// [`ClientOptions::api_key_header`] is not the name of a header, or is one that every call has.
+    /// [`ClientOptions::api_key_header`] is not the name of a header, or is one that every call
+    /// has.
     #[error("expected the name of a header of its own for the API key, found {found}")]
     #[non_exhaustive]
     ApiKeyHeader {

@@ -11,11 +11,15 @@ use std::borrow::Cow;
 use std::fmt;
 use url::Url;
 
-/// The paths of the metadata of an issuer without a path (RFC 8414 section 3, OpenID Connect Discovery section 4).
-const METADATA: [&str; 2] = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
+/// The paths of the metadata of an issuer without a path (RFC 8414 section 3, OpenID Connect
+/// Discovery section 4).
+const METADATA: [&str; 2] = [
+    "/.well-known/oauth-authorization-server",
+    "/.well-known/openid-configuration",
+];
 
-/// What [`Client::probe`](super::Client::probe) found, step by step; after a step that fails there may be no other.
-/// `Display` writes a line for each.
+/// What [`Client::probe`](super::Client::probe) found, step by step; after a step that fails there
+/// may be no other. `Display` writes a line for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Probe {
@@ -33,8 +37,8 @@ pub struct ProbeStep {
     pub found: String,
     /// What to change; `None` if nothing has to be.
     pub advice: Option<Cow<'static, str>>,
-    /// Whether the service was asked. A token that is kept is not asked for again: whether key and audience are those
-    /// that the service expects is then not known.
+    /// Whether the service was asked. A token that is kept is not asked for again: whether key and
+    /// audience are those that the service expects is then not known.
     pub was_tried: bool,
 }
 
@@ -45,10 +49,16 @@ impl Probe {
         self.steps.iter().all(|step| step.advice.is_none())
     }
 
-    pub(super) async fn of(tokens: &TokenSource, statements: &StatementClient, account: Option<&AccountId>) -> Self {
+    pub(super) async fn of(
+        tokens: &TokenSource,
+        statements: &StatementClient,
+        account: Option<&AccountId>,
+    ) -> Self {
         let exchange = tokens.exchange();
         let mut steps = Vec::new();
-        let Some(audiences) = reach(exchange, &mut steps).await else { return Self { steps } };
+        let Some(audiences) = reach(exchange, &mut steps).await else {
+            return Self { steps };
+        };
         let begun = exchange.now();
         match tokens.token().await {
             Ok(token) => {
@@ -56,8 +66,12 @@ impl Probe {
                     passed("token", "there is a new one")
                 } else {
                     let age = exchange.now().saturating_since(token.asked_at).as_secs();
-                    let found = format!("one of {age} s ago is kept: key and audience were not tried");
-                    ProbeStep { was_tried: false, ..passed("token", found) }
+                    let found =
+                        format!("one of {age} s ago is kept: key and audience were not tried");
+                    ProbeStep {
+                        was_tried: false,
+                        ..passed("token", found)
+                    }
                 });
                 steps.push(scopes(exchange, &token));
                 steps.push(statement(statements, account).await);
@@ -79,15 +93,29 @@ impl fmt::Display for Probe {
 }
 
 fn passed(name: &'static str, found: impl Into<String>) -> ProbeStep {
-    ProbeStep { name, found: found.into(), advice: None, was_tried: true }
+    ProbeStep {
+        name,
+        found: found.into(),
+        advice: None,
+        was_tried: true,
+    }
 }
 
-fn failed(name: &'static str, found: impl Into<String>, advice: impl Into<Cow<'static, str>>) -> ProbeStep {
-    ProbeStep { name, found: found.into(), advice: Some(advice.into()), was_tried: true }
+fn failed(
+    name: &'static str,
+    found: impl Into<String>,
+    advice: impl Into<Cow<'static, str>>,
+) -> ProbeStep {
+    ProbeStep {
+        name,
+        found: found.into(),
+        advice: Some(advice.into()),
+        was_tried: true,
+    }
 }
 
-/// Asks for the metadata, and returns the audiences that it names; `None` if there was no answer. A service without
-/// metadata answers that it has none, which shows as much of the way.
+/// Asks for the metadata, and returns the audiences that it names; `None` if there was no answer. A
+/// service without metadata answers that it has none, which shows as much of the way.
 async fn reach(exchange: &Exchange, steps: &mut Vec<ProbeStep>) -> Option<Vec<Audience>> {
     let (url, mut clock_ahead) = (exchange.caller.endpoint.url(), None);
     let mut audiences = Vec::new();
@@ -97,7 +125,8 @@ async fn reach(exchange: &Exchange, steps: &mut Vec<ProbeStep>) -> Option<Vec<Au
                 clock_ahead = clock_ahead.or(reply.clock_ahead);
                 audiences = named_audiences(&reply.body);
             }
-            // Some gateway answers paths that it does not know with a page, or closes the connection.
+            // Some gateway answers paths that it does not know with a page, or closes the
+            // connection.
             Err(error) if matches!(error.phase(), CallPhase::Answer | CallPhase::Read) => {}
             Err(error) => {
                 let found = format!("{url} failed at {}: {}", error.phase(), error.cause());
@@ -118,35 +147,56 @@ async fn reach(exchange: &Exchange, steps: &mut Vec<ProbeStep>) -> Option<Vec<Au
     Some(audiences)
 }
 
-/// What a service's metadata names for an assertion's `aud`: its issuer, and the address of its token endpoint.
+/// What a service's metadata names for an assertion's `aud`: its issuer, and the address of its
+/// token endpoint.
 fn named_audiences(metadata: &[u8]) -> Vec<Audience> {
-    let Ok(object) = json::read_object(metadata, &JsonLimits::new()) else { return Vec::new() };
+    let Ok(object) = json::read_object(metadata, &JsonLimits::new()) else {
+        return Vec::new();
+    };
     let audience = |name: &&str| match object.get(name) {
         Some(JsonValue::String(text)) => Audience::parse(text).ok(),
         _ => None,
     };
-    ["issuer", "token_endpoint"].iter().filter_map(audience).collect()
+    ["issuer", "token_endpoint"]
+        .iter()
+        .filter_map(audience)
+        .collect()
 }
 
-/// Of a refused assertion, tries other audiences, each with a token call: those of the token endpoint's own host. For
-/// another one, an assertion would be good at that host, and it is sent to this one.
+/// Of a refused assertion, tries other audiences, each with a token call: those of the token
+/// endpoint's own host. For another one, an assertion would be good at that host, and it is sent to
+/// this one.
 async fn refused(exchange: &Exchange, error: &TokenError, audiences: Vec<Audience>) -> ProbeStep {
     let url = exchange.caller.endpoint.url();
-    let found = format!("there is none from {url} ({})", described(error.kind(), error.status(), error.cause()));
+    let found = format!(
+        "there is none from {url} ({})",
+        described(error.kind(), error.status(), error.cause())
+    );
     let advice = error.advice();
     if !error.is_audience_suspect() || audiences.is_empty() {
         return failed("token", found, advice);
     }
     let own = exchange.caller.endpoint.url().origin();
-    let is_own = |audience: &Audience| Url::parse(audience.as_str()).is_ok_and(|url| url.origin() == own);
-    for audience in audiences.iter().filter(|named| is_own(named) && *named != exchange.assertion.audience()) {
+    let is_own =
+        |audience: &Audience| Url::parse(audience.as_str()).is_ok_and(|url| url.origin() == own);
+    for audience in audiences
+        .iter()
+        .filter(|named| is_own(named) && *named != exchange.assertion.audience())
+    {
         if exchange.try_audience(audience.clone()).await.is_ok() {
-            let advice = format!("set the audience to {:?}, with which there is one", audience.as_str());
+            let advice = format!(
+                "set the audience to {:?}, with which there is one",
+                audience.as_str()
+            );
             return failed("token", found, advice);
         }
     }
     let named: Vec<&str> = audiences.iter().map(Audience::as_str).collect();
-    failed("token", found, format!("{advice}; the service names the audiences {named:?}"))
+    failed(
+        "token",
+        found,
+        format!("{advice}; the service names the audiences {named:?}"),
+    )
 }
 
 fn scopes(exchange: &Exchange, token: &Token) -> ProbeStep {
@@ -156,30 +206,50 @@ fn scopes(exchange: &Exchange, token: &Token) -> ProbeStep {
     }
 }
 
-/// Asks for a statement: of the account with its token, and otherwise without a token, which no limit counts.
+/// Asks for a statement: of the account with its token, and otherwise without a token, which no
+/// limit counts.
 async fn statement(statements: &StatementClient, account: Option<&AccountId>) -> ProbeStep {
     let url = statements.caller().endpoint.url();
     let error = match account {
         Some(account) => match statements.page(&StatementRequest::new(account)).await {
-            Ok(page) => return passed("account", format!("a page of {} entries", page.entries().count())),
+            Ok(page) => {
+                return passed(
+                    "account",
+                    format!("a page of {} entries", page.entries().count()),
+                );
+            }
             Err(error) => error,
         },
         None => match statements.unauthorized().await {
             Ok(401) => return passed("service", format!("{url} asks for a token")),
             Ok(status) => {
-                let advice = "check the address of the service: expected 401, as it is without a token";
+                let advice =
+                    "check the address of the service: expected 401, as it is without a token";
                 return failed("service", format!("{url} answered {status}"), advice);
             }
             Err(error) => StatementError::Transport(error),
         },
     };
-    let found = format!("{url} failed ({})", described(error.kind(), error.status(), error.cause()));
-    failed(if account.is_some() { "account" } else { "service" }, found, error.advice())
+    let found = format!(
+        "{url} failed ({})",
+        described(error.kind(), error.status(), error.cause())
+    );
+    failed(
+        if account.is_some() {
+            "account"
+        } else {
+            "service"
+        },
+        found,
+        error.advice(),
+    )
 }
 
 /// Of a failed call the kind, the status and the cause, as far as they are known.
 fn described(kind: &str, status: Option<u16>, cause: Option<Cow<'static, str>>) -> String {
-    let status = status.map(|status| format!(", status {status}")).unwrap_or_default();
+    let status = status
+        .map(|status| format!(", status {status}"))
+        .unwrap_or_default();
     let cause = cause.map(|cause| format!(", {cause}")).unwrap_or_default();
     format!("{kind}{status}{cause}")
 }

@@ -29,7 +29,8 @@ pub enum ConnectionError {
         file: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// The member whose value is refused; `None` if the reason names it, or if it is no member at all.
+        /// The member whose value is refused; `None` if the reason names it, or if it is no member
+        /// at all.
         member: Option<String>,
         /// Why, without the value of a secret.
         reason: String,
@@ -83,7 +84,8 @@ pub enum ConnectionError {
     /// The provider's public keys cannot be read.
     #[error("the provider's keys cannot be used")]
     ProviderKeys(#[source] KeyFolderError),
-    /// Certificate and key of the receivers cannot be used, such as a key that is another certificate's.
+    /// Certificate and key of the receivers cannot be used, such as a key that is another
+    /// certificate's.
     #[error("{} and {}", .certificate.display(), .certificate_key.display())]
     Certificate {
         /// The file of the certificate.
@@ -128,17 +130,36 @@ pub enum ConnectionError {
 }
 
 fn named(member: Option<&str>) -> String {
-    member.map(|member| format!("{member}: ")).unwrap_or_default()
+    member
+        .map(|member| format!("{member}: "))
+        .unwrap_or_default()
 }
 
-/// The error of a text. Serde quotes the value of a member of another type: a member that is a secret is read by a
-/// function of its own.
+/// The error of a text. Serde quotes the value of a member of another type: a member that is a
+/// secret is read by a function of its own.
 pub(super) fn toml(file: PathBuf, text: &str, error: &toml::de::Error) -> ConnectionError {
-    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let before = error
+        .span()
+        .and_then(|span| text.get(..span.start))
+        .unwrap_or_default();
     let line = before.matches('\n').count() + 1;
     // Before a value that is refused stands its name.
-    let name = before.rsplit('\n').next().and_then(|start| start.split_once('=')).map(|(name, _)| name.trim());
-    let is_name = |name: &&str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let name = before
+        .rsplit('\n')
+        .next()
+        .and_then(|start| start.split_once('='))
+        .map(|(name, _)| name.trim());
+    let is_name = |name: &&str| {
+        !name.is_empty()
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    };
     let member = name.filter(is_name).map(str::to_owned);
-    ConnectionError::Toml { file, line, member, reason: error.message().to_owned() }
+    ConnectionError::Toml {
+        file,
+        line,
+        member,
+        reason: error.message().to_owned(),
+    }
 }

@@ -9,17 +9,26 @@ use std::path::Path;
 /// What a file of keys holds.
 pub(super) fn material(file: &Path) -> Result<KeyMaterial, ConnectionError> {
     KeyMaterial::open(file).map_err(|error| match error {
-        KeyFileError::Read { path: file, source, .. } => ConnectionError::Read { file, source },
-        KeyFileError::Key { path: file, source, .. } => ConnectionError::Key { file, source },
+        KeyFileError::Read {
+            path: file, source, ..
+        } => ConnectionError::Read { file, source },
+        KeyFileError::Key {
+            path: file, source, ..
+        } => ConnectionError::Key { file, source },
         // Parsing does not ask for what use the keys are.
-        _ => ConnectionError::SeveralKeys { file: file.to_owned() },
+        _ => ConnectionError::SeveralKeys {
+            file: file.to_owned(),
+        },
     })
 }
 
 /// The keys of a file for one use. Those of a set that are left out are logged.
 pub(super) fn keys<K: KeyHandle>(file: &Path) -> Result<KeySet<K>, ConnectionError> {
     let read = material(file)?.into_keys(&KeyOptions::new());
-    let (keys, unusable) = read.map_err(|source| ConnectionError::Key { file: file.to_owned(), source })?;
+    let (keys, unusable) = read.map_err(|source| ConnectionError::Key {
+        file: file.to_owned(),
+        source,
+    })?;
     for key in unusable {
         let (file, kid, error) = (file.display(), key.kid.as_deref(), causes(&key.error));
         tracing::warn!(%file, index = key.index, kid, error, "a key was left out");
@@ -31,11 +40,19 @@ pub(super) fn keys<K: KeyHandle>(file: &Path) -> Result<KeySet<K>, ConnectionErr
 pub(super) fn signing(file: &Path, kid: Option<&str>) -> Result<SigningKey, ConnectionError> {
     match keys::<SigningKey>(file)?.keys().as_slice() {
         [key] => Ok(kid.map_or(key.clone(), |kid| key.clone().with_kid(kid))),
-        _ => Err(ConnectionError::SeveralKeys { file: file.to_owned() }),
+        _ => Err(ConnectionError::SeveralKeys {
+            file: file.to_owned(),
+        }),
     }
 }
 
 /// The bytes of a file that a connection names.
-pub(super) fn read(file: &Path, most: usize) -> Result<zeroize::Zeroizing<Vec<u8>>, ConnectionError> {
-    secret_file::read(file, most).map_err(|source| ConnectionError::Read { file: file.to_owned(), source })
+pub(super) fn read(
+    file: &Path,
+    most: usize,
+) -> Result<zeroize::Zeroizing<Vec<u8>>, ConnectionError> {
+    secret_file::read(file, most).map_err(|source| ConnectionError::Read {
+        file: file.to_owned(),
+        source,
+    })
 }

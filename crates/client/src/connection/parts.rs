@@ -38,7 +38,10 @@ impl Connection {
         }
         if !self.scopes.is_empty() {
             let scopes = ScopeSet::parse(&self.scopes.join(" "));
-            options = options.scopes(scopes.map_err(|source| ConnectionError::Scopes { file: file(), source })?);
+            options = options.scopes(scopes.map_err(|source| ConnectionError::Scopes {
+                file: file(),
+                source,
+            })?);
         }
         if let Some(roots) = &self.roots {
             options = options.tls_roots(TlsRoots::OnlyPem(keys::read(roots, MOST_ROOTS)?.to_vec()));
@@ -47,16 +50,22 @@ impl Connection {
             options = options.limit_per_account(true);
         }
         let credentials = Credentials::new(self.customer.clone(), key, self.api_key.clone());
-        Client::new(credentials, &self.base_url, options)
-            .map_err(|source| ConnectionError::Client { file: file(), source })
+        Client::new(credentials, &self.base_url, options).map_err(|source| {
+            ConnectionError::Client {
+                file: file(),
+                source,
+            }
+        })
     }
 
-    /// The receivers of webhooks, which store messages in this inbox, with further options. The provider's keys come
-    /// before [`ReceiversOptions::sender_keys`]; they are read again once a minute, until the runtime ends, and when a
-    /// message is signed under an unknown `kid`. Those that are not usable are logged.
+    /// The receivers of webhooks, which store messages in this inbox, with further options. The
+    /// provider's keys come before [`ReceiversOptions::sender_keys`]; they are read again once a
+    /// minute, until the runtime ends, and when a message is signed under an unknown `kid`. Those
+    /// that are not usable are logged.
     ///
     /// # Errors
-    /// [`ConnectionError`] if the connection has no receivers, a file cannot be read, or a member cannot be used.
+    /// [`ConnectionError`] if the connection has no receivers, a file cannot be read, or a member
+    /// cannot be used.
     ///
     /// # Panics
     /// Outside a tokio runtime.
@@ -67,26 +76,43 @@ impl Connection {
     ) -> Result<Receivers<I>, ConnectionError> {
         let own = self.needed_receivers()?;
         let decryption = keys::keys::<DecryptionKey>(&own.decryption_key)?;
-        let (sender, unusable) = KeyFolder::open(&own.provider_keys).map_err(ConnectionError::ProviderKeys)?;
+        let (sender, unusable) =
+            KeyFolder::open(&own.provider_keys).map_err(ConnectionError::ProviderKeys)?;
         for key in unusable {
             tracing::warn!(error = %key, "a verifying key is unusable");
         }
-        let opener = Opener::new(decryption, sender.keys(), OpenOptions::new())
-            .map_err(|source| ConnectionError::Key { file: own.provider_keys.clone(), source })?;
+        let opener =
+            Opener::new(decryption, sender.keys(), OpenOptions::new()).map_err(|source| {
+                ConnectionError::Key {
+                    file: own.provider_keys.clone(),
+                    source,
+                }
+            })?;
         let options = options.sender_keys(Arc::new(sender.clone()));
-        let receivers = Receivers::new(opener, own.api_key.clone(), inbox, options)
-            .map_err(|source| ConnectionError::Receivers { file: self.file.clone(), source })?;
+        let receivers =
+            Receivers::new(opener, own.api_key.clone(), inbox, options).map_err(|source| {
+                ConnectionError::Receivers {
+                    file: self.file.clone(),
+                    source,
+                }
+            })?;
         tokio::spawn(async move { sender.reload_every(RELOAD, std::future::pending()).await });
         Ok(receivers)
     }
 
-    /// A server that listens at the address of the receivers, with their certificate. It serves their
-    /// [router](Receivers::router), or whatever the caller makes of it. The certificate is read again once a minute,
-    /// until the runtime ends. [`ReceiverConnection::trusted_proxies`] replaces those of the options, if there are any.
+    /// A server that listens at the address of the receivers, with their certificate. It serves
+    /// their [router](Receivers::router), or whatever the caller makes of it. The certificate is
+    /// read again once a minute, until the runtime ends. [`ReceiverConnection::trusted_proxies`]
+    /// replaces those of the options, if there are any.
     ///
     /// # Errors
-    /// [`ConnectionError`] if the connection has no receivers, the certificate cannot be used, or the address is taken.
-    pub async fn server<S>(&self, service: S, mut options: ServerOptions) -> Result<Server<S>, ConnectionError> {
+    /// [`ConnectionError`] if the connection has no receivers, the certificate cannot be used, or
+    /// the address is taken.
+    pub async fn server<S>(
+        &self,
+        service: S,
+        mut options: ServerOptions,
+    ) -> Result<Server<S>, ConnectionError> {
         let own = self.needed_receivers()?;
         if !own.trusted_proxies.is_empty() {
             options = options.trusted_proxies(&own.trusted_proxies);
@@ -96,18 +122,26 @@ impl Connection {
             certificate_key: own.certificate_key.clone(),
             source,
         };
-        let certificate = CertificateFiles::open(&own.certificate, &own.certificate_key).map_err(unusable)?;
+        let certificate =
+            CertificateFiles::open(&own.certificate, &own.certificate_key).map_err(unusable)?;
         let tls = certificate.server_config().map_err(unusable)?;
-        let listener = TcpListener::bind(own.listen).await.map_err(|source| ConnectionError::Listen {
-            file: self.file.clone(),
-            listen: own.listen,
-            source,
-        })?;
+        let listener =
+            TcpListener::bind(own.listen)
+                .await
+                .map_err(|source| ConnectionError::Listen {
+                    file: self.file.clone(),
+                    listen: own.listen,
+                    source,
+                })?;
         tokio::spawn(async move { certificate.watch(RELOAD).await });
         Ok(Server::new(listener, tls, service, options))
     }
 
     fn needed_receivers(&self) -> Result<&ReceiverConnection, ConnectionError> {
-        self.receivers.as_ref().ok_or_else(|| ConnectionError::NoReceivers { file: self.file.clone() })
+        self.receivers
+            .as_ref()
+            .ok_or_else(|| ConnectionError::NoReceivers {
+                file: self.file.clone(),
+            })
     }
 }

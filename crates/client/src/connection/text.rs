@@ -7,7 +7,10 @@ pub(super) mod value {
     use std::fmt::Display;
     use std::str::FromStr;
 
-    pub(in super::super) fn serialize<S: Serializer>(value: &impl Display, to: S) -> Result<S::Ok, S::Error> {
+    pub(in super::super) fn serialize<S: Serializer>(
+        value: &impl Display,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
         to.collect_str(value)
     }
 
@@ -27,7 +30,10 @@ pub(super) mod values {
     use std::fmt::Display;
     use std::str::FromStr;
 
-    pub(in super::super) fn serialize<S: Serializer>(values: &[impl Display], to: S) -> Result<S::Ok, S::Error> {
+    pub(in super::super) fn serialize<S: Serializer>(
+        values: &[impl Display],
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
         to.collect_seq(values.iter().map(ToString::to_string))
     }
 
@@ -37,7 +43,10 @@ pub(super) mod values {
         D: Deserializer<'de>,
     {
         let texts = Vec::<String>::deserialize(from)?;
-        texts.iter().map(|text| text.parse().map_err(D::Error::custom)).collect()
+        texts
+            .iter()
+            .map(|text| text.parse().map_err(D::Error::custom))
+            .collect()
     }
 }
 
@@ -47,11 +56,16 @@ pub(super) mod secret {
     use serde::de::{Deserialize as _, Deserializer, Error as _};
     use serde::ser::Serializer;
 
-    pub(in super::super) fn serialize<S: Serializer>(secret: &SecretString, to: S) -> Result<S::Ok, S::Error> {
+    pub(in super::super) fn serialize<S: Serializer>(
+        secret: &SecretString,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
         to.serialize_str(secret.expose_secret())
     }
 
-    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<SecretString, D::Error> {
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<SecretString, D::Error> {
         match toml::Value::deserialize(from)? {
             toml::Value::String(text) => Ok(text.into()),
             _ => Err(D::Error::custom("expected an API key in quotation marks")),

@@ -1,4 +1,5 @@
-//! Why there was no answer, and what to check: from the kinds of the errors below, never from their texts.
+//! Why there was no answer, and what to check: from the kinds of the errors below, never from their
+//! texts.
 
 use super::ExchangeError;
 use super::name::NotResolved;
@@ -46,12 +47,19 @@ impl Diagnosis {
         let is_slow = "check whether the service is overloaded, or allow more time";
         match error {
             ExchangeError::Connect(source) => Self::of_connecting(&**source),
-            ExchangeError::TimedOut { phase: CallPhase::Read, .. } => {
-                Self { phase: CallPhase::Read, cause: "the answer stopped half way", advice: is_slow }
-            }
-            ExchangeError::TimedOut { phase, .. } => {
-                Self { phase: *phase, cause: "no answer in time", advice: is_slow }
-            }
+            ExchangeError::TimedOut {
+                phase: CallPhase::Read,
+                ..
+            } => Self {
+                phase: CallPhase::Read,
+                cause: "the answer stopped half way",
+                advice: is_slow,
+            },
+            ExchangeError::TimedOut { phase, .. } => Self {
+                phase: *phase,
+                cause: "no answer in time",
+                advice: is_slow,
+            },
             ExchangeError::Interrupted { phase, source } => match fault_of_tls(&**source) {
                 Some(fault) => Self::of_tls(fault),
                 None => Self {
@@ -85,19 +93,32 @@ impl Diagnosis {
                 "the connection was refused",
                 "check that the service runs, and its address and port, or those of the proxy",
             ),
-            Some(io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable) => {
-                ("there is no way to the service", "check the network of this machine, and the address")
-            }
-            kind if timed_out || kind == Some(io::ErrorKind::TimedOut) => {
-                ("no answer to connecting", "check address, port and firewall, and whether calls need a proxy")
-            }
-            _ => ("the connection failed", "check the address, the network, and the proxy if calls need one"),
+            Some(io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable) => (
+                "there is no way to the service",
+                "check the network of this machine, and the address",
+            ),
+            kind if timed_out || kind == Some(io::ErrorKind::TimedOut) => (
+                "no answer to connecting",
+                "check address, port and firewall, and whether calls need a proxy",
+            ),
+            _ => (
+                "the connection failed",
+                "check the address, the network, and the proxy if calls need one",
+            ),
         };
-        Self { phase: CallPhase::Connect, cause, advice }
+        Self {
+            phase: CallPhase::Connect,
+            cause,
+            advice,
+        }
     }
 
     fn of_tls(fault: TlsFault) -> Self {
-        Self { phase: CallPhase::Tls, cause: fault.cause(), advice: fault.advice() }
+        Self {
+            phase: CallPhase::Tls,
+            cause: fault.cause(),
+            advice: fault.advice(),
+        }
     }
 }
 
@@ -113,7 +134,10 @@ fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a 
 /// An error and its causes. What an I/O error holds is one of them: it is not its own `source`.
 fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error| {
-        let held = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        held.map(|held| held as &(dyn Error + 'static)).or_else(|| error.source())
+        let held = error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref);
+        held.map(|held| held as &(dyn Error + 'static))
+            .or_else(|| error.source())
     })
 }

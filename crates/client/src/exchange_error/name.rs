@@ -14,7 +14,9 @@ pub(super) struct NotResolved(#[source] io::Error);
 impl Resolve for Names {
     fn resolve(&self, name: Name) -> Resolving {
         Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await.map_err(NotResolved)?;
+            let found = tokio::net::lookup_host((name.as_str(), 0))
+                .await
+                .map_err(NotResolved)?;
             Ok(Box::new(found.collect::<Vec<_>>().into_iter()) as Addrs)
         })
     }

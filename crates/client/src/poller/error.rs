@@ -29,8 +29,8 @@ pub enum PollError {
 }
 
 impl PollError {
-    /// The kind of the error, for logs and counters. It holds no text of the service, no account, and nothing of the
-    /// handler's error.
+    /// The kind of the error, for logs and counters. It holds no text of the service, no account,
+    /// and nothing of the handler's error.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -40,8 +40,9 @@ impl PollError {
         }
     }
 
-    /// What to check, for whoever runs this side, without an account. Of a handler's error it has the text only if
-    /// that is a [`MovementError`]; the others are in [`Poller::status`](super::Poller::status).
+    /// What to check, for whoever runs this side, without an account. Of a handler's error it has
+    /// the text only if that is a [`MovementError`]; the others are in
+    /// [`Poller::status`](super::Poller::status).
     #[must_use]
     pub fn advice(&self) -> Cow<'static, str> {
         match self {
@@ -49,27 +50,39 @@ impl PollError {
             Self::Walk(_) => show_the_service(None).into(),
             Self::Handler { source, .. } => match source.downcast_ref::<MovementError>() {
                 Some(error) => format!("see the entry in the statement: {error}").into(),
-                None => "see the handler's error, which the program reads from Poller::status".into(),
+                None => {
+                    "see the handler's error, which the program reads from Poller::status".into()
+                }
             },
         }
     }
 }
 
-/// Which accounts are not polled as they should be, by their names in logs ([`PolledAccount::label`]).
+/// Which accounts are not polled as they should be, by their names in logs
+/// ([`PolledAccount::label`]).
 ///
 /// [`PolledAccount::label`]: super::PolledAccount::label
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("accounts that are stopped: {}; accounts without a page for too long: {}", names(stopped), names(stale))]
+#[error(
+    "accounts that are stopped: {}; accounts without a page for too long: {}",
+    names(stopped),
+    names(stale)
+)]
 #[non_exhaustive]
 pub struct PollerFault {
     /// Those that are stopped.
     pub stopped: Vec<String>,
-    /// Those of which no page was recorded for [`PollerOptions::stale_after`](super::PollerOptions::stale_after).
+    /// Those of which no page was recorded for
+    /// [`PollerOptions::stale_after`](super::PollerOptions::stale_after).
     pub stale: Vec<String>,
 }
 
 fn names(labels: &[String]) -> String {
-    if labels.is_empty() { "none".to_owned() } else { labels.join(", ") }
+    if labels.is_empty() {
+        "none".to_owned()
+    } else {
+        labels.join(", ")
+    }
 }
 
 #[cfg(test)]
@@ -79,10 +92,23 @@ mod tests {
     #[test]
     fn the_advice_has_the_text_of_a_movement_that_cannot_be_booked_and_of_no_other_error() {
         let id = bankrail_statement::SeenEntryId::from_bytes([0; 32]);
-        let entry = PollError::Handler { times: 3, source: Box::new(MovementError::Direction { id }) };
+        let entry = PollError::Handler {
+            times: 3,
+            source: Box::new(MovementError::Direction { id }),
+        };
         let expected = "expected CRDT or DBIT in CdtDbtInd";
-        assert!(entry.advice().ends_with(expected) && entry.advice().contains("0000"), "{}", entry.advice());
-        let other = PollError::Handler { times: 3, source: "a secret".into() };
-        assert_eq!(other.advice(), "see the handler's error, which the program reads from Poller::status");
+        assert!(
+            entry.advice().ends_with(expected) && entry.advice().contains("0000"),
+            "{}",
+            entry.advice()
+        );
+        let other = PollError::Handler {
+            times: 3,
+            source: "a secret".into(),
+        };
+        assert_eq!(
+            other.advice(),
+            "see the handler's error, which the program reads from Poller::status"
+        );
     }
 }

@@ -4,7 +4,8 @@ use crate::StatementPage;
 use crate::returns::Returns;
 use bankrail_camt052::{Entry, Finding as DocumentFinding};
 use bankrail_statement::{
-    AccountId, AccountNotice, EntryRelation, PollCommit, ReplyFinding, SeenEntry, SeenEntryId, TransactionalSeenEntries,
+    AccountId, AccountNotice, EntryRelation, PollCommit, ReplyFinding, SeenEntry, SeenEntryId,
+    TransactionalSeenEntries,
 };
 use bankrail_values::HyphenatedUuid;
 use std::error::Error;
@@ -14,18 +15,21 @@ use std::sync::Arc;
 
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
-/// The new entries of a page, as a handler gets them, and what else the page says about earlier ones: at least one of
-/// both. [`NewEntries::changes`] says what that does to the account's money.
+/// The new entries of a page, as a handler gets them, and what else the page says about earlier
+/// ones: at least one of both. [`NewEntries::changes`] says what that does to the account's money.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct NewEntries {
     /// The account.
     pub account: AccountId,
-    /// The new entries, in the order of the page. One may replace an earlier one ([`NewEntry::relation`]).
+    /// The new entries, in the order of the page. One may replace an earlier one
+    /// ([`NewEntry::relation`]).
     pub entries: Vec<NewEntry>,
-    /// Entries that were handed over before, and have returned or have another text: each under its earlier id.
+    /// Entries that were handed over before, and have returned or have another text: each under its
+    /// earlier id.
     pub again: Vec<NewEntry>,
-    /// What the page says about the account: entries that have vanished, and balances that do not add up.
+    /// What the page says about the account: entries that have vanished, and balances that do not
+    /// add up.
     pub notices: Vec<AccountNotice>,
     /// The whole page, with balances, findings and the raw XML.
     pub page: Arc<StatementPage>,
@@ -47,13 +51,33 @@ impl NewEntries {
         for (index, entry) in polled.enumerate() {
             if let Some(handed) = handed_over.next_if(|handed| handed.index == index) {
                 let (seen, relation) = (handed.entry.clone(), handed.relation.clone());
-                let known = matches!(relation, EntryRelation::Returned { .. } | EntryRelation::TextChanged);
-                let one = NewEntry { entry: entry.clone(), id: seen.id(), seen, relation, late: handed.late };
-                if known { again.push(one) } else { entries.push(one) }
+                let known = matches!(
+                    relation,
+                    EntryRelation::Returned { .. } | EntryRelation::TextChanged
+                );
+                let one = NewEntry {
+                    entry: entry.clone(),
+                    id: seen.id(),
+                    seen,
+                    relation,
+                    late: handed.late,
+                };
+                if known {
+                    again.push(one)
+                } else {
+                    entries.push(one)
+                }
             }
         }
         let notices = commit.notices().to_vec();
-        Self { account: account.clone(), entries, again, notices, page: page.clone(), attempt }
+        Self {
+            account: account.clone(),
+            entries,
+            again,
+            notices,
+            page: page.clone(),
+            attempt,
+        }
     }
 
     pub(super) fn says_nothing(&self) -> bool {
@@ -89,13 +113,15 @@ impl fmt::Debug for NewEntries {
 pub struct NewEntry {
     /// The entry as the bank lists it: its amount has no sign.
     pub entry: Entry,
-    /// The entry's identifier within its account, the same each time it is handed over ([`SeenEntry::id`]).
+    /// The entry's identifier within its account, the same each time it is handed over
+    /// ([`SeenEntry::id`]).
     pub id: SeenEntryId,
     /// The entry as the store records it.
     pub seen: SeenEntry,
     /// What it is to the entries before it.
     pub relation: EntryRelation,
-    /// Whether its day was complete already: a full walk through the statement of a later day had been completed.
+    /// Whether its day was complete already: a full walk through the statement of a later day had
+    /// been completed.
     pub late: bool,
 }
 
@@ -114,7 +140,10 @@ pub trait NewEntriesHandler: Send + Sync + 'static {
     ///
     /// # Errors
     /// Any error: the page is handed over again later, and in the end the account is stopped.
-    fn handle(&self, new: NewEntries) -> impl Future<Output = Result<(), Box<dyn Error + Send + Sync>>> + Send;
+    fn handle(
+        &self,
+        new: NewEntries,
+    ) -> impl Future<Output = Result<(), Box<dyn Error + Send + Sync>>> + Send;
 }
 
 impl<F, O> NewEntriesHandler for F
@@ -123,26 +152,35 @@ where
     O: Future<Output = Result<(), Box<dyn Error + Send + Sync>>> + Send,
     O::Output: Returns<Result<(), Box<dyn Error + Send + Sync>>>,
 {
-    fn handle(&self, new: NewEntries) -> impl Future<Output = Result<(), Box<dyn Error + Send + Sync>>> + Send {
+    fn handle(
+        &self,
+        new: NewEntries,
+    ) -> impl Future<Output = Result<(), Box<dyn Error + Send + Sync>>> + Send {
         self(new)
     }
 }
 
-/// A handler whose effect is part of the transaction that records the entries, with a store of the type `S`. Functions
-/// from [`NewEntries`] to a future of [`TransactionalSeenEntries::Work`] implement it.
+/// A handler whose effect is part of the transaction that records the entries, with a store of the
+/// type `S`. Functions from [`NewEntries`] to a future of [`TransactionalSeenEntries::Work`]
+/// implement it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not prepare work for `{S}`",
     label = "not a `TransactionalNewEntriesHandler`",
     note = "pass `async fn import(new: NewEntries) -> Result<SqliteWork, Box<dyn Error + Send + Sync>>`, or a closure",
     note = "the work is that of the store: `SqliteWork` for `SqliteStore`, `PostgresWork` for `PostgresStore`"
 )]
-pub trait TransactionalNewEntriesHandler<S: TransactionalSeenEntries>: Send + Sync + 'static {
-    /// Prepares the work for the new entries of a page. The work is given the open transaction; its effect, the record
-    /// of the entries and the account's position are committed together.
+pub trait TransactionalNewEntriesHandler<S: TransactionalSeenEntries>:
+    Send + Sync + 'static
+{
+    /// Prepares the work for the new entries of a page. The work is given the open transaction; its
+    /// effect, the record of the entries and the account's position are committed together.
     ///
     /// # Errors
     /// Any error: the page is handed over again later, and in the end the account is stopped.
-    fn prepare(&self, new: NewEntries) -> impl Future<Output = Result<S::Work, Box<dyn Error + Send + Sync>>> + Send;
+    fn prepare(
+        &self,
+        new: NewEntries,
+    ) -> impl Future<Output = Result<S::Work, Box<dyn Error + Send + Sync>>> + Send;
 }
 
 impl<S, F, O> TransactionalNewEntriesHandler<S> for F
@@ -152,7 +190,10 @@ where
     O: Future<Output = Result<S::Work, Box<dyn Error + Send + Sync>>> + Send,
     O::Output: Returns<Result<S::Work, Box<dyn Error + Send + Sync>>>,
 {
-    fn prepare(&self, new: NewEntries) -> impl Future<Output = Result<S::Work, Box<dyn Error + Send + Sync>>> + Send {
+    fn prepare(
+        &self,
+        new: NewEntries,
+    ) -> impl Future<Output = Result<S::Work, Box<dyn Error + Send + Sync>>> + Send {
         self(new)
     }
 }

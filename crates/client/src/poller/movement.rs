@@ -25,23 +25,26 @@ pub enum LedgerChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Removal {
-    /// The movement that is added next stands for it: it was pending and is booked, or the bank has corrected it.
+    /// The movement that is added next stands for it: it was pending and is booked, or the bank has
+    /// corrected it.
     Replaced,
     /// It was pending, and the bank no longer lists it ([`AccountNotice::Vanished`]).
     Vanished,
 }
 
 /// What has happened to an account's money: a row for a ledger, with nothing left to combine. With
-/// [`PollerOptions::unbooked`](super::PollerOptions::unbooked) it may also be what is expected to happen, as its status
-/// says.
+/// [`PollerOptions::unbooked`](super::PollerOptions::unbooked) it may also be what is expected to
+/// happen, as its status says.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Movement {
     /// The account.
     pub account: AccountId,
-    /// The identifier within the account, the same each time the entry is handed over ([`NewEntry::id`]).
+    /// The identifier within the account, the same each time the entry is handed over
+    /// ([`NewEntry::id`]).
     pub id: SeenEntryId,
-    /// The amount as it changes the account: negative for a debit. In the account's currency if the entry states none.
+    /// The amount as it changes the account: negative for a debit. In the account's currency if the
+    /// entry states none.
     pub amount: Money,
     /// Whether it is booked (`Sts`).
     pub status: EntryStatus,
@@ -63,9 +66,14 @@ impl Movement {
     fn of(new: &NewEntry, all: &NewEntries) -> Result<Self, MovementError> {
         let (entry, id) = (&new.entry, new.id);
         let stated = entry.amount.currency().or_else(|| all.account_currency());
-        let currency = stated.and_then(CurrencyCode::to_currency).ok_or(MovementError::Currency { id })?;
-        let amount = entry.signed_amount().ok_or(MovementError::Direction { id })?;
-        let day = |date: &Option<DateOrDateTime>| Date::from_time(date.as_ref()?.date()?.to_time()?);
+        let currency = stated
+            .and_then(CurrencyCode::to_currency)
+            .ok_or(MovementError::Currency { id })?;
+        let amount = entry
+            .signed_amount()
+            .ok_or(MovementError::Direction { id })?;
+        let day =
+            |date: &Option<DateOrDateTime>| Date::from_time(date.as_ref()?.date()?.to_time()?);
         Ok(Self {
             account: all.account.clone(),
             id,
@@ -87,40 +95,54 @@ impl Movement {
 impl fmt::Debug for Movement {
     /// Without account, amount and texts.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Movement").field("status", &self.status).finish_non_exhaustive()
+        out.debug_struct("Movement")
+            .field("status", &self.status)
+            .finish_non_exhaustive()
     }
 }
 
 impl NewEntries {
-    /// What a ledger does to hold what the bank lists, in this order. Applied twice, it has the same result, if a row's
-    /// key is account and [`Movement::id`], and adding a row that is there changes nothing.
+    /// What a ledger does to hold what the bank lists, in this order. Applied twice, it has the
+    /// same result, if a row's key is account and [`Movement::id`], and adding a row that is there
+    /// changes nothing.
     ///
-    /// A booked entry that the bank no longer lists is not removed, because that may be a mistake: it is in
-    /// [`NewEntries::notices`], and a person decides.
+    /// A booked entry that the bank no longer lists is not removed, because that may be a mistake:
+    /// it is in [`NewEntries::notices`], and a person decides.
     ///
     /// # Errors
-    /// [`MovementError`] for the first one that does not say what it does to the account. A handler that returns it
-    /// stops the account ([`PollError::Handler`](super::PollError::Handler)), and nothing is booked wrong.
+    /// [`MovementError`] for the first one that does not say what it does to the account. A handler
+    /// that returns it stops the account ([`PollError::Handler`](super::PollError::Handler)), and
+    /// nothing is booked wrong.
     pub fn changes(&self) -> Result<Vec<LedgerChange>, MovementError> {
         let mut changes = Vec::new();
         for notice in &self.notices {
             if let AccountNotice::Vanished { id, booked: false } = notice {
-                changes.push(LedgerChange::Remove { id: *id, because: Removal::Vanished });
+                changes.push(LedgerChange::Remove {
+                    id: *id,
+                    because: Removal::Vanished,
+                });
             }
         }
         for one in self.entries.iter().chain(&self.again) {
             let replaced = match one.relation {
-                EntryRelation::Replaces(earlier) | EntryRelation::Returned { replaces: Some(earlier) } => Some(earlier),
+                EntryRelation::Replaces(earlier)
+                | EntryRelation::Returned {
+                    replaces: Some(earlier),
+                } => Some(earlier),
                 EntryRelation::TextChanged => Some(one.id),
                 _ => None,
             };
-            changes.extend(replaced.map(|id| LedgerChange::Remove { id, because: Removal::Replaced }));
+            changes.extend(replaced.map(|id| LedgerChange::Remove {
+                id,
+                because: Removal::Replaced,
+            }));
             changes.push(LedgerChange::Add(Movement::of(one, self)?));
         }
         Ok(changes)
     }
 
-    /// The currency of the account, which is that of its entries: as the report states it, if there is one report.
+    /// The currency of the account, which is that of its entries: as the report states it, if there
+    /// is one report.
     fn account_currency(&self) -> Option<&CurrencyCode> {
         self.page.report()?.account.currency.as_ref()
     }

@@ -17,14 +17,15 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// When the account is polled for the last time: as late as possible, or as many hours before as the calls for the
-    /// accounts after this one take.
+    /// When the account is polled for the last time: as late as possible, or as many hours before
+    /// as the calls for the accounts after this one take.
     fn last_poll(self) -> Timestamp {
         // Others are late each day.
         let day = usize::try_from(self.ends_at.unix_seconds().div_euclid(86_400)).unwrap_or(0);
         let place = self.index.saturating_add(day) % self.accounts.max(1);
         let after = self.accounts.saturating_sub(place.saturating_add(1));
-        self.latest().saturating_sub(hours(after / self.calls_an_hour.max(1)))
+        self.latest()
+            .saturating_sub(hours(after / self.calls_an_hour.max(1)))
     }
 
     fn latest(self) -> Timestamp {
@@ -33,13 +34,16 @@ impl Plan {
 
     /// From when on calls are kept for the last polls.
     fn begin(self) -> Timestamp {
-        self.latest().saturating_sub(hours(self.accounts.div_ceil(self.calls_an_hour.max(1))))
+        self.latest()
+            .saturating_sub(hours(self.accounts.div_ceil(self.calls_an_hour.max(1))))
     }
 
-    /// How many calls of the last hour are for other polls: each account needs one for its last poll, and has used
-    /// another one shortly before.
+    /// How many calls of the last hour are for other polls: each account needs one for its last
+    /// poll, and has used another one shortly before.
     fn free_calls(self) -> Option<u32> {
-        let free = self.calls_an_hour.saturating_sub(self.accounts.saturating_mul(2));
+        let free = self
+            .calls_an_hour
+            .saturating_sub(self.accounts.saturating_mul(2));
         (free > 0).then(|| u32::try_from(free).unwrap_or(u32::MAX))
     }
 
@@ -52,7 +56,8 @@ impl Plan {
         match self.free_calls() {
             Some(_) if now >= self.last_poll() => regular,
             Some(free) => {
-                let spaced = HOUR.saturating_mul(u32::try_from(self.accounts).unwrap_or(u32::MAX)) / free;
+                let spaced =
+                    HOUR.saturating_mul(u32::try_from(self.accounts).unwrap_or(u32::MAX)) / free;
                 now.saturating_add(spaced.max(every)).min(self.last_poll())
             }
             None if now >= self.last_poll() => regular.max(self.ends_at),
@@ -60,15 +65,20 @@ impl Plan {
         }
     }
 
-    /// When a call is made that the limit holds back now until `retry_at`: with the last polls, if their calls are
-    /// kept.
+    /// When a call is made that the limit holds back now until `retry_at`: with the last polls, if
+    /// their calls are kept.
     pub(super) fn held_back(self, now: Timestamp, retry_at: Timestamp) -> Timestamp {
         let kept = self.free_calls().is_none() && retry_at > self.begin() && now < self.last_poll();
-        if kept { retry_at.max(self.last_poll()) } else { retry_at }
+        if kept {
+            retry_at.max(self.last_poll())
+        } else {
+            retry_at
+        }
     }
 }
 
-/// For how long an account can be without a poll because the calls of the last hours of a day are kept.
+/// For how long an account can be without a poll because the calls of the last hours of a day are
+/// kept.
 pub(super) fn longest_wait(accounts: usize, calls_an_hour: usize) -> Duration {
     if accounts.saturating_mul(2) < calls_an_hour {
         return Duration::ZERO;
@@ -87,8 +97,19 @@ mod tests {
     /// Where two polls of each account take all calls of an hour, those of the last hours are kept.
     #[test]
     fn an_account_waits_as_long_as_calls_are_kept() {
-        for (accounts, calls, expected) in [(0, 25, 0), (12, 25, 0), (13, 26, 3), (25, 25, 3), (26, 25, 4), (1, 0, 3)] {
-            assert_eq!(longest_wait(accounts, calls), hours(expected), "{accounts} {calls}");
+        for (accounts, calls, expected) in [
+            (0, 25, 0),
+            (12, 25, 0),
+            (13, 26, 3),
+            (25, 25, 3),
+            (26, 25, 4),
+            (1, 0, 3),
+        ] {
+            assert_eq!(
+                longest_wait(accounts, calls),
+                hours(expected),
+                "{accounts} {calls}"
+            );
         }
     }
 }

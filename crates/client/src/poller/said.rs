@@ -15,9 +15,14 @@ pub(super) struct Said {
 /// What happens on ordinary days.
 const ORDINARY: [&str; 4] = ["may_replace", "replaced", "returned", "text_changed"];
 
-/// Begins the counts of all kinds, because an alarm over an increase does not see a count that begins above zero.
+/// Begins the counts of all kinds, because an alarm over an increase does not see a count that
+/// begins above zero.
 pub(super) fn begin() {
-    for kind in AccountNotice::KINDS.into_iter().chain(ORDINARY).chain(["late"]) {
+    for kind in AccountNotice::KINDS
+        .into_iter()
+        .chain(ORDINARY)
+        .chain(["late"])
+    {
         measure::poll_notices(kind, 0);
     }
 }
@@ -27,7 +32,8 @@ impl Said {
         let mut counts = BTreeMap::new();
         let mut count = |kind| *counts.entry(kind).or_default() += 1;
         for entry in new.entries.iter().chain(&new.again) {
-            if !matches!(&entry.relation, EntryRelation::New { may_replace } if may_replace.is_empty()) {
+            if !matches!(&entry.relation, EntryRelation::New { may_replace } if may_replace.is_empty())
+            {
                 count(entry.relation.kind());
             }
             if entry.late {
@@ -35,11 +41,17 @@ impl Said {
             }
         }
         new.notices.iter().map(AccountNotice::kind).for_each(count);
-        Self { counts, request_key: new.request_key() }
+        Self {
+            counts,
+            request_key: new.request_key(),
+        }
     }
 
     pub(super) fn tell(self, account: &str) {
-        let Self { counts, request_key } = self;
+        let Self {
+            counts,
+            request_key,
+        } = self;
         for (notice, count) in counts {
             measure::poll_notices(notice, count);
             if ORDINARY.contains(&notice) {

@@ -1,7 +1,9 @@
 //! Where new entries go: a handler, and the store that records them.
 
 use super::handler::{BoxError, NewEntries, NewEntriesHandler, TransactionalNewEntriesHandler};
-use bankrail_statement::{AccountId, PageRecord, PollCommit, Recorded, SeenEntries, TransactionalSeenEntries};
+use bankrail_statement::{
+    AccountId, PageRecord, PollCommit, Recorded, SeenEntries, TransactionalSeenEntries,
+};
 use bankrail_values::StoreFuture;
 use std::future::Future;
 use std::sync::Arc;
@@ -22,8 +24,9 @@ pub(super) struct Patience {
 pub(super) trait Sink: Send + Sync {
     fn store(&self) -> &dyn SeenEntries;
 
-    /// Hands the new entries over and records the page. Only the handler is bounded in time; its failure is
-    /// [`Recorded::Undone`]. After an error of the store the page may be recorded or not.
+    /// Hands the new entries over and records the page. Only the handler is bounded in time; its
+    /// failure is [`Recorded::Undone`]. After an error of the store the page may be recorded or
+    /// not.
     fn hand_over<'a>(
         &'a self,
         account: &'a AccountId,
@@ -33,9 +36,15 @@ pub(super) trait Sink: Send + Sync {
     ) -> StoreFuture<'a, Recorded>;
 
     /// Records a page without new entries.
-    fn record<'a>(&'a self, account: &'a AccountId, commit: &'a PollCommit) -> StoreFuture<'a, Recorded> {
+    fn record<'a>(
+        &'a self,
+        account: &'a AccountId,
+        commit: &'a PollCommit,
+    ) -> StoreFuture<'a, Recorded> {
         Box::pin(async move {
-            self.store().record(account, commit.entries(), commit.position()).await?;
+            self.store()
+                .record(account, commit.entries(), commit.position())
+                .await?;
             Ok(Recorded::Committed)
         })
     }
@@ -75,7 +84,9 @@ pub(super) struct Transactional<S, H> {
     pub(super) handler: Arc<H>,
 }
 
-impl<S: TransactionalSeenEntries + 'static, H: TransactionalNewEntriesHandler<S>> Sink for Transactional<S, H> {
+impl<S: TransactionalSeenEntries + 'static, H: TransactionalNewEntriesHandler<S>> Sink
+    for Transactional<S, H>
+{
     fn store(&self) -> &dyn SeenEntries {
         &*self.store
     }
@@ -89,7 +100,10 @@ impl<S: TransactionalSeenEntries + 'static, H: TransactionalNewEntriesHandler<S>
     ) -> StoreFuture<'a, Recorded> {
         Box::pin(async move {
             let handler = self.handler.clone();
-            let work = match patience.run(async move { handler.prepare(new).await }).await {
+            let work = match patience
+                .run(async move { handler.prepare(new).await })
+                .await
+            {
                 Ok(work) => work,
                 Err(error) => return Ok(Recorded::Undone(error)),
             };

@@ -8,7 +8,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 /// A page that is being fetched.
-pub type PageFuture<'a> = Pin<Box<dyn Future<Output = Result<StatementPage, StatementError>> + Send + 'a>>;
+pub type PageFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<StatementPage, StatementError>> + Send + 'a>>;
 
 /// Where a [`Poller`](super::Poller) gets pages from: the statement endpoint, or an archive
 /// ([`Replay`](crate::Replay)).
@@ -45,10 +46,19 @@ impl PageSource for StatementClient {
     /// As [`ClientOptions::statement_limits`](crate::ClientOptions::statement_limits) say.
     fn calls_an_hour(&self) -> Option<usize> {
         let of_an_hour = |window: &Window| {
-            let millis = u64::try_from(window.length().as_millis()).unwrap_or(u64::MAX).max(1);
+            let millis = u64::try_from(window.length().as_millis())
+                .unwrap_or(u64::MAX)
+                .max(1);
             u64::from(window.limit()).saturating_mul(3_600_000) / millis
         };
-        let calls = self.caller().pacer.policy().windows().iter().map(of_an_hour).min()?;
+        let calls = self
+            .caller()
+            .pacer
+            .policy()
+            .windows()
+            .iter()
+            .map(of_an_hour)
+            .min()?;
         Some(usize::try_from(calls).unwrap_or(usize::MAX))
     }
 

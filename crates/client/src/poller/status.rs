@@ -29,8 +29,8 @@ pub struct AccountStatus {
     pub last_poll: Option<Timestamp>,
     /// When a full walk of it was last completed, as far as this poller knows.
     pub last_full_walk: Option<Timestamp>,
-    /// The last call for its statement that failed and was to be made again, also if a later one succeeded. A failure
-    /// for good is in [`AccountState::Stopped`].
+    /// The last call for its statement that failed and was to be made again, also if a later one
+    /// succeeded. A failure for good is in [`AccountState::Stopped`].
     pub last_failure: Option<CallFailure>,
 }
 
@@ -67,8 +67,9 @@ pub enum AccountState {
     Stopped {
         /// Why.
         error: Arc<PollError>,
-        /// When it is tried again all the same ([`PollerOptions::retry_stopped`](super::PollerOptions::retry_stopped)).
-        /// `None`: after [`Poller::resume`](super::Poller::resume) or a restart of the process.
+        /// When it is tried again all the same
+        /// ([`PollerOptions::retry_stopped`](super::PollerOptions::retry_stopped)). `None`: after
+        /// [`Poller::resume`](super::Poller::resume) or a restart of the process.
         retry_at: Option<Timestamp>,
     },
 }
@@ -89,7 +90,8 @@ pub enum WaitReason {
     Handler,
     /// For the store, which failed.
     Store,
-    /// To be tried again after it was stopped: in the log only, because its state is [`AccountState::Stopped`].
+    /// To be tried again after it was stopped: in the log only, because its state is
+    /// [`AccountState::Stopped`].
     Stopped,
 }
 
@@ -114,8 +116,8 @@ pub(super) struct Board(Mutex<Vec<Row>>);
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) state: AccountState,
-    /// When the running poll, or the next one, was due. Of two accounts that can continue, the one that was due first
-    /// does.
+    /// When the running poll, or the next one, was due. Of two accounts that can continue, the one
+    /// that was due first does.
     pub(super) due: Timestamp,
     /// How many failures there were since a page was recorded.
     pub(super) failures: u32,
@@ -134,8 +136,8 @@ pub(super) struct Row {
     pub(super) last_failure: Option<CallFailure>,
 }
 
-/// How many pages of an account are fetched before others that are due have their turn, so that a statement without end
-/// leaves the others their share of the calls.
+/// How many pages of an account are fetched before others that are due have their turn, so that a
+/// statement without end leaves the others their share of the calls.
 const PAGES_OF_A_TURN: usize = 5;
 
 /// The account whose page is fetched next.
@@ -152,7 +154,10 @@ pub(super) enum Next {
 impl Board {
     pub(super) fn new(accounts: usize, now: Timestamp) -> Self {
         let row = || Row {
-            state: AccountState::Waiting { until: now, reason: WaitReason::Interval },
+            state: AccountState::Waiting {
+                until: now,
+                reason: WaitReason::Interval,
+            },
             due: now,
             failures: 0,
             pages: 0,
@@ -170,45 +175,73 @@ impl Board {
 
     pub(super) fn next(&self, now: Timestamp) -> Next {
         let rows = self.lock();
-        let ready = rows.iter().enumerate().filter(|(_, row)| row.ready_at().is_some_and(|at| at <= now));
+        let ready = rows
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| row.ready_at().is_some_and(|at| at <= now));
         if let Some((index, _)) = ready.min_by_key(|(_, row)| row.due) {
             return Next::Now(index);
         }
-        let later = rows.iter().enumerate().filter_map(|(index, row)| match row.state {
-            AccountState::Waiting { until, reason } => Some((until, index, reason)),
-            AccountState::Stopped { retry_at: Some(until), .. } => Some((until, index, WaitReason::Stopped)),
-            _ => None,
-        });
+        let later = rows
+            .iter()
+            .enumerate()
+            .filter_map(|(index, row)| match row.state {
+                AccountState::Waiting { until, reason } => Some((until, index, reason)),
+                AccountState::Stopped {
+                    retry_at: Some(until),
+                    ..
+                } => Some((until, index, WaitReason::Stopped)),
+                _ => None,
+            });
         match later.min_by_key(|(until, index, _)| (*until, *index)) {
             Some((until, index, reason)) => Next::Later(index, until, reason),
             None => Next::Nobody,
         }
     }
 
-    /// How many of the calls of an hour an account may make: what the others leave of them. Each of those is left what
-    /// it needs, at most an equal part, and one call if it is stopped.
-    pub(super) fn part(&self, index: usize, calls_an_hour: usize, accounts: &[PolledAccount]) -> usize {
+    /// How many of the calls of an hour an account may make: what the others leave of them. Each of
+    /// those is left what it needs, at most an equal part, and one call if it is stopped.
+    pub(super) fn part(
+        &self,
+        index: usize,
+        calls_an_hour: usize,
+        accounts: &[PolledAccount],
+    ) -> usize {
         let rows = self.lock();
         let equal = calls_an_hour / accounts.len().max(1);
-        let others = accounts.iter().zip(rows.iter()).enumerate().filter(|(other, _)| *other != index);
+        let others = accounts
+            .iter()
+            .zip(rows.iter())
+            .enumerate()
+            .filter(|(other, _)| *other != index);
         let kept = others.map(|(_, (polled, row))| match row.stopped_since {
             Some(_) => 1,
             None => row.usual_calls(polled.every).min(equal),
         });
-        calls_an_hour.saturating_sub(kept.sum()).max(PAGES_OF_A_TURN)
+        calls_an_hour
+            .saturating_sub(kept.sum())
+            .max(PAGES_OF_A_TURN)
     }
 
     /// The longest that an account has been without a page, and without a full walk.
     pub(super) fn longest_without(&self, now: Timestamp) -> (Duration, Duration) {
         let rows = self.lock();
-        let longest = |last: fn(&Row) -> Option<Timestamp>| rows.iter().map(|row| row.age(last(row), now)).max();
-        let [page, full_walk] = [longest(|row| row.last_page), longest(|row| row.last_full_walk)];
+        let longest = |last: fn(&Row) -> Option<Timestamp>| {
+            rows.iter().map(|row| row.age(last(row), now)).max()
+        };
+        let [page, full_walk] = [
+            longest(|row| row.last_page),
+            longest(|row| row.last_full_walk),
+        ];
         (page.unwrap_or_default(), full_walk.unwrap_or_default())
     }
 
     /// Of each account, whether it is stopped, and for how long it has been without a page.
     pub(super) fn ages(&self, now: Timestamp) -> Vec<(bool, Duration)> {
-        self.lock().iter().map(|row| (row.stopped_since.is_some(), row.age(row.last_page, now))).collect()
+        self.lock()
+            .iter()
+            .map(|row| (row.stopped_since.is_some(), row.age(row.last_page, now)))
+            .collect()
     }
 
     /// Lets each account that waits for a call wait until then.
@@ -223,16 +256,31 @@ impl Board {
         }
     }
 
-    /// The clock has been set back by this much, so what was and what is due is earlier by its reading.
+    /// The clock has been set back by this much, so what was and what is due is earlier by its
+    /// reading.
     pub(super) fn set_back(&self, by: Duration) {
         for row in self.lock().iter_mut() {
-            row.calls.iter_mut().for_each(|at| *at = at.saturating_sub(by));
-            let times = [&mut row.stopped_since, &mut row.last_page, &mut row.last_poll, &mut row.last_full_walk];
-            for at in times.into_iter().flatten().chain([&mut row.due, &mut row.polled_since]) {
+            row.calls
+                .iter_mut()
+                .for_each(|at| *at = at.saturating_sub(by));
+            let times = [
+                &mut row.stopped_since,
+                &mut row.last_page,
+                &mut row.last_poll,
+                &mut row.last_full_walk,
+            ];
+            for at in times
+                .into_iter()
+                .flatten()
+                .chain([&mut row.due, &mut row.polled_since])
+            {
                 *at = at.saturating_sub(by);
             }
-            if let AccountState::Waiting { until, .. } | AccountState::Stopped { retry_at: Some(until), .. } =
-                &mut row.state
+            if let AccountState::Waiting { until, .. }
+            | AccountState::Stopped {
+                retry_at: Some(until),
+                ..
+            } = &mut row.state
             {
                 *until = until.saturating_sub(by);
             }
@@ -247,18 +295,27 @@ impl Board {
         self.lock().get_mut(index).map(change)
     }
 
-    pub(super) fn statuses(&self, accounts: &[PolledAccount], labels: &[String]) -> Vec<AccountStatus> {
+    pub(super) fn statuses(
+        &self,
+        accounts: &[PolledAccount],
+        labels: &[String],
+    ) -> Vec<AccountStatus> {
         let rows = self.lock();
-        let statuses = accounts.iter().zip(labels).zip(rows.iter()).map(|((account, label), row)| AccountStatus {
-            account: account.id.clone(),
-            label: label.clone(),
-            state: row.state.clone(),
-            stopped_since: row.stopped_since,
-            last_page: row.last_page,
-            last_poll: row.last_poll,
-            last_full_walk: row.last_full_walk,
-            last_failure: row.last_failure.clone(),
-        });
+        let statuses =
+            accounts
+                .iter()
+                .zip(labels)
+                .zip(rows.iter())
+                .map(|((account, label), row)| AccountStatus {
+                    account: account.id.clone(),
+                    label: label.clone(),
+                    state: row.state.clone(),
+                    stopped_since: row.stopped_since,
+                    last_page: row.last_page,
+                    last_poll: row.last_poll,
+                    last_full_walk: row.last_full_walk,
+                    last_failure: row.last_failure.clone(),
+                });
         statuses.collect()
     }
 
@@ -292,7 +349,9 @@ impl Row {
     /// How many calls it makes in an hour: a full walk, and polls of one call.
     fn usual_calls(&self, every: Duration) -> usize {
         let polls = HOUR.as_secs() / every.as_secs().max(1);
-        self.usual.saturating_add(usize::try_from(polls).unwrap_or(usize::MAX)).saturating_sub(1)
+        self.usual
+            .saturating_add(usize::try_from(polls).unwrap_or(usize::MAX))
+            .saturating_sub(1)
     }
 
     /// A call was made.
@@ -301,8 +360,8 @@ impl Row {
         self.calls.retain(|at| now.saturating_since(*at) < HOUR);
     }
 
-    /// The running poll goes on with another page: soon, unless it has had its turn and others are due, or it has made
-    /// the calls of an hour that are its `part`, if they are limited.
+    /// The running poll goes on with another page: soon, unless it has had its turn and others are
+    /// due, or it has made the calls of an hour that are its `part`, if they are limited.
     pub(super) fn goes_on(&mut self, now: Timestamp, part: Option<usize>) {
         self.pages = self.pages.saturating_add(1);
         if self.pages.is_multiple_of(PAGES_OF_A_TURN) {
@@ -310,9 +369,18 @@ impl Row {
         }
         let before = part.and_then(|part| self.calls.len().checked_sub(part));
         let first = before.and_then(|before| self.calls.get(before));
-        self.state = match first.map(|at| at.saturating_add(HOUR)).filter(|until| *until > now) {
-            Some(until) => AccountState::Waiting { until, reason: WaitReason::RateLimit },
-            None => AccountState::Waiting { until: now, reason: WaitReason::Turn },
+        self.state = match first
+            .map(|at| at.saturating_add(HOUR))
+            .filter(|until| *until > now)
+        {
+            Some(until) => AccountState::Waiting {
+                until,
+                reason: WaitReason::RateLimit,
+            },
+            None => AccountState::Waiting {
+                until: now,
+                reason: WaitReason::Turn,
+            },
         };
     }
 
@@ -334,14 +402,29 @@ mod tests {
     fn an_account_has_what_the_others_leave_of_an_hours_calls() {
         let now = Timestamp::UNIX_EPOCH;
         let id = |number: usize| AccountId::parse(&format!("{number:015}")).unwrap();
-        let accounts = |count| (0..count).map(|number| PolledAccount::new(id(number))).collect::<Vec<_>>();
+        let accounts = |count| {
+            (0..count)
+                .map(|number| PolledAccount::new(id(number)))
+                .collect::<Vec<_>>()
+        };
         // Polled every ten minutes, each would make six calls.
-        for (count, stopped, expected) in [(1, 0, 25), (2, 0, 19), (3, 0, 13), (7, 0, 7), (7, 3, 13), (25, 0, 5)] {
+        for (count, stopped, expected) in [
+            (1, 0, 25),
+            (2, 0, 19),
+            (3, 0, 13),
+            (7, 0, 7),
+            (7, 3, 13),
+            (25, 0, 5),
+        ] {
             let board = Board::new(count, now);
             for index in 1..=stopped {
                 board.change(index, |row| row.stopped_since = Some(now));
             }
-            assert_eq!(board.part(0, 25, &accounts(count)), expected, "{count} accounts, {stopped} stopped");
+            assert_eq!(
+                board.part(0, 25, &accounts(count)),
+                expected,
+                "{count} accounts, {stopped} stopped"
+            );
         }
     }
 }

@@ -13,20 +13,20 @@ use bankrail_camt052::{Entry, EntryStatus};
 use bankrail_mailbox::Schedule;
 use bankrail_rate_limit::{CallType, Window};
 use bankrail_statement::{
-    AccountId, AccountPoll, EntryIdentity, EntryLinks, PageDecision, PollCommit, PollPosition, PollStep, PolledPage,
-    Recorded, ReplyFinding, SortOrder, StatedAccount, StatementDay,
+    AccountId, AccountPoll, EntryIdentity, EntryLinks, PageDecision, PollCommit, PollPosition,
+    PollStep, PolledPage, Recorded, ReplyFinding, SortOrder, StatedAccount, StatementDay,
 };
 use bankrail_values::{StoreError, Timestamp, jitter};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How often in a row the service fails to answer a cursor, or another process is faster with a page, before the poller
-/// begins again.
+/// How often in a row the service fails to answer a cursor, or another process is faster with a
+/// page, before the poller begins again.
 const PATIENCE: u32 = 3;
 
-/// What is known of an account between two of its pages. It is empty while a page is worked on: if that is
-/// interrupted, the account continues at the position that the store has.
+/// What is known of an account between two of its pages. It is empty while a page is worked on: if
+/// that is interrupted, the account continues at the position that the store has.
 #[derive(Default)]
 pub(super) struct Slot(Option<Walker>);
 
@@ -64,8 +64,14 @@ struct Busy<'a>(&'a Board, usize);
 impl Drop for Busy<'_> {
     fn drop(&mut self) {
         self.0.change(self.1, |row| {
-            if matches!(row.state, AccountState::Fetching | AccountState::HandingOver) {
-                row.state = AccountState::Waiting { until: row.due, reason: WaitReason::Turn };
+            if matches!(
+                row.state,
+                AccountState::Fetching | AccountState::HandingOver
+            ) {
+                row.state = AccountState::Waiting {
+                    until: row.due,
+                    reason: WaitReason::Turn,
+                };
             }
         });
     }
@@ -73,11 +79,19 @@ impl Drop for Busy<'_> {
 
 impl Poller {
     /// Fetches the next page of an account and judges it; `None` if there is nothing to hand over.
-    pub(super) async fn fetch<'a>(&'a self, mut slots: Slots<'a>, index: usize) -> Option<Turn<'a>> {
+    pub(super) async fn fetch<'a>(
+        &'a self,
+        mut slots: Slots<'a>,
+        index: usize,
+    ) -> Option<Turn<'a>> {
         let (slot, polled) = (slots.get_mut(index)?, self.0.accounts.get(index)?);
         let account = &polled.id;
         let busy = Busy(&self.0.board, index);
-        let Walker { mut poll, page, unanswered } = match slot.0.take() {
+        let Walker {
+            mut poll,
+            page,
+            unanswered,
+        } = match slot.0.take() {
             Some(walker) => walker,
             None => Walker::new(self.load(index, account).await?),
         };
@@ -94,7 +108,11 @@ impl Poller {
                 match answer {
                     Ok(page) => Fetched::new(page, asked_at, self.0.options.unbooked),
                     Err(error) => {
-                        let walker = Walker { poll, page: None, unanswered };
+                        let walker = Walker {
+                            poll,
+                            page: None,
+                            unanswered,
+                        };
                         slot.0 = self.not_fetched(index, error, walker, request.cursor.is_some());
                         return None;
                     }
@@ -106,14 +124,27 @@ impl Poller {
             Ok(known) => known,
             Err(error) => {
                 self.store_failed(index, &error);
-                slot.0 = Some(Walker { page: Some(fetched), ..Walker::new(poll) });
+                slot.0 = Some(Walker {
+                    page: Some(fetched),
+                    ..Walker::new(poll)
+                });
                 return None;
             }
         };
         match poll.judge(&fetched.polled, &known, fetched.asked_at) {
-            PageDecision::Commit(commit) => Some(Turn { slots, busy, index, poll, fetched, commit }),
+            PageDecision::Commit(commit) => Some(Turn {
+                slots,
+                busy,
+                index,
+                poll,
+                fetched,
+                commit,
+            }),
             PageDecision::BeginAgain => {
-                tracing::debug!(account = self.label(index), "a full walk decides which entries are new");
+                tracing::debug!(
+                    account = self.label(index),
+                    "a full walk decides which entries are new"
+                );
                 self.wait_until(index, self.now(), WaitReason::Turn);
                 slot.0 = Some(Walker::new(poll));
                 None
@@ -121,22 +152,45 @@ impl Poller {
         }
     }
 
-    /// Hands a page over and records it, and returns whether it did. Only the handler ends when the poller is stopped.
+    /// Hands a page over and records it, and returns whether it did. Only the handler ends when the
+    /// poller is stopped.
     pub(super) async fn hand_over(&self, turn: Turn<'_>, stopping: watch::Receiver<bool>) -> bool {
-        let Turn { mut slots, busy: _busy, index, mut poll, mut fetched, commit } = turn;
-        let (Some(slot), Some(polled)) = (slots.get_mut(index), self.0.accounts.get(index)) else { return false };
+        let Turn {
+            mut slots,
+            busy: _busy,
+            index,
+            mut poll,
+            mut fetched,
+            commit,
+        } = turn;
+        let (Some(slot), Some(polled)) = (slots.get_mut(index), self.0.accounts.get(index)) else {
+            return false;
+        };
         self.0.board.set(index, AccountState::HandingOver);
         let options = &self.0.options;
         let (page, attempt) = (&fetched.page, fetched.handed_over.saturating_add(1));
-        let new = NewEntries::of(&polled.id, page, polled_entries(page, options.unbooked), &commit, attempt);
+        let new = NewEntries::of(
+            &polled.id,
+            page,
+            polled_entries(page, options.unbooked),
+            &commit,
+            attempt,
+        );
         let count = new.entries.len();
         let said = Said::of(&new);
         let stopped = stopping.clone();
         let outcome = if new.says_nothing() {
             self.0.sink.record(&polled.id, &commit).await
         } else {
-            let patience = Patience { timeout: options.handler_timeout, grace: options.grace, stopping };
-            self.0.sink.hand_over(&polled.id, new, &commit, patience).await
+            let patience = Patience {
+                timeout: options.handler_timeout,
+                grace: options.grace,
+                stopping,
+            };
+            self.0
+                .sink
+                .hand_over(&polled.id, new, &commit, patience)
+                .await
         };
         match outcome {
             Ok(Recorded::Committed) => {
@@ -144,19 +198,36 @@ impl Poller {
                 measure::new_entries(count);
                 said.tell(self.label(index));
                 let now = self.now();
-                if self.0.board.change(index, |row| row.recorded(now)).flatten().is_some() {
-                    tracing::info!(account = self.label(index), "an account that was stopped is polled again");
+                if self
+                    .0
+                    .board
+                    .change(index, |row| row.recorded(now))
+                    .flatten()
+                    .is_some()
+                {
+                    tracing::info!(
+                        account = self.label(index),
+                        "an account that was stopped is polled again"
+                    );
                     measure::poll_resumed();
                 }
                 match poll.committed(commit) {
                     Ok(PollStep::Fetch) => {
                         let calls = self.0.source.calls_an_hour();
                         let each = self.0.source.counts_each_account();
-                        let part = |calls| if each { calls } else { self.0.board.part(index, calls, &self.0.accounts) };
+                        let part = |calls| {
+                            if each {
+                                calls
+                            } else {
+                                self.0.board.part(index, calls, &self.0.accounts)
+                            }
+                        };
                         let part = calls.map(part);
                         self.0.board.change(index, |row| row.goes_on(now, part));
                     }
-                    Ok(PollStep::Complete { full }) => self.completed(index, &poll, full, polled.every),
+                    Ok(PollStep::Complete { full }) => {
+                        self.completed(index, &poll, full, polled.every)
+                    }
                     Err(error) => {
                         self.stop(index, PollError::Walk(error));
                         return true;
@@ -167,18 +238,27 @@ impl Poller {
             }
             Ok(Recorded::Overtaken) => {
                 fetched.overtaken = fetched.overtaken.saturating_add(1);
-                tracing::warn!(account = self.label(index), "another process was faster with a page");
+                tracing::warn!(
+                    account = self.label(index),
+                    "another process was faster with a page"
+                );
                 if fetched.overtaken < PATIENCE {
                     self.wait_until(index, self.now(), WaitReason::Turn);
-                    slot.0 = Some(Walker { page: Some(fetched), ..Walker::new(poll) });
+                    slot.0 = Some(Walker {
+                        page: Some(fetched),
+                        ..Walker::new(poll)
+                    });
                 } else {
                     let _ = self.retry(index, None, WaitReason::Retry);
                 }
             }
-            // At shutdown the handler was dropped, or has no time for another try. The next run hands the page over
-            // again.
+            // At shutdown the handler was dropped, or has no time for another try. The next run
+            // hands the page over again.
             Ok(Recorded::Undone(_)) if *stopped.borrow() => {
-                tracing::warn!(account = self.label(index), "the handler did not finish before the shutdown");
+                tracing::warn!(
+                    account = self.label(index),
+                    "the handler did not finish before the shutdown"
+                );
             }
             Ok(Recorded::Undone(source)) => {
                 let times = fetched.handed_over.saturating_add(1);
@@ -188,16 +268,22 @@ impl Poller {
                         let until = self.now().saturating_add(pause);
                         tracing::warn!(account = self.label(index), times, %until, "the handler failed");
                         self.wait_until(index, until, WaitReason::Handler);
-                        slot.0 = Some(Walker { page: Some(fetched), ..Walker::new(poll) });
+                        slot.0 = Some(Walker {
+                            page: Some(fetched),
+                            ..Walker::new(poll)
+                        });
                     }
                     None => self.stop(index, PollError::Handler { times, source }),
                 }
             }
-            // The page may be recorded, so the next try asks the store. It is kept: a store that fails for an hour must
-            // not use up the calls of many hours.
+            // The page may be recorded, so the next try asks the store. It is kept: a store that
+            // fails for an hour must not use up the calls of many hours.
             Err(error) => {
                 self.store_failed(index, &error);
-                slot.0 = Some(Walker { page: Some(fetched), ..Walker::new(poll) });
+                slot.0 = Some(Walker {
+                    page: Some(fetched),
+                    ..Walker::new(poll)
+                });
             }
         }
         false
@@ -206,7 +292,9 @@ impl Poller {
     /// The account's position in the store; `None` if the store failed.
     async fn load(&self, index: usize, account: &AccountId) -> Option<AccountPoll> {
         let position = match self.0.sink.store().position(account).await {
-            Ok(text) => text.map_or(Ok(PollPosition::start()), |text| PollPosition::from_json(&text)),
+            Ok(text) => text.map_or(Ok(PollPosition::start()), |text| {
+                PollPosition::from_json(&text)
+            }),
             Err(error) => {
                 self.store_failed(index, &error);
                 return None;
@@ -214,14 +302,20 @@ impl Poller {
         };
         let position = position.unwrap_or_else(|_| {
             // Written by another version. The entries are known nevertheless.
-            tracing::warn!(account = self.label(index), "the stored position is unreadable: a full walk follows");
+            tracing::warn!(
+                account = self.label(index),
+                "the stored position is unreadable: a full walk follows"
+            );
             PollPosition::start()
         });
-        self.0.board.change(index, |row| row.last_full_walk = position.full_walk_at());
+        self.0
+            .board
+            .change(index, |row| row.last_full_walk = position.full_walk_at());
         Some(AccountPoll::new(position, self.0.options.walks))
     }
 
-    /// Decides what follows a failed call: the walker that continues, unless the account is stopped.
+    /// Decides what follows a failed call: the walker that continues, unless the account is
+    /// stopped.
     fn not_fetched(
         &self,
         index: usize,
@@ -232,12 +326,17 @@ impl Poller {
         if let StatementError::HeldBack { retry_at } = error {
             let now = self.now();
             let retry_at = retry_at.max(now.saturating_add(Duration::from_millis(100)));
-            let until = self.plan(index, &walker.poll).map_or(retry_at, |plan| plan.held_back(now, retry_at));
+            let until = self
+                .plan(index, &walker.poll)
+                .map_or(retry_at, |plan| plan.held_back(now, retry_at));
             self.wait_until(index, until, WaitReason::RateLimit);
             return Some(walker);
         }
         if with_cursor && is_refusal(&error) {
-            tracing::debug!(account = self.label(index), "the service refused a cursor: a full walk follows");
+            tracing::debug!(
+                account = self.label(index),
+                "the service refused a cursor: a full walk follows"
+            );
             if let Err(error) = walker.poll.cursor_refused() {
                 self.stop(index, PollError::Walk(error));
                 return None;
@@ -249,7 +348,9 @@ impl Poller {
             let not_before = match &error {
                 // A service that fails (5xx) is not among them: it may be well in a moment.
                 StatementError::Token(
-                    TokenError::Refused { .. } | TokenError::Unexpected { .. } | TokenError::Response { .. },
+                    TokenError::Refused { .. }
+                    | TokenError::Unexpected { .. }
+                    | TokenError::Response { .. },
                 ) => {
                     let later = self.after_refused_token();
                     self.0.board.delay(later);
@@ -260,54 +361,80 @@ impl Poller {
             let retry_at = self.retry(index, not_before, WaitReason::Retry);
             let answered = matches!(
                 error,
-                StatementError::Service { .. } | StatementError::Unexpected { .. } | StatementError::Reply { .. }
+                StatementError::Service { .. }
+                    | StatementError::Unexpected { .. }
+                    | StatementError::Reply { .. }
             );
             if with_cursor && answered {
                 walker.unanswered = walker.unanswered.saturating_add(1);
             }
             if walker.unanswered >= PATIENCE {
-                // After too many walks this is an error, but the next one begins at the first page all the same.
+                // After too many walks this is an error, but the next one begins at the first page
+                // all the same.
                 let _ = walker.poll.cursor_refused();
                 walker.unanswered = 0;
             }
-            let failure = CallFailure { at: self.now(), error: Arc::new(error), retry_at };
-            self.0.board.change(index, |row| row.last_failure = Some(failure));
+            let failure = CallFailure {
+                at: self.now(),
+                error: Arc::new(error),
+                retry_at,
+            };
+            self.0
+                .board
+                .change(index, |row| row.last_failure = Some(failure));
             return Some(walker);
         }
         self.stop(index, PollError::Statement(error));
         None
     }
 
-    /// When a token is asked for again, by whichever account, after an answer that was none. Each such call counts, and
-    /// the next one has the same answer until somebody has mended something: then half of the calls of an hour are
-    /// left.
+    /// When a token is asked for again, by whichever account, after an answer that was none. Each
+    /// such call counts, and the next one has the same answer until somebody has mended something:
+    /// then half of the calls of an hour are left.
     fn after_refused_token(&self) -> Timestamp {
         let of_two_calls = |window: &Window| window.length() * 2 / window.limit();
-        let pause = CallType::Token.default_windows().iter().map(of_two_calls).max();
+        let pause = CallType::Token
+            .default_windows()
+            .iter()
+            .map(of_two_calls)
+            .max();
         self.now().saturating_add(pause.unwrap_or_default())
     }
 
     /// How the account is polled before the end of its bank's day, if that is known.
     fn plan(&self, index: usize, poll: &AccountPoll) -> Option<Plan> {
         let (calls_an_hour, before) = (self.calls_an_hour(), self.0.options.last_poll);
-        Some(Plan { index, accounts: self.0.accounts.len(), calls_an_hour, ends_at: poll.day_ends_at()?, before })
+        Some(Plan {
+            index,
+            accounts: self.0.accounts.len(),
+            calls_an_hour,
+            ends_at: poll.day_ends_at()?,
+            before,
+        })
     }
 
     fn completed(&self, index: usize, poll: &AccountPoll, full: bool, every: Duration) {
         let now = self.now();
         measure::polled(Polled::Completed);
-        let due = self.plan(index, poll).map_or(now.saturating_add(every), |plan| plan.next_poll(now, every));
+        let due = self
+            .plan(index, poll)
+            .map_or(now.saturating_add(every), |plan| plan.next_poll(now, every));
         self.0.board.change(index, |row| {
             row.due = due;
             row.completed(full);
-            row.state = AccountState::Waiting { until: row.due, reason: WaitReason::Interval };
+            row.state = AccountState::Waiting {
+                until: row.due,
+                reason: WaitReason::Interval,
+            };
             row.last_poll = Some(now);
             row.last_full_walk = poll.last_full_walk();
         });
     }
 
     fn wait_until(&self, index: usize, until: Timestamp, reason: WaitReason) {
-        self.0.board.set(index, AccountState::Waiting { until, reason });
+        self.0
+            .board
+            .set(index, AccountState::Waiting { until, reason });
     }
 
     /// Lets the account wait after a failure, and returns until when.
@@ -320,7 +447,9 @@ impl Poller {
             row.state = AccountState::Waiting { until, reason };
             (row.failures, until)
         });
-        let Some((failures, until)) = failures else { return now };
+        let Some((failures, until)) = failures else {
+            return now;
+        };
         measure::polled(Polled::Retried);
         // What failed was said where it failed.
         tracing::info!(account = self.label(index), failures, %until, %reason, "trying again later");
@@ -338,11 +467,18 @@ impl Poller {
             _ => None,
         };
         let now = self.now();
-        let retry_at = self.0.options.retry_stopped.map(|pause| now.saturating_add(pause));
+        let retry_at = self
+            .0
+            .options
+            .retry_stopped
+            .map(|pause| now.saturating_add(pause));
         // At the end of a program nothing is wrong with the account.
         let closed = matches!(error, PollError::Statement(StatementError::Closed));
         if closed {
-            tracing::info!(account = self.label(index), "no longer polled: the client is closed");
+            tracing::info!(
+                account = self.label(index),
+                "no longer polled: the client is closed"
+            );
         } else {
             tracing::error!(
                 account = self.label(index),
@@ -355,7 +491,10 @@ impl Poller {
             measure::polled(Polled::Stopped);
         }
         let was_stopped = self.0.board.change(index, |row| {
-            row.state = AccountState::Stopped { error: Arc::new(error), retry_at };
+            row.state = AccountState::Stopped {
+                error: Arc::new(error),
+                retry_at,
+            };
             row.completed(false);
             let was_stopped = row.stopped_since.is_some();
             row.stopped_since.get_or_insert(now);
@@ -369,7 +508,11 @@ impl Poller {
 
 impl Walker {
     fn new(poll: AccountPoll) -> Self {
-        Self { poll, page: None, unanswered: 0 }
+        Self {
+            poll,
+            page: None,
+            unanswered: 0,
+        }
     }
 }
 
@@ -377,27 +520,45 @@ impl Fetched {
     fn new(page: StatementPage, asked_at: Timestamp, unbooked: bool) -> Self {
         let received = &page.received;
         let disordered = |finding: &ReplyFinding| {
-            matches!(finding, ReplyFinding::OutOfOrder { .. } | ReplyFinding::SortOrderDiffers)
+            matches!(
+                finding,
+                ReplyFinding::OutOfOrder { .. } | ReplyFinding::SortOrderDiffers
+            )
         };
-        let ordered = received.order() != Some(SortOrder::Backward) && !received.findings.iter().any(disordered);
-        let entries = polled_entries(&page, unbooked).map(EntryIdentity::of).collect();
-        let links = polled_entries(&page, unbooked).map(EntryLinks::of).collect();
+        let ordered = received.order() != Some(SortOrder::Backward)
+            && !received.findings.iter().any(disordered);
+        let entries = polled_entries(&page, unbooked)
+            .map(EntryIdentity::of)
+            .collect();
+        let links = polled_entries(&page, unbooked)
+            .map(EntryLinks::of)
+            .collect();
         let stated = page.report().map(StatedAccount::of).unwrap_or_default();
         let day = page.document.reports.first().and_then(StatementDay::of);
-        let polled = PolledPage::new(received.page.clone(), entries).day(day).ordered(ordered);
+        let polled = PolledPage::new(received.page.clone(), entries)
+            .day(day)
+            .ordered(ordered);
         let others = page.entries().count() - polled_entries(&page, unbooked).count();
         let polled = polled.links(links).others(others).stated(stated);
-        Self { asked_at, page: Arc::new(page), polled, handed_over: 0, overtaken: 0 }
+        Self {
+            asked_at,
+            page: Arc::new(page),
+            polled,
+            handed_over: 0,
+            overtaken: 0,
+        }
     }
 }
 
 /// The entries of a page that are handed over when they are new.
 fn polled_entries(page: &StatementPage, unbooked: bool) -> impl Iterator<Item = &Entry> {
-    page.entries().filter(move |entry| unbooked || entry.status == EntryStatus::Booked)
+    page.entries()
+        .filter(move |entry| unbooked || entry.status == EntryStatus::Booked)
 }
 
-/// Whether the call can succeed later. Without a token nothing is wrong with the account, and an answer that is not a
-/// statement and not the service's error can be that of a gateway in maintenance, whatever its status.
+/// Whether the call can succeed later. Without a token nothing is wrong with the account, and an
+/// answer that is not a statement and not the service's error can be that of a gateway in
+/// maintenance, whatever its status.
 fn may_pass(error: &StatementError) -> bool {
     match error {
         StatementError::Token(_) | StatementError::Unauthorized { .. } => true,
@@ -406,8 +567,9 @@ fn may_pass(error: &StatementError) -> bool {
     }
 }
 
-/// Whether an answer to a request with a cursor can mean that the service no longer takes the cursor: its own error, or
-/// an answer in the range 400 to 499. The specification has no code for it.
+/// Whether an answer to a request with a cursor can mean that the service no longer takes the
+/// cursor: its own error, or an answer in the range 400 to 499. The specification has no code for
+/// it.
 fn is_refusal(error: &StatementError) -> bool {
     match error {
         StatementError::Service { .. } => !error.is_account_not_found() && !error.is_retryable(),
@@ -416,9 +578,12 @@ fn is_refusal(error: &StatementError) -> bool {
     }
 }
 
-/// The pause after this many failures. The last one of the schedule is repeated. An empty schedule does not make calls
-/// without a pause.
+/// The pause after this many failures. The last one of the schedule is repeated. An empty schedule
+/// does not make calls without a pause.
 fn pause(schedule: &Schedule, failures: u32) -> Duration {
     let last = u32::try_from(schedule.attempts().saturating_sub(1)).unwrap_or(u32::MAX);
-    schedule.delay(failures.min(last), jitter()).unwrap_or_default().max(Duration::from_millis(500))
+    schedule
+        .delay(failures.min(last), jitter())
+        .unwrap_or_default()
+        .max(Duration::from_millis(500))
 }

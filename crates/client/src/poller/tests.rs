@@ -11,7 +11,8 @@ use crate::{AnswerForm, CallPhase, ExchangeError, StatementError, StatementPage}
 use bankrail_camt052::ReadOptions;
 use bankrail_mailbox::Schedule;
 use bankrail_statement::{
-    EntryKey, ErrorCode, PollCommit, Recorded, SeenEntry, StatementReply, StatementRequest, WalkError,
+    EntryKey, ErrorCode, PollCommit, Recorded, SeenEntry, StatementReply, StatementRequest,
+    WalkError,
 };
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{Date, StoreErrorKind, StoreFuture};
@@ -44,7 +45,8 @@ struct Table {
     calls: Vec<Call>,
     /// The entries of every page, in place of those amounts.
     entries: Option<String>,
-    /// The zone of the bank: its offset from UTC in hours. Its reports are of one moment if there is none.
+    /// The zone of the bank: its offset from UTC in hours. Its reports are of one moment if there
+    /// is none.
     zone: Option<fn(Timestamp) -> i8>,
     /// The most calls of an hour, beyond which none is made.
     calls_an_hour: Option<usize>,
@@ -72,7 +74,10 @@ struct Bank {
 
 impl Bank {
     fn new(pages: &[(&'static str, &[&[u32]])]) -> Self {
-        let bank = Self { table: Arc::default(), began: Instant::now() };
+        let bank = Self {
+            table: Arc::default(),
+            began: Instant::now(),
+        };
         for (account, pages) in pages {
             bank.list(account, pages);
         }
@@ -107,25 +112,43 @@ impl Bank {
     }
 
     fn answer(&self, request: &StatementRequest) -> Result<StatementPage, StatementError> {
-        let cursor = request.cursor.as_ref().map(|cursor| cursor.as_str().to_owned());
+        let cursor = request
+            .cursor
+            .as_ref()
+            .map(|cursor| cursor.as_str().to_owned());
         let (at, now) = (self.passed(), self.now());
         let (amounts, next) = self.with(|table| {
             let (account, pages) = table.pages.get_key_value(request.account_id()).unwrap();
             let (account, pages) = (*account, pages.clone());
             let own = |call: &&Call| !table.each || call.0 == account;
-            let recent = table.calls.iter().rev().take_while(|call| call.2 + 3_600 > at).filter(own);
-            if table.calls_an_hour.is_some_and(|most| recent.clone().count() >= most) {
+            let recent = table
+                .calls
+                .iter()
+                .rev()
+                .take_while(|call| call.2 + 3_600 > at)
+                .filter(own);
+            if table
+                .calls_an_hour
+                .is_some_and(|most| recent.clone().count() >= most)
+            {
                 let oldest = recent.last().map_or(at, |call| call.2);
                 let retry_at = now.saturating_add(seconds(oldest + 3_600 - at));
                 return Err(StatementError::HeldBack { retry_at });
             }
             table.calls.push((account, cursor.clone(), at));
-            if let Some(error) = table.failures.get_mut(account).and_then(VecDeque::pop_front) {
+            if let Some(error) = table
+                .failures
+                .get_mut(account)
+                .and_then(VecDeque::pop_front)
+            {
                 return Err(error);
             }
             let index: usize = cursor.map_or(0, |cursor| cursor.parse().unwrap());
             let next = (index + 1 < pages.len()).then(|| (index + 1).to_string());
-            Ok((pages[index].clone(), next.map(|next| table.cursor.map_or(next, str::to_owned))))
+            Ok((
+                pages[index].clone(),
+                next.map(|next| table.cursor.map_or(next, str::to_owned)),
+            ))
         })?;
         let entry = |amount: &u32| {
             format!(
@@ -134,11 +157,16 @@ impl Bank {
             )
         };
         let account = request.account_id();
-        let made = self.with(|table| table.zone).map_or("2026-11-21T16:00:00+10:00".to_owned(), |zone| {
-            let hours = zone(self.now());
-            let local = self.now().saturating_add(seconds(3_600 * u64::try_from(hours).unwrap())).to_string();
-            local.replace('Z', &format!("+{hours:02}:00"))
-        });
+        let made =
+            self.with(|table| table.zone)
+                .map_or("2026-11-21T16:00:00+10:00".to_owned(), |zone| {
+                    let hours = zone(self.now());
+                    let local = self
+                        .now()
+                        .saturating_add(seconds(3_600 * u64::try_from(hours).unwrap()))
+                        .to_string();
+                    local.replace('Z', &format!("+{hours:02}:00"))
+                });
         let xml = format!(
             "<Document xmlns='urn:iso:std:iso:20022:tech:xsd:camt.052.001.06'><BkToCstmrAcctRpt><GrpHdr><MsgId>m\
              </MsgId><CreDtTm>2026-11-21T16:00:00+10:00</CreDtTm></GrpHdr><Rpt><Id>r</Id>\
@@ -157,7 +185,9 @@ impl Bank {
             r#"{{"accountId":"{account}","extract":"intraday","payload":"{xml}",
                 "requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003",{more}}}"#
         );
-        let StatementReply::Statement(received) = StatementReply::parse(200, body.as_bytes()).unwrap() else {
+        let StatementReply::Statement(received) =
+            StatementReply::parse(200, body.as_bytes()).unwrap()
+        else {
             panic!("a statement")
         };
         StatementPage::read(request, received, 200, &ReadOptions::default())
@@ -194,13 +224,21 @@ struct Handed(Arc<std::sync::Mutex<Vec<(String, String)>>>);
 
 impl Handed {
     fn take(&self, new: &NewEntries) {
-        let entry = |new: &NewEntry, account: &AccountId| (account.to_string(), new.entry.amount.value().to_string());
-        self.0.lock().unwrap().extend(new.entries.iter().map(|own| entry(own, &new.account)));
+        let entry = |new: &NewEntry, account: &AccountId| {
+            (account.to_string(), new.entry.amount.value().to_string())
+        };
+        self.0
+            .lock()
+            .unwrap()
+            .extend(new.entries.iter().map(|own| entry(own, &new.account)));
     }
 
     fn amounts(&self, account: &str) -> Vec<String> {
         let all = self.0.lock().unwrap();
-        all.iter().filter(|(of, _)| of == account).map(|(_, amount)| amount.clone()).collect()
+        all.iter()
+            .filter(|(of, _)| of == account)
+            .map(|(_, amount)| amount.clone())
+            .collect()
     }
 }
 
@@ -211,7 +249,10 @@ fn poller(bank: &Bank, accounts: impl IntoIterator<Item = PolledAccount>) -> (Po
         taken.take(&new);
         async { Ok(()) }
     };
-    (with_handler(bank, accounts, handler, PollerOptions::new()), handed)
+    (
+        with_handler(bank, accounts, handler, PollerOptions::new()),
+        handed,
+    )
 }
 
 fn with_handler(
@@ -220,7 +261,10 @@ fn with_handler(
     handler: impl NewEntriesHandler,
     options: PollerOptions,
 ) -> Poller {
-    let sink = Plain { store: Arc::new(MemoryStore::default()), handler: Arc::new(handler) };
+    let sink = Plain {
+        store: Arc::new(MemoryStore::default()),
+        handler: Arc::new(handler),
+    };
     Poller::with(Arc::new(bank.clone()), accounts, sink, options)
 }
 
@@ -283,13 +327,20 @@ async fn the_account_that_was_due_first_goes_first_and_none_starves() {
     let (poller, _) = poller(&bank, accounts().map(|account| account.every(seconds(1))));
     run_for(&poller, seconds(650)).await;
     let order: Vec<&str> = bank.with(|table| table.calls.iter().map(|call| call.0).collect());
-    assert_eq!(order, [A, A, A, B, A, B, A, B, A, B], "a walk is not interrupted by an account that was due later");
+    assert_eq!(
+        order,
+        [A, A, A, B, A, B, A, B, A, B],
+        "a walk is not interrupted by an account that was due later"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_handler_that_fails_three_times_stops_its_account_until_that_is_resumed() {
     let bank = Bank::new(&[(A, &[&[1]]), (B, &[&[7]])]);
-    let (handed, broken) = (Handed::default(), Arc::new(std::sync::atomic::AtomicBool::new(true)));
+    let (handed, broken) = (
+        Handed::default(),
+        Arc::new(std::sync::atomic::AtomicBool::new(true)),
+    );
     let (taken, fails) = (handed.clone(), broken.clone());
     let attempts = Arc::new(std::sync::Mutex::new(Vec::new()));
     let noted = attempts.clone();
@@ -300,22 +351,42 @@ async fn a_handler_that_fails_three_times_stops_its_account_until_that_is_resume
         } else {
             taken.take(&new);
         }
-        async move { if fails { Err("the ledger is closed".into()) } else { Ok(()) } }
+        async move {
+            if fails {
+                Err("the ledger is closed".into())
+            } else {
+                Ok(())
+            }
+        }
     };
     let poller = with_handler(&bank, accounts(), handler, PollerOptions::new());
     run_for(&poller, seconds(1_900)).await;
-    let PollError::Handler { times: 3, source } = &*stopped(&poller, A) else { panic!("the handler failed") };
+    let PollError::Handler { times: 3, source } = &*stopped(&poller, A) else {
+        panic!("the handler failed")
+    };
     assert_eq!(source.to_string(), "the ledger is closed");
     assert_eq!(bank.times(A), [0], "the page is kept for the handler");
     let seen = attempts.lock().unwrap().clone();
-    assert_eq!(seen.iter().map(|(attempt, _)| *attempt).collect::<Vec<_>>(), [1, 2, 3]);
-    assert!(seen.iter().all(|(_, id)| *id == seen[0].1), "the identifier is stable");
-    assert_eq!((handed.amounts(A).len(), bank.times(B)), (0, vec![0, 600, 1_200, 1_800]));
+    assert_eq!(
+        seen.iter().map(|(attempt, _)| *attempt).collect::<Vec<_>>(),
+        [1, 2, 3]
+    );
+    assert!(
+        seen.iter().all(|(_, id)| *id == seen[0].1),
+        "the identifier is stable"
+    );
+    assert_eq!(
+        (handed.amounts(A).len(), bank.times(B)),
+        (0, vec![0, 600, 1_200, 1_800])
+    );
 
     broken.store(false, std::sync::atomic::Ordering::SeqCst);
     assert!(poller.resume(&id(A)) && !poller.resume(&id(A)) && !poller.resume(&id("3")));
     run_for(&poller, seconds(10)).await;
-    assert_eq!((handed.amounts(A), bank.times(A)), (vec!["1".to_owned()], vec![0, 1_900]));
+    assert_eq!(
+        (handed.amounts(A), bank.times(A)),
+        (vec!["1".to_owned()], vec![0, 1_900])
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -338,7 +409,13 @@ fn not_found() -> StatementError {
 }
 
 fn service(status: u16, code: ErrorCode) -> StatementError {
-    StatementError::Service { status, code: Some(code), title: None, retry_at: None, request_key: None }
+    StatementError::Service {
+        status,
+        code: Some(code),
+        title: None,
+        retry_at: None,
+        request_key: None,
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -351,7 +428,12 @@ async fn a_panic_and_a_hanging_handler_are_failures() {
             _ => Ok(()),
         }
     };
-    let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler, PollerOptions::new());
+    let poller = with_handler(
+        &bank,
+        [PolledAccount::new(id(A))],
+        handler,
+        PollerOptions::new(),
+    );
     run_for(&poller, seconds(100)).await;
     assert!(poller.status()[0].last_poll.is_some());
     assert_eq!(bank.times(A), [0]);
@@ -362,19 +444,35 @@ async fn refused_token_calls_leave_some_for_when_the_refusal_is_mended() {
     use crate::TokenError;
     let refused = || {
         let (code, description, request_key) = (None, None, None);
-        TokenError::Refused { clock_ahead: None, status: 401, code, description, request_key }
+        TokenError::Refused {
+            clock_ahead: None,
+            status: 401,
+            code,
+            description,
+            request_key,
+        }
     };
     // What stands at a wrong address, or in front of the service.
-    let page = || TokenError::Unexpected { status: 404, form: AnswerForm::Html, request_key: None };
+    let page = || TokenError::Unexpected {
+        status: 404,
+        form: AnswerForm::Html,
+        request_key: None,
+    };
     for answer in [&refused as &dyn Fn() -> TokenError, &page] {
         let bank = Bank::new(&[(A, &[&[1]]), (B, &[&[7]])]);
         for account in [A, B] {
-            bank.fail(account, std::iter::repeat_with(|| StatementError::Token(answer())).take(20));
+            bank.fail(
+                account,
+                std::iter::repeat_with(|| StatementError::Token(answer())).take(20),
+            );
         }
         let (poller, _) = poller(&bank, accounts());
         run_for(&poller, seconds(3_590)).await;
         // Ten an hour are allowed, for all accounts.
-        assert_eq!((bank.times(A), bank.times(B)), (vec![0, 720, 1_440, 2_160, 2_880], vec![]));
+        assert_eq!(
+            (bank.times(A), bank.times(B)),
+            (vec![0, 720, 1_440, 2_160, 2_880], vec![])
+        );
     }
 }
 
@@ -384,30 +482,68 @@ async fn what_may_pass_is_tried_again_and_not_before_its_time() {
     bank.fail(
         A,
         [
-            StatementError::Transport(ExchangeError::TimedOut { after: seconds(60), phase: CallPhase::Answer }),
-            StatementError::Unauthorized { code: None, request_key: None },
-            StatementError::Unexpected { status: 503, form: AnswerForm::Html, retry_at: None, request_key: None },
+            StatementError::Transport(ExchangeError::TimedOut {
+                after: seconds(60),
+                phase: CallPhase::Answer,
+            }),
+            StatementError::Unauthorized {
+                code: None,
+                request_key: None,
+            },
+            StatementError::Unexpected {
+                status: 503,
+                form: AnswerForm::Html,
+                retry_at: None,
+                request_key: None,
+            },
             service(500, ErrorCode::INTERNAL),
-            StatementError::TooManyCalls { retry_at: later(300), code: None, request_key: None },
-            StatementError::HeldBack { retry_at: later(500) },
+            StatementError::TooManyCalls {
+                retry_at: later(300),
+                code: None,
+                request_key: None,
+            },
+            StatementError::HeldBack {
+                retry_at: later(500),
+            },
         ],
     );
     let (poller, handed) = poller(&bank, accounts());
     run_for(&poller, seconds(250)).await;
-    let Some(AccountState::Waiting { until, reason: WaitReason::Retry }) = poller.state(&id(A)) else {
+    let Some(AccountState::Waiting {
+        until,
+        reason: WaitReason::Retry,
+    }) = poller.state(&id(A))
+    else {
         panic!("it waits")
     };
     assert_eq!(until, later(300));
-    let failures = |poller: &Poller| poller.status().into_iter().map(|status| status.last_failure).collect::<Vec<_>>();
-    let [Some(failure), None] = &failures(&poller)[..] else { panic!("the calls of one account failed") };
-    assert_eq!((failure.error.kind(), failure.retry_at), ("too many calls", later(300)));
+    let failures = |poller: &Poller| {
+        poller
+            .status()
+            .into_iter()
+            .map(|status| status.last_failure)
+            .collect::<Vec<_>>()
+    };
+    let [Some(failure), None] = &failures(&poller)[..] else {
+        panic!("the calls of one account failed")
+    };
+    assert_eq!(
+        (failure.error.kind(), failure.retry_at),
+        ("too many calls", later(300))
+    );
     assert!(failure.at < later(40));
     run_for(&poller, seconds(250)).await;
     let times = bank.times(A);
     // After 1, 2, 4 and 8 s, give or take a fifth; then at the times that were said.
     let pauses: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    assert!((0..=2).contains(&pauses[0]) && (1..=3).contains(&pauses[1]), "{times:?}");
-    assert!((3..=5).contains(&pauses[2]) && (6..=10).contains(&pauses[3]), "{times:?}");
+    assert!(
+        (0..=2).contains(&pauses[0]) && (1..=3).contains(&pauses[1]),
+        "{times:?}"
+    );
+    assert!(
+        (3..=5).contains(&pauses[2]) && (6..=10).contains(&pauses[3]),
+        "{times:?}"
+    );
     assert_eq!((times.len(), times[5]), (6, 300));
     run_for(&poller, seconds(10)).await;
     assert_eq!((bank.times(A)[6], handed.amounts(A).len()), (500, 1));
@@ -421,23 +557,43 @@ async fn what_cannot_pass_stops_the_account_alone() {
     bank.with(|table| table.cursor = Some("1"));
     let (poller, handed) = poller(&bank, accounts());
     run_for(&poller, seconds(1_000)).await;
-    assert!(matches!(&*stopped(&poller, A), PollError::Walk(WalkError::RepeatedCursor { page: 2 })));
-    assert!(matches!(&*stopped(&poller, B), PollError::Statement(error) if error.is_account_not_found()));
-    assert_eq!((bank.times(A).len(), handed.amounts(A).len()), (2, 2), "the pages before are valid");
+    assert!(matches!(
+        &*stopped(&poller, A),
+        PollError::Walk(WalkError::RepeatedCursor { page: 2 })
+    ));
+    assert!(
+        matches!(&*stopped(&poller, B), PollError::Statement(error) if error.is_account_not_found())
+    );
+    assert_eq!(
+        (bank.times(A).len(), handed.amounts(A).len()),
+        (2, 2),
+        "the pages before are valid"
+    );
     bank.with(|table| table.cursor = None);
     assert!(poller.resume(&id(A)));
     run_for(&poller, seconds(1)).await;
     assert_eq!(handed.amounts(A), ["1", "2", "3"]);
 }
 
-/// What a gateway in maintenance answers: pages of its own under any status, and JSON of another shape.
+/// What a gateway in maintenance answers: pages of its own under any status, and JSON of another
+/// shape.
 #[tokio::test(start_paused = true)]
 async fn answers_that_are_not_the_services_pass() {
     let bank = Bank::new(&[(A, &[&[1]])]);
-    let stray = |status, form| StatementError::Unexpected { status, form, retry_at: None, request_key: None };
+    let stray = |status, form| StatementError::Unexpected {
+        status,
+        form,
+        retry_at: None,
+        request_key: None,
+    };
     bank.fail(
         A,
-        [stray(403, AnswerForm::Html), stray(404, AnswerForm::Json), stray(302, AnswerForm::Other), other_shape()],
+        [
+            stray(403, AnswerForm::Html),
+            stray(404, AnswerForm::Json),
+            stray(302, AnswerForm::Other),
+            other_shape(),
+        ],
     );
     let (poller, handed) = poller(&bank, [PolledAccount::new(id(A))]);
     run_for(&poller, seconds(60)).await;
@@ -446,8 +602,14 @@ async fn answers_that_are_not_the_services_pass() {
 }
 
 fn other_shape() -> StatementError {
-    let Err(source) = StatementReply::parse(200, b"{}") else { panic!("it is not a statement") };
-    StatementError::Reply { status: 200, request_key: None, source }
+    let Err(source) = StatementReply::parse(200, b"{}") else {
+        panic!("it is not a statement")
+    };
+    StatementError::Reply {
+        status: 200,
+        request_key: None,
+        source,
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -457,7 +619,11 @@ async fn a_cursor_that_is_answered_with_no_statement_is_given_up_too() {
     run_for(&poller, seconds(1)).await;
     bank.fail(A, [other_shape(), other_shape(), other_shape()]);
     run_for(&poller, seconds(700)).await;
-    let cursors: Vec<bool> = bank.calls(A).iter().map(|(cursor, _)| cursor.is_some()).collect();
+    let cursors: Vec<bool> = bank
+        .calls(A)
+        .iter()
+        .map(|(cursor, _)| cursor.is_some())
+        .collect();
     assert_eq!(cursors, [false, true, true, true, true, false, true]);
     assert_eq!(handed.amounts(A), ["1", "2"]);
 }
@@ -467,39 +633,75 @@ async fn an_account_whose_retry_waits_is_resumed_at_once() {
     let bank = Bank::new(&[(A, &[&[1]])]);
     bank.fail(
         A,
-        [not_found(), StatementError::TooManyCalls { retry_at: later(90_000), code: None, request_key: None }],
+        [
+            not_found(),
+            StatementError::TooManyCalls {
+                retry_at: later(90_000),
+                code: None,
+                request_key: None,
+            },
+        ],
     );
     let (poller, handed) = poller(&bank, [PolledAccount::new(id(A))]);
     run_for(&poller, seconds(3_700)).await;
-    assert!(matches!(poller.state(&id(A)), Some(AccountState::Waiting { .. })) && poller.check().is_err());
+    assert!(
+        matches!(poller.state(&id(A)), Some(AccountState::Waiting { .. }))
+            && poller.check().is_err()
+    );
     assert!(poller.resume(&id(A)));
     run_for(&poller, seconds(1)).await;
-    assert_eq!((bank.times(A), handed.amounts(A).len()), (vec![0, 3_600, 3_700], 1));
+    assert_eq!(
+        (bank.times(A), handed.amounts(A).len()),
+        (vec![0, 3_600, 3_700], 1)
+    );
     assert!(poller.check().is_ok() && !poller.resume(&id(A)));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_stopped_account_is_tried_again_each_hour_and_not_well_until_a_page_is_recorded() {
     let bank = Bank::new(&[(A, &[&[1]]), (B, &[&[7]])]);
-    bank.fail(A, [not_found(), not_found(), service(500, ErrorCode::INTERNAL)]);
-    let accounts = [PolledAccount::new(id(A)).label("rent"), PolledAccount::new(id(B))];
+    bank.fail(
+        A,
+        [not_found(), not_found(), service(500, ErrorCode::INTERNAL)],
+    );
+    let accounts = [
+        PolledAccount::new(id(A)).label("rent"),
+        PolledAccount::new(id(B)),
+    ];
     let (poller, handed) = poller(&bank, accounts);
     assert_eq!(poller.check(), Ok(()));
     run_for(&poller, seconds(7_199)).await;
     assert_eq!(bank.times(A), [0, 3_600]);
     assert_eq!(poller.status()[0].stopped_since, Some(start()));
     let fault = poller.check().unwrap_err();
-    assert_eq!((fault.stopped.clone(), fault.stale.clone()), (vec!["rent".to_owned()], vec![]));
-    assert_eq!(fault.to_string(), "accounts that are stopped: rent; accounts without a page for too long: none");
+    assert_eq!(
+        (fault.stopped.clone(), fault.stale.clone()),
+        (vec!["rent".to_owned()], vec![])
+    );
+    assert_eq!(
+        fault.to_string(),
+        "accounts that are stopped: rent; accounts without a page for too long: none"
+    );
     run_for(&poller, seconds(10)).await;
     assert_eq!(handed.amounts(A), ["1"]);
-    assert_eq!((poller.check(), poller.status()[0].stopped_since), (Ok(()), None));
+    assert_eq!(
+        (poller.check(), poller.status()[0].stopped_since),
+        (Ok(()), None)
+    );
 
     let never = PollerOptions::new().retry_stopped(None);
     bank.fail(A, [not_found()]);
-    let poller = with_handler(&bank, [PolledAccount::new(id(A))], |_| async { Ok(()) }, never);
+    let poller = with_handler(
+        &bank,
+        [PolledAccount::new(id(A))],
+        |_| async { Ok(()) },
+        never,
+    );
     run_for(&poller, seconds(86_400)).await;
-    assert!(matches!(poller.state(&id(A)), Some(AccountState::Stopped { retry_at: None, .. })));
+    assert!(matches!(
+        poller.state(&id(A)),
+        Some(AccountState::Stopped { retry_at: None, .. })
+    ));
 }
 
 #[tokio::test(start_paused = true)]
@@ -536,14 +738,24 @@ async fn a_statement_without_end_leaves_the_others_their_calls() {
 #[tokio::test(start_paused = true)]
 async fn accounts_with_calls_of_their_own_are_polled_as_often_as_one_alone() {
     let bank = Bank::new(&[]);
-    let names: Vec<&'static str> = (1..=50).map(|number| &*format!("{number:015}").leak()).collect();
+    let names: Vec<&'static str> = (1..=50)
+        .map(|number| &*format!("{number:015}").leak())
+        .collect();
     names.iter().for_each(|name| bank.list(name, &[&[1]]));
     bank.with(|table| (table.calls_an_hour, table.each) = (Some(25), true));
-    let (poller, _) = poller(&bank, names.iter().map(|name| PolledAccount::new(id(name)).every(seconds(150))));
+    let (poller, _) = poller(
+        &bank,
+        names
+            .iter()
+            .map(|name| PolledAccount::new(id(name)).every(seconds(150))),
+    );
     run_for(&poller, seconds(2 * 3_600)).await;
     for name in names {
         let calls = bank.times(name).len();
-        assert!((44..=50).contains(&calls), "{name}: {calls} calls in two hours");
+        assert!(
+            (44..=50).contains(&calls),
+            "{name}: {calls} calls in two hours"
+        );
     }
 }
 
@@ -552,10 +764,18 @@ async fn beside_a_statement_without_end_each_account_is_polled_when_it_is_due() 
     let endless: Vec<Vec<u32>> = (0..600).map(|page| vec![page]).collect();
     let endless: Vec<&[u32]> = endless.iter().map(Vec::as_slice).collect();
     let others = ["000000000000002", "000000000000003"];
-    let bank = Bank::new(&[(A, &endless), (others[0], &[&[7]]), (others[1], &[&[7], &[8], &[9]])]);
+    let bank = Bank::new(&[
+        (A, &endless),
+        (others[0], &[&[7]]),
+        (others[1], &[&[7], &[8], &[9]]),
+    ]);
     bank.with(|table| (table.calls_an_hour, table.takes) = (Some(25), seconds(1)));
-    let polled = |account: &str, minutes: u64| PolledAccount::new(id(account)).every(seconds(60 * minutes));
-    let (poller, _) = poller(&bank, [polled(A, 10), polled(others[0], 20), polled(others[1], 60)]);
+    let polled =
+        |account: &str, minutes: u64| PolledAccount::new(id(account)).every(seconds(60 * minutes));
+    let (poller, _) = poller(
+        &bank,
+        [polled(A, 10), polled(others[0], 20), polled(others[1], 60)],
+    );
     run_for(&poller, seconds(12 * 3_600)).await;
     for (account, every) in [(others[0], 1_200), (others[1], 3_600)] {
         let times = bank.times(account);
@@ -579,8 +799,17 @@ async fn a_cursor_that_is_refused_or_fails_three_times_is_given_up() {
     run_for(&poller, seconds(700)).await;
     bank.fail(A, (0..3).map(|_| service(500, ErrorCode::INTERNAL)));
     run_for(&poller, seconds(600)).await;
-    let cursors: Vec<bool> = bank.calls(A).iter().map(|(cursor, _)| cursor.is_some()).collect();
-    assert_eq!(cursors, [false, true, true, false, true, true, true, true, false, true]);
+    let cursors: Vec<bool> = bank
+        .calls(A)
+        .iter()
+        .map(|(cursor, _)| cursor.is_some())
+        .collect();
+    assert_eq!(
+        cursors,
+        [
+            false, true, true, false, true, true, true, true, false, true
+        ]
+    );
     assert_eq!(handed.amounts(A), ["1", "2"]);
 }
 
@@ -595,9 +824,22 @@ async fn a_stop_ends_waits_and_calls_at_once_but_no_record() {
     // A wait.
     bank.with(|table| table.takes = Duration::ZERO);
     run_for(&poller, seconds(5)).await;
-    assert_eq!((bank.passed(), handed.amounts(A).len(), handed.amounts(B).len()), (10, 1, 1));
+    assert_eq!(
+        (
+            bank.passed(),
+            handed.amounts(A).len(),
+            handed.amounts(B).len()
+        ),
+        (10, 1, 1)
+    );
     for status in poller.status() {
-        let AccountState::Waiting { until, reason: WaitReason::Interval } = status.state else { panic!("it waits") };
+        let AccountState::Waiting {
+            until,
+            reason: WaitReason::Interval,
+        } = status.state
+        else {
+            panic!("it waits")
+        };
         assert_eq!((until, status.last_poll), (later(605), Some(later(5))));
         assert_eq!(status.last_full_walk, Some(later(5)));
     }
@@ -608,7 +850,12 @@ async fn a_stop_ends_waits_and_calls_at_once_but_no_record() {
             Ok(())
         };
         let (bank, began) = (Bank::new(&[(A, &[&[1]])]), Instant::now());
-        let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler, PollerOptions::new());
+        let poller = with_handler(
+            &bank,
+            [PolledAccount::new(id(A))],
+            handler,
+            PollerOptions::new(),
+        );
         run_for(&poller, seconds(1)).await;
         assert_eq!(began.elapsed(), seconds(if recorded { 8 } else { 11 }));
         assert_eq!(poller.status()[0].last_poll.is_some(), recorded);
@@ -634,9 +881,16 @@ async fn a_handler_that_a_shutdown_ends_has_not_failed() {
     let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler, options);
     run_for(&poller, seconds(1)).await;
     let state = poller.state(&id(A));
-    assert!(matches!(state, Some(AccountState::Waiting { .. })), "{state:?}");
+    assert!(
+        matches!(state, Some(AccountState::Waiting { .. })),
+        "{state:?}"
+    );
     run_for(&poller, seconds(1)).await;
-    assert_eq!(handed.amounts(A), ["1", "1"], "the next run hands it over again");
+    assert_eq!(
+        handed.amounts(A),
+        ["1", "1"],
+        "the next run hands it over again"
+    );
     assert!(poller.status()[0].last_poll.is_some());
 }
 
@@ -648,7 +902,10 @@ fn handed_nothing(handed: &Handed) -> bool {
 type Quiet = Plain<fn(NewEntries) -> std::future::Ready<Result<(), BoxError>>>;
 
 fn quiet() -> Quiet {
-    Plain { store: Arc::new(MemoryStore::default()), handler: Arc::new(|_| std::future::ready(Ok(()))) }
+    Plain {
+        store: Arc::new(MemoryStore::default()),
+        handler: Arc::new(|_| std::future::ready(Ok(()))),
+    }
 }
 
 /// A sink that takes a minute to record a page.
@@ -676,18 +933,44 @@ impl Sink for Slow {
 #[tokio::test(start_paused = true)]
 async fn a_stop_does_not_interrupt_a_record() {
     let bank = Bank::new(&[(A, &[&[1]])]);
-    let poller = Poller::with(Arc::new(bank.clone()), [PolledAccount::new(id(A))], Slow(quiet()), PollerOptions::new());
+    let poller = Poller::with(
+        Arc::new(bank.clone()),
+        [PolledAccount::new(id(A))],
+        Slow(quiet()),
+        PollerOptions::new(),
+    );
     run_for(&poller, seconds(1)).await;
-    assert_eq!((bank.passed(), poller.status()[0].last_poll), (60, Some(later(60))));
+    assert_eq!(
+        (bank.passed(), poller.status()[0].last_poll),
+        (60, Some(later(60)))
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_account_whose_work_was_interrupted_waits_for_its_turn() {
     let bank = Bank::new(&[(A, &[&[1]])]);
-    let poller = Poller::with(Arc::new(bank.clone()), [PolledAccount::new(id(A))], Slow(quiet()), PollerOptions::new());
-    assert!(tokio::time::timeout(seconds(1), poller.run_due()).await.is_err());
+    let poller = Poller::with(
+        Arc::new(bank.clone()),
+        [PolledAccount::new(id(A))],
+        Slow(quiet()),
+        PollerOptions::new(),
+    );
+    assert!(
+        tokio::time::timeout(seconds(1), poller.run_due())
+            .await
+            .is_err()
+    );
     let state = poller.state(&id(A));
-    assert!(matches!(state, Some(AccountState::Waiting { reason: WaitReason::Turn, .. })), "{state:?}");
+    assert!(
+        matches!(
+            state,
+            Some(AccountState::Waiting {
+                reason: WaitReason::Turn,
+                ..
+            })
+        ),
+        "{state:?}"
+    );
     assert_eq!((poller.run_due().await, bank.times(A)), (1, vec![0, 1]));
 }
 
@@ -720,7 +1003,12 @@ async fn a_page_that_another_process_has_recorded_is_judged_again() {
     for (times, calls) in [(2, 1), (3, 2)] {
         let bank = Bank::new(&[(A, &[&[1]])]);
         let sink = Overtaken(times.into(), quiet());
-        let poller = Poller::with(Arc::new(bank.clone()), [PolledAccount::new(id(A))], sink, PollerOptions::new());
+        let poller = Poller::with(
+            Arc::new(bank.clone()),
+            [PolledAccount::new(id(A))],
+            sink,
+            PollerOptions::new(),
+        );
         run_for(&poller, seconds(10)).await;
         assert!(poller.status()[0].last_poll.is_some());
         assert_eq!(bank.times(A).len(), calls, "{times}");
@@ -735,7 +1023,11 @@ struct Flaky {
 }
 
 impl SeenEntries for Flaky {
-    fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>> {
+    fn counts<'a>(
+        &'a self,
+        account: &'a AccountId,
+        keys: &'a [EntryKey],
+    ) -> StoreFuture<'a, Vec<u32>> {
         self.store.counts(account, keys)
     }
 
@@ -760,24 +1052,46 @@ impl SeenEntries for Flaky {
     }
 }
 
-/// The page is not fetched again: a store that is down for an hour would use up the calls of many hours.
+/// The page is not fetched again: a store that is down for an hour would use up the calls of many
+/// hours.
 #[tokio::test(start_paused = true)]
-async fn a_page_that_is_not_recorded_is_handed_over_again_under_the_same_identifiers_and_ever_later() {
+async fn a_page_that_is_not_recorded_is_handed_over_again_under_the_same_identifiers_and_ever_later()
+ {
     let bank = Bank::new(&[(A, &[&[1, 1]])]);
     let ids = Arc::new(std::sync::Mutex::new(Vec::new()));
     let noted = ids.clone();
     let handler = move |new: NewEntries| {
-        noted.lock().unwrap().push(new.entries.iter().map(|own| own.id).collect::<Vec<_>>());
+        noted
+            .lock()
+            .unwrap()
+            .push(new.entries.iter().map(|own| own.id).collect::<Vec<_>>());
         async { Ok(()) }
     };
-    let store = Arc::new(Flaky { store: MemoryStore::default(), fails_until: Instant::now() + seconds(3_600) });
-    let sink = Plain { store, handler: Arc::new(handler) };
-    let poller = Poller::with(Arc::new(bank.clone()), [PolledAccount::new(id(A))], sink, PollerOptions::new());
+    let store = Arc::new(Flaky {
+        store: MemoryStore::default(),
+        fails_until: Instant::now() + seconds(3_600),
+    });
+    let sink = Plain {
+        store,
+        handler: Arc::new(handler),
+    };
+    let poller = Poller::with(
+        Arc::new(bank.clone()),
+        [PolledAccount::new(id(A))],
+        sink,
+        PollerOptions::new(),
+    );
     run_for(&poller, seconds(3_600)).await;
     let tries = ids.lock().unwrap().len();
     assert!((10..=16).contains(&tries), "{tries}");
     assert_eq!(bank.times(A), [0]);
-    assert!(matches!(poller.state(&id(A)), Some(AccountState::Waiting { reason: WaitReason::Store, .. })));
+    assert!(matches!(
+        poller.state(&id(A)),
+        Some(AccountState::Waiting {
+            reason: WaitReason::Store,
+            ..
+        })
+    ));
     run_for(&poller, seconds(1_200)).await;
     assert!(poller.status()[0].last_poll.is_some());
     let ids = ids.lock().unwrap();
@@ -801,7 +1115,10 @@ async fn one_of_two_runs_works_at_a_time_and_an_account_is_polled_once() {
     bank.with(|table| table.takes = seconds(1));
     let (poller, handed) = poller(&bank, [A, A].map(|account| PolledAccount::new(id(account))));
     assert_eq!(poller.status().len(), 1);
-    tokio::join!(run_for(&poller, seconds(500)), run_for(&poller, seconds(500)));
+    tokio::join!(
+        run_for(&poller, seconds(500)),
+        run_for(&poller, seconds(500))
+    );
     assert_eq!((handed.amounts(A).len(), bank.times(A)), (2, vec![1, 2]));
 }
 
@@ -817,24 +1134,45 @@ async fn what_is_due_is_done_once() {
 #[tokio::test(start_paused = true)]
 async fn entries_beyond_the_retention_are_forgotten_while_the_poller_runs() {
     let store = Arc::new(MemoryStore::default());
-    let seen = |key: u8, day: &str| SeenEntry::new(EntryKey::from([key; 32]), 1, Some(Date::parse(day).unwrap()));
+    let seen = |key: u8, day: &str| {
+        SeenEntry::new(
+            EntryKey::from([key; 32]),
+            1,
+            Some(Date::parse(day).unwrap()),
+        )
+    };
     // The poller begins on 2026-11-21 in the morning.
-    let known = [seen(1, "2026-11-17"), seen(2, "2026-11-18"), seen(3, "2026-11-21")];
+    let known = [
+        seen(1, "2026-11-17"),
+        seen(2, "2026-11-18"),
+        seen(3, "2026-11-21"),
+    ];
     let keys = known.each_ref().map(|entry| entry.key);
     store.record(&id(B), &known, None).await.unwrap();
     let bank = Bank::new(&[(A, &[&[]]), (B, &[&[]])]);
     let poller = |options| {
-        let sink = Plain { store: store.clone(), handler: Arc::new(|_| std::future::ready(Ok(()))) };
+        let sink = Plain {
+            store: store.clone(),
+            handler: Arc::new(|_| std::future::ready(Ok(()))),
+        };
         Poller::with(Arc::new(bank.clone()), accounts(), sink, options)
     };
     run_for(&poller(PollerOptions::new()), seconds(2 * 86_400)).await;
-    assert_eq!(store.counts(&id(B), &keys).await.unwrap(), [1, 1, 1], "for ever by default");
+    assert_eq!(
+        store.counts(&id(B), &keys).await.unwrap(),
+        [1, 1, 1],
+        "for ever by default"
+    );
     let days = |days: u64| PollerOptions::new().retention(seconds(days * 86_400));
     let poller = poller(days(5));
     run_for(&poller, seconds(60)).await;
     assert_eq!(store.counts(&id(B), &keys).await.unwrap(), [0, 1, 1]);
     run_for(&poller, seconds(86_400)).await;
-    assert_eq!(store.counts(&id(B), &keys).await.unwrap(), [0, 0, 1], "as time goes on");
+    assert_eq!(
+        store.counts(&id(B), &keys).await.unwrap(),
+        [0, 0, 1],
+        "as time goes on"
+    );
     assert_eq!(days(1), days(2), "a day that may still be listed is kept");
 }
 
@@ -845,7 +1183,10 @@ fn shown_without_accounts_and_entries() {
     shared::<PollerOptions>();
     shared::<AccountStatus>();
     fn sends<T: Send>(_: T) {}
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
     let _guard = runtime.enter();
     let bank = Bank::new(&[(A, &[&[471147114]])]);
     let shown = Arc::new(std::sync::Mutex::new(String::new()));
@@ -854,13 +1195,24 @@ fn shown_without_accounts_and_entries() {
         *show.lock().unwrap() = format!("{new:?} {:?}", new.entries);
         async { Ok(()) }
     };
-    let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler, PollerOptions::new());
+    let poller = with_handler(
+        &bank,
+        [PolledAccount::new(id(A))],
+        handler,
+        PollerOptions::new(),
+    );
     sends(poller.run(std::future::pending()));
     sends(poller.run_due());
     assert_eq!(runtime.block_on(poller.run_due()), 1);
     let shown = format!("{} {poller:?}", shown.lock().unwrap());
-    assert!(!shown.contains(A) && !shown.contains("471147114"), "{shown}");
-    assert!(shown.starts_with("NewEntries { entries: 1, again: 0, notices: 0, page: "), "{shown}");
+    assert!(
+        !shown.contains(A) && !shown.contains("471147114"),
+        "{shown}"
+    );
+    assert!(
+        shown.starts_with("NewEntries { entries: 1, again: 0, notices: 0, page: "),
+        "{shown}"
+    );
 }
 
 /// An entry of a page: its amount with attributes, what follows the amount, and its reference.
@@ -885,16 +1237,24 @@ async fn movements(entries: &[String], options: PollerOptions) -> (Vec<Movement>
     let handler = move |new: NewEntries| {
         let taken = taken.clone();
         async move {
-            let added = new.changes()?.into_iter().filter_map(|change| match change {
-                LedgerChange::Add(movement) => Some(movement),
-                LedgerChange::Remove { .. } => None,
-            });
+            let added = new
+                .changes()?
+                .into_iter()
+                .filter_map(|change| match change {
+                    LedgerChange::Add(movement) => Some(movement),
+                    LedgerChange::Remove { .. } => None,
+                });
             taken.lock().unwrap().extend(added);
             Ok(())
         }
     };
     let handler_schedule = Schedule::new([], 0);
-    let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler, options.handler_schedule(handler_schedule));
+    let poller = with_handler(
+        &bank,
+        [PolledAccount::new(id(A))],
+        handler,
+        options.handler_schedule(handler_schedule),
+    );
     run_for(&poller, seconds(1)).await;
     let all = all.lock().unwrap().clone();
     (all, poller)
@@ -912,28 +1272,54 @@ async fn a_movement_says_account_amount_with_its_sign_days_party_and_text() {
     let (movements, _) = movements(&entries, PollerOptions::new()).await;
     let said: Vec<_> = movements.iter().map(|one| one.amount.to_string()).collect();
     assert_eq!(said, ["12.50 AUD", "-7.00 USD", "0.00 AUD"]);
-    let party: Vec<_> = movements.iter().map(|one| one.counterparty.as_deref().unwrap()).collect();
+    let party: Vec<_> = movements
+        .iter()
+        .map(|one| one.counterparty.as_deref().unwrap())
+        .collect();
     assert_eq!(party, ["Jo Payer", "Al Payee", "Al Payee"]);
     let day = |text: &str| Some(Date::parse(text).unwrap());
     for one in &movements {
-        assert_eq!((&one.account, one.status.as_str(), one.text.as_str()), (&id(A), "BOOK", "rent"));
-        assert_eq!((one.booked_on, one.value_on), (day("2026-11-21"), day("2026-11-23")));
+        assert_eq!(
+            (&one.account, one.status.as_str(), one.text.as_str()),
+            (&id(A), "BOOK", "rent")
+        );
+        assert_eq!(
+            (one.booked_on, one.value_on),
+            (day("2026-11-21"), day("2026-11-23"))
+        );
     }
     let shown = format!("{movements:?}");
-    assert!(shown.contains("Movement { status: ") && !shown.contains("Payer"), "{shown}");
+    assert!(
+        shown.contains("Movement { status: ") && !shown.contains("Payer"),
+        "{shown}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_not_booked_is_handed_over_if_asked_for() {
     let of = |status: &str, reference| entry(" Ccy='AUD'>1.00", "CRDT", status, reference);
-    let entries = [of("<Sts>PDNG</Sts>", "1"), of("<Sts>INFO</Sts>", "2"), of("<Sts>FUTR</Sts>", "3"), of(BOOKED, "1")];
-    let statuses = |movements: &[Movement]| movements.iter().map(|one| one.status.to_string()).collect::<Vec<_>>();
+    let entries = [
+        of("<Sts>PDNG</Sts>", "1"),
+        of("<Sts>INFO</Sts>", "2"),
+        of("<Sts>FUTR</Sts>", "3"),
+        of(BOOKED, "1"),
+    ];
+    let statuses = |movements: &[Movement]| {
+        movements
+            .iter()
+            .map(|one| one.status.to_string())
+            .collect::<Vec<_>>()
+    };
     let (booked, _) = movements(&entries, PollerOptions::new()).await;
     assert_eq!(statuses(&booked), ["BOOK"]);
     let (all, _) = movements(&entries, PollerOptions::new().unbooked(true)).await;
     assert_eq!(statuses(&all), ["PDNG", "INFO", "FUTR", "BOOK"]);
     let different: HashSet<_> = all.iter().map(|one| one.id).collect();
-    assert_eq!(different.len(), 4, "pending and booked are two, whatever the reference");
+    assert_eq!(
+        different.len(),
+        4,
+        "pending and booked are two, whatever the reference"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -956,13 +1342,24 @@ async fn a_pending_entry_that_is_booked_is_handed_over_when_it_is() {
 async fn an_entry_that_does_not_say_what_it_does_stops_its_account_and_books_nothing() {
     let right = entry(" Ccy='AUD'>1.00", "CRDT", BOOKED, "1");
     for (wrong, said) in [
-        (entry(" Ccy='AUD'>1.00", "WHAT", BOOKED, "2"), "expected CRDT or DBIT in CdtDbtInd"),
-        (entry(">1.00", "CRDT", BOOKED, "2"), "expected the code of a currency in Amt or Acct"),
-        (entry(" Ccy='usd'>1.00", "CRDT", BOOKED, "2"), "expected the code of a currency in Amt or Acct"),
+        (
+            entry(" Ccy='AUD'>1.00", "WHAT", BOOKED, "2"),
+            "expected CRDT or DBIT in CdtDbtInd",
+        ),
+        (
+            entry(">1.00", "CRDT", BOOKED, "2"),
+            "expected the code of a currency in Amt or Acct",
+        ),
+        (
+            entry(" Ccy='usd'>1.00", "CRDT", BOOKED, "2"),
+            "expected the code of a currency in Amt or Acct",
+        ),
     ] {
         let (movements, poller) = movements(&[right.clone(), wrong], PollerOptions::new()).await;
         assert!(movements.is_empty());
-        let PollError::Handler { source, .. } = &*stopped(&poller, A) else { panic!("the handler refused it") };
+        let PollError::Handler { source, .. } = &*stopped(&poller, A) else {
+            panic!("the handler refused it")
+        };
         assert!(source.to_string().contains(said), "{source}");
     }
 }
@@ -970,10 +1367,21 @@ async fn an_entry_that_does_not_say_what_it_does_stops_its_account_and_books_not
 #[tokio::test(start_paused = true)]
 async fn of_an_account_that_is_there_twice_the_last_one_counts() {
     let bank = Bank::new(&[(A, &[&[1]]), (B, &[&[2]])]);
-    let accounts = [PolledAccount::new(id(A)).label("first"), PolledAccount::new(id(B)), PolledAccount::new(id(A))];
+    let accounts = [
+        PolledAccount::new(id(A)).label("first"),
+        PolledAccount::new(id(B)),
+        PolledAccount::new(id(A)),
+    ];
     let (poller, handed) = poller(&bank, accounts);
-    let labels: Vec<_> = poller.status().into_iter().map(|status| (status.account, status.label)).collect();
+    let labels: Vec<_> = poller
+        .status()
+        .into_iter()
+        .map(|status| (status.account, status.label))
+        .collect();
     assert_eq!(labels, [(id(B), "1".to_owned()), (id(A), "2".to_owned())]);
     poller.run_due().await;
-    assert_eq!((handed.amounts(A), handed.amounts(B)), (vec!["1".to_owned()], vec!["2".to_owned()]));
+    assert_eq!(
+        (handed.amounts(A), handed.amounts(B)),
+        (vec!["1".to_owned()], vec!["2".to_owned()])
+    );
 }

@@ -29,7 +29,8 @@ impl<I: ?Sized> Clone for Receivers<I> {
 }
 
 impl<I: Inbox + ?Sized + 'static> Receivers<I> {
-    /// Receivers that open payloads with keys in memory, expect this API key and store messages in this inbox.
+    /// Receivers that open payloads with keys in memory, expect this API key and store messages in
+    /// this inbox.
     ///
     /// # Errors
     /// [`ReceiversOptionsError`] if the API key or the options are unusable.
@@ -40,11 +41,16 @@ impl<I: Inbox + ?Sized + 'static> Receivers<I> {
         options: ReceiversOptions,
     ) -> Result<Self, ReceiversOptionsError> {
         // The JSON is read as a message anyway.
-        Self::with(OpeningKey::Here(Arc::new(opener.without_json_check())), api_key.into(), inbox, options)
+        Self::with(
+            OpeningKey::Here(Arc::new(opener.without_json_check())),
+            api_key.into(),
+            inbox,
+            options,
+        )
     }
 
-    /// Receivers whose decryption keys are remote, such as in a key service. If a key does not answer within 15 s, the
-    /// delivery is answered 500, so that the sender makes it again.
+    /// Receivers whose decryption keys are remote, such as in a key service. If a key does not
+    /// answer within 15 s, the delivery is answered 500, so that the sender makes it again.
     ///
     /// # Errors
     /// [`ReceiversOptionsError`] if the API key or the options are unusable.
@@ -54,7 +60,12 @@ impl<I: Inbox + ?Sized + 'static> Receivers<I> {
         inbox: Arc<I>,
         options: ReceiversOptions,
     ) -> Result<Self, ReceiversOptionsError> {
-        Self::with(OpeningKey::Remote(Arc::new(opener.without_json_check())), api_key.into(), inbox, options)
+        Self::with(
+            OpeningKey::Remote(Arc::new(opener.without_json_check())),
+            api_key.into(),
+            inbox,
+            options,
+        )
     }
 
     fn with(
@@ -65,21 +76,38 @@ impl<I: Inbox + ?Sized + 'static> Receivers<I> {
     ) -> Result<Self, ReceiversOptionsError> {
         let key_header = options.checked(&api_key)?;
         let max_age = options.checked_max_age(inbox.retention())?;
-        let opening = Opening { pool: options.concurrency.map_or_else(CpuPool::default, CpuPool::new), key };
-        Ok(Self(Arc::new(Shared { opening, key_header, api_key, inbox, options, max_age, arrived: Arc::default() })))
+        let opening = Opening {
+            pool: options
+                .concurrency
+                .map_or_else(CpuPool::default, CpuPool::new),
+            key,
+        };
+        Ok(Self(Arc::new(Shared {
+            opening,
+            key_header,
+            api_key,
+            inbox,
+            options,
+            max_age,
+            arrived: Arc::default(),
+        })))
     }
 
     /// A receiver for each kind of message, on its path, with the bounds on the head of a request
     /// ([`ReceiversOptions::head_bounds`]). Other methods than `POST` are the receiver's to refuse.
     pub fn router(&self) -> Router {
         let paths = self.0.options.paths.iter();
-        let routes = paths.fold(Router::new(), |router, (kind, path)| router.route_service(path, self.receiver(kind)));
+        let routes = paths.fold(Router::new(), |router, (kind, path)| {
+            router.route_service(path, self.receiver(kind))
+        });
         let shared = self.0.clone();
-        let too_long = move |fault: HeadFault, head: &Parts| service::head_refused(&shared, fault, head);
+        let too_long =
+            move |fault: HeadFault, head: &Parts| service::head_refused(&shared, fault, head);
         routes.layer(HeadBoundsLayer::new(self.0.options.head_bounds, too_long))
     }
 
-    /// One receiver as a tower service. It accepts any path, and does not bound the head of a request.
+    /// One receiver as a tower service. It accepts any path, and does not bound the head of a
+    /// request.
     #[must_use]
     pub fn receiver(&self, kind: MessageKind) -> Receiver<I> {
         Receiver::new(kind, self.0.clone())
@@ -90,6 +118,12 @@ impl<I: Inbox + ?Sized + 'static> Receivers<I> {
     pub fn worker(&self, handlers: Handlers<I>) -> Worker<I> {
         let options = &self.0.options;
         let arrived = self.0.arrived.clone();
-        Worker::new(self.0.inbox.clone(), handlers, options.clock.clone(), arrived, options.retention)
+        Worker::new(
+            self.0.inbox.clone(),
+            handlers,
+            options.clock.clone(),
+            arrived,
+            options.retention,
+        )
     }
 }

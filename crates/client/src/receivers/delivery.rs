@@ -10,8 +10,8 @@ use bankrail_values::Timestamp;
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageFinding, MessageKind};
 use std::sync::Arc;
 
-/// A delivery whose headers were read and whose message is sealed. The headers are checked before the RSA operations,
-/// which take most of a millisecond.
+/// A delivery whose headers were read and whose message is sealed. The headers are checked before
+/// the RSA operations, which take most of a millisecond.
 pub(super) struct Sealed<I: ?Sized> {
     pub(super) kind: MessageKind,
     pub(super) shared: Arc<Shared<I>>,
@@ -29,32 +29,53 @@ impl<I: Inbox + ?Sized> Sealed<I> {
     pub(super) fn open(&self, opener: &Opener) -> Result<Read, Refusal> {
         let compact = self.compact()?;
         let opened = opener.open(&compact);
-        let not_opened = |error| Refusal::NotOpened(Unopened { error, kid: unverified_kid(&compact) });
+        let not_opened = |error| {
+            Refusal::NotOpened(Unopened {
+                error,
+                kid: unverified_kid(&compact),
+            })
+        };
         self.read(opened.map_err(not_opened)?)
     }
 
     /// The compact message in the envelope.
     pub(super) fn compact(&self) -> Result<String, Refusal> {
-        SecuredPayload::from_json(&self.body).map(|envelope| envelope.secured_payload).map_err(|_| Refusal::Envelope)
+        SecuredPayload::from_json(&self.body)
+            .map(|envelope| envelope.secured_payload)
+            .map_err(|_| Refusal::Envelope)
     }
 
     /// Reads an opened message.
     pub(super) fn read(&self, opened: Opened) -> Result<Read, Refusal> {
         let options = &self.shared.options;
-        let parsed = Message::from_json_with(self.kind, opened.json(), &options.read).map_err(Refusal::Message)?;
-        let age = self.now.saturating_since(parsed.message.creation_date_time());
+        let parsed = Message::from_json_with(self.kind, opened.json(), &options.read)
+            .map_err(Refusal::Message)?;
+        let age = self
+            .now
+            .saturating_since(parsed.message.creation_date_time());
         if self.shared.max_age.is_some_and(|most| age > most) {
             return Err(Refusal::TooOld);
         }
         let acknowledgement = Acknowledgement::received(uuid::Uuid::new_v4().into());
         let (headers, body) = (&self.headers, opened.into_json());
-        let incoming = parsed.message.incoming(&options.scope, headers, &self.findings, body, &acknowledgement);
+        let incoming = parsed.message.incoming(
+            &options.scope,
+            headers,
+            &self.findings,
+            body,
+            &acknowledgement,
+        );
         Ok((incoming, self.findings.len() + parsed.findings.len()))
     }
 }
 
 /// Logs that the inbox has a delivery.
-pub(super) fn log(kind: MessageKind, delivery: &DeliveryHeaders, received: &ReceiveOutcome, findings: usize) {
+pub(super) fn log(
+    kind: MessageKind,
+    delivery: &DeliveryHeaders,
+    received: &ReceiveOutcome,
+    findings: usize,
+) {
     let outcome = match received {
         ReceiveOutcome::New { .. } => "new",
         ReceiveOutcome::Duplicate { .. } => "duplicate",

@@ -4,8 +4,8 @@ use crate::returns::Returns;
 use bankrail_mailbox::{Completion, EntryId, Inbox, InboxEntry, LeaseOwner, TransactionalInbox};
 use bankrail_values::{Clock, StoreError, Timestamp};
 use bankrail_webhook::{
-    Acknowledgement, DeliveryHeaders, Message, MessageError, MessageFinding, MessageKind, MessageReadOptions,
-    ParsedMessage, WebhookMessage,
+    Acknowledgement, DeliveryHeaders, Message, MessageError, MessageFinding, MessageKind,
+    MessageReadOptions, ParsedMessage, WebhookMessage,
 };
 use std::convert::identity;
 use std::error::Error;
@@ -16,9 +16,10 @@ use std::sync::Arc;
 
 /// A delivered message, as a handler gets it from the inbox.
 ///
-/// - A handler gets each message at least once, and again after a crash between its effect and the inbox's record of
-///   it. [`Delivery::id`] is the same each time.
-/// - An effect that is part of the inbox's transaction ([`Handlers::on_transactional`]) happens exactly once.
+/// - A handler gets each message at least once, and again after a crash between its effect and the
+///   inbox's record of it. [`Delivery::id`] is the same each time.
+/// - An effect that is part of the inbox's transaction ([`Handlers::on_transactional`]) happens
+///   exactly once.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Delivery<M> {
@@ -26,15 +27,16 @@ pub struct Delivery<M> {
     pub id: EntryId,
     /// The message.
     pub message: M,
-    /// The findings about the first delivery's headers, whose pointer is the header's name, and about the message.
+    /// The findings about the first delivery's headers, whose pointer is the header's name, and
+    /// about the message.
     pub findings: Vec<MessageFinding>,
     /// The headers of the first delivery.
     pub headers: DeliveryHeaders,
     /// When the first delivery was stored.
     pub received_at: Timestamp,
-    /// The message that said that this result was still to come: a mandate outcome with the same `request_id` and the
-    /// action status `PEND`. It was handled before, or became a dead letter. `None` also if it arrives only after this
-    /// message was handled.
+    /// The message that said that this result was still to come: a mandate outcome with the same
+    /// `request_id` and the action status `PEND`. It was handled before, or became a dead letter.
+    /// `None` also if it arrives only after this message was handled.
     pub follows: Option<EntryId>,
     /// The acknowledgement that was sent.
     pub acknowledgement: Acknowledgement,
@@ -57,14 +59,15 @@ impl<M> fmt::Debug for Delivery<M> {
     }
 }
 
-/// A message that contradicts an earlier one: it has the same duplicate key and other content. A person must decide
-/// which of the two is valid.
+/// A message that contradicts an earlier one: it has the same duplicate key and other content. A
+/// person must decide which of the two is valid.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Conflict {
     /// The message that arrived later.
     pub message: Message,
-    /// The inbox's number of the earlier message ([`Inbox::find`]), which was handled like any other.
+    /// The inbox's number of the earlier message ([`Inbox::find`]), which was handled like any
+    /// other.
     pub with: EntryId,
 }
 
@@ -78,8 +81,8 @@ impl fmt::Debug for Conflict {
     }
 }
 
-/// A handler of one kind of message, of any message, or of conflicts. Functions from a [`Delivery`] to a future
-/// implement it.
+/// A handler of one kind of message, of any message, or of conflicts. Functions from a [`Delivery`]
+/// to a future implement it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not handle `{M}`",
     label = "not a `Handler`",
@@ -91,7 +94,10 @@ pub trait Handler<M>: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`HandlerError`]: the message is handled again later, or becomes a dead letter.
-    fn handle(&self, received: Delivery<M>) -> impl Future<Output = Result<(), HandlerError>> + Send;
+    fn handle(
+        &self,
+        received: Delivery<M>,
+    ) -> impl Future<Output = Result<(), HandlerError>> + Send;
 }
 
 impl<M, F, O> Handler<M> for F
@@ -101,13 +107,16 @@ where
     O::Output: Returns<Result<(), HandlerError>>,
     M: Send,
 {
-    fn handle(&self, received: Delivery<M>) -> impl Future<Output = Result<(), HandlerError>> + Send {
+    fn handle(
+        &self,
+        received: Delivery<M>,
+    ) -> impl Future<Output = Result<(), HandlerError>> + Send {
         self(received)
     }
 }
 
-/// A handler whose effect is part of the inbox's own transaction, with an inbox of the type `I`. Functions from a
-/// [`Delivery`] to a future of [`TransactionalInbox::Work`] implement it.
+/// A handler whose effect is part of the inbox's own transaction, with an inbox of the type `I`.
+/// Functions from a [`Delivery`] to a future of [`TransactionalInbox::Work`] implement it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not prepare work of `{I}` for `{M}`",
     label = "not a `TransactionalHandler`",
@@ -115,12 +124,15 @@ where
     note = "the work is that of the inbox: `SqliteWork` for `SqliteInbox`, `PostgresWork` for `PostgresInbox`"
 )]
 pub trait TransactionalHandler<M, I: TransactionalInbox + ?Sized>: Send + Sync + 'static {
-    /// Prepares the work for a message. The work is given the open transaction; its effect and the record that the
-    /// message was handled are committed together.
+    /// Prepares the work for a message. The work is given the open transaction; its effect and the
+    /// record that the message was handled are committed together.
     ///
     /// # Errors
     /// [`HandlerError`]: the message is handled again later, or becomes a dead letter.
-    fn prepare(&self, received: Delivery<M>) -> impl Future<Output = Result<I::Work, HandlerError>> + Send;
+    fn prepare(
+        &self,
+        received: Delivery<M>,
+    ) -> impl Future<Output = Result<I::Work, HandlerError>> + Send;
 }
 
 impl<M, I, F, O> TransactionalHandler<M, I> for F
@@ -131,7 +143,10 @@ where
     O::Output: Returns<Result<I::Work, HandlerError>>,
     M: Send,
 {
-    fn prepare(&self, received: Delivery<M>) -> impl Future<Output = Result<I::Work, HandlerError>> + Send {
+    fn prepare(
+        &self,
+        received: Delivery<M>,
+    ) -> impl Future<Output = Result<I::Work, HandlerError>> + Send {
         self(received)
     }
 }
@@ -150,17 +165,28 @@ pub struct HandlerError {
 impl HandlerError {
     /// Handling the message again can succeed.
     pub fn retry(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self { poison: false, error: error.into() }
+        Self {
+            poison: false,
+            error: error.into(),
+        }
     }
 
     /// Handling the message again cannot succeed: it becomes a dead letter.
     pub fn poison(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self { poison: true, error: error.into() }
+        Self {
+            poison: true,
+            error: error.into(),
+        }
     }
 
-    /// The text that the inbox keeps. The cause of a store's error says what happened, without payload.
+    /// The text that the inbox keeps. The cause of a store's error says what happened, without
+    /// payload.
     pub(super) fn text(&self) -> String {
-        match self.error.downcast_ref::<StoreError>().and_then(Error::source) {
+        match self
+            .error
+            .downcast_ref::<StoreError>()
+            .and_then(Error::source)
+        {
             Some(cause) => format!("{}: {cause}", self.error),
             None => self.error.to_string(),
         }
@@ -209,10 +235,11 @@ pub(super) type HandlerFuture = Pin<Box<dyn Future<Output = Result<Handled, Hand
 /// The handlers of a worker over an inbox of the type `I`.
 ///
 /// - A message of a kind without a handler stays in the inbox.
-/// - A message in conflict with an earlier one goes to [`Handlers::on_conflict`] and never to the handler of its kind.
-///   Without a handler of conflicts it becomes a dead letter at once ([`Worker::counts`](super::Worker::counts)).
-/// - The outcome of a mandate action that was reported as pending is no conflict. It is handled after that report and
-///   marked ([`Delivery::follows`]).
+/// - A message in conflict with an earlier one goes to [`Handlers::on_conflict`] and never to the
+///   handler of its kind. Without a handler of conflicts it becomes a dead letter at once
+///   ([`Worker::counts`](super::Worker::counts)).
+/// - The outcome of a mandate action that was reported as pending is no conflict. It is handled
+///   after that report and marked ([`Delivery::follows`]).
 pub struct Handlers<I: ?Sized = dyn Inbox> {
     kinds: Vec<(MessageKind, Erased<I>)>,
     any: Option<Erased<I>>,
@@ -221,13 +248,21 @@ pub struct Handlers<I: ?Sized = dyn Inbox> {
 
 impl<I: ?Sized> Clone for Handlers<I> {
     fn clone(&self) -> Self {
-        Self { kinds: self.kinds.clone(), any: self.any.clone(), conflict: self.conflict.clone() }
+        Self {
+            kinds: self.kinds.clone(),
+            any: self.any.clone(),
+            conflict: self.conflict.clone(),
+        }
     }
 }
 
 impl<I: ?Sized> Default for Handlers<I> {
     fn default() -> Self {
-        Self { kinds: Vec::new(), any: None, conflict: None }
+        Self {
+            kinds: Vec::new(),
+            any: None,
+            conflict: None,
+        }
     }
 }
 
@@ -238,8 +273,8 @@ impl<I: Inbox + ?Sized + 'static> Handlers<I> {
         Self::default()
     }
 
-    /// Handles the messages of one kind, which is that of the handler's [`Delivery`]. It takes the place of an earlier
-    /// handler of the kind.
+    /// Handles the messages of one kind, which is that of the handler's [`Delivery`]. It takes the
+    /// place of an earlier handler of the kind.
     ///
     /// ```
     /// use bankrail_client::receivers::{Delivery, HandlerError, Handlers};
@@ -296,12 +331,24 @@ impl<I: Inbox + ?Sized + 'static> Handlers<I> {
         }
     }
 
-    pub(super) fn handle(&self, entry: InboxEntry, holder: Holder<I>) -> Result<HandlerFuture, Unhandled> {
+    pub(super) fn handle(
+        &self,
+        entry: InboxEntry,
+        holder: Holder<I>,
+    ) -> Result<HandlerFuture, Unhandled> {
         if let Some(with) = entry.conflicts_with {
-            return Ok(self.conflict.as_ref().ok_or(Unhandled::Conflict(with))?(entry, holder));
+            return Ok(self.conflict.as_ref().ok_or(Unhandled::Conflict(with))?(
+                entry, holder,
+            ));
         }
-        let own = self.kinds.iter().find(|(kind, _)| kind.as_str() == entry.kind.as_str());
-        let handle = own.map(|(_, handle)| handle).or(self.any.as_ref()).ok_or(Unhandled::Kind)?;
+        let own = self
+            .kinds
+            .iter()
+            .find(|(kind, _)| kind.as_str() == entry.kind.as_str());
+        let handle = own
+            .map(|(_, handle)| handle)
+            .or(self.any.as_ref())
+            .ok_or(Unhandled::Kind)?;
         Ok(handle(entry, holder))
     }
 
@@ -313,7 +360,8 @@ impl<I: Inbox + ?Sized + 'static> Handlers<I> {
 }
 
 impl<I: TransactionalInbox + ?Sized + 'static> Handlers<I> {
-    /// As [`Handlers::on`], with an effect in the inbox's own transaction, which therefore happens exactly once.
+    /// As [`Handlers::on`], with an effect in the inbox's own transaction, which therefore happens
+    /// exactly once.
     ///
     /// ```
     /// use bankrail_client::receivers::{Handlers, Delivery};
@@ -331,8 +379,8 @@ impl<I: TransactionalInbox + ?Sized + 'static> Handlers<I> {
     /// # }
     /// ```
     ///
-    /// Work of another engine than that of the receivers' inbox does not compile, nor does any work if the inbox has no
-    /// transactions:
+    /// Work of another engine than that of the receivers' inbox does not compile, nor does any work
+    /// if the inbox has no transactions:
     ///
     /// ```compile_fail
     /// use bankrail_client::receivers::{Delivery, Handlers};
@@ -356,7 +404,10 @@ impl<I: TransactionalInbox + ?Sized + 'static> Handlers<I> {
     /// }
     /// ```
     #[must_use]
-    pub fn on_transactional<M: WebhookMessage>(self, handler: impl TransactionalHandler<M, I>) -> Self {
+    pub fn on_transactional<M: WebhookMessage>(
+        self,
+        handler: impl TransactionalHandler<M, I>,
+    ) -> Self {
         self.put(M::KIND, transactional(handler, received))
     }
 
@@ -369,7 +420,10 @@ impl<I: TransactionalInbox + ?Sized + 'static> Handlers<I> {
 
     /// As [`Handlers::on_conflict`], with an effect in the inbox's own transaction.
     #[must_use]
-    pub fn on_conflict_transactional(mut self, handler: impl TransactionalHandler<Conflict, I>) -> Self {
+    pub fn on_conflict_transactional(
+        mut self,
+        handler: impl TransactionalHandler<Conflict, I>,
+    ) -> Self {
         self.conflict = Some(transactional(handler, conflict));
         self
     }
@@ -377,11 +431,19 @@ impl<I: TransactionalInbox + ?Sized + 'static> Handlers<I> {
 
 type Received<M> = fn(InboxEntry, Option<Attributes>) -> Result<Delivery<M>, HandlerError>;
 
-fn plain<M: Send + 'static, I: ?Sized>(handler: impl Handler<M>, received: Received<M>) -> Erased<I> {
+fn plain<M: Send + 'static, I: ?Sized>(
+    handler: impl Handler<M>,
+    received: Received<M>,
+) -> Erased<I> {
     let handler = Arc::new(handler);
     Arc::new(move |entry, holder: Holder<I>| {
         let (handler, headers) = (handler.clone(), holder.headers);
-        Box::pin(async move { handler.handle(received(entry, headers)?).await.map(|()| Handled::Done) })
+        Box::pin(async move {
+            handler
+                .handle(received(entry, headers)?)
+                .await
+                .map(|()| Handled::Done)
+        })
     })
 }
 
@@ -396,7 +458,11 @@ where
         Box::pin(async move {
             let id = entry.id;
             let work = handler.prepare(received(entry, holder.headers)?).await?;
-            match holder.inbox.complete_with(id, holder.owner, work, holder.clock.now()).await? {
+            match holder
+                .inbox
+                .complete_with(id, holder.owner, work, holder.clock.now())
+                .await?
+            {
                 Completion::Committed => Ok(Handled::Committed),
                 Completion::LeaseLost => Ok(Handled::LeaseLost),
                 Completion::Undone(error) => Err(HandlerError::retry(error)),
@@ -405,19 +471,37 @@ where
     })
 }
 
-fn received<M: WebhookMessage>(entry: InboxEntry, headers: Option<Attributes>) -> Result<Delivery<M>, HandlerError> {
+fn received<M: WebhookMessage>(
+    entry: InboxEntry,
+    headers: Option<Attributes>,
+) -> Result<Delivery<M>, HandlerError> {
     read(entry, headers, M::from_json_with, identity)
 }
 
 fn any(entry: InboxEntry, headers: Option<Attributes>) -> Result<Delivery<Message>, HandlerError> {
     let kind = kind_of(&entry)?;
-    read(entry, headers, |body, options| Message::from_json_with(kind, body, options), identity)
+    read(
+        entry,
+        headers,
+        |body, options| Message::from_json_with(kind, body, options),
+        identity,
+    )
 }
 
-fn conflict(entry: InboxEntry, headers: Option<Attributes>) -> Result<Delivery<Conflict>, HandlerError> {
-    let (with, kind) = (entry.conflicts_with.ok_or_else(unreadable)?, kind_of(&entry)?);
-    let message = |body: &[u8], options: &MessageReadOptions| Message::from_json_with(kind, body, options);
-    read(entry, headers, message, |message| Conflict { message, with })
+fn conflict(
+    entry: InboxEntry,
+    headers: Option<Attributes>,
+) -> Result<Delivery<Conflict>, HandlerError> {
+    let (with, kind) = (
+        entry.conflicts_with.ok_or_else(unreadable)?,
+        kind_of(&entry)?,
+    );
+    let message =
+        |body: &[u8], options: &MessageReadOptions| Message::from_json_with(kind, body, options);
+    read(entry, headers, message, |message| Conflict {
+        message,
+        with,
+    })
 }
 
 fn kind_of(entry: &InboxEntry) -> Result<MessageKind, HandlerError> {
@@ -435,9 +519,12 @@ fn read<T, M>(
     message: impl FnOnce(&[u8], &MessageReadOptions) -> Result<ParsedMessage<T>, MessageError>,
     into: impl FnOnce(T) -> M,
 ) -> Result<Delivery<M>, HandlerError> {
-    // Its length was bounded when it was received. Another version of this crate may have stored it.
+    // Its length was bounded when it was received. Another version of this crate may have stored
+    // it.
     let options = MessageReadOptions::default().max_bytes(entry.body.len());
-    let ParsedMessage { message, findings, .. } = message(&entry.body, &options).map_err(|_| unreadable())?;
+    let ParsedMessage {
+        message, findings, ..
+    } = message(&entry.body, &options).map_err(|_| unreadable())?;
     let (headers, header_findings) = headers.ok_or_else(unreadable)?;
     Ok(Delivery {
         id: entry.id,
@@ -446,7 +533,8 @@ fn read<T, M>(
         headers,
         received_at: entry.received_at,
         follows: entry.follows,
-        acknowledgement: Acknowledgement::from_json(&entry.acknowledgement).map_err(|_| unreadable())?,
+        acknowledgement: Acknowledgement::from_json(&entry.acknowledgement)
+            .map_err(|_| unreadable())?,
         attempt: entry.attempts,
     })
 }

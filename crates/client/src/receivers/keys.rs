@@ -1,7 +1,7 @@
 //! Senders' verifying keys that can be read anew while the receivers run.
 //!
-//! A JWK set in memory needs nothing of this module: `KeySet::from_jwk_set` of `bankrail-jose` reads it, and
-//! `KeySet::replace` puts other keys in its place.
+//! A JWK set in memory needs nothing of this module: `KeySet::from_jwk_set` of `bankrail-jose`
+//! reads it, and `KeySet::replace` puts other keys in its place.
 
 mod folder;
 #[cfg(feature = "jwks-url")]
@@ -20,11 +20,12 @@ use std::time::Instant;
 /// What [`SenderKeys::renew`] returns.
 pub type RenewFuture<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 
-/// A source of the sender's verifying keys ([`KeyFolder`], and `JwksUrl` of the feature `jwks-url`).
+/// A source of the sender's verifying keys ([`KeyFolder`], and `JwksUrl` of the feature
+/// `jwks-url`).
 ///
 /// Its [`KeySet`](bankrail_jose::KeySet) is the opener's. Given to
-/// [`ReceiversOptions::sender_keys`](super::ReceiversOptions::sender_keys), the source is asked for new keys when a
-/// message is signed under an unknown `kid`.
+/// [`ReceiversOptions::sender_keys`](super::ReceiversOptions::sender_keys), the source is asked for
+/// new keys when a message is signed under an unknown `kid`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot read the sender's keys again",
     label = "not a `SenderKeys`",
@@ -32,12 +33,14 @@ pub type RenewFuture<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
     note = "keys that never change are given to the `Opener` alone"
 )]
 pub trait SenderKeys: fmt::Debug + Send + Sync {
-    /// Reads the keys again, unless that was tried a short time ago; waits for a reading that is under way. True if
-    /// keys were read after `since`, by this call or by another. Faults are logged, and leave the keys as they are.
+    /// Reads the keys again, unless that was tried a short time ago; waits for a reading that is
+    /// under way. True if keys were read after `since`, by this call or by another. Faults are
+    /// logged, and leave the keys as they are.
     fn renew(&self, since: Instant) -> RenewFuture<'_>;
 }
 
-/// The options under which a sender's keys are read: a key of a size that no message may be signed with is reported.
+/// The options under which a sender's keys are read: a key of a size that no message may be signed
+/// with is reported.
 fn key_options() -> KeyOptions {
     KeyOptions::new().sizes(KeySizes::SecuredPayload)
 }

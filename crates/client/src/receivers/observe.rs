@@ -6,8 +6,8 @@ use bankrail_webhook::{DeliveryHeaders, MessageKind};
 use std::fmt;
 use std::sync::Arc;
 
-/// What became of one delivery, as [`ReceiversOptions::observe`](super::ReceiversOptions::observe) is told. It has
-/// nothing of the message but the names of its members.
+/// What became of one delivery, as [`ReceiversOptions::observe`](super::ReceiversOptions::observe)
+/// is told. It has nothing of the message but the names of its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ObservedDelivery {
@@ -61,9 +61,18 @@ impl ObservedOutcome {
     pub(super) fn of(received: &ReceiveOutcome) -> Self {
         match received {
             ReceiveOutcome::New { id, .. } => Self::New { id: *id },
-            ReceiveOutcome::Duplicate { id, .. } => Self::Duplicate { id: *id, handled: true },
-            ReceiveOutcome::InProgress { id, .. } => Self::Duplicate { id: *id, handled: false },
-            ReceiveOutcome::Conflict { id, with, .. } => Self::Conflict { id: *id, with: *with },
+            ReceiveOutcome::Duplicate { id, .. } => Self::Duplicate {
+                id: *id,
+                handled: true,
+            },
+            ReceiveOutcome::InProgress { id, .. } => Self::Duplicate {
+                id: *id,
+                handled: false,
+            },
+            ReceiveOutcome::Conflict { id, with, .. } => Self::Conflict {
+                id: *id,
+                with: *with,
+            },
         }
     }
 }
@@ -95,7 +104,8 @@ stages! {
     ContentType = "content_type",
     /// The body: within its bounds and its time.
     Body = "body",
-    /// The headers of the specification. An address or headers that are too long count here too, and are judged first.
+    /// The headers of the specification. An address or headers that are too long count here too,
+    /// and are judged first.
     Headers = "headers",
     /// The member `secured_payload`.
     Envelope = "envelope",
@@ -103,8 +113,8 @@ stages! {
     Format = "format",
     /// The choice of the decryption key, and its use where it is remote.
     DecryptionKey = "decryption_key",
-    /// Decryption and signature. They are one stage, because who learns which of the two failed can decrypt messages of
-    /// others (RFC 7516 section 11.5).
+    /// Decryption and signature. They are one stage, because who learns which of the two failed can
+    /// decrypt messages of others (RFC 7516 section 11.5).
     DecryptOrVerify = "decrypt_or_verify",
     /// The choice of the verifying key.
     VerifyingKey = "verifying_key",

@@ -37,8 +37,12 @@ impl Unopened {
     /// The reason for the log, without the text of any header but a `kid`.
     pub(super) fn reason(&self) -> String {
         match &self.error {
-            OpenError::UnsupportedHeader(header) | OpenError::Malformed(MalformedMessageError::Header(header)) => {
-                header.member().map_or_else(|| "header".to_owned(), |name| format!("header member {name}"))
+            OpenError::UnsupportedHeader(header)
+            | OpenError::Malformed(MalformedMessageError::Header(header)) => {
+                header.member().map_or_else(
+                    || "header".to_owned(),
+                    |name| format!("header member {name}"),
+                )
             }
             // With the payload's own names.
             OpenError::PayloadInvalid(_) => "the signed message is not acceptable JSON".to_owned(),
@@ -60,23 +64,43 @@ impl<U: RemoteDecrypter + Clone> OpenRemote for Opener<U> {
 }
 
 impl Opening {
-    /// Opens and reads a delivery. [`Refusal::NoAnswer`] if the runtime is shutting down, opening panicked, or a remote
-    /// key did not answer while the sender waits (Default: "Webhooks", a time-out of 15 s).
-    pub(super) async fn open<I: Inbox + ?Sized + 'static>(&self, sealed: &Arc<Sealed<I>>) -> Result<Read, Refusal> {
+    /// Opens and reads a delivery. [`Refusal::NoAnswer`] if the runtime is shutting down, opening
+    /// panicked, or a remote key did not answer while the sender waits (Default: "Webhooks", a
+    /// time-out of 15 s).
+    pub(super) async fn open<I: Inbox + ?Sized + 'static>(
+        &self,
+        sealed: &Arc<Sealed<I>>,
+    ) -> Result<Read, Refusal> {
         let own = Arc::clone(sealed);
         let opener = match &self.key {
             OpeningKey::Here(opener) => {
                 let opener = Arc::clone(opener);
-                return self.pool.run(move || own.open(&opener)).await.unwrap_or(Err(Refusal::NoAnswer));
+                return self
+                    .pool
+                    .run(move || own.open(&opener))
+                    .await
+                    .unwrap_or(Err(Refusal::NoAnswer));
             }
             OpeningKey::Remote(opener) => opener,
         };
-        let compact = self.pool.run(move || own.compact()).await.ok_or(Refusal::NoAnswer)??;
+        let compact = self
+            .pool
+            .run(move || own.compact())
+            .await
+            .ok_or(Refusal::NoAnswer)??;
         let opened = tokio::time::timeout(DEFAULT_TIME_OUT, opener.open(&compact)).await;
         let opened = opened.map_err(|_| Refusal::NoAnswer)?;
-        let opened = opened.map_err(|error| Refusal::NotOpened(Unopened { error, kid: unverified_kid(&compact) }))?;
+        let opened = opened.map_err(|error| {
+            Refusal::NotOpened(Unopened {
+                error,
+                kid: unverified_kid(&compact),
+            })
+        })?;
         let own = Arc::clone(sealed);
-        self.pool.run(move || own.read(opened)).await.unwrap_or(Err(Refusal::NoAnswer))
+        self.pool
+            .run(move || own.read(opened))
+            .await
+            .unwrap_or(Err(Refusal::NoAnswer))
     }
 }
 

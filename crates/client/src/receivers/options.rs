@@ -23,42 +23,47 @@ bankrail_values::options! {
         api_key_header(into): String = API_KEY.as_str().to_owned(),
         /// The clock of arrival times, ages and leases. Default: the system's.
         pub(super) clock: Arc<dyn Clock> = Arc::new(SystemClock),
-        /// A name that distinguishes customers who share an inbox. It is part of every duplicate key. Default: empty.
+        /// A name that distinguishes customers who share an inbox. It is part of every duplicate
+        /// key. Default: empty.
         pub(super) scope(into): String = String::new(),
-        /// The most bytes of a request body. Default: [`SecuredPayload::DEFAULT_MAX_JSON`], enough for the longest
-        /// message that a sender seals by default.
+        /// The most bytes of a request body. Default: [`SecuredPayload::DEFAULT_MAX_JSON`], enough
+        /// for the longest message that a sender seals by default.
         pub(super) max_bytes: usize = SecuredPayload::DEFAULT_MAX_JSON,
-        /// How long a body may take to arrive. Default: 15 s, the time that a sender waits for the answer.
+        /// How long a body may take to arrive. Default: 15 s, the time that a sender waits for the
+        /// answer.
         pub(super) body_timeout: Duration = Duration::from_secs(15),
-        /// How long the address and the headers of a request to the router may be; longer ones are answered 414 and 431
-        /// without a body. The server must allow more, so that it does not answer by itself. Default:
-        /// [`HeadBounds::default`].
+        /// How long the address and the headers of a request to the router may be; longer ones are
+        /// answered 414 and 431 without a body. The server must allow more, so that it does not
+        /// answer by itself. Default: [`HeadBounds::default`].
         pub(super) head_bounds: HeadBounds = HeadBounds::default(),
-        /// The most payloads that are decrypted at once. Default: as many as there are cores. It has no effect on
-        /// remote keys.
+        /// The most payloads that are decrypted at once. Default: as many as there are cores. It
+        /// has no effect on remote keys.
         pub(super) concurrency(NonZeroUsize => Some): Option<NonZeroUsize> = None,
-        /// How long messages are kept after they were handled. Default: for ever, unless the inbox has a retention
-        /// ([`Inbox::retention`]).
+        /// How long messages are kept after they were handled. Default: for ever, unless the inbox
+        /// has a retention ([`Inbox::retention`]).
         ///
         /// Once an hour, a worker forgets those that were handled longer ago than this and
-        /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) ([`Inbox::forget`]). A forgotten message that is delivered
-        /// again counts as new, unless it is too old ([`ReceiversOptions::max_age`]).
+        /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) ([`Inbox::forget`]). A forgotten message
+        /// that is delivered again counts as new, unless it is too old
+        /// ([`ReceiversOptions::max_age`]).
         pub(super) retention(Duration => Some): Option<Duration> = None,
-        /// The source of the sender's verifying keys. When a message is signed under an unknown `kid`, it is asked for
-        /// new keys, and if it has read some, the message is opened once more. Default: none; such a message is
-        /// refused.
+        /// The source of the sender's verifying keys. When a message is signed under an unknown
+        /// `kid`, it is asked for new keys, and if it has read some, the message is opened once
+        /// more. Default: none; such a message is refused.
         ///
-        /// Give the opener the keys of the same source: it may be a [`KeyFolder`](super::keys::KeyFolder) or, with the
-        /// feature `jwks-url`, a `JwksUrl`.
+        /// Give the opener the keys of the same source: it may be a
+        /// [`KeyFolder`](super::keys::KeyFolder) or, with the feature `jwks-url`, a `JwksUrl`.
         pub(super) sender_keys(Arc<dyn SenderKeys> => Some): Option<Arc<dyn SenderKeys>> = None,
-        /// Where the bodies of deliveries are kept that have the API key and are refused with a status from 400 to 499,
-        /// each with the reason. Default: nowhere.
+        /// Where the bodies of deliveries are kept that have the API key and are refused with a
+        /// status from 400 to 499, each with the reason. Default: nowhere.
         pub(super) archive(Archive => Some): Option<Archive> = None,
-        /// The maximum age of a message: one whose `creation_date_time` is longer ago is refused with 400. At most the
-        /// retention, so that a forgotten message cannot be handled again. `None`: messages of any age are accepted.
+        /// The maximum age of a message: one whose `creation_date_time` is longer ago is refused
+        /// with 400. At most the retention, so that a forgotten message cannot be handled again.
+        /// `None`: messages of any age are accepted.
         ///
-        /// Default: the shorter of [`ReceiversOptions::retention`] and [`Inbox::retention`]; without either, any age. A
-        /// sender that resends a message later regenerates it, with a new `creation_date_time`.
+        /// Default: the shorter of [`ReceiversOptions::retention`] and [`Inbox::retention`];
+        /// without either, any age. A sender that resends a message later regenerates it, with a
+        /// new `creation_date_time`.
         max_age(Option<Duration> => |age| age.map_or(MaxAge::Any, MaxAge::Of)): MaxAge = MaxAge::AsRetention,
         ;
         pub(super) other_api_keys: Vec<SecretString> = Vec::new(),
@@ -97,9 +102,9 @@ impl ReceiversOptions {
         self
     }
 
-    /// A function that is told what became of each delivery, after it was judged and stored and before it is answered.
-    /// For the operator: nothing of it may reach the sender. It must not block. Default: none; the log has each refusal
-    /// too.
+    /// A function that is told what became of each delivery, after it was judged and stored and
+    /// before it is answered. For the operator: nothing of it may reach the sender. It must not
+    /// block. Default: none; the log has each refusal too.
     ///
     /// It is not told of a delivery whose sender hung up before.
     #[must_use]
@@ -109,7 +114,10 @@ impl ReceiversOptions {
     }
 
     /// The maximum age of a message with an inbox of this retention; `None` for any age.
-    pub(super) fn checked_max_age(&self, inbox: Option<Duration>) -> Result<Option<Duration>, ReceiversOptionsError> {
+    pub(super) fn checked_max_age(
+        &self,
+        inbox: Option<Duration>,
+    ) -> Result<Option<Duration>, ReceiversOptionsError> {
         let retention = [self.retention, inbox].into_iter().flatten().min();
         match (self.max_age, retention) {
             (MaxAge::Any, _) => Ok(None),
@@ -122,17 +130,36 @@ impl ReceiversOptions {
     }
 
     /// Checks the options with this key, and returns the header of the API key.
-    pub(super) fn checked(&self, api_key: &SecretString) -> Result<HeaderName, ReceiversOptionsError> {
-        let key_header = HeaderName::try_from(self.api_key_header.as_str()).ok().filter(|name| !is_reserved(name));
+    pub(super) fn checked(
+        &self,
+        api_key: &SecretString,
+    ) -> Result<HeaderName, ReceiversOptionsError> {
+        let key_header = HeaderName::try_from(self.api_key_header.as_str())
+            .ok()
+            .filter(|name| !is_reserved(name));
         let found = || bankrail_values::excerpt(&self.api_key_header);
-        let key_header = key_header.ok_or_else(|| ReceiversOptionsError::HeaderName { found: found() })?;
-        if self.other_api_keys.iter().chain([api_key]).any(|key| key.expose_secret().is_empty()) {
+        let key_header =
+            key_header.ok_or_else(|| ReceiversOptionsError::HeaderName { found: found() })?;
+        if self
+            .other_api_keys
+            .iter()
+            .chain([api_key])
+            .any(|key| key.expose_secret().is_empty())
+        {
             return Err(ReceiversOptionsError::EmptyApiKey);
         }
         for (at, (_, path)) in self.paths.iter().enumerate() {
             let plain = path.starts_with('/') && !path.contains(['{', '}', '*', ':', '?', '#']);
-            if !plain || self.paths.iter().take(at).any(|(_, earlier)| earlier == path) {
-                return Err(ReceiversOptionsError::Path { found: bankrail_values::excerpt(path) });
+            if !plain
+                || self
+                    .paths
+                    .iter()
+                    .take(at)
+                    .any(|(_, earlier)| earlier == path)
+            {
+                return Err(ReceiversOptionsError::Path {
+                    found: bankrail_values::excerpt(path),
+                });
             }
         }
         Ok(key_header)

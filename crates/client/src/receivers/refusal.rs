@@ -1,5 +1,6 @@
-//! Why a delivery is not stored. Everything that is said about a refusal follows from its row: the answer, the stage
-//! and the reason that an operator is told, the line in the log, the label of the metric.
+//! Why a delivery is not stored. Everything that is said about a refusal follows from its row: the
+//! answer, the stage and the reason that an operator is told, the line in the log, the label of the
+//! metric.
 
 use super::observe::DeliveryStage as Stage;
 use super::open::Unopened;
@@ -12,9 +13,9 @@ use http::header::{ALLOW, CONNECTION};
 use http::{HeaderValue, Response, StatusCode};
 
 /// The same text for every fault of a delivery, so that an attacker does not learn which one it is.
-const REFUSED: &str = r#"{"status":"400","title":"Bad Request","detail":"The delivery was refused."}"#;
-const FAILED: &str =
-    r#"{"status":"500","title":"Internal Server Error","detail":"The delivery was not stored. Deliver it again."}"#;
+const REFUSED: &str =
+    r#"{"status":"400","title":"Bad Request","detail":"The delivery was refused."}"#;
+const FAILED: &str = r#"{"status":"500","title":"Internal Server Error","detail":"The delivery was not stored. Deliver it again."}"#;
 
 /// Why a delivery is not stored.
 pub(super) enum Refusal {
@@ -48,8 +49,8 @@ pub(super) struct Row {
     pub(super) reason: String,
     /// What the log says.
     event: &'static str,
-    /// What else the log says: the name of a header, a number of findings, a place in the message, the `kid` of the
-    /// encryption key.
+    /// What else the log says: the name of a header, a number of findings, a place in the message,
+    /// the `kid` of the encryption key.
     header: Option<String>,
     findings: Option<usize>,
     pointer: Option<String>,
@@ -58,7 +59,16 @@ pub(super) struct Row {
 
 fn row(stage: Stage, status: StatusCode, event: &'static str, reason: impl ToString) -> Row {
     let reason = reason.to_string();
-    Row { stage, status, reason, event, header: None, findings: None, pointer: None, encryption_kid: None }
+    Row {
+        stage,
+        status,
+        reason,
+        event,
+        header: None,
+        findings: None,
+        pointer: None,
+        encryption_kid: None,
+    }
 }
 
 impl Refusal {
@@ -71,22 +81,50 @@ impl Refusal {
         match self {
             Self::Fault(EndpointFault::Method) => {
                 let reason = "expected the method POST, found another";
-                row(Stage::Method, StatusCode::METHOD_NOT_ALLOWED, "delivery with another method", reason)
+                row(
+                    Stage::Method,
+                    StatusCode::METHOD_NOT_ALLOWED,
+                    "delivery with another method",
+                    reason,
+                )
             }
-            Self::Fault(EndpointFault::TimedOut) => {
-                row(Stage::Inbox, FAILED, "delivery that was not stored in time", "the time of a request was over")
-            }
-            Self::Fault(_) => row(Stage::Inbox, FAILED, "taking a delivery panicked", "taking the delivery panicked"),
+            Self::Fault(EndpointFault::TimedOut) => row(
+                Stage::Inbox,
+                FAILED,
+                "delivery that was not stored in time",
+                "the time of a request was over",
+            ),
+            Self::Fault(_) => row(
+                Stage::Inbox,
+                FAILED,
+                "taking a delivery panicked",
+                "taking the delivery panicked",
+            ),
             Self::ApiKey => {
                 let reason = "expected the receiver's API key, found another or none";
-                row(Stage::ApiKey, StatusCode::UNAUTHORIZED, "delivery without the API key", reason)
+                row(
+                    Stage::ApiKey,
+                    StatusCode::UNAUTHORIZED,
+                    "delivery without the API key",
+                    reason,
+                )
             }
             Self::ContentType => {
                 let reason = "expected the content type application/json, found another";
                 let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-                row(Stage::ContentType, status, "delivery with another content type", reason)
+                row(
+                    Stage::ContentType,
+                    status,
+                    "delivery with another content type",
+                    reason,
+                )
             }
-            Self::Head(fault) => row(Stage::Headers, fault.status(), "delivery with a head that is refused", fault),
+            Self::Head(fault) => row(
+                Stage::Headers,
+                fault.status(),
+                "delivery with a head that is refused",
+                fault,
+            ),
             Self::Body(error) => {
                 let status = match error {
                     BodyError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
@@ -104,15 +142,27 @@ impl Refusal {
                     other => other.to_string(),
                 };
                 let row = row(Stage::Headers, BAD, "delivery with wrong headers", reason);
-                Row { header: Some(error.name().to_owned()), ..row }
+                Row {
+                    header: Some(error.name().to_owned()),
+                    ..row
+                }
             }
             Self::HeaderFindings(count) => {
                 let reason = format_args!("expected headers without findings, found {count}");
-                let row = row(Stage::Headers, BAD, "delivery with findings in its headers", reason);
-                Row { findings: Some(*count), ..row }
+                let row = row(
+                    Stage::Headers,
+                    BAD,
+                    "delivery with findings in its headers",
+                    reason,
+                );
+                Row {
+                    findings: Some(*count),
+                    ..row
+                }
             }
             Self::Envelope => {
-                let reason = "expected a JSON object with the text secured_payload, found another body";
+                let reason =
+                    "expected a JSON object with the text secured_payload, found another body";
                 row(Stage::Envelope, BAD, "delivery without an envelope", reason)
             }
             Self::NotOpened(unopened) => {
@@ -120,26 +170,52 @@ impl Refusal {
                     OpenErrorKind::Unavailable => (FAILED, "the decryption key is not available"),
                     _ => (BAD, "delivery that was not opened"),
                 };
-                let row = row(Stage::of(unopened.error.kind()), status, event, unopened.reason());
-                Row { encryption_kid: unopened.kid.clone(), ..row }
+                let row = row(
+                    Stage::of(unopened.error.kind()),
+                    status,
+                    event,
+                    unopened.reason(),
+                );
+                Row {
+                    encryption_kid: unopened.kid.clone(),
+                    ..row
+                }
             }
             Self::NoAnswer => {
                 let reason = "the decryption key did not answer";
-                row(Stage::DecryptionKey, FAILED, "the decryption key did not answer in time", reason)
+                row(
+                    Stage::DecryptionKey,
+                    FAILED,
+                    "the decryption key did not answer in time",
+                    reason,
+                )
             }
             Self::Message(error) => {
-                // The error's text quotes the message. Its place does so only where the message was not read, and
-                // consists of the message's own names.
+                // The error's text quotes the message. Its place does so only where the message was
+                // not read, and consists of the message's own names.
                 let pointer = match error {
                     MessageError::Json(_) => "",
                     other => other.pointer().unwrap_or_default(),
                 };
-                let row = row(Stage::Message, BAD, "delivery of a refused message", why(error, pointer));
-                Row { pointer: Some(pointer.to_owned()), ..row }
+                let row = row(
+                    Stage::Message,
+                    BAD,
+                    "delivery of a refused message",
+                    why(error, pointer),
+                );
+                Row {
+                    pointer: Some(pointer.to_owned()),
+                    ..row
+                }
             }
             Self::TooOld => {
                 let reason = "the message is older than the inbox remembers";
-                row(Stage::Age, BAD, "delivery of a message that is too old", reason)
+                row(
+                    Stage::Age,
+                    BAD,
+                    "delivery of a message that is too old",
+                    reason,
+                )
             }
             Self::Inbox(error) => row(Stage::Inbox, FAILED, "the inbox failed", error),
         }
@@ -148,9 +224,20 @@ impl Refusal {
 
 impl Row {
     pub(super) fn log(&self, kind: MessageKind, message_id: Option<HyphenatedUuid>) {
-        let Self { event, header, findings, pointer, encryption_kid, .. } = self;
+        let Self {
+            event,
+            header,
+            findings,
+            pointer,
+            encryption_kid,
+            ..
+        } = self;
         let (message_id, stage) = (message_id.map(tracing::field::display), self.stage.as_str());
-        let (header, pointer, encryption_kid) = (header.as_deref(), pointer.as_deref(), encryption_kid.as_deref());
+        let (header, pointer, encryption_kid) = (
+            header.as_deref(),
+            pointer.as_deref(),
+            encryption_kid.as_deref(),
+        );
         let reason = &*self.reason;
         macro_rules! log {
             ($level:ident) => {
@@ -160,23 +247,32 @@ impl Row {
                 )
             };
         }
-        if self.status.is_server_error() { log!(error) } else { log!(warn) }
+        if self.status.is_server_error() {
+            log!(error)
+        } else {
+            log!(warn)
+        }
     }
 
-    /// The answer: a constant body for a fault of the message and for one of this side, otherwise none.
+    /// The answer: a constant body for a fault of the message and for one of this side, otherwise
+    /// none.
     pub(super) fn answer(&self) -> Response<Body> {
         let (body, header) = match self.status {
             StatusCode::BAD_REQUEST => return super::service::json(self.status, REFUSED),
             StatusCode::INTERNAL_SERVER_ERROR => return super::service::json(self.status, FAILED),
             StatusCode::METHOD_NOT_ALLOWED => (Body::empty(), Some((ALLOW, "POST"))),
             // The rest of the body is not read, so the connection cannot be used again.
-            StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT => (Body::empty(), Some((CONNECTION, "close"))),
+            StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT => {
+                (Body::empty(), Some((CONNECTION, "close")))
+            }
             _ => (Body::empty(), None),
         };
         let mut response = Response::new(body);
         *response.status_mut() = self.status;
         if let Some((name, value)) = header {
-            response.headers_mut().insert(name, HeaderValue::from_static(value));
+            response
+                .headers_mut()
+                .insert(name, HeaderValue::from_static(value));
         }
         response
     }

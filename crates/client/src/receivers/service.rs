@@ -23,7 +23,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tower_service::Service;
 
-/// One of the four receivers. It accepts any path, is always ready, and never fails: every fault is answered.
+/// One of the four receivers. It accepts any path, is always ready, and never fails: every fault is
+/// answered.
 #[derive(Debug)]
 pub struct Receiver<I: ?Sized = dyn Inbox> {
     kind: MessageKind,
@@ -32,7 +33,10 @@ pub struct Receiver<I: ?Sized = dyn Inbox> {
 
 impl<I: ?Sized> Clone for Receiver<I> {
     fn clone(&self) -> Self {
-        Self { kind: self.kind, shared: self.shared.clone() }
+        Self {
+            kind: self.kind,
+            shared: self.shared.clone(),
+        }
     }
 }
 
@@ -78,19 +82,36 @@ struct Receiving<'a, I: ?Sized> {
     body: OnceLock<Bytes>,
 }
 
-async fn receive<B, I>(kind: MessageKind, shared: &Arc<Shared<I>>, request: Request<B>) -> Response<Body>
+async fn receive<B, I>(
+    kind: MessageKind,
+    shared: &Arc<Shared<I>>,
+    request: Request<B>,
+) -> Response<Body>
 where
     I: Inbox + ?Sized + 'static,
     B: HttpBody<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
     let (head, body) = request.into_parts();
-    let receiving = Receiving { kind, shared, headers: OnceLock::new(), body: OnceLock::new() };
-    match bankrail_http::serve(&receiving, &head, Box::pin(body)).await.1 {
+    let receiving = Receiving {
+        kind,
+        shared,
+        headers: OnceLock::new(),
+        body: OnceLock::new(),
+    };
+    match bankrail_http::serve(&receiving, &head, Box::pin(body))
+        .await
+        .1
+    {
         Ok(received) => {
             measure::received(kind, Some(&received), StatusCode::OK);
             let headers = receiving.headers.into_inner();
-            shared.observed(kind, headers, ObservedOutcome::of(&received), StatusCode::OK);
+            shared.observed(
+                kind,
+                headers,
+                ObservedOutcome::of(&received),
+                StatusCode::OK,
+            );
             json(StatusCode::OK, received.into_acknowledgement().into_vec())
         }
         Err(refusal) => {
@@ -110,14 +131,31 @@ fn refuse<I: ?Sized>(
     row.log(kind, headers.map(|headers| headers.message_id));
     measure::received(kind, None, row.status);
     let answer = row.answer();
-    shared.observed(kind, headers, ObservedOutcome::Refused { stage: row.stage, reason: row.reason }, row.status);
+    shared.observed(
+        kind,
+        headers,
+        ObservedOutcome::Refused {
+            stage: row.stage,
+            reason: row.reason,
+        },
+        row.status,
+    );
     answer
 }
 
 /// Answers a delivery whose head is refused.
-pub(super) fn head_refused<I: ?Sized>(shared: &Shared<I>, fault: HeadFault, head: &Parts) -> Response<Body> {
+pub(super) fn head_refused<I: ?Sized>(
+    shared: &Shared<I>,
+    fault: HeadFault,
+    head: &Parts,
+) -> Response<Body> {
     let refusal = Refusal::Head(fault);
-    match shared.options.paths.iter().find(|(_, path)| *path == head.uri.path()) {
+    match shared
+        .options
+        .paths
+        .iter()
+        .find(|(_, path)| *path == head.uri.path())
+    {
         Some((kind, _)) => refuse(kind, shared, None, &refusal),
         None => refusal.row().answer(),
     }
@@ -127,11 +165,18 @@ impl<I: Inbox + ?Sized> Receiving<'_, I> {
     /// Keeps the body of a delivery that is refused. What fails on this side is delivered again.
     async fn archive(&self, refusal: &Refusal) {
         let row = refusal.row();
-        let (Some(archive), Some(body)) = (&self.shared.options.archive, self.body.get()) else { return };
+        let (Some(archive), Some(body)) = (&self.shared.options.archive, self.body.get()) else {
+            return;
+        };
         if row.status.is_client_error() {
-            let (call, at) = (self.headers.get().map(|headers| headers.message_id), self.shared.options.clock.now());
+            let (call, at) = (
+                self.headers.get().map(|headers| headers.message_id),
+                self.shared.options.clock.now(),
+            );
             let label = ArchiveLabel::new(Archive::REFUSED_DELIVERY, self.kind.as_str(), call, at);
-            archive.keep(label, &format!("{}: {}", row.stage, row.reason), body).await;
+            archive
+                .keep(label, &format!("{}: {}", row.stage, row.reason), body)
+                .await;
         }
     }
 }
@@ -140,7 +185,9 @@ impl<I: Inbox + ?Sized> Receiving<'_, I> {
 pub(super) fn json(status: StatusCode, body: impl Into<Body>) -> Response<Body> {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
 
@@ -150,29 +197,44 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
     type Answer = ReceiveOutcome;
     type Refusal = Refusal;
 
-    /// Compares the presented key with every accepted key, in constant time if the lengths are equal.
+    /// Compares the presented key with every accepted key, in constant time if the lengths are
+    /// equal.
     async fn identify(&self, head: &Parts) -> Result<(), Refusal> {
         let key = content::only(&head.headers, &self.shared.key_header).ok_or(Refusal::ApiKey)?;
-        let own = self.shared.options.other_api_keys.iter().chain([&self.shared.api_key]);
+        let own = self
+            .shared
+            .options
+            .other_api_keys
+            .iter()
+            .chain([&self.shared.api_key]);
         let known = own.fold(false, |known, own| known | own.matches(key.as_bytes()));
         if known { Ok(()) } else { Err(Refusal::ApiKey) }
     }
 
-    /// Without a content type there is nothing to contradict that the body is JSON (RFC 9110 section 8.3).
+    /// Without a content type there is nothing to contradict that the body is JSON (RFC 9110
+    /// section 8.3).
     fn check_head(&self, head: &Parts) -> Result<(), Refusal> {
         let is_other = head.headers.contains_key(CONTENT_TYPE) && !content::is_json(&head.headers);
-        if is_other { Err(Refusal::ContentType) } else { Ok(()) }
+        if is_other {
+            Err(Refusal::ContentType)
+        } else {
+            Ok(())
+        }
     }
 
     fn body_bounds(&self) -> (usize, Duration) {
-        (self.shared.options.max_bytes, self.shared.options.body_timeout)
+        (
+            self.shared.options.max_bytes,
+            self.shared.options.body_timeout,
+        )
     }
 
     fn now(&self) -> Timestamp {
         self.shared.options.clock.now()
     }
 
-    /// Opens and reads the message; once more if it is signed under an unknown `kid` and new keys were read.
+    /// Opens and reads the message; once more if it is signed under an unknown `kid` and new keys
+    /// were read.
     async fn prove(
         &self,
         (): &(),
@@ -184,17 +246,26 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
         if shared.options.archive.is_some() {
             let _ = self.body.set(body.clone());
         }
-        let pairs = head.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let pairs = head
+            .headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_bytes()));
         let (headers, findings) = DeliveryHeaders::parse(*kind, pairs).map_err(Refusal::Headers)?;
         let _ = self.headers.set(headers);
         if shared.options.read.denies_findings() && !findings.is_empty() {
             return Err(Refusal::HeaderFindings(findings.len()));
         }
-        let sealed = Arc::new(Sealed { kind: *kind, shared: Arc::clone(shared), headers, findings, body, now });
+        let sealed = Arc::new(Sealed {
+            kind: *kind,
+            shared: Arc::clone(shared),
+            headers,
+            findings,
+            body,
+            now,
+        });
         let since = tokio::time::Instant::now().into_std();
         let opened = shared.opening.open(&sealed).await;
-        let unknown =
-            matches!(&opened, Err(Refusal::NotOpened(one)) if one.error.kind() == OpenErrorKind::NoSigningKey);
+        let unknown = matches!(&opened, Err(Refusal::NotOpened(one)) if one.error.kind() == OpenErrorKind::NoSigningKey);
         match &shared.options.sender_keys {
             Some(keys) if unknown && keys.renew(since).await => shared.opening.open(&sealed).await,
             _ => opened,
@@ -209,7 +280,12 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
         (incoming, findings): Read,
         now: Timestamp,
     ) -> Result<ReceiveOutcome, Refusal> {
-        let received = self.shared.inbox.receive(&incoming, now).await.map_err(Refusal::Inbox)?;
+        let received = self
+            .shared
+            .inbox
+            .receive(&incoming, now)
+            .await
+            .map_err(Refusal::Inbox)?;
         if let Some(headers) = self.headers.get() {
             delivery::log(self.kind, headers, &received, findings);
         }

@@ -33,7 +33,12 @@ impl<I: ?Sized> Shared<I> {
         status: StatusCode,
     ) {
         if let Some(observer) = &self.options.observer {
-            observer.tell(&ObservedDelivery { kind, headers, outcome, status: status.as_u16() });
+            observer.tell(&ObservedDelivery {
+                kind,
+                headers,
+                outcome,
+                status: status.as_u16(),
+            });
         }
     }
 }

@@ -12,7 +12,8 @@ use super::handler::{Attributes, Handled, HandlerError, Handlers, Holder, Unhand
 use crate::measure;
 use bankrail_http::{FORGET_EVERY, Recurring};
 use bankrail_mailbox::{
-    Disposition, EntryId, Inbox, InboxEntry, InboxState, InboxUpdate, Kind, Lease, LeaseOwner, LeaseOwners,
+    Disposition, EntryId, Inbox, InboxEntry, InboxState, InboxUpdate, Kind, Lease, LeaseOwner,
+    LeaseOwners,
 };
 use bankrail_values::{Clock, EXPIRY_GRACE, StoreError, StoreErrorKind, Timestamp, jitter};
 use bankrail_webhook::DeliveryHeaders;
@@ -25,21 +26,25 @@ use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
-/// How long after a failure of the inbox what came of a message is noted again: the first time, and at most.
+/// How long after a failure of the inbox what came of a message is noted again: the first time, and
+/// at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Hands messages from the inbox to handlers.
 ///
-/// - A message is leased, handled, and marked as handled. If the process dies in between, the lease runs out and
-///   another worker, or this one after a restart, handles the message.
-/// - When a handler fails, panics or takes too long, the message is handled again on [`WorkerOptions::schedule`]. At
-///   the end of the schedule it becomes a dead letter ([`Inbox::dead_letters`]), until [`Inbox::resend`].
-/// - While the inbox fails, messages may be leased without an answer that says so. They are given back before the next
-///   lease, and when the worker is stopped. Unless the lease is over by then, this start is not counted
-///   ([`Inbox::release_all`]).
-/// - That a message was handled, or was not, is noted again while the inbox fails, for as long as a lease lasts.
-/// - A message in conflict with an earlier one, without a handler of conflicts, becomes a dead letter at once.
+/// - A message is leased, handled, and marked as handled. If the process dies in between, the lease
+///   runs out and another worker, or this one after a restart, handles the message.
+/// - When a handler fails, panics or takes too long, the message is handled again on
+///   [`WorkerOptions::schedule`]. At the end of the schedule it becomes a dead letter
+///   ([`Inbox::dead_letters`]), until [`Inbox::resend`].
+/// - While the inbox fails, messages may be leased without an answer that says so. They are given
+///   back before the next lease, and when the worker is stopped. Unless the lease is over by then,
+///   this start is not counted ([`Inbox::release_all`]).
+/// - That a message was handled, or was not, is noted again while the inbox fails, for as long as a
+///   lease lasts.
+/// - A message in conflict with an earlier one, without a handler of conflicts, becomes a dead
+///   letter at once.
 pub struct Worker<I: ?Sized = dyn Inbox> {
     inbox: Arc<I>,
     handlers: Handlers<I>,
@@ -83,13 +88,24 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         retention: Option<Duration>,
     ) -> Self {
         measure::describe();
-        let owners = Arc::new(Mutex::new(LeaseOwners::from_random_bytes(uuid::Uuid::new_v4().into_bytes())));
+        let owners = Arc::new(Mutex::new(LeaseOwners::from_random_bytes(
+            uuid::Uuid::new_v4().into_bytes(),
+        )));
         let counters = Arc::default();
-        Self { inbox, handlers, clock, arrived, options: WorkerOptions::default(), retention, owners, counters }
+        Self {
+            inbox,
+            handlers,
+            clock,
+            arrived,
+            options: WorkerOptions::default(),
+            retention,
+            owners,
+            counters,
+        }
     }
 
-    /// What this worker and its clones have done since it was made. The inbox counts the messages that it holds
-    /// ([`Inbox::counts`]).
+    /// What this worker and its clones have done since it was made. The inbox counts the messages
+    /// that it holds ([`Inbox::counts`]).
     #[must_use]
     pub fn counts(&self) -> WorkerCounts {
         self.counters.counts()
@@ -98,11 +114,18 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
     /// Whether messages are handled as they should be, for a check of `/readyz`.
     ///
     /// # Errors
-    /// [`WorkerFault`] if the inbox fails, or if a message waits for longer than [`WorkerOptions::stale_after`].
+    /// [`WorkerFault`] if the inbox fails, or if a message waits for longer than
+    /// [`WorkerOptions::stale_after`].
     pub async fn check(&self) -> Result<(), WorkerFault> {
         let oldest = self.inbox.oldest_pending().await?;
-        let waits = oldest.map(|oldest| self.clock.now().saturating_since(oldest)).unwrap_or_default();
-        if waits > self.options.stale_after { Err(WorkerFault::Behind { waits }) } else { Ok(()) }
+        let waits = oldest
+            .map(|oldest| self.clock.now().saturating_since(oldest))
+            .unwrap_or_default();
+        if waits > self.options.stale_after {
+            Err(WorkerFault::Behind { waits })
+        } else {
+            Ok(())
+        }
     }
 
     /// Replaces the options.
@@ -112,8 +135,9 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         self
     }
 
-    /// Handles messages until `stop` is ready. Then it takes no more, lets the running handlers finish within
-    /// [`WorkerOptions::grace`], and drops the rest, whose messages are handled again when their leases run out.
+    /// Handles messages until `stop` is ready. Then it takes no more, lets the running handlers
+    /// finish within [`WorkerOptions::grace`], and drops the rest, whose messages are handled again
+    /// when their leases run out.
     ///
     /// If the inbox fails, the worker asks it again after [`WorkerOptions::poll`].
     pub async fn run(self, stop: impl Future<Output = ()>) {
@@ -122,12 +146,16 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         let mut running = JoinSet::new();
         // Both run beside the handlers and end with this function.
         let _forgetting = worker.retention.map(|retention| {
-            Recurring::start(FORGET_EVERY, worker.clone(), move |worker| async move { worker.forget(retention).await })
+            Recurring::start(FORGET_EVERY, worker.clone(), move |worker| async move {
+                worker.forget(retention).await
+            })
         });
         #[cfg(feature = "metrics")]
         let _measuring = worker.options.gauge_interval.map(|interval| {
             let interval = interval.max(Duration::from_secs(1));
-            Recurring::start(interval, worker.clone(), |worker| async move { worker.measure().await })
+            Recurring::start(interval, worker.clone(), |worker| async move {
+                worker.measure().await
+            })
         });
         loop {
             // Created before the inbox is asked, so that no arrival in between is missed.
@@ -139,7 +167,8 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
                         let worker = worker.clone();
                         running.spawn(async move { worker.work(leased).await });
                     }
-                    full = running.len() >= usize::try_from(worker.options.concurrency.max(1)).unwrap_or(usize::MAX);
+                    full = running.len()
+                        >= usize::try_from(worker.options.concurrency.max(1)).unwrap_or(usize::MAX);
                 }
                 Err(error) => tracing::error!(%error, "the inbox failed"),
             }
@@ -152,7 +181,10 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
             }
         }
         let finish = async { while running.join_next().await.is_some() {} };
-        let (finished, ()) = tokio::join!(timeout(worker.options.grace, finish), worker.give_back_last());
+        let (finished, ()) = tokio::join!(
+            timeout(worker.options.grace, finish),
+            worker.give_back_last()
+        );
         if finished.is_err() {
             tracing::warn!(
                 handlers = running.len(),
@@ -161,8 +193,8 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         }
     }
 
-    /// Handles the messages that are due now, and returns how many there were. For tests, and for callers with their
-    /// own loop.
+    /// Handles the messages that are due now, and returns how many there were. For tests, and for
+    /// callers with their own loop.
     ///
     /// # Errors
     /// [`StoreError`] if the inbox cannot lease messages.
@@ -185,7 +217,11 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
     }
 
     async fn lease(&self, running: usize) -> Result<Vec<Leased>, StoreError> {
-        let free = self.options.concurrency.max(1).saturating_sub(u32::try_from(running).unwrap_or(u32::MAX));
+        let free = self
+            .options
+            .concurrency
+            .max(1)
+            .saturating_sub(u32::try_from(running).unwrap_or(u32::MAX));
         let kinds: Vec<Kind> = self.handlers.kinds().into_iter().map(Kind::from).collect();
         if free == 0 || kinds.is_empty() {
             return Ok(Vec::new());
@@ -194,9 +230,15 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         self.give_back(owners).await?;
         let owner = owners.ask(Instant::now().into_std(), self.options.lease);
         let now = self.clock.now();
-        let entries = self.inbox.lease(&kinds, free, self.lease_from(owner, now), now).await?;
+        let entries = self
+            .inbox
+            .lease(&kinds, free, self.lease_from(owner, now), now)
+            .await?;
         owners.answered(owner);
-        Ok(entries.into_iter().map(|entry| Leased { entry, owner }).collect())
+        Ok(entries
+            .into_iter()
+            .map(|entry| Leased { entry, owner })
+            .collect())
     }
 
     /// Gives back what may be leased without an answer.
@@ -221,22 +263,34 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
     }
 
     fn lease_from(&self, owner: LeaseOwner, now: Timestamp) -> Lease {
-        Lease { owner, until: now.saturating_add(self.options.lease) }
+        Lease {
+            owner,
+            until: now.saturating_add(self.options.lease),
+        }
     }
 
     async fn work(&self, Leased { entry, owner }: Leased) {
         let (id, kind, attempts) = (entry.id, entry.kind.clone(), entry.attempts);
         let headers = DeliveryHeaders::from_attributes(&entry.attributes);
-        let message_id = headers.as_ref().map(|(headers, _)| tracing::field::display(headers.message_id));
-        // Counts the starts too, because a message that crashes the process never records a failure.
-        let outcome = if usize::try_from(attempts).is_ok_and(|attempts| attempts > self.options.schedule.attempts()) {
-            Err(HandlerError::poison("handling was started too often and never finished"))
+        let message_id = headers
+            .as_ref()
+            .map(|(headers, _)| tracing::field::display(headers.message_id));
+        // Counts the starts too, because a message that crashes the process never records a
+        // failure.
+        let outcome = if usize::try_from(attempts)
+            .is_ok_and(|attempts| attempts > self.options.schedule.attempts())
+        {
+            Err(HandlerError::poison(
+                "handling was started too often and never finished",
+            ))
         } else {
             self.handle(entry, owner, headers).await
         };
         let noted = self.note(id, owner, attempts, &outcome).await;
         match (&outcome, &noted) {
-            (_, Err(error)) => tracing::error!(%kind, message_id, entry = %id, %error, "the inbox failed"),
+            (_, Err(error)) => {
+                tracing::error!(%kind, message_id, entry = %id, %error, "the inbox failed")
+            }
             (_, Ok(false)) => {
                 measure::handled("lease_lost");
                 tracing::warn!(%kind, message_id, entry = %id, "the lease ran out during handling");
@@ -246,7 +300,9 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
                 measure::handled("handled");
                 tracing::debug!(%kind, message_id, entry = %id, "handled");
             }
-            (Err(_), Ok(true)) => tracing::warn!(%kind, message_id, entry = %id, attempts, "not handled"),
+            (Err(_), Ok(true)) => {
+                tracing::warn!(%kind, message_id, entry = %id, attempts, "not handled")
+            }
         }
     }
 
@@ -258,14 +314,21 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         headers: Option<Attributes>,
     ) -> Result<Handled, HandlerError> {
         let id = entry.id;
-        let holder = Holder { inbox: self.inbox.clone(), owner, clock: self.clock.clone(), headers };
+        let holder = Holder {
+            inbox: self.inbox.clone(),
+            owner,
+            clock: self.clock.clone(),
+            headers,
+        };
         let work = match self.handlers.handle(entry, holder) {
             Ok(work) => work,
             Err(Unhandled::Kind) => return Err(HandlerError::retry("there is no handler for it")),
             Err(Unhandled::Conflict(with)) => {
                 self.counters.unhandled_conflict();
                 tracing::error!(entry = %id, %with, "there is no handler for a message in conflict");
-                let text = format!("it conflicts with message {with}, and there is no handler for conflicts");
+                let text = format!(
+                    "it conflicts with message {with}, and there is no handler for conflicts"
+                );
                 return Err(HandlerError::poison(text));
             }
         };
@@ -282,13 +345,17 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         }
     }
 
-    /// Extends the lease regularly, and returns once the worker has lost it. The running handler is not stopped then,
-    /// because it may have committed already.
+    /// Extends the lease regularly, and returns once the worker has lost it. The running handler is
+    /// not stopped then, because it may have committed already.
     async fn keep(&self, id: EntryId, owner: LeaseOwner) {
         loop {
             tokio::time::sleep((self.options.lease / 3).max(Duration::from_millis(1))).await;
             let now = self.clock.now();
-            match self.inbox.extend(id, self.lease_from(owner, now), now).await {
+            match self
+                .inbox
+                .extend(id, self.lease_from(owner, now), now)
+                .await
+            {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => tracing::warn!(entry = %id, %error, "a lease was not extended"),
@@ -305,21 +372,40 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
     }
 
     #[cfg(feature = "metrics")]
-    async fn state_of_inbox(&self) -> Result<(bankrail_mailbox::InboxCounts, Duration), StoreError> {
-        let (counts, oldest) = (self.inbox.counts().await?, self.inbox.oldest_pending().await?);
-        Ok((counts, oldest.map_or(Duration::ZERO, |received| self.clock.now().saturating_since(received))))
+    async fn state_of_inbox(
+        &self,
+    ) -> Result<(bankrail_mailbox::InboxCounts, Duration), StoreError> {
+        let (counts, oldest) = (
+            self.inbox.counts().await?,
+            self.inbox.oldest_pending().await?,
+        );
+        Ok((
+            counts,
+            oldest.map_or(Duration::ZERO, |received| {
+                self.clock.now().saturating_since(received)
+            }),
+        ))
     }
 
     async fn forget(&self, retention: Duration) {
-        match self.inbox.forget(self.clock.now().saturating_sub(retention).saturating_sub(EXPIRY_GRACE)).await {
+        match self
+            .inbox
+            .forget(
+                self.clock
+                    .now()
+                    .saturating_sub(retention)
+                    .saturating_sub(EXPIRY_GRACE),
+            )
+            .await
+        {
             Ok(0) => {}
             Ok(forgotten) => tracing::info!(forgotten, "old handled messages were forgotten"),
             Err(error) => tracing::error!(%error, "the inbox failed"),
         }
     }
 
-    /// Notes what came of a message. If the inbox fails it is asked again, for as long as a lease lasts: a short outage
-    /// starts no handler again.
+    /// Notes what came of a message. If the inbox fails it is asked again, for as long as a lease
+    /// lasts: a short outage starts no handler again.
     async fn note(
         &self,
         id: EntryId,
@@ -328,23 +414,40 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         outcome: &Result<Handled, HandlerError>,
     ) -> Result<bool, StoreError> {
         const KEPT: usize = 500;
-        let text = outcome.as_ref().err().map(HandlerError::text).unwrap_or_default();
+        let text = outcome
+            .as_ref()
+            .err()
+            .map(HandlerError::text)
+            .unwrap_or_default();
         let text: String = text.chars().take(KEPT).collect();
         let update = match outcome {
             Ok(Handled::Committed) => return Ok(true),
             Ok(Handled::LeaseLost) => return Ok(false),
             Ok(Handled::Done) => InboxUpdate::to(InboxState::Completed),
-            Err(error) => match self.options.schedule.after_failure(attempts, self.clock.now(), None, jitter()) {
-                Disposition::RetryAt(due) if !error.poison => {
-                    InboxUpdate { due: Some(due), error: Some(&text), ..InboxUpdate::to(InboxState::Pending) }
-                }
-                _ => InboxUpdate { error: Some(&text), ..InboxUpdate::to(InboxState::DeadLetter) },
+            Err(error) => match self.options.schedule.after_failure(
+                attempts,
+                self.clock.now(),
+                None,
+                jitter(),
+            ) {
+                Disposition::RetryAt(due) if !error.poison => InboxUpdate {
+                    due: Some(due),
+                    error: Some(&text),
+                    ..InboxUpdate::to(InboxState::Pending)
+                },
+                _ => InboxUpdate {
+                    error: Some(&text),
+                    ..InboxUpdate::to(InboxState::DeadLetter)
+                },
             },
         };
         let (begun, mut pause) = (Instant::now(), FIRST_PAUSE);
         let mut noted = self.inbox.update(id, owner, update, self.clock.now()).await;
         while let Err(error) = &noted
-            && !matches!(error.kind(), StoreErrorKind::Corrupt | StoreErrorKind::Conflict)
+            && !matches!(
+                error.kind(),
+                StoreErrorKind::Corrupt | StoreErrorKind::Conflict
+            )
             && begun.elapsed() + pause < self.options.lease
         {
             tracing::warn!(entry = %id, %error, "the inbox failed, and is tried again");
@@ -353,7 +456,11 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
             noted = self.inbox.update(id, owner, update, self.clock.now()).await;
             // An attempt before may have taken effect.
             if matches!(noted, Ok(false)) {
-                noted = self.inbox.find(id).await.map(|entry| entry.is_some_and(|entry| holds(&entry, &update)));
+                noted = self
+                    .inbox
+                    .find(id)
+                    .await
+                    .map(|entry| entry.is_some_and(|entry| holds(&entry, &update)));
             }
         }
         if matches!(noted, Ok(true)) {
@@ -380,7 +487,8 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
 
 /// Whether an entry is as this update leaves it.
 fn holds(entry: &InboxEntry, update: &InboxUpdate<'_>) -> bool {
-    entry.state == update.state && (update.error.is_none() || entry.last_error.as_deref() == update.error)
+    entry.state == update.state
+        && (update.error.is_none() || entry.last_error.as_deref() == update.error)
 }
 
 impl<I: ?Sized> fmt::Debug for Worker<I> {

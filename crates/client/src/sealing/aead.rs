@@ -1,4 +1,5 @@
-//! AES-256-GCM (NIST SP 800-38D) with a nonce of 96 random bits, by the library of the RSA back end.
+//! AES-256-GCM (NIST SP 800-38D) with a nonce of 96 random bits, by the library of the RSA back
+//! end.
 
 use zeroize::Zeroizing;
 
@@ -16,7 +17,9 @@ pub(crate) mod aws_lc {
     use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
     fn key(key: &[u8; 32]) -> Option<LessSafeKey> {
-        UnboundKey::new(&AES_256_GCM, key).ok().map(LessSafeKey::new)
+        UnboundKey::new(&AES_256_GCM, key)
+            .ok()
+            .map(LessSafeKey::new)
     }
 
     /// Encrypts and appends the tag.
@@ -27,7 +30,9 @@ pub(crate) mod aws_lc {
         mut text: Zeroizing<Vec<u8>>,
     ) -> Option<Vec<u8>> {
         let nonce = Nonce::assume_unique_for_key(nonce);
-        key(secret)?.seal_in_place_append_tag(nonce, Aad::from(associated), &mut *text).ok()?;
+        key(secret)?
+            .seal_in_place_append_tag(nonce, Aad::from(associated), &mut *text)
+            .ok()?;
         Some(std::mem::take(&mut *text))
     }
 
@@ -40,7 +45,10 @@ pub(crate) mod aws_lc {
     ) -> Option<Zeroizing<Vec<u8>>> {
         let mut text = Zeroizing::new(encrypted.to_vec());
         let nonce = Nonce::assume_unique_for_key(nonce);
-        let length = key(secret)?.open_in_place(nonce, Aad::from(associated), &mut text).ok()?.len();
+        let length = key(secret)?
+            .open_in_place(nonce, Aad::from(associated), &mut text)
+            .ok()?
+            .len();
         text.truncate(length);
         Some(text)
     }
@@ -61,7 +69,15 @@ pub(crate) mod openssl {
         text: Zeroizing<Vec<u8>>,
     ) -> Option<Vec<u8>> {
         let mut tag = [0; TAG];
-        let mut sealed = encrypt_aead(Cipher::aes_256_gcm(), secret, Some(&nonce), associated, &text, &mut tag).ok()?;
+        let mut sealed = encrypt_aead(
+            Cipher::aes_256_gcm(),
+            secret,
+            Some(&nonce),
+            associated,
+            &text,
+            &mut tag,
+        )
+        .ok()?;
         sealed.extend_from_slice(&tag);
         Some(sealed)
     }
@@ -74,6 +90,15 @@ pub(crate) mod openssl {
         encrypted: &[u8],
     ) -> Option<Zeroizing<Vec<u8>>> {
         let (text, tag) = encrypted.split_last_chunk::<TAG>()?;
-        decrypt_aead(Cipher::aes_256_gcm(), secret, Some(&nonce), associated, text, tag).ok().map(Zeroizing::new)
+        decrypt_aead(
+            Cipher::aes_256_gcm(),
+            secret,
+            Some(&nonce),
+            associated,
+            text,
+            tag,
+        )
+        .ok()
+        .map(Zeroizing::new)
     }
 }

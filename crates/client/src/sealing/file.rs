@@ -12,16 +12,20 @@ use zeroize::Zeroizing;
 const MOST: usize = 256;
 
 impl SealingSecret {
-    /// Reads the secret from a file, in base64. If there is no such file, it is made with a new secret: whole from the
-    /// moment that it has its name, and readable by its owner alone. Of several processes that make it at the same
-    /// moment, all get the secret of the first.
+    /// Reads the secret from a file, in base64. If there is no such file, it is made with a new
+    /// secret: whole from the moment that it has its name, and readable by its owner alone. Of
+    /// several processes that make it at the same moment, all get the secret of the first.
     ///
     /// # Errors
-    /// [`SealingSecretFileError`] if the file cannot be read or made, or has something else in it. A file that is
-    /// removed is made anew: what was sealed with the old secret cannot be opened any more.
+    /// [`SealingSecretFileError`] if the file cannot be read or made, or has something else in it.
+    /// A file that is removed is made anew: what was sealed with the old secret cannot be opened
+    /// any more.
     pub fn open_or_create(path: impl AsRef<Path>) -> Result<Self, SealingSecretFileError> {
         let path = path.as_ref();
-        let fault = |source| SealingSecretFileError::File { path: path.to_owned(), source };
+        let fault = |source| SealingSecretFileError::File {
+            path: path.to_owned(),
+            source,
+        };
         let text = match secret_file::read_text(path, MOST) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 create(path).map_err(fault)?;
@@ -29,19 +33,28 @@ impl SealingSecret {
             }
             read => read,
         };
-        Self::from_base64(&text.map_err(fault)?)
-            .map_err(|source| SealingSecretFileError::Content { path: path.to_owned(), source })
+        Self::from_base64(&text.map_err(fault)?).map_err(|source| SealingSecretFileError::Content {
+            path: path.to_owned(),
+            source,
+        })
     }
 }
 
 /// Makes the file, unless another process makes it first.
 fn create(path: &Path) -> io::Result<()> {
-    let secret = Zeroizing::new(bankrail_values::random_bytes::<{ SealingSecret::LEN }>().map_err(io::Error::other)?);
+    let secret = Zeroizing::new(
+        bankrail_values::random_bytes::<{ SealingSecret::LEN }>().map_err(io::Error::other)?,
+    );
     let mut text = Zeroizing::new(STANDARD.encode(*secret));
     text.push('\n');
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     // For its owner alone. Dropped without its own name, it is removed.
-    let mut file = tempfile::Builder::new().prefix(".secret-").tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".secret-")
+        .tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     match file.persist_noclobber(path) {
@@ -62,7 +75,8 @@ pub enum SealingSecretFileError {
         /// The cause.
         source: io::Error,
     },
-    /// The file has something else in it. It is not replaced, because it may be another file than the one meant.
+    /// The file has something else in it. It is not replaced, because it may be another file than
+    /// the one meant.
     #[error("{}", .path.display())]
     Content {
         /// The file.
@@ -82,11 +96,23 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token-cache.key");
         let secrets = std::thread::scope(|scope| {
-            let opening: Vec<_> = (0..8).map(|_| scope.spawn(|| SealingSecret::open_or_create(&path))).collect();
-            opening.into_iter().map(|opened| *opened.join().unwrap().unwrap().as_bytes()).collect::<Vec<_>>()
+            let opening: Vec<_> = (0..8)
+                .map(|_| scope.spawn(|| SealingSecret::open_or_create(&path)))
+                .collect();
+            opening
+                .into_iter()
+                .map(|opened| *opened.join().unwrap().unwrap().as_bytes())
+                .collect::<Vec<_>>()
         });
-        assert!(secrets.iter().all(|secret| *secret == secrets[0]) && secrets[0] != [0; SealingSecret::LEN]);
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
+        assert!(
+            secrets.iter().all(|secret| *secret == secrets[0])
+                && secrets[0] != [0; SealingSecret::LEN]
+        );
+        assert_eq!(
+            std::fs::read_dir(folder.path()).unwrap().count(),
+            1,
+            "nothing else is left"
+        );
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
@@ -98,15 +124,24 @@ mod tests {
     fn what_is_no_secret_is_named_and_neither_quoted_nor_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token-cache.key");
-        for (text, expected) in [("nonsense", "32 bytes in base64"), (&*"x".repeat(257), "expected at most 256 bytes")]
-        {
+        for (text, expected) in [
+            ("nonsense", "32 bytes in base64"),
+            (&*"x".repeat(257), "expected at most 256 bytes"),
+        ] {
             std::fs::write(&path, text).unwrap();
             let error = causes(&SealingSecret::open_or_create(&path).unwrap_err());
-            assert!(error.contains("token-cache.key: ") && error.contains(expected), "{error}");
+            assert!(
+                error.contains("token-cache.key: ") && error.contains(expected),
+                "{error}"
+            );
             assert!(!error.contains("nonsense"), "{error}");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         }
-        let error = SealingSecret::open_or_create(folder.path().join("nowhere").join("key")).unwrap_err();
-        assert!(matches!(error, SealingSecretFileError::File { .. }), "{error}");
+        let error =
+            SealingSecret::open_or_create(folder.path().join("nowhere").join("key")).unwrap_err();
+        assert!(
+            matches!(error, SealingSecretFileError::File { .. }),
+            "{error}"
+        );
     }
 }

@@ -6,13 +6,14 @@ use std::fmt;
 use zeroize::Zeroizing;
 
 /// The secret that seals what is kept in a store: a customer's tokens in a
-/// [`TokenCache`](bankrail_client_assertion::token::TokenCache), or the records of an [`Archive`](crate::Archive). It is
-/// 32 random bytes, the same after a restart and in all processes that share the store.
+/// [`TokenCache`](bankrail_client_assertion::token::TokenCache), or the records of an
+/// [`Archive`](crate::Archive). It is 32 random bytes, the same after a restart and in all
+/// processes that share the store.
 ///
 /// - Keep it apart from the store, as the signing key is: who has both can read what was sealed.
 /// - Use it for one thing only: a cache of tokens and an archive have a secret each.
-/// - What was sealed with another one cannot be opened any more. For tokens that costs one token call; for an archive
-///   it is lost.
+/// - What was sealed with another one cannot be opened any more. For tokens that costs one token
+///   call; for an archive it is lost.
 /// - `Debug` shows none of it, and its memory is overwritten when it is dropped.
 ///
 /// ```
@@ -35,12 +36,17 @@ impl SealingSecret {
         Self(Zeroizing::new(secret))
     }
 
-    /// Reads 32 bytes in standard base64 with padding (RFC 4648 section 4). White space around the text is ignored.
+    /// Reads 32 bytes in standard base64 with padding (RFC 4648 section 4). White space around the
+    /// text is ignored.
     ///
     /// # Errors
     /// [`SealingSecretError`] for any other text. The error does not hold the text.
     pub fn from_base64(text: &str) -> Result<Self, SealingSecretError> {
-        let bytes = Zeroizing::new(STANDARD.decode(text.trim_ascii()).map_err(|_| SealingSecretError)?);
+        let bytes = Zeroizing::new(
+            STANDARD
+                .decode(text.trim_ascii())
+                .map_err(|_| SealingSecretError)?,
+        );
         let mut secret = Zeroizing::new([0; Self::LEN]);
         if bytes.len() != Self::LEN {
             return Err(SealingSecretError);

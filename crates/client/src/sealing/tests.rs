@@ -6,10 +6,23 @@ use super::*;
 fn each_library_opens_what_the_other_sealed() {
     let (key, nonce, text) = ([7; 32], [9; aead::NONCE], b"a token".to_vec());
     let by_aws_lc = aead::aws_lc::seal(&key, nonce, b"aad", Zeroizing::new(text.clone())).unwrap();
-    assert_eq!(aead::openssl::seal(&key, nonce, b"aad", Zeroizing::new(text.clone())).unwrap(), by_aws_lc);
-    assert_eq!(aead::openssl::open(&key, nonce, b"aad", &by_aws_lc).unwrap().to_vec(), text);
+    assert_eq!(
+        aead::openssl::seal(&key, nonce, b"aad", Zeroizing::new(text.clone())).unwrap(),
+        by_aws_lc
+    );
+    assert_eq!(
+        aead::openssl::open(&key, nonce, b"aad", &by_aws_lc)
+            .unwrap()
+            .to_vec(),
+        text
+    );
     assert!(aead::openssl::open(&key, nonce, b"other", &by_aws_lc).is_none());
-    assert_eq!(aead::aws_lc::open(&key, nonce, b"aad", &by_aws_lc).unwrap().to_vec(), text);
+    assert_eq!(
+        aead::aws_lc::open(&key, nonce, b"aad", &by_aws_lc)
+            .unwrap()
+            .to_vec(),
+        text
+    );
 }
 
 /// Test case 14 of the specification of GCM (McGrew and Viega, appendix B).
@@ -17,14 +30,24 @@ fn each_library_opens_what_the_other_sealed() {
 fn the_cipher_is_aes_256_gcm() {
     let sealed = aead::seal(&[0; 32], [0; aead::NONCE], b"", Zeroizing::new(vec![0; 16])).unwrap();
     let hex: String = sealed.iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(hex, "cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919");
+    assert_eq!(
+        hex,
+        "cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919"
+    );
 }
 
 #[test]
 fn a_secret_is_32_bytes_in_base64() {
-    let secret = SealingSecret::from_base64(" AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n").unwrap();
+    let secret =
+        SealingSecret::from_base64(" AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n").unwrap();
     assert_eq!(secret.as_bytes()[31], 31);
-    for bad in ["", "AAEC", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", "not base64", &"A".repeat(64)] {
+    for bad in [
+        "",
+        "AAEC",
+        "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
+        "not base64",
+        &"A".repeat(64),
+    ] {
         assert!(SealingSecret::from_base64(bad).is_err(), "{bad:?}");
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::ExchangeError;
 use crate::token::TokenError;
-use crate::transport::{AnswerForm, CallFacts, SERVICE_FAILED, after_comma, call_error, show_the_service, wait_until};
+use crate::transport::{
+    AnswerForm, CallFacts, SERVICE_FAILED, after_comma, call_error, show_the_service, wait_until,
+};
 use bankrail_camt052::ReadError;
 use bankrail_statement::{AccountId, ErrorCode, ReplyError, WalkError};
 use bankrail_values::{HyphenatedUuid, Timestamp};
@@ -15,21 +17,25 @@ use std::sync::Arc;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StatementError {
-    /// Not sent: the account number is reserved for the provider's negative testing and must not be used
-    /// (Specification: "Request statement", test data).
-    #[error("account number {account} is reserved for the provider's negative testing and must not be used")]
+    /// Not sent: the account number is reserved for the provider's negative testing and must not be
+    /// used (Specification: "Request statement", test data).
+    #[error(
+        "account number {account} is reserved for the provider's negative testing and must not be used"
+    )]
     #[non_exhaustive]
     ReservedAccount {
         /// The account.
         account: AccountId,
     },
-    /// Not sent: the account identifier is malformed. The service would answer that the account does not exist.
+    /// Not sent: the account identifier is malformed. The service would answer that the account
+    /// does not exist.
     #[error("the account identifier is refused")]
     Account(#[source] bankrail_values::ValueError),
     /// Not sent, or not sent again: there is no access token.
     #[error("there is no access token")]
     Token(#[source] TokenError),
-    /// Not sent: the limit of statement calls, or an earlier `Retry-After`, does not allow a call before this.
+    /// Not sent: the limit of statement calls, or an earlier `Retry-After`, does not allow a call
+    /// before this.
     #[error("held back by the rate limit of statement calls until {retry_at}")]
     #[non_exhaustive]
     HeldBack {
@@ -43,7 +49,10 @@ pub enum StatementError {
     #[error("no answer from the statement endpoint")]
     Transport(#[source] ExchangeError),
     /// The service refused the token, and the one that was fetched after it (401).
-    #[error("the statement endpoint refused the token and its successor with status 401{}", after_comma(code))]
+    #[error(
+        "the statement endpoint refused the token and its successor with status 401{}",
+        after_comma(code)
+    )]
     #[non_exhaustive]
     Unauthorized {
         /// The error code, if there was one.
@@ -58,17 +67,22 @@ pub enum StatementError {
     )]
     #[non_exhaustive]
     TooManyCalls {
-        /// Until when calls of this client are held back: the time of the service's `Retry-After`, cut to
-        /// [`ClientOptions::longest_hold`](crate::ClientOptions::longest_hold). Default: without one, as long as
-        /// the slowest limit takes for one call, which is 144 s under the specification's.
+        /// Until when calls of this client are held back: the time of the service's `Retry-After`,
+        /// cut to [`ClientOptions::longest_hold`](crate::ClientOptions::longest_hold). Default:
+        /// without one, as long as the slowest limit takes for one call, which is 144 s under the
+        /// specification's.
         retry_at: Timestamp,
         /// The error code, if there was one.
         code: Option<ErrorCode>,
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
     },
-    /// The service's own error, whatever HTTP status it came under (Specification: "Statement error response").
-    #[error("the service answered an error under status {status}{}", after_comma(code))]
+    /// The service's own error, whatever HTTP status it came under (Specification: "Statement error
+    /// response").
+    #[error(
+        "the service answered an error under status {status}{}",
+        after_comma(code)
+    )]
     #[non_exhaustive]
     Service {
         /// The HTTP status.
@@ -83,7 +97,8 @@ pub enum StatementError {
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
     },
-    /// An answer that does not come from the statement endpoint, such as a redirect, an HTML page or a bare status.
+    /// An answer that does not come from the statement endpoint, such as a redirect, an HTML page
+    /// or a bare status.
     #[error("expected a statement, found an answer of status {status} ({form})")]
     #[non_exhaustive]
     Unexpected {
@@ -97,7 +112,8 @@ pub enum StatementError {
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
     },
-    /// An answer with a 2xx status whose body is not a statement, or a statement of another account.
+    /// An answer with a 2xx status whose body is not a statement, or a statement of another
+    /// account.
     #[error("the statement's answer is unusable")]
     #[non_exhaustive]
     Reply {
@@ -114,8 +130,11 @@ pub enum StatementError {
     /// The statement cannot be read to its end. The pages before are valid.
     #[error("the statement cannot be read to its end")]
     Walk(#[source] WalkError),
-    /// A page was fetched several times in a row without a call of [`FetchedPage::stored`](super::FetchedPage::stored).
-    #[error("expected a call of `stored` for each page, found a page that was fetched {times} times without one")]
+    /// A page was fetched several times in a row without a call of
+    /// [`FetchedPage::stored`](super::FetchedPage::stored).
+    #[error(
+        "expected a call of `stored` for each page, found a page that was fetched {times} times without one"
+    )]
     #[non_exhaustive]
     NotStored {
         /// How often it was fetched.
@@ -134,24 +153,60 @@ impl StatementError {
             Self::ReservedAccount { .. } => CallFacts::of("reserved account"),
             Self::Account(_) => CallFacts::of("account"),
             // The status is that of another endpoint.
-            Self::Token(error) => CallFacts { kind: "token", status: None, ..error.facts() },
-            Self::HeldBack { retry_at } => CallFacts::of("held back").retryable(true).retry_at(*retry_at),
+            Self::Token(error) => CallFacts {
+                kind: "token",
+                status: None,
+                ..error.facts()
+            },
+            Self::HeldBack { retry_at } => CallFacts::of("held back")
+                .retryable(true)
+                .retry_at(*retry_at),
             Self::Counters(_) => CallFacts::of("counters").retryable(true),
             Self::Transport(error) => CallFacts::exchange(error),
-            Self::Unauthorized { request_key, .. } => CallFacts::of("unauthorized").answered(401, *request_key),
-            Self::TooManyCalls { retry_at, request_key, .. } => {
-                CallFacts::of("too many calls").answered(429, *request_key).retryable(true).retry_at(*retry_at)
+            Self::Unauthorized { request_key, .. } => {
+                CallFacts::of("unauthorized").answered(401, *request_key)
             }
-            Self::Service { status, code, retry_at, request_key, .. } => {
+            Self::TooManyCalls {
+                retry_at,
+                request_key,
+                ..
+            } => CallFacts::of("too many calls")
+                .answered(429, *request_key)
+                .retryable(true)
+                .retry_at(*retry_at),
+            Self::Service {
+                status,
+                code,
+                retry_at,
+                request_key,
+                ..
+            } => {
                 let transient = *status >= 500 || code.as_ref().is_some_and(is_transient);
-                CallFacts::of("service").answered(*status, *request_key).retryable(transient).retry_at(*retry_at)
+                CallFacts::of("service")
+                    .answered(*status, *request_key)
+                    .retryable(transient)
+                    .retry_at(*retry_at)
             }
-            Self::Unexpected { status, retry_at, request_key, .. } => {
+            Self::Unexpected {
+                status,
+                retry_at,
+                request_key,
+                ..
+            } => {
                 let failed = *status >= 500;
-                CallFacts::of("unexpected").answered(*status, *request_key).retryable(failed).retry_at(*retry_at)
+                CallFacts::of("unexpected")
+                    .answered(*status, *request_key)
+                    .retryable(failed)
+                    .retry_at(*retry_at)
             }
-            Self::Reply { status, request_key, .. } => CallFacts::of("reply").answered(*status, *request_key),
-            Self::Payload(payload) => CallFacts::of("payload").answered(payload.status, payload.request_key),
+            Self::Reply {
+                status,
+                request_key,
+                ..
+            } => CallFacts::of("reply").answered(*status, *request_key),
+            Self::Payload(payload) => {
+                CallFacts::of("payload").answered(payload.status, payload.request_key)
+            }
             Self::Walk(_) => CallFacts::of("walk"),
             Self::NotStored { .. } => CallFacts::of("not stored"),
             Self::Closed => CallFacts::of("closed"),
@@ -162,27 +217,40 @@ impl StatementError {
     #[must_use]
     pub fn advice(&self) -> Cow<'static, str> {
         match self {
-            Self::ReservedAccount { .. } | Self::Account(_) => "name an account that is registered for this customer",
+            Self::ReservedAccount { .. } | Self::Account(_) => {
+                "name an account that is registered for this customer"
+            }
             Self::Token(error) => return error.advice(),
-            Self::HeldBack { retry_at } | Self::TooManyCalls { retry_at, .. } => return wait_until(*retry_at),
+            Self::HeldBack { retry_at } | Self::TooManyCalls { retry_at, .. } => {
+                return wait_until(*retry_at);
+            }
             Self::Counters(_) => "check the store of the rate limit",
             Self::Transport(error) => error.advice(),
-            Self::Unauthorized { .. } => "check that the customer has the scope of statements, and the API key",
+            Self::Unauthorized { .. } => {
+                "check that the customer has the scope of statements, and the API key"
+            }
             Self::Service { .. } if self.is_account_not_found() => {
                 "check the account: it must be registered for this customer"
             }
-            Self::Service { retry_at: Some(retry_at), .. } => return wait_until(*retry_at),
+            Self::Service {
+                retry_at: Some(retry_at),
+                ..
+            } => return wait_until(*retry_at),
             Self::Service { .. } if self.is_retryable() => SERVICE_FAILED,
-            Self::Service { code, request_key, .. } if code.as_ref() == Some(&ErrorCode::VALIDATION) => {
-                show_the_service(*request_key)
-            }
+            Self::Service {
+                code, request_key, ..
+            } if code.as_ref() == Some(&ErrorCode::VALIDATION) => show_the_service(*request_key),
             Self::Service { status: 403, .. } => {
                 "ask the service to let the customer ask for statements: its scopes and accounts"
             }
-            Self::Service { status: 404 | 405, .. } => "check the address of the service: it has no statements there",
+            Self::Service {
+                status: 404 | 405, ..
+            } => "check the address of the service: it has no statements there",
             Self::Service { .. } => "ask the service what the code means",
             Self::Unexpected { status, .. } if *status >= 500 => SERVICE_FAILED,
-            Self::Unexpected { .. } => "check the address of the service, and what stands between here and there",
+            Self::Unexpected { .. } => {
+                "check the address of the service, and what stands between here and there"
+            }
             Self::Reply { request_key, .. } => show_the_service(*request_key),
             Self::Payload(_) | Self::Walk(_) => show_the_service(self.request_key()),
             Self::NotStored { .. } => "call `stored` for each page",
@@ -220,9 +288,9 @@ impl StatementError {
     #[must_use]
     pub fn code(&self) -> Option<&ErrorCode> {
         match self {
-            Self::Service { code, .. } | Self::Unauthorized { code, .. } | Self::TooManyCalls { code, .. } => {
-                code.as_ref()
-            }
+            Self::Service { code, .. }
+            | Self::Unauthorized { code, .. }
+            | Self::TooManyCalls { code, .. } => code.as_ref(),
             _ => None,
         }
     }
@@ -256,7 +324,11 @@ impl UnreadablePayload {
 
 impl fmt::Display for UnreadablePayload {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "expected a camt.052 document, found {} unreadable bytes", self.xml.len())
+        write!(
+            out,
+            "expected a camt.052 document, found {} unreadable bytes",
+            self.xml.len()
+        )
     }
 }
 
@@ -269,7 +341,8 @@ impl Error for UnreadablePayload {
     }
 }
 
-/// Whether the code is of a failure that may pass, whatever HTTP status it came under (Default: "Statement exchange").
+/// Whether the code is of a failure that may pass, whatever HTTP status it came under (Default:
+/// "Statement exchange").
 fn is_transient(code: &ErrorCode) -> bool {
     [ErrorCode::RETRIEVAL_FAILED, ErrorCode::INTERNAL].contains(code)
         || code.gateway_status().is_some_and(|status| status >= 500)

@@ -9,7 +9,8 @@ use bankrail_values::HyphenatedUuid;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct StatementPage {
-    /// The answer: the raw XML as [`ReceivedStatement::payload`], the request key, and the findings about the answer.
+    /// The answer: the raw XML as [`ReceivedStatement::payload`], the request key, and the findings
+    /// about the answer.
     pub received: ReceivedStatement,
     /// The document.
     pub document: Document,
@@ -27,13 +28,18 @@ impl StatementPage {
 
     /// The report, if there is exactly one.
     pub(crate) fn report(&self) -> Option<&Report> {
-        let [report] = self.document.reports.as_slice() else { return None };
+        let [report] = self.document.reports.as_slice() else {
+            return None;
+        };
         Some(report)
     }
 
     /// The entries of the document's reports, in their order.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.document.reports.iter().flat_map(|report| &report.entries)
+        self.document
+            .reports
+            .iter()
+            .flat_map(|report| &report.entries)
     }
 
     pub(crate) fn entry_identities(&self) -> Vec<EntryIdentity> {
@@ -47,21 +53,38 @@ impl StatementPage {
         options: &ReadOptions,
     ) -> Result<Self, StatementError> {
         let request_key = received.request_key;
-        let refused = |source| StatementError::Reply { status, request_key: Some(request_key), source };
+        let refused = |source| StatementError::Reply {
+            status,
+            request_key: Some(request_key),
+            source,
+        };
         received.check_against(request).map_err(refused)?;
         let (document, document_findings) = match received.document_with(options) {
-            Ok(Parsed { document, findings, .. }) => (document, findings),
+            Ok(Parsed {
+                document, findings, ..
+            }) => (document, findings),
             Err(source) => {
                 let xml = received.payload;
-                let payload = UnreadablePayload { xml, status, request_key, source };
+                let payload = UnreadablePayload {
+                    xml,
+                    status,
+                    request_key,
+                    source,
+                };
                 return Err(StatementError::Payload(Box::new(payload)));
             }
         };
-        received.check_document(&document, request).map_err(refused)?;
+        received
+            .check_document(&document, request)
+            .map_err(refused)?;
         if options.denies_findings() {
             received.deny_findings().map_err(refused)?;
         }
-        Ok(Self { received, document, document_findings })
+        Ok(Self {
+            received,
+            document,
+            document_findings,
+        })
     }
 }
 

@@ -7,8 +7,8 @@ use std::ops::Deref;
 
 /// A walk through the pages of one statement: see [`StatementClient::pages`].
 ///
-/// A page that is dropped without [`FetchedPage::stored`] is fetched again by the next [`Pages::next`]. After it was
-/// fetched three times, that is an error.
+/// A page that is dropped without [`FetchedPage::stored`] is fetched again by the next
+/// [`Pages::next`]. After it was fetched three times, that is an error.
 #[derive(Debug)]
 pub struct Pages {
     client: StatementClient,
@@ -20,7 +20,8 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// The most pages of a walk unless [`Pages::max_pages`] sets another number: the calls that are allowed in an hour.
+    /// The most pages of a walk unless [`Pages::max_pages`] sets another number: the calls that are
+    /// allowed in an hour.
     pub const DEFAULT_MAX_PAGES: usize = match CallType::Statement.default_windows() {
         [hour, ..] => hour.limit() as usize,
         [] => usize::MAX,
@@ -30,13 +31,23 @@ impl Pages {
         Self::with(client, request, PageWalk::new())
     }
 
-    pub(super) fn resume(client: StatementClient, request: StatementRequest, checkpoint: Checkpoint) -> Self {
+    pub(super) fn resume(
+        client: StatementClient,
+        request: StatementRequest,
+        checkpoint: Checkpoint,
+    ) -> Self {
         Self::with(client, request, PageWalk::resume(checkpoint))
     }
 
     fn with(client: StatementClient, request: StatementRequest, walk: PageWalk) -> Self {
         let walk = walk.max_pages(Self::DEFAULT_MAX_PAGES);
-        Self { client, request, walk, over: false, handed_out: 0 }
+        Self {
+            client,
+            request,
+            walk,
+            over: false,
+            handed_out: 0,
+        }
     }
 
     /// Sets the most pages of this walk.
@@ -46,25 +57,36 @@ impl Pages {
         self
     }
 
-    /// Fetches the next page; `None` after the last. Dropping the future is safe: the walk is unchanged.
+    /// Fetches the next page; `None` after the last. Dropping the future is safe: the walk is
+    /// unchanged.
     ///
     /// # Errors
-    /// [`StatementError`]. The walk is unchanged, so a retryable error can be followed by another call.
+    /// [`StatementError`]. The walk is unchanged, so a retryable error can be followed by another
+    /// call.
     pub async fn next(&mut self) -> Result<Option<FetchedPage<'_>>, StatementError> {
         const MOST: u32 = 3;
         if self.over {
             return Ok(None);
         }
         if self.handed_out >= MOST {
-            return Err(StatementError::NotStored { times: self.handed_out });
+            return Err(StatementError::NotStored {
+                times: self.handed_out,
+            });
         }
         if let Some(cursor) = self.walk.cursor() {
             self.request.cursor = Some(cursor.clone());
         }
         let page = self.client.page(&self.request).await?;
         self.handed_out += 1;
-        let pending = self.walk.receive(&page.received.page, &page.entry_identities());
-        Ok(Some(FetchedPage { page, pending, over: &mut self.over, handed_out: &mut self.handed_out }))
+        let pending = self
+            .walk
+            .receive(&page.received.page, &page.entry_identities());
+        Ok(Some(FetchedPage {
+            page,
+            pending,
+            over: &mut self.over,
+            handed_out: &mut self.handed_out,
+        }))
     }
 
     /// Fetches the remaining pages into memory.
@@ -91,15 +113,16 @@ pub struct FetchedPage<'a> {
 }
 
 impl FetchedPage<'_> {
-    /// The checkpoint to store in one transaction with the page, from which the walk continues after a crash
-    /// ([`StatementClient::resume`]); `None` if there is no next page.
+    /// The checkpoint to store in one transaction with the page, from which the walk continues
+    /// after a crash ([`StatementClient::resume`]); `None` if there is no next page.
     #[must_use]
     pub fn checkpoint(&self) -> Option<Checkpoint> {
         self.pending.checkpoint()
     }
 
-    /// The page's entries in their order, counted over the whole walk. Pass them to [`bankrail_statement::find_new`],
-    /// then to [`bankrail_statement::TransactionalSeenEntries::record_with`] or, after the import, to
+    /// The page's entries in their order, counted over the whole walk. Pass them to
+    /// [`bankrail_statement::find_new`], then to
+    /// [`bankrail_statement::TransactionalSeenEntries::record_with`] or, after the import, to
     /// [`bankrail_statement::SeenEntries::record`], with the checkpoint as the position.
     #[must_use]
     pub fn seen_entries(&self) -> &[SeenEntry] {
@@ -109,7 +132,8 @@ impl FetchedPage<'_> {
     /// Confirms that the page is stored, and advances the walk.
     ///
     /// # Errors
-    /// [`StatementError::Walk`] if the statement cannot be read to its end. This page and those before it are valid.
+    /// [`StatementError::Walk`] if the statement cannot be read to its end. This page and those
+    /// before it are valid.
     pub fn stored(self) -> Result<StatementPage, StatementError> {
         *self.handed_out = 0;
         match self.pending.stored() {

@@ -1,7 +1,9 @@
 //! Errors of a token call.
 
 use crate::ExchangeError;
-use crate::transport::{AnswerForm, CallFacts, SERVICE_FAILED, after_comma, call_error, show_the_service, wait_until};
+use crate::transport::{
+    AnswerForm, CallFacts, SERVICE_FAILED, after_comma, call_error, show_the_service, wait_until,
+};
 use bankrail_client_assertion::token::{TokenErrorCode, TokenResponseError};
 use bankrail_values::{HyphenatedUuid, Timestamp};
 use std::borrow::Cow;
@@ -24,7 +26,8 @@ pub enum TokenError {
         /// What went wrong.
         source: Arc<dyn Error + Send + Sync>,
     },
-    /// Not sent: the limit of token calls, or an earlier `Retry-After`, does not allow a call before this.
+    /// Not sent: the limit of token calls, or an earlier `Retry-After`, does not allow a call
+    /// before this.
     #[error("held back by the rate limit of token calls until {retry_at}")]
     #[non_exhaustive]
     HeldBack {
@@ -37,8 +40,8 @@ pub enum TokenError {
     /// No complete answer.
     #[error("no answer from the token endpoint")]
     Transport(#[source] ExchangeError),
-    /// The service refused: 401 for the assertion, 400 for the request (Specification: "Obtain access token"). A body
-    /// with an error code is a refusal under 200 too.
+    /// The service refused: 401 for the assertion, 400 for the request (Specification: "Obtain
+    /// access token"). A body with an error code is a refusal under 200 too.
     #[error("the token endpoint refused with status {status}{}", after_comma(code))]
     #[non_exhaustive]
     Refused {
@@ -48,8 +51,8 @@ pub enum TokenError {
         code: Option<TokenErrorCode>,
         /// The error text of the body, cut and escaped.
         description: Option<String>,
-        /// By how many seconds this side's clock is ahead of the answer's `Date`, if it had one; negative if it is
-        /// behind.
+        /// By how many seconds this side's clock is ahead of the answer's `Date`, if it had one;
+        /// negative if it is behind.
         clock_ahead: Option<i64>,
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
@@ -61,16 +64,18 @@ pub enum TokenError {
     )]
     #[non_exhaustive]
     TooManyCalls {
-        /// Until when calls of this client are held back: the time of the service's `Retry-After`, cut to
-        /// [`ClientOptions::longest_hold`](crate::ClientOptions::longest_hold). Default: without one, as long as
-        /// the slowest limit takes for one call, which is 6 minutes under the specification's.
+        /// Until when calls of this client are held back: the time of the service's `Retry-After`,
+        /// cut to [`ClientOptions::longest_hold`](crate::ClientOptions::longest_hold). Default:
+        /// without one, as long as the slowest limit takes for one call, which is 6 minutes under
+        /// the specification's.
         retry_at: Timestamp,
         /// The error code of the body, if it had one.
         code: Option<TokenErrorCode>,
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
     },
-    /// The service or a gateway in front of it failed: 5xx, or the gateway's own code under any status.
+    /// The service or a gateway in front of it failed: 5xx, or the gateway's own code under any
+    /// status.
     #[error("the token endpoint failed with status {status}{}", after_comma(code))]
     #[non_exhaustive]
     Unavailable {
@@ -84,8 +89,8 @@ pub enum TokenError {
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
     },
-    /// An answer that does not come from the token endpoint, such as a redirect, an HTML page, or 404 without an error
-    /// of the service.
+    /// An answer that does not come from the token endpoint, such as a redirect, an HTML page, or
+    /// 404 without an error of the service.
     #[error("expected a token, found an answer of status {status} ({form})")]
     #[non_exhaustive]
     Unexpected {
@@ -108,7 +113,8 @@ pub enum TokenError {
     /// The client was closed ([`Client::close`](crate::Client::close)). No call was sent.
     #[error("the client was closed")]
     Closed,
-    /// The task that fetched the token ended without a result: the runtime is shutting down, or it panicked.
+    /// The task that fetched the token ended without a result: the runtime is shutting down, or it
+    /// panicked.
     #[error("the token call was abandoned")]
     Abandoned,
 }
@@ -120,18 +126,41 @@ impl TokenError {
         match self {
             Self::Assertion(_) => CallFacts::of("assertion"),
             Self::Signer { retryable, .. } => CallFacts::of("signer").retryable(*retryable),
-            Self::HeldBack { retry_at } => CallFacts::of("held back").retryable(true).retry_at(*retry_at),
+            Self::HeldBack { retry_at } => CallFacts::of("held back")
+                .retryable(true)
+                .retry_at(*retry_at),
             Self::Counters(_) => CallFacts::of("counters").retryable(true),
             Self::Transport(error) => CallFacts::exchange(error),
-            Self::Refused { status, request_key, .. } => CallFacts::of("refused").answered(*status, *request_key),
-            Self::TooManyCalls { retry_at, request_key, .. } => {
-                CallFacts::of("too many calls").answered(429, *request_key).retryable(true).retry_at(*retry_at)
+            Self::Refused {
+                status,
+                request_key,
+                ..
+            } => CallFacts::of("refused").answered(*status, *request_key),
+            Self::TooManyCalls {
+                retry_at,
+                request_key,
+                ..
+            } => CallFacts::of("too many calls")
+                .answered(429, *request_key)
+                .retryable(true)
+                .retry_at(*retry_at),
+            Self::Unavailable {
+                status,
+                retry_at,
+                request_key,
+                ..
+            } => CallFacts::of("unavailable")
+                .answered(*status, *request_key)
+                .retryable(true)
+                .retry_at(*retry_at),
+            Self::Unexpected {
+                status,
+                request_key,
+                ..
+            } => CallFacts::of("unexpected").answered(*status, *request_key),
+            Self::Response { request_key, .. } => {
+                CallFacts::of("response").answered(200, *request_key)
             }
-            Self::Unavailable { status, retry_at, request_key, .. } => {
-                CallFacts::of("unavailable").answered(*status, *request_key).retryable(true).retry_at(*retry_at)
-            }
-            Self::Unexpected { status, request_key, .. } => CallFacts::of("unexpected").answered(*status, *request_key),
-            Self::Response { request_key, .. } => CallFacts::of("response").answered(200, *request_key),
             Self::Closed => CallFacts::of("closed"),
             Self::Abandoned => CallFacts::of("abandoned").retryable(true),
         }
@@ -154,22 +183,40 @@ impl TokenError {
 
     /// Whether another audience may be accepted.
     pub(crate) fn is_audience_suspect(&self) -> bool {
-        let Self::Refused { status, code, description, clock_ahead, .. } = self else { return false };
+        let Self::Refused {
+            status,
+            code,
+            description,
+            clock_ahead,
+            ..
+        } = self
+        else {
+            return false;
+        };
         let description = description.as_deref().unwrap_or_default();
         let suspect = Suspect::of(*status, code.as_ref(), description, *clock_ahead);
         matches!(suspect, Suspect::Audience | Suspect::Assertion)
     }
 
-    /// What to check, for whoever runs this side: in words of this crate. A text of the service chooses among them.
+    /// What to check, for whoever runs this side: in words of this crate. A text of the service
+    /// chooses among them.
     #[must_use]
     pub fn advice(&self) -> Cow<'static, str> {
         match self {
             Self::Assertion(_) => "check the signing key",
             Self::Signer { .. } => "check the key service that holds the signing key",
-            Self::HeldBack { retry_at } | Self::TooManyCalls { retry_at, .. } => return wait_until(*retry_at),
+            Self::HeldBack { retry_at } | Self::TooManyCalls { retry_at, .. } => {
+                return wait_until(*retry_at);
+            }
             Self::Counters(_) => "check the store of the rate limit",
             Self::Transport(error) => error.advice(),
-            Self::Refused { status, code, description, clock_ahead, .. } => {
+            Self::Refused {
+                status,
+                code,
+                description,
+                clock_ahead,
+                ..
+            } => {
                 let description = description.as_deref().unwrap_or_default();
                 return Suspect::of(*status, code.as_ref(), description, *clock_ahead).advice();
             }
@@ -185,8 +232,8 @@ impl TokenError {
     }
 }
 
-/// What a refusal makes suspect. The code names the kind of fault; some services also describe it. One that keeps to
-/// the rules does not say why it refuses an assertion.
+/// What a refusal makes suspect. The code names the kind of fault; some services also describe it.
+/// One that keeps to the rules does not say why it refuses an assertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Suspect {
     Scope,
@@ -202,7 +249,12 @@ pub(crate) enum Suspect {
 }
 
 impl Suspect {
-    fn of(status: u16, code: Option<&TokenErrorCode>, description: &str, clock_ahead: Option<i64>) -> Self {
+    fn of(
+        status: u16,
+        code: Option<&TokenErrorCode>,
+        description: &str,
+        clock_ahead: Option<i64>,
+    ) -> Self {
         /// Words of a description, in small letters, and what they accuse.
         const WORDS: [(&[&str], Suspect); 3] = [
             (&["api key", "apikey", "api-key"], Suspect::ApiKey),
@@ -216,7 +268,9 @@ impl Suspect {
             return Self::Clock(ahead);
         }
         let description = description.to_ascii_lowercase();
-        let found = WORDS.iter().find(|(words, _)| words.iter().any(|word| description.contains(word)));
+        let found = WORDS
+            .iter()
+            .find(|(words, _)| words.iter().any(|word| description.contains(word)));
         match (found, status) {
             (Some((_, suspect)), _) => *suspect,
             (None, 401) if code.is_none() => Self::ApiKey,
@@ -250,7 +304,8 @@ const SUSPECT_CLOCK: u64 = 60;
 pub(crate) fn about_clock(ahead: i64) -> Option<String> {
     let side = if ahead > 0 { "ahead of" } else { "behind" };
     let by = ahead.unsigned_abs();
-    (by >= SUSPECT_CLOCK).then(|| format!("set the clock of this machine: it is {by} s {side} the service's"))
+    (by >= SUSPECT_CLOCK)
+        .then(|| format!("set the clock of this machine: it is {by} s {side} the service's"))
 }
 
 #[cfg(test)]
@@ -261,15 +316,63 @@ mod tests {
     fn a_refusal_names_what_fits() {
         let client = Some(TokenErrorCode::InvalidClient);
         for (status, code, description, clock_ahead, expected) in [
-            (401, client.as_ref(), "", Some(59), "customer code, audience, signing key"),
-            (401, client.as_ref(), "", Some(60), "it is 60 s ahead of the service's"),
-            (401, client.as_ref(), "bad API key", Some(-61), "it is 61 s behind the service's"),
-            (401, client.as_ref(), "Invalid API Key", None, "check the API key"),
-            (401, client.as_ref(), "claim \"aud\" is wrong", None, "check the audience"),
-            (401, client.as_ref(), "no key with this kid", None, "public half"),
+            (
+                401,
+                client.as_ref(),
+                "",
+                Some(59),
+                "customer code, audience, signing key",
+            ),
+            (
+                401,
+                client.as_ref(),
+                "",
+                Some(60),
+                "it is 60 s ahead of the service's",
+            ),
+            (
+                401,
+                client.as_ref(),
+                "bad API key",
+                Some(-61),
+                "it is 61 s behind the service's",
+            ),
+            (
+                401,
+                client.as_ref(),
+                "Invalid API Key",
+                None,
+                "check the API key",
+            ),
+            (
+                401,
+                client.as_ref(),
+                "claim \"aud\" is wrong",
+                None,
+                "check the audience",
+            ),
+            (
+                401,
+                client.as_ref(),
+                "no key with this kid",
+                None,
+                "public half",
+            ),
             (401, None, "", None, "check the API key"),
-            (400, Some(&TokenErrorCode::InvalidScope), "", Some(3600), "a scope that the customer has"),
-            (400, Some(&TokenErrorCode::InvalidRequest), "", None, "compare the request"),
+            (
+                400,
+                Some(&TokenErrorCode::InvalidScope),
+                "",
+                Some(3600),
+                "a scope that the customer has",
+            ),
+            (
+                400,
+                Some(&TokenErrorCode::InvalidRequest),
+                "",
+                None,
+                "compare the request",
+            ),
             (404, None, "", None, "the address of the token endpoint"),
         ] {
             let advice = Suspect::of(status, code, description, clock_ahead).advice();

@@ -6,7 +6,8 @@ use crate::exchange_error::cause;
 use crate::pace::Admitted;
 use crate::transport::{AnswerForm, Caller, Remarks, Reply};
 use bankrail_client_assertion::token::{
-    AccessToken, FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse, TokenResponseError,
+    AccessToken, FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse,
+    TokenResponseError,
 };
 use bankrail_client_assertion::{AssertionBuildError, AssertionBuilder, Audience};
 use bankrail_jose::remote::RemoteError;
@@ -65,7 +66,10 @@ impl Exchange {
     async fn find(&self, before: &Before) -> Option<Token> {
         let token = self.kept.as_ref()?.find(self.now()).await?;
         if before.refused.as_ref() == Some(&token.access_token)
-            || before.current.as_ref().is_some_and(|current| token.expires_at <= current.expires_at)
+            || before
+                .current
+                .as_ref()
+                .is_some_and(|current| token.expires_at <= current.expires_at)
         {
             return None;
         }
@@ -79,17 +83,31 @@ impl Exchange {
 
     /// A token for an assertion with another audience, which is not kept.
     pub(crate) async fn try_audience(&self, audience: Audience) -> Result<Token, TokenError> {
-        self.call(self.caller.admit(&self.caller.pacer).await?, &self.assertion.clone().with_audience(audience)).await
+        self.call(
+            self.caller.admit(&self.caller.pacer).await?,
+            &self.assertion.clone().with_audience(audience),
+        )
+        .await
     }
 
-    async fn call(&self, admitted: Admitted, assertion: &AssertionBuilder) -> Result<Token, TokenError> {
+    async fn call(
+        &self,
+        admitted: Admitted,
+        assertion: &AssertionBuilder,
+    ) -> Result<Token, TokenError> {
         let asked_at = self.now();
-        // Signed after waiting for the limit, so that its lifetime starts now. No two calls share an assertion.
+        // Signed after waiting for the limit, so that its lifetime starts now. No two calls share
+        // an assertion.
         let assertion = self.sign(assertion, asked_at).await?;
         let form = TokenRequest::new(assertion, self.scopes.clone()).to_form();
-        let reply = self.caller.post(admitted, FORM_CONTENT_TYPE, None, form.into_bytes()).await;
+        let reply = self
+            .caller
+            .post(admitted, FORM_CONTENT_TYPE, None, form.into_bytes())
+            .await;
         let clock_ahead = reply.as_ref().ok().and_then(|reply| reply.clock_ahead);
-        let outcome = reply.map_err(TokenError::Transport).and_then(|reply| self.read(&reply, asked_at));
+        let outcome = reply
+            .map_err(TokenError::Transport)
+            .and_then(|reply| self.read(&reply, asked_at));
         match &outcome {
             Ok(token) => {
                 self.caller.succeeded();
@@ -107,8 +125,17 @@ impl Exchange {
                 }
             }
             Err(error) => {
-                let phase = if let TokenError::Transport(error) = error { Some(error.phase()) } else { None };
-                let remarks = Remarks { phase, cause: error.cause(), code: None, advice: &error.advice() };
+                let phase = if let TokenError::Transport(error) = error {
+                    Some(error.phase())
+                } else {
+                    None
+                };
+                let remarks = Remarks {
+                    phase,
+                    cause: error.cause(),
+                    code: None,
+                    advice: &error.advice(),
+                };
                 self.caller.failed("no token", &error.facts(), &remarks);
             }
         }
@@ -117,19 +144,30 @@ impl Exchange {
 
     /// The scopes that were asked for and that the token does not have.
     pub(crate) fn missing_scopes(&self, token: &Token) -> Vec<&str> {
-        self.scopes.iter().map(|scope| scope.as_str()).filter(|scope| !token.scopes.contains(scope)).collect()
+        self.scopes
+            .iter()
+            .map(|scope| scope.as_str())
+            .filter(|scope| !token.scopes.contains(scope))
+            .collect()
     }
 
-    async fn sign(&self, assertion: &AssertionBuilder, now: Timestamp) -> Result<SecretString, TokenError> {
+    async fn sign(
+        &self,
+        assertion: &AssertionBuilder,
+        now: Timestamp,
+    ) -> Result<SecretString, TokenError> {
         let signed: Result<String, AssertionBuildError> = match &*self.key.get() {
-            // The private-key operation takes most of a millisecond, so it runs on a thread for blocking work.
+            // The private-key operation takes most of a millisecond, so it runs on a thread for
+            // blocking work.
             AssertionKey::Here(key) => {
                 let (assertion, key) = (assertion.clone(), key.clone());
                 let signed = tokio::task::spawn_blocking(move || assertion.sign(&key, now)).await;
                 signed.map_err(|_| TokenError::Abandoned)?
             }
             AssertionKey::Elsewhere(signer) => {
-                let signed = tokio::time::timeout(self.caller.timeout, assertion.sign_remote(signer, now)).await;
+                let signed =
+                    tokio::time::timeout(self.caller.timeout, assertion.sign_remote(signer, now))
+                        .await;
                 signed.unwrap_or_else(|_| {
                     let late = RemoteError::retryable("no answer within the time-out");
                     Err(AssertionBuildError::Sign(SignError::Remote(late)))
@@ -137,15 +175,22 @@ impl Exchange {
             }
         };
         signed.map(SecretString::from).map_err(|error| match error {
-            AssertionBuildError::Sign(SignError::Remote(error)) => {
-                TokenError::Signer { retryable: error.is_retryable(), source: cause(error) }
-            }
+            AssertionBuildError::Sign(SignError::Remote(error)) => TokenError::Signer {
+                retryable: error.is_retryable(),
+                source: cause(error),
+            },
             error => TokenError::Assertion(cause(error)),
         })
     }
 
     fn read(&self, reply: &Reply, asked_at: Timestamp) -> Result<Token, TokenError> {
-        let Reply { status, request_key, form, clock_ahead, .. } = *reply;
+        let Reply {
+            status,
+            request_key,
+            form,
+            clock_ahead,
+            ..
+        } = *reply;
         let unreadable = match status {
             StatusCode::OK => match TokenResponse::from_json(&reply.body) {
                 Ok(response) => {
@@ -168,28 +213,59 @@ impl Exchange {
         let is_refusal = matches!(status, StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED)
             || (status == StatusCode::FORBIDDEN && form == AnswerForm::Json);
         let is_error = error.is_some() || is_refusal;
-        let description = error.as_ref().and_then(|error| error.error_description.as_deref()).map(excerpt);
+        let description = error
+            .as_ref()
+            .and_then(|error| error.error_description.as_deref())
+            .map(excerpt);
         let code = error.map(|error| error.error);
         if status == StatusCode::TOO_MANY_REQUESTS {
             let retry_at = self.caller.hold_refused(&self.caller.pacer, reply);
-            return Err(TokenError::TooManyCalls { retry_at, code, request_key });
+            return Err(TokenError::TooManyCalls {
+                retry_at,
+                code,
+                request_key,
+            });
         }
         let status = status.as_u16();
-        let gateway = code.as_ref().and_then(|code| ErrorCode::gateway_status_of(code.as_str()));
+        let gateway = code
+            .as_ref()
+            .and_then(|code| ErrorCode::gateway_status_of(code.as_str()));
         if reply.status.is_server_error() || gateway == Some(500) {
             let retry_at = self.caller.hold(&self.caller.pacer, reply);
-            return Err(TokenError::Unavailable { status, code, retry_at, request_key });
+            return Err(TokenError::Unavailable {
+                status,
+                code,
+                retry_at,
+                request_key,
+            });
         }
         if is_error {
-            return Err(TokenError::Refused { status, code, description, clock_ahead, request_key });
+            return Err(TokenError::Refused {
+                status,
+                code,
+                description,
+                clock_ahead,
+                request_key,
+            });
         }
         Err(match unreadable {
             // A page of some proxy.
             Some(TokenResponseError::Json(_)) if form != AnswerForm::Json => {
-                TokenError::Unexpected { status, form, request_key }
+                TokenError::Unexpected {
+                    status,
+                    form,
+                    request_key,
+                }
             }
-            Some(source) => TokenError::Response { request_key, source },
-            None => TokenError::Unexpected { status, form, request_key },
+            Some(source) => TokenError::Response {
+                request_key,
+                source,
+            },
+            None => TokenError::Unexpected {
+                status,
+                form,
+                request_key,
+            },
         })
     }
 }

@@ -3,7 +3,9 @@
 use super::Token;
 use crate::sealing::{self, SealingSecret, VERSION};
 use bankrail_client_assertion::CustomerCode;
-use bankrail_client_assertion::token::{AccessToken, CachedToken, ScopeSet, TokenCache, TokenCacheKey};
+use bankrail_client_assertion::token::{
+    AccessToken, CachedToken, ScopeSet, TokenCache, TokenCacheKey,
+};
 use bankrail_values::{StoreError, Timestamp};
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -26,12 +28,23 @@ impl KeptTokens {
         requested: &ScopeSet,
     ) -> Self {
         let key = TokenCacheKey::of(token_url, customer, requested);
-        Self { cache, secret, key, requested: requested.clone() }
+        Self {
+            cache,
+            secret,
+            key,
+            requested: requested.clone(),
+        }
     }
 
-    /// The token in the cache that is valid at `now`. A token that cannot be opened counts as absent.
+    /// The token in the cache that is valid at `now`. A token that cannot be opened counts as
+    /// absent.
     pub(crate) async fn find(&self, now: Timestamp) -> Option<Token> {
-        let found = self.cache.get(&self.key, now).await.inspect_err(log_failure).ok()??;
+        let found = self
+            .cache
+            .get(&self.key, now)
+            .await
+            .inspect_err(log_failure)
+            .ok()??;
         if !found.is_valid_at(now) {
             return None;
         }
@@ -48,7 +61,13 @@ impl KeptTokens {
             tracing::warn!("a token could not be sealed and is kept in memory only");
             return;
         };
-        if self.cache.put(&self.key, &sealed, now).await.inspect_err(log_failure).is_ok() {
+        if self
+            .cache
+            .put(&self.key, &sealed, now)
+            .await
+            .inspect_err(log_failure)
+            .is_ok()
+        {
             token.sealed = Some(sealed);
         }
     }
@@ -56,38 +75,66 @@ impl KeptTokens {
     /// Removes a token from the cache, unless another one has replaced it.
     pub(crate) async fn remove(&self, token: &Token) {
         if let Some(sealed) = &token.sealed {
-            let _ = self.cache.remove(&self.key, sealed).await.inspect_err(log_failure);
+            let _ = self
+                .cache
+                .remove(&self.key, sealed)
+                .await
+                .inspect_err(log_failure);
         }
     }
 
     /// `None` if it would be too long for a cache, or without random bytes from the system.
     fn seal(&self, token: &Token) -> Option<CachedToken> {
-        let sealed = sealing::seal(&self.secret, &self.associated(token.expires_at), self.written(token)?)?;
-        (sealed.len() <= CachedToken::MAX_SEALED_BYTES).then(|| CachedToken::new(sealed, token.expires_at))
+        let sealed = sealing::seal(
+            &self.secret,
+            &self.associated(token.expires_at),
+            self.written(token)?,
+        )?;
+        (sealed.len() <= CachedToken::MAX_SEALED_BYTES)
+            .then(|| CachedToken::new(sealed, token.expires_at))
     }
 
     fn open(&self, cached: CachedToken) -> Option<Token> {
         if cached.sealed.len() > CachedToken::MAX_SEALED_BYTES {
             return None;
         }
-        let text = sealing::open(&self.secret, &self.associated(cached.expires_at), &cached.sealed)?;
+        let text = sealing::open(
+            &self.secret,
+            &self.associated(cached.expires_at),
+            &cached.sealed,
+        )?;
         self.read(&text, cached)
     }
 
     /// What a sealed token is bound to: its version, its place and its expiry.
     fn associated(&self, expires_at: Timestamp) -> Vec<u8> {
         let expiry = expires_at.unix_millis().to_be_bytes();
-        [b"bankrail token".as_slice(), &[VERSION], self.key.as_bytes(), &expiry].concat()
+        [
+            b"bankrail token".as_slice(),
+            &[VERSION],
+            self.key.as_bytes(),
+            &expiry,
+        ]
+        .concat()
     }
 
-    /// When it was asked for, the request key with its length, the token with its length, and the scopes, unless they
-    /// are those requested.
+    /// When it was asked for, the request key with its length, the token with its length, and the
+    /// scopes, unless they are those requested.
     fn written(&self, token: &Token) -> Option<Zeroizing<Vec<u8>>> {
-        let request_key = token.request_key.map(|key| key.to_string()).unwrap_or_default();
-        let scopes = if token.scopes == self.requested { String::new() } else { token.scopes.to_string() };
+        let request_key = token
+            .request_key
+            .map(|key| key.to_string())
+            .unwrap_or_default();
+        let scopes = if token.scopes == self.requested {
+            String::new()
+        } else {
+            token.scopes.to_string()
+        };
         let access_token = token.access_token.expose_secret();
         // Room for all, and for the tag, so that no copy of the token is left behind.
-        let mut text = Zeroizing::new(Vec::with_capacity(64 + request_key.len() + access_token.len() + scopes.len()));
+        let mut text = Zeroizing::new(Vec::with_capacity(
+            64 + request_key.len() + access_token.len() + scopes.len(),
+        ));
         text.extend_from_slice(&token.asked_at.unix_millis().to_be_bytes());
         for part in [request_key.as_str(), access_token] {
             text.push(u8::try_from(part.len()).ok()?);
@@ -109,7 +156,11 @@ impl KeptTokens {
             },
             asked_at: Timestamp::from_unix_millis(i64::from_be_bytes(*asked_at))?,
             expires_at: cached.expires_at,
-            request_key: if request_key.is_empty() { None } else { Some(request_key.parse().ok()?) },
+            request_key: if request_key.is_empty() {
+                None
+            } else {
+                Some(request_key.parse().ok()?)
+            },
             sealed: Some(cached),
         })
     }

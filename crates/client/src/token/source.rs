@@ -14,10 +14,12 @@ use tokio::task::AbortHandle;
 /// Hands out access tokens.
 ///
 /// - There is one token call at a time: callers that need a token meanwhile wait for its token.
-/// - From [`Token::refresh_at`] on, the next token is fetched in the background while callers use the current one.
+/// - From [`Token::refresh_at`] on, the next token is fetched in the background while callers use
+///   the current one.
 /// - The token call runs in a task of its own: dropping one caller does not end it for the others.
 /// - [`TokenSource::refused`] drops a token that the service refused, but never a newer one.
-/// - With [`ClientOptions::token_cache`](crate::ClientOptions::token_cache), the token outlives the process.
+/// - With [`ClientOptions::token_cache`](crate::ClientOptions::token_cache), the token outlives the
+///   process.
 /// - Cheap to clone; clones share the token.
 ///
 /// ```no_run
@@ -54,17 +56,20 @@ struct Flight {
 
 impl TokenSource {
     pub(crate) fn new(exchange: Exchange) -> Self {
-        Self(Arc::new(Inner { exchange, state: Mutex::default() }))
+        Self(Arc::new(Inner {
+            exchange,
+            state: Mutex::default(),
+        }))
     }
 
     /// A token that is valid now: the current one, one from the token cache, or a new one.
     ///
-    /// Dropping the future is safe: a running token call continues, and its token is kept. Must be called on a tokio
-    /// runtime.
+    /// Dropping the future is safe: a running token call continues, and its token is kept. Must be
+    /// called on a tokio runtime.
     ///
     /// # Errors
-    /// [`TokenError`], the same for all callers that waited for the call. [`TokenError::Closed`] once the client is
-    /// closed, even while a token is valid.
+    /// [`TokenError`], the same for all callers that waited for the call. [`TokenError::Closed`]
+    /// once the client is closed, even while a token is valid.
     pub async fn token(&self) -> Result<Arc<Token>, TokenError> {
         let closing = &self.0.exchange.caller.closing;
         if closing.is_closed() {
@@ -75,7 +80,8 @@ impl TokenSource {
             let now = self.0.exchange.now();
             let current = state.current.clone().filter(|token| token.is_valid_at(now));
             if let Some(token) = current {
-                let early = now >= token.refresh_at() && state.no_early_fetch_before.is_none_or(|until| now >= until);
+                let early = now >= token.refresh_at()
+                    && state.no_early_fetch_before.is_none_or(|until| now >= until);
                 if early {
                     self.join_flight(&mut state);
                 }
@@ -84,17 +90,24 @@ impl TokenSource {
             self.join_flight(&mut state)
         };
         let landed = async {
-            let outcome = outcome.wait_for(Option::is_some).await.map_err(|_| TokenError::Abandoned)?;
+            let outcome = outcome
+                .wait_for(Option::is_some)
+                .await
+                .map_err(|_| TokenError::Abandoned)?;
             outcome.clone().unwrap_or(Err(TokenError::Abandoned))
         };
-        closing.unless_closed(landed).await.unwrap_or(Err(TokenError::Closed))
+        closing
+            .unless_closed(landed)
+            .await
+            .unwrap_or(Err(TokenError::Closed))
     }
 
-    /// Uses this token, which was obtained elsewhere, until it expires or the service refuses it. It takes the place of
-    /// the current one, is taken to have the requested scopes, and is not put into the token cache.
+    /// Uses this token, which was obtained elsewhere, until it expires or the service refuses it.
+    /// It takes the place of the current one, is taken to have the requested scopes, and is not put
+    /// into the token cache.
     ///
-    /// For a program that runs often and is given a token, because token calls are few: 10 an hour (Specification:
-    /// "Limits").
+    /// For a program that runs often and is given a token, because token calls are few: 10 an hour
+    /// (Specification: "Limits").
     pub fn adopt(&self, access_token: AccessToken, expires_at: Timestamp) {
         let exchange = &self.0.exchange;
         let token = Token {
@@ -108,15 +121,19 @@ impl TokenSource {
         self.lock().current = Some(Arc::new(token));
     }
 
-    /// Drops this token, which the service refused, here and in the token cache. If another token has replaced it
-    /// meanwhile, that one stays.
+    /// Drops this token, which the service refused, here and in the token cache. If another token
+    /// has replaced it meanwhile, that one stays.
     ///
     /// Dropping the future is safe: this client does not use the token again.
     pub async fn refused(&self, token: &Token) {
         {
             let mut state = self.lock();
             state.refused = Some(token.access_token.clone());
-            if state.current.as_ref().is_some_and(|current| current.access_token == token.access_token) {
+            if state
+                .current
+                .as_ref()
+                .is_some_and(|current| current.access_token == token.access_token)
+            {
                 state.current = None;
             }
         }
@@ -142,15 +159,24 @@ impl TokenSource {
         }
         let (sender, outcome) = watch::channel(None);
         let source = self.clone();
-        let current = state.current.clone().filter(|token| token.is_valid_at(self.0.exchange.now()));
-        let before = Before { current, refused: state.refused.clone() };
+        let current = state
+            .current
+            .clone()
+            .filter(|token| token.is_valid_at(self.0.exchange.now()));
+        let before = Before {
+            current,
+            refused: state.refused.clone(),
+        };
         let task = tokio::spawn(async move {
             let result = source.0.exchange.fetch(&before).await.map(Arc::new);
             source.landed(&result);
             // Fails if no caller waits any more. The token is kept nevertheless.
             let _ = sender.send(Some(result));
         });
-        state.flight = Some(Flight { outcome: outcome.clone(), task: task.abort_handle() });
+        state.flight = Some(Flight {
+            outcome: outcome.clone(),
+            task: task.abort_handle(),
+        });
         outcome
     }
 
@@ -166,13 +192,15 @@ impl TokenSource {
             }
             Err(error) => {
                 let pause = self.0.exchange.now().saturating_add(PAUSE);
-                state.no_early_fetch_before = Some(error.retry_at().map_or(pause, |at| at.max(pause)));
+                state.no_early_fetch_before =
+                    Some(error.retry_at().map_or(pause, |at| at.max(pause)));
             }
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Every change of the state is a single assignment, so a panic elsewhere leaves it consistent.
+        // Every change of the state is a single assignment, so a panic elsewhere leaves it
+        // consistent.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,9 +4,12 @@ use crate::ExchangeError;
 use bankrail_values::{HyphenatedUuid, Timestamp, excerpt};
 use std::borrow::Cow;
 
-/// The end of an error's text: the code, if there is one. A code that is in no list is the peer's text.
+/// The end of an error's text: the code, if there is one. A code that is in no list is the peer's
+/// text.
 pub(crate) fn after_comma(code: &Option<impl ToString>) -> String {
-    code.as_ref().map(|code| format!(", {}", excerpt(&code.to_string()))).unwrap_or_default()
+    code.as_ref()
+        .map(|code| format!(", {}", excerpt(&code.to_string())))
+        .unwrap_or_default()
 }
 
 /// What to check when the fault is the service's.
@@ -37,13 +40,23 @@ pub(crate) struct CallFacts {
 impl CallFacts {
     /// A failure of this kind, which another call does not change, without an answer.
     pub(crate) fn of(kind: &'static str) -> Self {
-        Self { kind, ..Self::default() }
+        Self {
+            kind,
+            ..Self::default()
+        }
     }
 
     /// A failure without a complete answer.
     pub(crate) fn exchange(error: &ExchangeError) -> Self {
-        let status = if let ExchangeError::TooLarge { status, .. } = error { Some(*status) } else { None };
-        Self { status, ..Self::of("transport").retryable(error.is_retryable()) }
+        let status = if let ExchangeError::TooLarge { status, .. } = error {
+            Some(*status)
+        } else {
+            None
+        };
+        Self {
+            status,
+            ..Self::of("transport").retryable(error.is_retryable())
+        }
     }
 
     pub(crate) fn retryable(self, retryable: bool) -> Self {
@@ -51,12 +64,23 @@ impl CallFacts {
     }
 
     pub(crate) fn retry_at(self, retry_at: impl Into<Option<Timestamp>>) -> Self {
-        Self { retry_at: retry_at.into(), ..self }
+        Self {
+            retry_at: retry_at.into(),
+            ..self
+        }
     }
 
     /// There was an answer of this status, under this key.
-    pub(crate) fn answered(self, status: u16, request_key: impl Into<Option<HyphenatedUuid>>) -> Self {
-        Self { status: Some(status), request_key: request_key.into(), ..self }
+    pub(crate) fn answered(
+        self,
+        status: u16,
+        request_key: impl Into<Option<HyphenatedUuid>>,
+    ) -> Self {
+        Self {
+            status: Some(status),
+            request_key: request_key.into(),
+            ..self
+        }
     }
 }
 
@@ -64,7 +88,8 @@ impl CallFacts {
 macro_rules! call_error {
     ($error:ident) => {
         impl $error {
-            /// The kind of the error, for logs and counters. It holds no text of the service and no account.
+            /// The kind of the error, for logs and counters. It holds no text of the service and no
+            /// account.
             #[must_use]
             pub fn kind(&self) -> &'static str {
                 self.facts().kind
@@ -88,8 +113,8 @@ macro_rules! call_error {
                 self.facts().status
             }
 
-            /// When to call again, if that is known: for a call that was held back or counted as one too many, and for
-            /// a failure of the service with `Retry-After`.
+            /// When to call again, if that is known: for a call that was held back or counted as
+            /// one too many, and for a failure of the service with `Retry-After`.
             #[must_use]
             pub fn retry_at(&self) -> Option<bankrail_values::Timestamp> {
                 self.facts().retry_at
@@ -100,7 +125,9 @@ macro_rules! call_error {
             fn from(reason: crate::pace::NotAdmitted) -> Self {
                 match reason {
                     crate::pace::NotAdmitted::Closed => Self::Closed,
-                    crate::pace::NotAdmitted::HeldBack { until } => Self::HeldBack { retry_at: until },
+                    crate::pace::NotAdmitted::HeldBack { until } => {
+                        Self::HeldBack { retry_at: until }
+                    }
                     crate::pace::NotAdmitted::Counters(error) => Self::Counters(error),
                 }
             }

@@ -22,8 +22,13 @@ pub enum AnswerForm {
 impl AnswerForm {
     pub(super) fn of(headers: &HeaderMap) -> Self {
         let starts = |name, with: &str| {
-            let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-            value.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with))
+            let value = headers
+                .get(name)
+                .and_then(|value| value.to_str().ok())
+                .unwrap_or_default();
+            value
+                .get(..with.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(with))
         };
         if headers.contains_key(CONTENT_ENCODING) && !starts(CONTENT_ENCODING, "identity") {
             Self::Compressed
@@ -66,18 +71,44 @@ mod tests {
     fn a_form_is_that_of_the_headers() {
         for (content_type, encoding, expected, named) in [
             ("application/json", None, AnswerForm::Json, "JSON"),
-            ("application/problem+json; charset=utf-8", None, AnswerForm::Json, "JSON"),
-            ("application/json", Some("identity"), AnswerForm::Json, "JSON"),
-            ("application/json", Some("gzip"), AnswerForm::Compressed, "compressed"),
+            (
+                "application/problem+json; charset=utf-8",
+                None,
+                AnswerForm::Json,
+                "JSON",
+            ),
+            (
+                "application/json",
+                Some("identity"),
+                AnswerForm::Json,
+                "JSON",
+            ),
+            (
+                "application/json",
+                Some("gzip"),
+                AnswerForm::Compressed,
+                "compressed",
+            ),
             ("Text/HTML; charset=utf-8", None, AnswerForm::Html, "HTML"),
-            ("text/html", Some("br"), AnswerForm::Compressed, "compressed"),
+            (
+                "text/html",
+                Some("br"),
+                AnswerForm::Compressed,
+                "compressed",
+            ),
             ("text/plain", None, AnswerForm::Other, "not JSON"),
             ("", None, AnswerForm::Other, "not JSON"),
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(CONTENT_TYPE, content_type.parse().unwrap());
-            headers.extend(encoding.map(|encoding: &str| (CONTENT_ENCODING, encoding.parse().unwrap())));
-            assert_eq!(AnswerForm::of(&headers), expected, "{content_type} {encoding:?}");
+            headers.extend(
+                encoding.map(|encoding: &str| (CONTENT_ENCODING, encoding.parse().unwrap())),
+            );
+            assert_eq!(
+                AnswerForm::of(&headers),
+                expected,
+                "{content_type} {encoding:?}"
+            );
             assert_eq!(expected.to_string(), named);
         }
     }

@@ -22,10 +22,12 @@ pub(crate) struct Remarks<'a> {
 }
 
 impl Caller {
-    /// Logs a failed call: as a warning if it is the first of its kind, or the second, fourth, eighth and so on in a
-    /// row, and otherwise for those who look closely. The kind of the error, not its text, which can quote the service.
+    /// Logs a failed call: as a warning if it is the first of its kind, or the second, fourth,
+    /// eighth and so on in a row, and otherwise for those who look closely. The kind of the error,
+    /// not its text, which can quote the service.
     ///
-    /// A call that this side held back, or did not make because it is ending, is no failure of the service.
+    /// A call that this side held back, or did not make because it is ending, is no failure of the
+    /// service.
     pub(crate) fn failed(&self, what: &'static str, facts: &CallFacts, remarks: &Remarks<'_>) {
         if matches!(facts.kind, "held back" | "closed") {
             let until = facts.retry_at.map(tracing::field::display);
@@ -56,7 +58,11 @@ impl Caller {
                 )
             };
         }
-        if failures.is_power_of_two() { say!(warn) } else { say!(debug) }
+        if failures.is_power_of_two() {
+            say!(warn)
+        } else {
+            say!(debug)
+        }
     }
 
     /// The next failure is the first one again.
@@ -69,6 +75,9 @@ impl Caller {
 
     fn failing(&self) -> MutexGuard<'_, (&'static str, u32)> {
         // A panic elsewhere leaves it consistent.
-        self.failing.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.failing
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }

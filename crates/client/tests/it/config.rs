@@ -1,13 +1,17 @@
 use crate::provider::{KEY, Provider};
 use bankrail_client::{
-    AddressFault, Client, ClientOptions, ClientOptionsError, Credentials, StatementClient, TlsError, TlsRoots,
-    TokenSource,
+    AddressFault, Client, ClientOptions, ClientOptionsError, Credentials, StatementClient,
+    TlsError, TlsRoots, TokenSource,
 };
 use bankrail_client_assertion::CustomerCode;
 use std::time::Duration;
 
 fn credentials(api_key: &str) -> Credentials {
-    Credentials::new(CustomerCode::parse("CUSTOMER").unwrap(), KEY.clone(), api_key)
+    Credentials::new(
+        CustomerCode::parse("CUSTOMER").unwrap(),
+        KEY.clone(),
+        api_key,
+    )
 }
 
 fn loopback() -> ClientOptions {
@@ -18,7 +22,9 @@ fn loopback() -> ClientOptions {
 fn http_is_refused_unless_it_is_loopback_and_allowed() {
     for url in ["http://127.0.0.1:1", "http://api.example.com"] {
         let refused = Client::new(credentials("k"), url, ClientOptions::new());
-        let Err(ClientOptionsError::BaseUrl(error)) = refused else { panic!("{url}") };
+        let Err(ClientOptionsError::BaseUrl(error)) = refused else {
+            panic!("{url}")
+        };
         assert_eq!(error.reason, AddressFault::NotHttps);
     }
     let beyond = Client::new(credentials("k"), "http://api.example.com", loopback());
@@ -33,21 +39,49 @@ fn http_is_refused_unless_it_is_loopback_and_allowed() {
 
 #[test]
 fn unusable_credentials_and_options_are_refused() {
-    let refused = |key: &str, options| Client::new(credentials(key), "http://127.0.0.1:1", options).unwrap_err();
+    let refused = |key: &str, options| {
+        Client::new(credentials(key), "http://127.0.0.1:1", options).unwrap_err()
+    };
     for key in ["", "a\nb"] {
-        assert!(matches!(refused(key, loopback()), ClientOptionsError::ApiKey), "{key:?}");
+        assert!(
+            matches!(refused(key, loopback()), ClientOptionsError::ApiKey),
+            "{key:?}"
+        );
     }
-    assert!(matches!(refused("k", loopback().audience("two words")), ClientOptionsError::Audience(_)));
-    for name in ["", "two words", "a:b", "Authorization", "Host", "content-length", "TE"] {
+    assert!(matches!(
+        refused("k", loopback().audience("two words")),
+        ClientOptionsError::Audience(_)
+    ));
+    for name in [
+        "",
+        "two words",
+        "a:b",
+        "Authorization",
+        "Host",
+        "content-length",
+        "TE",
+    ] {
         let refused = refused("k", loopback().api_key_header(name));
-        assert!(matches!(refused, ClientOptionsError::ApiKeyHeader { .. }), "{name:?}: {refused}");
+        assert!(
+            matches!(refused, ClientOptionsError::ApiKeyHeader { .. }),
+            "{name:?}: {refused}"
+        );
     }
     for seconds in [0, 3601] {
         let options = loopback().assertion_lifetime(Duration::from_secs(seconds));
-        assert!(matches!(refused("k", options), ClientOptionsError::AssertionLifetime { .. }), "{seconds}");
+        assert!(
+            matches!(
+                refused("k", options),
+                ClientOptionsError::AssertionLifetime { .. }
+            ),
+            "{seconds}"
+        );
     }
     let none = refused("k", loopback().tls_roots(TlsRoots::OnlyPem(Vec::new())));
-    assert!(matches!(none, ClientOptionsError::Tls(TlsError::NoCertificate)));
+    assert!(matches!(
+        none,
+        ClientOptionsError::Tls(TlsError::NoCertificate)
+    ));
 }
 
 #[test]
@@ -60,7 +94,12 @@ fn shared_between_threads() {
     fn sends<T: Send>(_: T) {}
     let client = Client::new(credentials("k"), "http://127.0.0.1:1", loopback()).unwrap();
     sends(client.statements().page(&crate::provider::request()));
-    sends(client.statements().pages(crate::provider::request()).collect());
+    sends(
+        client
+            .statements()
+            .pages(crate::provider::request())
+            .collect(),
+    );
     sends(client.tokens().token());
 }
 
@@ -69,10 +108,16 @@ async fn a_server_without_tls_gets_nothing() {
     // The provider does not speak TLS. Nothing must be sent to it unencrypted.
     let provider = Provider::start().await;
     let url = provider.url().replace("http://", "https://");
-    let pem = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap().cert.pem();
+    let pem = rcgen::generate_simple_self_signed(["localhost".to_owned()])
+        .unwrap()
+        .cert
+        .pem();
     let options = ClientOptions::new().tls_roots(TlsRoots::OnlyPem(pem.into_bytes()));
     let client = Client::new(credentials("k"), &url, options).unwrap();
     let error = client.tokens().token().await.unwrap_err();
-    assert!(error.is_retryable() && error.status().is_none(), "{error:?}");
+    assert!(
+        error.is_retryable() && error.status().is_none(),
+        "{error:?}"
+    );
     assert!(provider.calls().is_empty());
 }

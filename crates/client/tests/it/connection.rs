@@ -32,7 +32,8 @@ decryption_key = "decryption.pem"
 provider_keys = "provider.pub.pem"
 "#;
 
-static OTHER: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
+static OTHER: LazyLock<SigningKey> =
+    LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
 
 /// A folder as `bankrail provider` writes it.
 struct Home(TempDir);
@@ -44,7 +45,10 @@ impl Home {
         home.file("signing.pem", OTHER.to_pkcs8_pem().as_bytes());
         home.file("signing.pub.pem", OTHER.verifying_key().to_spki_pem());
         home.file("decryption.pem", DECRYPTION.to_pkcs8_pem().as_bytes());
-        home.file("encryption.pub.pem", DECRYPTION.encryption_key().to_spki_pem());
+        home.file(
+            "encryption.pub.pem",
+            DECRYPTION.encryption_key().to_spki_pem(),
+        );
         home.file("provider.pub.pem", SIGNING.verifying_key().to_spki_pem());
         home.certificate("receiver.pem", "receiver-key.pem");
         home
@@ -76,24 +80,39 @@ fn inbox() -> Arc<dyn Inbox> {
 /// The sentence of an error, which names each of these.
 fn said(error: &ConnectionError, names: &[&str]) -> String {
     let sentence = causes(error);
-    assert!(names.iter().all(|name| sentence.contains(name)), "{sentence}");
-    assert!(!sentence.contains("secret") && !sentence.contains("12345678"), "{sentence}");
+    assert!(
+        names.iter().all(|name| sentence.contains(name)),
+        "{sentence}"
+    );
+    assert!(
+        !sentence.contains("secret") && !sentence.contains("12345678"),
+        "{sentence}"
+    );
     sentence
 }
 
 #[test]
 fn files_are_named_relative_to_the_folder_of_the_file_and_secrets_are_not_shown() {
     let home = Home::new();
-    home.file("connection.toml", WHOLE.replace("\"receiver-key.pem", "\"/elsewhere/receiver-key.pem"));
+    home.file(
+        "connection.toml",
+        WHOLE.replace("\"receiver-key.pem", "\"/elsewhere/receiver-key.pem"),
+    );
     for path in [home.0.path().to_owned(), home.path("connection.toml")] {
         let connection = Connection::open(path).unwrap();
         assert_eq!(connection.signing_key, home.path("signing.pem"));
         assert_eq!(connection.accounts[0].as_str(), "012003123456789");
         let receivers = connection.receivers.as_ref().unwrap();
         assert_eq!(receivers.provider_keys, home.path("provider.pub.pem"));
-        assert_eq!(receivers.certificate_key, Path::new("/elsewhere/receiver-key.pem"));
+        assert_eq!(
+            receivers.certificate_key,
+            Path::new("/elsewhere/receiver-key.pem")
+        );
         let shown = format!("{connection:?}");
-        assert!(!shown.contains("secret") && !shown.contains("our-key"), "{shown}");
+        assert!(
+            !shown.contains("secret") && !shown.contains("our-key"),
+            "{shown}"
+        );
     }
 }
 
@@ -105,26 +124,61 @@ fn an_error_of_the_file_names_file_line_and_member_and_no_secret() {
         ("customer = \"BILLER\"\n", "", "missing field `customer`"),
         ("\"BILLER\"", "\"b\"", "line 3: customer: expected"),
         ("accounts", "acounts", "line 6: unknown field `acounts`"),
-        ("\"012003123456789\"", "\"012-003\"", "line 6: accounts: expected"),
-        ("\"the-secret\"", "12345678", "line 4: api_key: expected an API key in quotation marks"),
-        ("\"our-key\"", "[12345678]", "line 12: api_key: expected an API key in quotation marks"),
+        (
+            "\"012003123456789\"",
+            "\"012-003\"",
+            "line 6: accounts: expected",
+        ),
+        (
+            "\"the-secret\"",
+            "12345678",
+            "line 4: api_key: expected an API key in quotation marks",
+        ),
+        (
+            "\"our-key\"",
+            "[12345678]",
+            "line 12: api_key: expected an API key in quotation marks",
+        ),
         ("\"the-secret\"", "\"the-secret", "line 4: api_key: "),
-        ("\"127.0.0.1:0\"", "\"localhost\"", "line 9: listen: invalid socket address"),
-        ("[receivers]", "[receivers]\ntrusted_proxies = [\"10.0.0.0/33\"]", "line 9: trusted_proxies: invalid IP"),
+        (
+            "\"127.0.0.1:0\"",
+            "\"localhost\"",
+            "line 9: listen: invalid socket address",
+        ),
+        (
+            "[receivers]",
+            "[receivers]\ntrusted_proxies = [\"10.0.0.0/33\"]",
+            "line 9: trusted_proxies: invalid IP",
+        ),
     ] {
         home.file("connection.toml", WHOLE.replace(from, to));
-        said(&home.open().unwrap_err(), &["connection.toml: line ", expected]);
+        said(
+            &home.open().unwrap_err(),
+            &["connection.toml: line ", expected],
+        );
     }
     home.file("connection.toml", format!("{WHOLE}#{}", "x".repeat(65_536)));
-    said(&home.open().unwrap_err(), &["connection.toml: ", "expected at most 65536 bytes"]);
+    said(
+        &home.open().unwrap_err(),
+        &["connection.toml: ", "expected at most 65536 bytes"],
+    );
     home.file("connection.toml", b"\xff");
-    said(&home.open().unwrap_err(), &["connection.toml: ", "expected UTF-8"]);
-    said(&Connection::open("/nowhere/connection.toml").unwrap_err(), &["/nowhere/connection.toml: cannot be read: "]);
+    said(
+        &home.open().unwrap_err(),
+        &["connection.toml: ", "expected UTF-8"],
+    );
+    said(
+        &Connection::open("/nowhere/connection.toml").unwrap_err(),
+        &["/nowhere/connection.toml: cannot be read: "],
+    );
 }
 
 #[test]
 fn keys_that_do_not_belong_together_are_refused_with_both_names() {
-    let (other, own) = (SIGNING.verifying_key().to_spki_pem(), OTHER.verifying_key().to_spki_pem());
+    let (other, own) = (
+        SIGNING.verifying_key().to_spki_pem(),
+        OTHER.verifying_key().to_spki_pem(),
+    );
     for (private, public) in [
         ("signing.pem", "signing.pub.pem"),
         ("decryption.pem", "decryption.pub.pem"),
@@ -133,9 +187,15 @@ fn keys_that_do_not_belong_together_are_refused_with_both_names() {
         let home = Home::new();
         home.file(public, &other);
         let error = home.open().unwrap_err();
-        assert!(matches!(error, ConnectionError::NotPublicHalf { .. }), "{error}");
+        assert!(
+            matches!(error, ConnectionError::NotPublicHalf { .. }),
+            "{error}"
+        );
         let [private, public] = [private, public].map(|name| home.path(name).display().to_string());
-        assert_eq!(said(&error, &[]), format!("{public}: expected the public half of {private}, found another key"));
+        assert_eq!(
+            said(&error, &[]),
+            format!("{public}: expected the public half of {private}, found another key")
+        );
     }
     // Files of other names are nobody's other half.
     let home = Home::new();
@@ -148,7 +208,13 @@ fn keys_that_do_not_belong_together_are_refused_with_both_names() {
     home.file("encryption.pub.pem", OTHER.verifying_key().to_spki_pem());
     let error = home.open().unwrap_err();
     assert!(matches!(error, ConnectionError::SameKey { .. }), "{error}");
-    said(&error, &["decryption.pem: expected another key than that of ", "signing.pem, found the same"]);
+    said(
+        &error,
+        &[
+            "decryption.pem: expected another key than that of ",
+            "signing.pem, found the same",
+        ],
+    );
     // Whoever needs an absent key says so, and nobody else.
     std::fs::remove_file(home.path("decryption.pem")).unwrap();
     let connection = home.open().unwrap();
@@ -160,25 +226,47 @@ async fn client_receivers_and_server_are_made_of_it() {
     let home = Home::new();
     let connection = home.open().unwrap();
     connection.client(ClientOptions::new()).unwrap();
-    let receivers = connection.receivers(inbox(), ReceiversOptions::new()).unwrap();
+    let receivers = connection
+        .receivers(inbox(), ReceiversOptions::new())
+        .unwrap();
     deliver(&receivers, MessageKind::Query, &message(MessageKind::Query)).await;
-    let server = connection.server(receivers.router(), ServerOptions::new()).await.unwrap();
+    let server = connection
+        .server(receivers.router(), ServerOptions::new())
+        .await
+        .unwrap();
     let address = server.local_addr().unwrap();
     assert!(address.ip().is_loopback() && address.port() > 0);
 
     let mut second = home.open().unwrap();
     second.receivers.as_mut().unwrap().listen = address;
-    let error = second.server(receivers.router(), ServerOptions::new()).await.unwrap_err();
-    said(&error, &["connection.toml: ", &format!("{address} cannot be listened on: ")]);
+    let error = second
+        .server(receivers.router(), ServerOptions::new())
+        .await
+        .unwrap_err();
+    said(
+        &error,
+        &[
+            "connection.toml: ",
+            &format!("{address} cannot be listened on: "),
+        ],
+    );
 }
 
 #[tokio::test]
 async fn connections_of_trusted_proxies_do_not_take_the_place_of_each_other() {
-    for (proxies, stays) in [("", false), ("trusted_proxies = [\"10.0.0.0/8\", \"127.0.0.0/8\"]", true)] {
+    for (proxies, stays) in [
+        ("", false),
+        ("trusted_proxies = [\"10.0.0.0/8\", \"127.0.0.0/8\"]", true),
+    ] {
         let home = Home::new();
         home.file("connection.toml", format!("{WHOLE}{proxies}"));
         let options = ServerOptions::new().max_connections_per_address(1);
-        let server = home.open().unwrap().server(axum::Router::<()>::new(), options).await.unwrap();
+        let server = home
+            .open()
+            .unwrap()
+            .server(axum::Router::<()>::new(), options)
+            .await
+            .unwrap();
         let address = server.local_addr().unwrap();
         tokio::spawn(server.run(std::future::pending()));
         let mut first = TcpStream::connect(address).await.unwrap();
@@ -191,48 +279,111 @@ async fn connections_of_trusted_proxies_do_not_take_the_place_of_each_other() {
 
 async fn is_answered(connection: &mut TcpStream) -> bool {
     let _ = connection.write_all(b"no TLS at all").await;
-    connection.read(&mut [0; 8]).await.is_ok_and(|bytes| bytes > 0)
+    connection
+        .read(&mut [0; 8])
+        .await
+        .is_ok_and(|bytes| bytes > 0)
 }
 
 #[tokio::test]
 async fn what_cannot_be_used_is_named() {
     let home = Home::new();
     let connection = home.open().unwrap();
-    let server = async || connection.server(axum::Router::<()>::new(), ServerOptions::new()).await.unwrap_err();
-    let receivers = || connection.receivers(inbox(), ReceiversOptions::new()).unwrap_err();
+    let server = async || {
+        connection
+            .server(axum::Router::<()>::new(), ServerOptions::new())
+            .await
+            .unwrap_err()
+    };
+    let receivers = || {
+        connection
+            .receivers(inbox(), ReceiversOptions::new())
+            .unwrap_err()
+    };
     let client = || connection.client(ClientOptions::new()).unwrap_err();
 
     home.certificate("other.pem", "receiver-key.pem");
-    let sentence = said(&server().await, &["receiver.pem and ", "receiver-key.pem: certificate and private key"]);
+    let sentence = said(
+        &server().await,
+        &[
+            "receiver.pem and ",
+            "receiver-key.pem: certificate and private key",
+        ],
+    );
     assert!(sentence.contains("KeyMismatch"), "{sentence}");
     std::fs::remove_file(home.path("receiver.pem")).unwrap();
     said(&server().await, &["receiver.pem: cannot be read: "]);
 
     home.file("provider.pub.pem", "no key");
-    said(&receivers(), &["provider.pub.pem: expected at least one usable key"]);
+    said(
+        &receivers(),
+        &["provider.pub.pem: expected at least one usable key"],
+    );
     home.file("decryption.pem", DECRYPTION.encryption_key().to_spki_pem());
-    said(&receivers(), &["decryption.pem: expected a private key, found a public one"]);
+    said(
+        &receivers(),
+        &["decryption.pem: expected a private key, found a public one"],
+    );
     let twice = DECRYPTION.clone().with_kid("ours").to_jwk();
-    home.file("decryption.pem", format!("{{\"keys\":[{},{}]}}", *twice, *twice));
+    home.file(
+        "decryption.pem",
+        format!("{{\"keys\":[{},{}]}}", *twice, *twice),
+    );
     home.file("provider.pub.pem", SIGNING.verifying_key().to_spki_pem());
     let log = Log::start();
-    connection.receivers(inbox(), ReceiversOptions::new()).unwrap();
+    connection
+        .receivers(inbox(), ReceiversOptions::new())
+        .unwrap();
     let logged = log.text();
-    assert!(logged.contains("a key was left out") && logged.contains("index=1"), "{logged}");
+    assert!(
+        logged.contains("a key was left out") && logged.contains("index=1"),
+        "{logged}"
+    );
 
-    let several = [OTHER.clone().with_kid("1"), SIGNING.clone().with_kid("2")].map(|key| key.to_jwk().to_string());
-    home.file("signing.pem", format!("{{\"keys\":[{}]}}", several.join(",")));
-    said(&client(), &["signing.pem: expected one key, found a JWK set"]);
+    let several = [OTHER.clone().with_kid("1"), SIGNING.clone().with_kid("2")]
+        .map(|key| key.to_jwk().to_string());
+    home.file(
+        "signing.pem",
+        format!("{{\"keys\":[{}]}}", several.join(",")),
+    );
+    said(
+        &client(),
+        &["signing.pem: expected one key, found a JWK set"],
+    );
     std::fs::remove_file(home.path("signing.pem")).unwrap();
     said(&client(), &["signing.pem: cannot be read: "]);
 
     let home = Home::new();
     home.file("connection.toml", WHOLE.replace("https:", "http:"));
-    let error = home.open().unwrap().client(ClientOptions::new()).unwrap_err();
+    let error = home
+        .open()
+        .unwrap()
+        .client(ClientOptions::new())
+        .unwrap_err();
     said(&error, &["connection.toml: the base address is refused: "]);
-    home.file("connection.toml", WHOLE.replace("accounts", "scopes = [\" \"]\naccounts"));
-    said(&home.open().unwrap().client(ClientOptions::new()).unwrap_err(), &["connection.toml: scopes: expected "]);
-    home.file("connection.toml", WHOLE.split("[receivers]").next().unwrap());
-    let error = home.open().unwrap().receivers(inbox(), ReceiversOptions::new()).unwrap_err();
-    said(&error, &["connection.toml: expected [receivers], found none"]);
+    home.file(
+        "connection.toml",
+        WHOLE.replace("accounts", "scopes = [\" \"]\naccounts"),
+    );
+    said(
+        &home
+            .open()
+            .unwrap()
+            .client(ClientOptions::new())
+            .unwrap_err(),
+        &["connection.toml: scopes: expected "],
+    );
+    home.file(
+        "connection.toml",
+        WHOLE.split("[receivers]").next().unwrap(),
+    );
+    let error = home
+        .open()
+        .unwrap()
+        .receivers(inbox(), ReceiversOptions::new())
+        .unwrap_err();
+    said(
+        &error,
+        &["connection.toml: expected [receivers], found none"],
+    );
 }

@@ -8,16 +8,24 @@ use bankrail_statement::{AccountId, Page, StatementRequest, StatementResponse};
 const MARK: &str = "MARK4711";
 
 fn error_body(code: &str) -> String {
-    format!(r#"{{"requestKey":"{}","error":{{"statusCode":"{code}","title":"{MARK}"}}}}"#, request_key())
+    format!(
+        r#"{{"requestKey":"{}","error":{{"statusCode":"{code}","title":"{MARK}"}}}}"#,
+        request_key()
+    )
 }
 
 #[tokio::test(flavor = "current_thread")]
 async fn no_failed_call_logs_a_secret_or_a_text_of_the_service() {
     let log = Log::start();
-    let foreign = StatementResponse::new(&AccountId::parse(MARK).unwrap(), request_key(), Page::Last);
+    let foreign =
+        StatementResponse::new(&AccountId::parse(MARK).unwrap(), request_key(), Page::Last);
     let statement = |payload: &str| {
-        StatementResponse::new(&AccountId::parse(crate::provider::ACCOUNT).unwrap(), request_key(), Page::Last)
-            .to_json(payload)
+        StatementResponse::new(
+            &AccountId::parse(crate::provider::ACCOUNT).unwrap(),
+            request_key(),
+            Page::Last,
+        )
+        .to_json(payload)
     };
     for (status, body) in [
         (404, error_body("EC20001")),
@@ -28,7 +36,10 @@ async fn no_failed_call_logs_a_secret_or_a_text_of_the_service() {
         (200, format!("<html>{MARK}")),
         (200, foreign.to_json(&document(1))),
         (200, statement(&format!("<Document>{MARK}"))),
-        (200, statement(&document(1).replace("012003123456789", MARK))),
+        (
+            200,
+            statement(&document(1).replace("012003123456789", MARK)),
+        ),
         (200, statement(&document(1).replace("BOOK", MARK))),
         (200, statement(&document(1)).replace("intraday", MARK)),
     ] {
@@ -41,13 +52,25 @@ async fn no_failed_call_logs_a_secret_or_a_text_of_the_service() {
         client.statements().page(&request()).await.unwrap_err();
     }
     for (status, body) in [
-        (400, format!(r#"{{"error":"{MARK}","error_description":"{MARK}"}}"#)),
+        (
+            400,
+            format!(r#"{{"error":"{MARK}","error_description":"{MARK}"}}"#),
+        ),
         (401, MARK.to_owned()),
         (429, MARK.to_owned()),
         (503, MARK.to_owned()),
         (302, MARK.to_owned()),
-        (200, format!(r#"{{"access_token":"{MARK}","token_type":"{MARK}","expires_in":1}}"#)),
-        (200, format!(r#"{{"access_token":"{}","token_type":"{MARK}","expires_in":1}}"#, token_text(1))),
+        (
+            200,
+            format!(r#"{{"access_token":"{MARK}","token_type":"{MARK}","expires_in":1}}"#),
+        ),
+        (
+            200,
+            format!(
+                r#"{{"access_token":"{}","token_type":"{MARK}","expires_in":1}}"#,
+                token_text(1)
+            ),
+        ),
         (
             200,
             format!(
@@ -65,7 +88,10 @@ async fn no_failed_call_logs_a_secret_or_a_text_of_the_service() {
     client.statements().page(&reserved).await.unwrap_err();
 
     let text = log.text();
-    let lines: Vec<&str> = text.lines().filter(|line| line.contains("bankrail_client")).collect();
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("bankrail_client"))
+        .collect();
     for wanted in [
         "code=EC20001",
         "error=reply",
@@ -81,11 +107,28 @@ async fn no_failed_call_logs_a_secret_or_a_text_of_the_service() {
         "a member of the token response is malformed",
         "show the service this error with its request key",
     ] {
-        assert!(lines.iter().any(|line| line.contains(wanted)), "{wanted} in {text}");
+        assert!(
+            lines.iter().any(|line| line.contains(wanted)),
+            "{wanted} in {text}"
+        );
     }
     let both = |cause: &str| lines.iter().filter(|line| line.contains(cause)).count() == 2;
-    assert!(both("the answer is JSON, but not the service's"), "of a statement and of a token: {text}");
-    for secret in [MARK, API_KEY, &token_text(1), "eyJ", "012003123456789", "012003111111111"] {
-        assert_eq!(lines.iter().find(|line| line.contains(secret)), None, "{secret}");
+    assert!(
+        both("the answer is JSON, but not the service's"),
+        "of a statement and of a token: {text}"
+    );
+    for secret in [
+        MARK,
+        API_KEY,
+        &token_text(1),
+        "eyJ",
+        "012003123456789",
+        "012003111111111",
+    ] {
+        assert_eq!(
+            lines.iter().find(|line| line.contains(secret)),
+            None,
+            "{secret}"
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! An inbox in memory with faults.
 
 use bankrail_mailbox::{
-    EntryId, Inbox, InboxCounts, InboxEntry, InboxUpdate, Incoming, Kind, Lease, LeaseOwner, ReceiveOutcome,
+    EntryId, Inbox, InboxCounts, InboxEntry, InboxUpdate, Incoming, Kind, Lease, LeaseOwner,
+    ReceiveOutcome,
 };
 use bankrail_stores::memory::{MemoryInbox, MemoryStore};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
@@ -22,12 +23,24 @@ pub(crate) struct Faulty {
 impl Faulty {
     pub(crate) fn new() -> Self {
         let inner = MemoryStore::new().inbox();
-        Self { inner, fails: AtomicBool::default(), loses_answers: AtomicBool::default(), asked: Mutex::default() }
+        Self {
+            inner,
+            fails: AtomicBool::default(),
+            loses_answers: AtomicBool::default(),
+            asked: Mutex::default(),
+        }
     }
 
     fn fails_if(fails: &AtomicBool) -> Result<(), StoreError> {
         let fails = fails.load(Ordering::SeqCst);
-        if fails { Err(StoreError::new(StoreErrorKind::Unavailable, "row (JANE MARKED, 990077123)")) } else { Ok(()) }
+        if fails {
+            Err(StoreError::new(
+                StoreErrorKind::Unavailable,
+                "row (JANE MARKED, 990077123)",
+            ))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -41,7 +54,11 @@ macro_rules! failing {
 }
 
 impl Inbox for Faulty {
-    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
+    fn receive<'a>(
+        &'a self,
+        message: &'a Incoming,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ReceiveOutcome> {
         failing!(self, self.inner.receive(message, now))
     }
     fn lease<'a>(

@@ -25,20 +25,34 @@ fn set(keys: &[String]) -> String {
 }
 
 async fn serve(body: String) -> (Shared, String) {
-    let address = Shared::new(Mutex::new(Address { status: 200, body, ..Address::default() }));
+    let address = Shared::new(Mutex::new(Address {
+        status: 200,
+        body,
+        ..Address::default()
+    }));
     let shared = address.clone();
     let answer = move |headers: HeaderMap| async move {
         let mut address = shared.lock().unwrap();
         address.asked += 1;
         let response = Response::builder().header("cache-control", "max-age=600");
         let Some(etag) = address.etag else {
-            return response.status(address.status).body(address.body.clone()).unwrap();
+            return response
+                .status(address.status)
+                .body(address.body.clone())
+                .unwrap();
         };
-        if headers.get("if-none-match").is_some_and(|known| known == etag) {
+        if headers
+            .get("if-none-match")
+            .is_some_and(|known| known == etag)
+        {
             address.unchanged += 1;
             return response.status(304).body(String::new()).unwrap();
         }
-        response.status(address.status).header("etag", etag).body(address.body.clone()).unwrap()
+        response
+            .status(address.status)
+            .header("etag", etag)
+            .body(address.body.clone())
+            .unwrap()
     };
     let router = axum::Router::new().route("/keys", axum::routing::get(answer));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -65,7 +79,11 @@ async fn an_unknown_kid_fetches_the_keys_once_in_a_while() {
     let receivers = receivers(keys.keys(), Arc::new(keys.clone()));
     assert_eq!(deliver_signed(&receivers, &SIGNING, "old").await, 200);
     address.lock().unwrap().body = set(&[jwk(&SIGNING, "old"), jwk(&NEXT, "new")]);
-    assert_eq!(deliver_signed(&receivers, &NEXT, "new").await, 400, "fetched a moment ago");
+    assert_eq!(
+        deliver_signed(&receivers, &NEXT, "new").await,
+        400,
+        "fetched a moment ago"
+    );
     pass(Duration::from_secs(60)).await;
     assert_eq!(deliver_signed(&receivers, &NEXT, "new").await, 200);
     assert_eq!(kids(&keys.keys()), ["old", "new"]);
@@ -79,15 +97,21 @@ async fn an_unknown_kid_fetches_the_keys_once_in_a_while() {
 async fn keys_at_hand_are_used_while_the_address_fails() {
     let (address, url) = serve(set(&[jwk(&SIGNING, "old")])).await;
     let keys = JwksUrl::fetch(&url, options()).await.unwrap();
-    for (status, body) in
-        [(500, String::new()), (200, "no set".to_owned()), (200, set(&[])), (200, "x".repeat(300_000))]
-    {
+    for (status, body) in [
+        (500, String::new()),
+        (200, "no set".to_owned()),
+        (200, set(&[])),
+        (200, "x".repeat(300_000)),
+    ] {
         {
             let mut address = address.lock().unwrap();
             (address.status, address.body) = (status, body);
         }
         pass(Duration::from_secs(60)).await;
-        assert!(!keys.renew(tokio::time::Instant::now().into_std()).await, "{status}");
+        assert!(
+            !keys.renew(tokio::time::Instant::now().into_std()).await,
+            "{status}"
+        );
         assert_eq!(kids(&keys.keys()), ["old"]);
     }
     assert_eq!(address.lock().unwrap().asked, 5);
@@ -124,11 +148,23 @@ async fn keys_are_fetched_again_when_they_are_too_old() {
 async fn only_good_addresses_and_answers_are_accepted() {
     let (address, url) = serve(set(&[r#"{"kty":"EC"}"#.to_owned()])).await;
     let fault = async |url: &str, options| JwksUrl::fetch(url, options).await.unwrap_err();
-    assert!(matches!(fault(&url, JwksUrlOptions::new()).await, JwksUrlError::Address(_)));
-    assert!(matches!(fault("https://bank.example/?x=1", options()).await, JwksUrlError::Address(_)));
-    assert!(matches!(fault(&url, options()).await, JwksUrlError::KeySet(_)));
+    assert!(matches!(
+        fault(&url, JwksUrlOptions::new()).await,
+        JwksUrlError::Address(_)
+    ));
+    assert!(matches!(
+        fault("https://bank.example/?x=1", options()).await,
+        JwksUrlError::Address(_)
+    ));
+    assert!(matches!(
+        fault(&url, options()).await,
+        JwksUrlError::KeySet(_)
+    ));
     address.lock().unwrap().status = 302;
-    assert!(matches!(fault(&url, options()).await, JwksUrlError::Status { found: 302 }));
+    assert!(matches!(
+        fault(&url, options()).await,
+        JwksUrlError::Status { found: 302 }
+    ));
     {
         let mut address = address.lock().unwrap();
         (address.status, address.body) = (200, "x".repeat(300_000));
@@ -138,5 +174,8 @@ async fn only_good_addresses_and_answers_are_accepted() {
         JwksUrlError::Exchange(ExchangeError::TooLarge { limit: 262_144, .. })
     ));
     let closed = "http://127.0.0.1:9/keys";
-    assert!(matches!(fault(closed, options()).await, JwksUrlError::Exchange(ExchangeError::Connect(_))));
+    assert!(matches!(
+        fault(closed, options()).await,
+        JwksUrlError::Exchange(ExchangeError::Connect(_))
+    ));
 }

@@ -40,14 +40,29 @@ impl Cache {
 }
 
 impl TokenCache for Cache {
-    fn get<'a>(&'a self, key: &'a TokenCacheKey, now: Timestamp) -> StoreFuture<'a, Option<CachedToken>> {
+    fn get<'a>(
+        &'a self,
+        key: &'a TokenCacheKey,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Option<CachedToken>> {
         Box::pin(async move {
             self.check()?;
-            Ok(self.tokens.lock().unwrap().get(key).filter(|token| token.is_valid_at(now)).cloned())
+            Ok(self
+                .tokens
+                .lock()
+                .unwrap()
+                .get(key)
+                .filter(|token| token.is_valid_at(now))
+                .cloned())
         })
     }
 
-    fn put<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken, _: Timestamp) -> StoreFuture<'a, ()> {
+    fn put<'a>(
+        &'a self,
+        key: &'a TokenCacheKey,
+        token: &'a CachedToken,
+        _: Timestamp,
+    ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             self.check()?;
             self.tokens.lock().unwrap().insert(*key, token.clone());
@@ -59,7 +74,10 @@ impl TokenCache for Cache {
         Box::pin(async move {
             self.check()?;
             let mut tokens = self.tokens.lock().unwrap();
-            if tokens.get(key).is_some_and(|own| own.sealed == token.sealed) {
+            if tokens
+                .get(key)
+                .is_some_and(|own| own.sealed == token.sealed)
+            {
                 tokens.remove(key);
             }
             Ok(())
@@ -79,11 +97,22 @@ async fn world(tokens: u32) -> (Provider, Arc<ManualClock>, Arc<Cache>) {
 
 /// A client that is made anew, as after a restart.
 fn restarted(provider: &Provider, clock: &Arc<ManualClock>, cache: &Arc<Cache>) -> Client {
-    provider.client_with(provider.options(clock).token_cache((cache.clone(), secret(1))))
+    provider.client_with(
+        provider
+            .options(clock)
+            .token_cache((cache.clone(), secret(1))),
+    )
 }
 
 async fn text(client: &Client) -> String {
-    client.tokens().token().await.unwrap().access_token.expose_secret().to_owned()
+    client
+        .tokens()
+        .token()
+        .await
+        .unwrap()
+        .access_token
+        .expose_secret()
+        .to_owned()
 }
 
 #[tokio::test]
@@ -92,17 +121,27 @@ async fn ten_restarts_cost_one_token() {
     for restart in 0..10 {
         let client = restarted(&provider, &clock, &cache);
         let token = client.tokens().token().await.unwrap();
-        assert_eq!(token.access_token.expose_secret(), token_text(1), "restart {restart}");
+        assert_eq!(
+            token.access_token.expose_secret(),
+            token_text(1),
+            "restart {restart}"
+        );
         assert_eq!(token.asked_at, start());
         assert_eq!(token.expires_at, start().saturating_add(seconds(3600)));
         assert_eq!(token.request_key, Some(crate::provider::request_key()));
-        assert_eq!(token.scopes.to_string(), "GBL.INSTO.ACCOUNTS.STATEMENT.READ");
+        assert_eq!(
+            token.scopes.to_string(),
+            "GBL.INSTO.ACCOUNTS.STATEMENT.READ"
+        );
         clock.advance(seconds(300));
     }
     assert_eq!(provider.calls().len(), 1);
     // Expired, and so neither used nor found.
     clock.advance(seconds(600));
-    assert_eq!(text(&restarted(&provider, &clock, &cache)).await, token_text(2));
+    assert_eq!(
+        text(&restarted(&provider, &clock, &cache)).await,
+        token_text(2)
+    );
     assert_eq!(provider.calls().len(), 2);
 }
 
@@ -112,7 +151,11 @@ async fn scopes_that_were_not_requested_are_kept_too() {
     let body = r#"{"access_token":"00000000-0000-4000-8000-000000000001","token_type":"Bearer","expires_in":60,"scope":"A B"}"#;
     provider.tokens([Reply::new(200, body)]);
     for _ in 0..2 {
-        let token = restarted(&provider, &clock, &cache).tokens().token().await.unwrap();
+        let token = restarted(&provider, &clock, &cache)
+            .tokens()
+            .token()
+            .await
+            .unwrap();
         assert_eq!(token.scopes.to_string(), "A B");
     }
     assert_eq!(provider.calls().len(), 1);
@@ -121,14 +164,27 @@ async fn scopes_that_were_not_requested_are_kept_too() {
 #[tokio::test]
 async fn a_token_is_found_under_the_same_endpoint_customer_scopes_and_secret_only() {
     let (provider, clock, cache) = world(5).await;
-    let options = |number| provider.options(&clock).token_cache((cache.clone(), secret(number)));
+    let options = |number| {
+        provider
+            .options(&clock)
+            .token_cache((cache.clone(), secret(number)))
+    };
     text(&provider.client_with(options(1))).await;
     let elsewhere = format!("{}/elsewhere/auth", provider.url());
     let other = bankrail_client::Credentials::new("OTHER".parse().unwrap(), KEY.clone(), "k");
     for (name, client) in [
-        ("endpoint", provider.client_with(options(1).auth_url(&elsewhere))),
-        ("scopes", provider.client_with(options(1).scopes("A".parse().unwrap()))),
-        ("customer", Client::new(other, provider.url(), options(1)).unwrap()),
+        (
+            "endpoint",
+            provider.client_with(options(1).auth_url(&elsewhere)),
+        ),
+        (
+            "scopes",
+            provider.client_with(options(1).scopes("A".parse().unwrap())),
+        ),
+        (
+            "customer",
+            Client::new(other, provider.url(), options(1)).unwrap(),
+        ),
         ("secret", provider.client_with(options(2))),
     ] {
         assert_ne!(text(&client).await, token_text(1), "{name}");
@@ -142,11 +198,31 @@ async fn what_cannot_be_opened_is_told_and_replaced() {
     let (provider, clock, cache) = world(4).await;
     text(&restarted(&provider, &clock, &cache)).await;
     // Changed, of another version, and what some other program put there.
-    let changes: [fn(&mut Vec<u8>); 3] = [|sealed| sealed[20] ^= 1, |sealed| sealed[0] = 2, |sealed| sealed.clear()];
+    let changes: [fn(&mut Vec<u8>); 3] = [
+        |sealed| sealed[20] ^= 1,
+        |sealed| sealed[0] = 2,
+        |sealed| sealed.clear(),
+    ];
     for (number, change) in (2..).zip(changes) {
-        change(&mut cache.tokens.lock().unwrap().values_mut().next().unwrap().sealed);
-        assert_eq!(text(&restarted(&provider, &clock, &cache)).await, token_text(number));
-        assert_eq!(text(&restarted(&provider, &clock, &cache)).await, token_text(number), "the new one is found");
+        change(
+            &mut cache
+                .tokens
+                .lock()
+                .unwrap()
+                .values_mut()
+                .next()
+                .unwrap()
+                .sealed,
+        );
+        assert_eq!(
+            text(&restarted(&provider, &clock, &cache)).await,
+            token_text(number)
+        );
+        assert_eq!(
+            text(&restarted(&provider, &clock, &cache)).await,
+            token_text(number),
+            "the new one is found"
+        );
         clock.advance(seconds(2));
     }
     assert_eq!(provider.calls().len(), 4);
@@ -156,12 +232,19 @@ async fn what_cannot_be_opened_is_told_and_replaced() {
 #[tokio::test]
 async fn a_refused_token_leaves_the_cache_and_its_successor_stays() {
     let (provider, clock, cache) = world(2).await;
-    let (one, other) = (restarted(&provider, &clock, &cache), restarted(&provider, &clock, &cache));
+    let (one, other) = (
+        restarted(&provider, &clock, &cache),
+        restarted(&provider, &clock, &cache),
+    );
     let first = other.tokens().token().await.unwrap();
     // The first client learns that the token was revoked.
     provider.statements([Reply::new(401, ""), Reply::page(0, None)]);
     one.statements().page(&request()).await.unwrap();
-    let bearers: Vec<_> = provider.statement_calls().iter().map(|call| call.bearer().to_owned()).collect();
+    let bearers: Vec<_> = provider
+        .statement_calls()
+        .iter()
+        .map(|call| call.bearer().to_owned())
+        .collect();
     assert_eq!(bearers, [token_text(1), token_text(2)]);
     // The other still has it, learns the same, and removes nothing.
     let kept = cache.only();
@@ -169,7 +252,10 @@ async fn a_refused_token_leaves_the_cache_and_its_successor_stays() {
     assert_eq!(cache.only(), kept);
     assert_eq!(text(&other).await, token_text(2));
     assert_eq!(provider.token_calls().len(), 2);
-    other.tokens().refused(&other.tokens().token().await.unwrap()).await;
+    other
+        .tokens()
+        .refused(&other.tokens().token().await.unwrap())
+        .await;
     assert!(cache.tokens.lock().unwrap().is_empty());
 }
 
@@ -183,14 +269,23 @@ async fn a_refused_token_is_not_taken_from_the_cache_again() {
     client.tokens().refused(&first).await;
     cache.fails.store(false, Ordering::SeqCst);
     assert_eq!(text(&client).await, token_text(2));
-    assert_eq!(text(&restarted(&provider, &clock, &cache)).await, token_text(2));
+    assert_eq!(
+        text(&restarted(&provider, &clock, &cache)).await,
+        token_text(2)
+    );
 }
 
 #[tokio::test]
 async fn one_client_renews_the_token_for_all() {
     let (provider, clock, cache) = world(2).await;
-    let (one, other) = (restarted(&provider, &clock, &cache), restarted(&provider, &clock, &cache));
-    assert_eq!((text(&one).await, text(&other).await), (token_text(1), token_text(1)));
+    let (one, other) = (
+        restarted(&provider, &clock, &cache),
+        restarted(&provider, &clock, &cache),
+    );
+    assert_eq!(
+        (text(&one).await, text(&other).await),
+        (token_text(1), token_text(1))
+    );
     clock.advance(seconds(3540));
     until(|| async { text(&one).await == token_text(2) }).await;
     until(|| async { text(&other).await == token_text(2) }).await;
@@ -203,11 +298,20 @@ async fn a_cache_that_fails_costs_nothing_but_its_use() {
     let (provider, clock, cache) = world(2).await;
     cache.fails.store(true, Ordering::SeqCst);
     let client = restarted(&provider, &clock, &cache);
-    assert_eq!((text(&client).await, text(&client).await), (token_text(1), token_text(1)));
-    client.tokens().refused(&client.tokens().token().await.unwrap()).await;
+    assert_eq!(
+        (text(&client).await, text(&client).await),
+        (token_text(1), token_text(1))
+    );
+    client
+        .tokens()
+        .refused(&client.tokens().token().await.unwrap())
+        .await;
     assert_eq!(text(&client).await, token_text(2));
     let logged = log.text();
-    assert!(logged.contains("WARN") && logged.contains("the token cache failed"), "{logged}");
+    assert!(
+        logged.contains("WARN") && logged.contains("the token cache failed"),
+        "{logged}"
+    );
     for hidden in ["MARK4711", &token_text(1), &token_text(2)] {
         assert!(!logged.contains(hidden), "{hidden} in {logged}");
     }
@@ -217,16 +321,30 @@ async fn a_cache_that_fails_costs_nothing_but_its_use() {
 async fn no_token_is_seen_in_the_cache_in_the_log_or_in_print() {
     let log = Log::start();
     let (provider, clock, cache) = world(1).await;
-    let options = || provider.options(&clock).token_cache((cache.clone(), secret(b'S')));
-    let clients = [provider.client_with(options()), provider.client_with(options())];
+    let options = || {
+        provider
+            .options(&clock)
+            .token_cache((cache.clone(), secret(b'S')))
+    };
+    let clients = [
+        provider.client_with(options()),
+        provider.client_with(options()),
+    ];
     for client in &clients {
         text(client).await;
     }
     let token = clients[1].tokens().token().await.unwrap();
     let sealed = String::from_utf8_lossy(&cache.only().sealed).into_owned();
-    let all = format!("{clients:?} {token:?} {:?} {cache:?} {sealed} {}", options(), log.text());
+    let all = format!(
+        "{clients:?} {token:?} {:?} {cache:?} {sealed} {}",
+        options(),
+        log.text()
+    );
     assert!(log.text().contains("token found in the cache"), "{all}");
-    assert!(!all.contains(&token_text(1)) && !all.contains("SSSS") && !all.contains("83, 83"), "{all}");
+    assert!(
+        !all.contains(&token_text(1)) && !all.contains("SSSS") && !all.contains("83, 83"),
+        "{all}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -255,7 +373,9 @@ async fn clients_that_start_at_once_make_a_call_each_within_the_limits() {
     let counters = Arc::new(MemoryCounters::default());
     clock.advance(Duration::from_millis(200)); // not near the boundary of a window
     let options = || {
-        let options = provider.options(&clock).token_cache((cache.clone(), secret(1)));
+        let options = provider
+            .options(&clock)
+            .token_cache((cache.clone(), secret(1)));
         options.counters(counters.clone()).pacing(Pacing::default())
     };
     let clients = [0; 3].map(|_| provider.client_with(options()));
@@ -311,7 +431,10 @@ async fn a_crash_loop_overruns_no_limit() {
     let until = until.unwrap();
     clock.set(until.saturating_sub(Duration::from_millis(1)));
     let client = || provider.client_with(provider.options(&clock).counters(opened(&folder)));
-    assert!(matches!(client().tokens().token().await, Err(TokenError::HeldBack { .. })));
+    assert!(matches!(
+        client().tokens().token().await,
+        Err(TokenError::HeldBack { .. })
+    ));
     clock.set(until);
     client().tokens().token().await.unwrap();
 }
@@ -323,12 +446,25 @@ async fn with_a_cache_in_the_same_file_a_crash_loop_costs_a_token_for_each_lifet
     provider.statements((0..25).map(|_| Reply::page(0, None)));
     for start in 0..100 {
         let store = opened(&folder);
-        let options = provider.options(&clock).counters(store.clone()).token_cache((store, secret(1)));
+        let options = provider
+            .options(&clock)
+            .counters(store.clone())
+            .token_cache((store, secret(1)));
         let client = provider.client_with(options);
-        assert_eq!(client.statements().page(&request()).await.is_ok(), start < 25, "start {start}");
+        assert_eq!(
+            client.statements().page(&request()).await.is_ok(),
+            start < 25,
+            "start {start}"
+        );
         clock.advance(seconds(30));
     }
-    assert_eq!((provider.token_calls().len(), provider.statement_calls().len()), (1, 25));
+    assert_eq!(
+        (
+            provider.token_calls().len(),
+            provider.statement_calls().len()
+        ),
+        (1, 25)
+    );
 }
 
 #[tokio::test]
@@ -337,7 +473,12 @@ async fn ten_restarts_over_one_file_cost_one_token() {
     let folder = tempfile::tempdir().unwrap();
     let restarted = || {
         let store = opened(&folder);
-        provider.client_with(provider.options(&clock).counters(store.clone()).token_cache((store, secret(1))))
+        provider.client_with(
+            provider
+                .options(&clock)
+                .counters(store.clone())
+                .token_cache((store, secret(1))),
+        )
     };
     for _ in 0..10 {
         assert_eq!(text(&restarted()).await, token_text(1));
@@ -347,10 +488,17 @@ async fn ten_restarts_over_one_file_cost_one_token() {
     let file = std::fs::read(folder.path().join("client.db")).unwrap();
     let wal = std::fs::read(folder.path().join("client.db-wal")).unwrap_or_default();
     let hidden = token_text(1);
-    assert!(![file, wal].iter().any(|bytes| bytes.windows(hidden.len()).any(|part| part == hidden.as_bytes())));
+    assert!(![file, wal].iter().any(|bytes| {
+        bytes
+            .windows(hidden.len())
+            .any(|part| part == hidden.as_bytes())
+    }));
     // What the service refuses leaves the file too.
     let client = restarted();
-    client.tokens().refused(&client.tokens().token().await.unwrap()).await;
+    client
+        .tokens()
+        .refused(&client.tokens().token().await.unwrap())
+        .await;
     assert_eq!(text(&restarted()).await, token_text(2));
     assert_eq!(provider.calls().len(), 2);
 }

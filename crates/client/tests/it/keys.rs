@@ -15,7 +15,8 @@ use std::time::Duration;
 use tower::ServiceExt;
 
 /// The sender's next key.
-pub(crate) static NEXT: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
+pub(crate) static NEXT: LazyLock<SigningKey> =
+    LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
 
 fn write(folder: &Path, name: &str, text: &str) {
     std::fs::write(folder.join(name), text).unwrap();
@@ -30,26 +31,44 @@ pub(crate) fn jwk(key: &SigningKey, kid: &str) -> String {
 }
 
 pub(crate) fn kids(keys: &KeySet<VerifyingKey>) -> Vec<String> {
-    keys.keys().iter().map(|key| key.kid().unwrap_or("none").to_owned()).collect()
+    keys.keys()
+        .iter()
+        .map(|key| key.kid().unwrap_or("none").to_owned())
+        .collect()
 }
 
 /// Receivers that ask this source for new keys.
 pub(crate) fn receivers(keys: KeySet<VerifyingKey>, source: Arc<dyn SenderKeys>) -> Receivers {
     let inbox: Arc<dyn Inbox> = Arc::new(MemoryStore::new().inbox());
     let options: ReceiversOptions = options().sender_keys(source);
-    Receivers::new(Opener::new(DECRYPTION.clone(), keys, OpenOptions::new()).unwrap(), "our-key", inbox, options)
-        .unwrap()
+    Receivers::new(
+        Opener::new(DECRYPTION.clone(), keys, OpenOptions::new()).unwrap(),
+        "our-key",
+        inbox,
+        options,
+    )
+    .unwrap()
 }
 
 /// The status of a delivery that is signed with this key.
 pub(crate) async fn deliver_signed(receivers: &Receivers, signing: &SigningKey, kid: &str) -> u16 {
     let kind = MessageKind::Query;
     let encryption: EncryptionKey = DECRYPTION.encryption_key();
-    let sealed = Sealer::new(signing.clone().with_kid(kid), encryption, SealOptions::new())
-        .seal(message(kind).as_bytes())
-        .unwrap();
+    let sealed = Sealer::new(
+        signing.clone().with_kid(kid),
+        encryption,
+        SealOptions::new(),
+    )
+    .seal(message(kind).as_bytes())
+    .unwrap();
     let request = delivery(kind, SecuredPayload::new(sealed).to_json());
-    receivers.router().oneshot(request).await.unwrap().status().as_u16()
+    receivers
+        .router()
+        .oneshot(request)
+        .await
+        .unwrap()
+        .status()
+        .as_u16()
 }
 
 #[test]
@@ -58,9 +77,20 @@ fn files_of_all_sorts_are_read_and_bad_ones_are_named() {
     let path = folder.path();
     write(path, "2025.pem", &pem(&SIGNING));
     write(path, "a.jwk", &jwk(&NEXT, "2026"));
-    write(path, "b.jwks", &format!(r#"{{"keys":[{},{{"kty":"EC","kid":"curve"}}]}}"#, jwk(&SIGNING, "2027")));
+    write(
+        path,
+        "b.jwks",
+        &format!(
+            r#"{{"keys":[{},{{"kty":"EC","kid":"curve"}}]}}"#,
+            jwk(&SIGNING, "2027")
+        ),
+    );
     write(path, "c.json", &jwk(&SIGNING, "2026"));
-    write(path, "d.pem", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n");
+    write(
+        path,
+        "d.pem",
+        "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n",
+    );
     write(path, "e.json", "{}");
     write(path, "f.json", &" ".repeat(300_000));
     write(path, ".hidden.pem", "no key");
@@ -70,10 +100,18 @@ fn files_of_all_sorts_are_read_and_bad_ones_are_named() {
     let shown: Vec<String> = unusable.iter().map(ToString::to_string).collect();
     let name = |file: &str| path.join(file).display().to_string();
     assert_eq!(shown.len(), 5, "{shown:#?}");
-    assert!(shown[0].starts_with(&format!("{}: key \"curve\": ", name("b.jwks"))), "{}", shown[0]);
+    assert!(
+        shown[0].starts_with(&format!("{}: key \"curve\": ", name("b.jwks"))),
+        "{}",
+        shown[0]
+    );
     assert!(shown[1].starts_with(&name("d.pem")), "{}", shown[1]);
     assert!(shown[2].starts_with(&name("e.json")), "{}", shown[2]);
-    assert!(matches!(unusable[3].reason, KeyFileFault::TooLarge { max: 262_144 }), "{}", shown[3]);
+    assert!(
+        matches!(unusable[3].reason, KeyFileFault::TooLarge { max: 262_144 }),
+        "{}",
+        shown[3]
+    );
     let same = format!(
         "{}: key \"2026\": expected a kid of its own, found that of a key in {}",
         name("c.json"),
@@ -87,7 +125,10 @@ fn one_file_leaves_its_key_without_a_kid() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "bank.pem", &pem(&SIGNING));
     let (keys, unusable) = KeyFolder::open(folder.path().join("bank.pem")).unwrap();
-    assert_eq!((kids(&keys.keys()), unusable.len()), (vec!["none".to_owned()], 0));
+    assert_eq!(
+        (kids(&keys.keys()), unusable.len()),
+        (vec!["none".to_owned()], 0)
+    );
 }
 
 #[test]
@@ -113,12 +154,22 @@ fn a_reading_takes_no_good_key_away() {
     assert_eq!(kids(&set), ["new"]);
     write(path, "other.pem", "no key");
     let error = KeyFolder::open(path).unwrap_err().to_string();
-    assert!(error.contains("expected at least one usable key, found none, ") && error.contains("other.pem"), "{error}");
+    assert!(
+        error.contains("expected at least one usable key, found none, ")
+            && error.contains("other.pem"),
+        "{error}"
+    );
     for number in 0..65 {
         write(path, &format!("{number}.pem"), "no key");
     }
-    assert!(matches!(KeyFolder::open(path), Err(KeyFolderError::TooManyFiles { max: 64, .. })));
-    assert!(matches!(KeyFolder::open(path.join("absent")), Err(KeyFolderError::Folder { .. })));
+    assert!(matches!(
+        KeyFolder::open(path),
+        Err(KeyFolderError::TooManyFiles { max: 64, .. })
+    ));
+    assert!(matches!(
+        KeyFolder::open(path.join("absent")),
+        Err(KeyFolderError::Folder { .. })
+    ));
 }
 
 #[tokio::test]
@@ -147,8 +198,14 @@ async fn whoever_began_before_a_reading_shares_it() {
     let (keys, _) = KeyFolder::open(folder.path()).unwrap();
     let since = tokio::time::Instant::now().into_std();
     assert!(keys.renew(since).await);
-    assert!(keys.renew(since).await, "another delivery that was opened with the old keys");
-    assert!(!keys.renew(tokio::time::Instant::now().into_std()).await, "one that was opened with the new ones");
+    assert!(
+        keys.renew(since).await,
+        "another delivery that was opened with the old keys"
+    );
+    assert!(
+        !keys.renew(tokio::time::Instant::now().into_std()).await,
+        "one that was opened with the new ones"
+    );
 }
 
 #[tokio::test(flavor = "current_thread")]

@@ -19,7 +19,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tower::ServiceExt;
 
-/// A mark in every text; account and amount are marked by their digits. `our-key` is the receivers' API key.
+/// A mark in every text; account and amount are marked by their digits. `our-key` is the receivers'
+/// API key.
 const MARKS: [&str; 5] = ["MARKED", "990077123", "880077123", "our-key", "eyJ"];
 const KIND: MessageKind = MessageKind::PaymentOutcome;
 
@@ -46,7 +47,11 @@ impl RemoteDecrypter for Key {
 
     fn decrypt<'a>(&'a self, _: &'a [u8]) -> RemoteFuture<'a, DecryptionOutcome> {
         Box::pin(async move {
-            if self.hangs { std::future::pending().await } else { Err(RemoteError::permanent("MARKED")) }
+            if self.hangs {
+                std::future::pending().await
+            } else {
+                Err(RemoteError::permanent("MARKED"))
+            }
         })
     }
 }
@@ -59,13 +64,18 @@ fn bad_deliveries() -> Vec<Request<Body>> {
         request
     };
     let envelope = |compact: &str| delivery(KIND, SecuredPayload::new(compact).to_json());
-    let good = SecuredPayload::from_json(seal(&marked()).as_bytes()).unwrap().secured_payload;
+    let good = SecuredPayload::from_json(seal(&marked()).as_bytes())
+        .unwrap()
+        .secured_payload;
     let (_, rest) = good.split_once('.').unwrap();
-    let headed = |header: &str| envelope(&format!("{}.{rest}", base64url::encode(header.as_bytes())));
+    let headed =
+        |header: &str| envelope(&format!("{}.{rest}", base64url::encode(header.as_bytes())));
     let message = |json: &str| delivery(KIND, seal(json));
     let by = |signing: SigningKey| {
         envelope(
-            &Sealer::new(signing, DECRYPTION.encryption_key(), SealOptions::new()).seal(marked().as_bytes()).unwrap(),
+            &Sealer::new(signing, DECRYPTION.encryption_key(), SealOptions::new())
+                .seal(marked().as_bytes())
+                .unwrap(),
         )
     };
     let bare = jws::sign(&SIGNING, &JwsHeader::new(), marked().as_bytes()).unwrap();
@@ -88,11 +98,17 @@ fn bad_deliveries() -> Vec<Request<Body>> {
         headed(r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512","cty":"JANE MARKED"}"#),
         headed(r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#),
         by(SigningKey::generate(RsaSize::Rsa2048).unwrap()),
-        by(SigningKey::generate(RsaSize::Rsa2048).unwrap().with_kid("another")),
+        by(SigningKey::generate(RsaSize::Rsa2048)
+            .unwrap()
+            .with_kid("another")),
         message(r#"["MARKED"]"#),
         message(r#""MARKED""#),
         // Deeper than any message, at a place that the sender named.
-        message(&format!(r#"{{"JANE MARKED":{}{}}}"#, "[".repeat(40), "]".repeat(40))),
+        message(&format!(
+            r#"{{"JANE MARKED":{}{}}}"#,
+            "[".repeat(40),
+            "]".repeat(40)
+        )),
         message(&marked().replace("2026-11-21T05:59:00.000Z", "JANE MARKED")),
         message(&marked().replace("\"AUD\"", "\"MARKED\"")),
         message(&marked().replace("\"880077123.45\"", "880077123.45")),
@@ -124,26 +140,43 @@ async fn no_failure_of_a_receiver_tells_what_a_message_holds() {
     // The key service fails, the inbox fails.
     for hangs in [false, true] {
         let opener = Opener::remote(
-            Key { hangs, encryption: DECRYPTION.encryption_key() },
+            Key {
+                hangs,
+                encryption: DECRYPTION.encryption_key(),
+            },
             SIGNING.verifying_key(),
             OpenOptions::new(),
         )
         .unwrap();
-        let receivers = Receivers::remote(opener, "our-key", Arc::new(Faulty::new()), options()).unwrap();
-        assert_eq!(send(&receivers, delivery(KIND, seal(&marked()))).await, StatusCode::INTERNAL_SERVER_ERROR);
+        let receivers =
+            Receivers::remote(opener, "our-key", Arc::new(Faulty::new()), options()).unwrap();
+        assert_eq!(
+            send(&receivers, delivery(KIND, seal(&marked()))).await,
+            StatusCode::INTERNAL_SERVER_ERROR
+        );
     }
     let broken = Arc::new(Faulty::new());
     broken.fails.store(true, Ordering::SeqCst);
     let receivers = receivers_with(broken.clone(), options());
-    assert_eq!(send(&receivers, delivery(KIND, seal(&marked()))).await, StatusCode::INTERNAL_SERVER_ERROR);
+    assert_eq!(
+        send(&receivers, delivery(KIND, seal(&marked()))).await,
+        StatusCode::INTERNAL_SERVER_ERROR
+    );
 
     // Every way in which handling ends, in turn: the second delivery contradicts the first.
     let inbox = Arc::new(Faulty::new());
     let clock = Arc::new(ManualClock::new(start()));
-    let receivers =
-        receivers_with(inbox.clone(), options().clock(clock.clone()).retention(Duration::from_secs(30 * 86_400)));
+    let receivers = receivers_with(
+        inbox.clone(),
+        options()
+            .clock(clock.clone())
+            .retention(Duration::from_secs(30 * 86_400)),
+    );
     for json in [marked(), marked().replace("JANE MARKED", "JOHN MARKED")] {
-        assert_eq!(send(&receivers, delivery(KIND, seal(&json))).await, StatusCode::OK);
+        assert_eq!(
+            send(&receivers, delivery(KIND, seal(&json))).await,
+            StatusCode::OK
+        );
     }
     let turns = Arc::new(Mutex::new(0));
     let handlers = Handlers::new().on(move |received: Delivery<PaymentOutcome>| {
@@ -164,20 +197,27 @@ async fn no_failure_of_a_receiver_tells_what_a_message_holds() {
         }
     });
     let pauses = [0, 1, 1, 1].map(Duration::from_secs);
-    let options = WorkerOptions::new().concurrency(1).schedule(Schedule::new(pauses, 0));
-    let worker = receivers.worker(handlers).with_options(options.poll(Duration::from_millis(50)));
+    let options = WorkerOptions::new()
+        .concurrency(1)
+        .schedule(Schedule::new(pauses, 0));
+    let worker = receivers
+        .worker(handlers)
+        .with_options(options.poll(Duration::from_millis(50)));
     for _ in 0..6 {
         worker.run_due().await.unwrap();
         clock.advance(Duration::from_secs(2));
     }
     // What another version stored, and an inbox that fails under a running worker.
-    let incoming = bankrail_webhook::Message::from_json(KIND, marked().as_bytes()).unwrap().message.incoming(
-        "other",
-        &bankrail_webhook::DeliveryHeaders::new(UUID.parse().unwrap()),
-        &[],
-        b"JANE MARKED".to_vec(),
-        &bankrail_webhook::Acknowledgement::from_random_bytes([7; 16]),
-    );
+    let incoming = bankrail_webhook::Message::from_json(KIND, marked().as_bytes())
+        .unwrap()
+        .message
+        .incoming(
+            "other",
+            &bankrail_webhook::DeliveryHeaders::new(UUID.parse().unwrap()),
+            &[],
+            b"JANE MARKED".to_vec(),
+            &bankrail_webhook::Acknowledgement::from_random_bytes([7; 16]),
+        );
     inbox.receive(&incoming, start()).await.unwrap();
     worker.run_due().await.unwrap();
     let stop = async {
@@ -205,6 +245,10 @@ async fn no_failure_of_a_receiver_tells_what_a_message_holds() {
         assert!(text.contains(line), "{line} in {text}");
     }
     for mark in MARKS {
-        assert_eq!(text.lines().find(|line| line.contains(mark)), None, "{mark}");
+        assert_eq!(
+            text.lines().find(|line| line.contains(mark)),
+            None,
+            "{mark}"
+        );
     }
 }

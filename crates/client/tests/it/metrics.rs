@@ -11,29 +11,52 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The metrics with their labels as text, and their values; of a histogram the number of values. Each is in the page.
+/// The metrics with their labels as text, and their values; of a histogram the number of values.
+/// Each is in the page.
 fn counted(snapshotter: &Snapshotter) -> BTreeMap<String, f64> {
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md")).unwrap();
-    let all = snapshotter.snapshot().into_vec().into_iter().map(|(key, _, _, value)| {
-        let (name, labels) = (key.key().name(), key.key().labels());
-        let row = page.lines().find(|line| line.starts_with(&format!("| `{name}` |")));
-        let row = row.unwrap_or_else(|| panic!("docs/metrics.md does not have {name}"));
-        let labels: BTreeMap<_, _> = labels.map(|label| (label.key(), label.value())).collect();
-        assert!(labels.keys().all(|label| row.contains(&format!("`{label}`"))), "{row}: {labels:?}");
-        let labels: Vec<_> = labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let value = match value {
-            DebugValue::Counter(count) => count as f64,
-            DebugValue::Gauge(value) => value.into_inner(),
-            DebugValue::Histogram(values) => values.len() as f64,
-        };
-        (format!("{name}{{{}}}", labels.join(",")), value)
-    });
+    let page = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/metrics.md"
+    ))
+    .unwrap();
+    let all = snapshotter
+        .snapshot()
+        .into_vec()
+        .into_iter()
+        .map(|(key, _, _, value)| {
+            let (name, labels) = (key.key().name(), key.key().labels());
+            let row = page
+                .lines()
+                .find(|line| line.starts_with(&format!("| `{name}` |")));
+            let row = row.unwrap_or_else(|| panic!("docs/metrics.md does not have {name}"));
+            let labels: BTreeMap<_, _> = labels.map(|label| (label.key(), label.value())).collect();
+            assert!(
+                labels
+                    .keys()
+                    .all(|label| row.contains(&format!("`{label}`"))),
+                "{row}: {labels:?}"
+            );
+            let labels: Vec<_> = labels
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect();
+            let value = match value {
+                DebugValue::Counter(count) => count as f64,
+                DebugValue::Gauge(value) => value.into_inner(),
+                DebugValue::Histogram(values) => values.len() as f64,
+            };
+            (format!("{name}{{{}}}", labels.join(",")), value)
+        });
     all.collect()
 }
 
 fn assert_counted(counted: &BTreeMap<String, f64>, expected: &[(&str, f64)]) {
     for (metric, value) in expected {
-        assert_eq!(counted.get(*metric), Some(value), "{metric} in {counted:#?}");
+        assert_eq!(
+            counted.get(*metric),
+            Some(value),
+            "{metric} in {counted:#?}"
+        );
     }
 }
 
@@ -50,10 +73,22 @@ async fn calls_are_counted_by_endpoint_and_status() {
     assert_counted(
         &counted(&snapshotter),
         &[
-            ("bankrail_client_calls_total{endpoint=token,outcome=200}", 1.0),
-            ("bankrail_client_calls_total{endpoint=statement,outcome=200}", 1.0),
-            ("bankrail_client_calls_total{endpoint=statement,outcome=503}", 1.0),
-            ("bankrail_client_call_duration_seconds{endpoint=statement}", 2.0),
+            (
+                "bankrail_client_calls_total{endpoint=token,outcome=200}",
+                1.0,
+            ),
+            (
+                "bankrail_client_calls_total{endpoint=statement,outcome=200}",
+                1.0,
+            ),
+            (
+                "bankrail_client_calls_total{endpoint=statement,outcome=503}",
+                1.0,
+            ),
+            (
+                "bankrail_client_call_duration_seconds{endpoint=statement}",
+                2.0,
+            ),
         ],
     );
 }
@@ -71,8 +106,14 @@ async fn records_of_the_archive_are_counted() {
     assert_counted(
         &counted(&snapshotter),
         &[
-            ("bankrail_archived_total{kind=refused_delivery,outcome=kept}", 1.0),
-            ("bankrail_archived_total{kind=refused_delivery,outcome=failed}", 1.0),
+            (
+                "bankrail_archived_total{kind=refused_delivery,outcome=kept}",
+                1.0,
+            ),
+            (
+                "bankrail_archived_total{kind=refused_delivery,outcome=failed}",
+                1.0,
+            ),
         ],
     );
 }
@@ -84,14 +125,23 @@ async fn polls_are_counted_by_what_became_of_them() {
     let _guard = metrics::set_default_local_recorder(&recorder);
     let (provider, client, clock) = Provider::client().await;
     provider.tokens([Reply::token(1, 3600)]);
-    let unknown =
-        r#"{"requestKey":"2f8d9f0c-6d1f-4c55-9f0a-0f4f7b1c2d3e","error":{"statusCode":"EC20001","title":"?"}}"#;
-    provider.statements([Reply::new(503, ""), Reply::page(2, None), Reply::new(400, unknown)]);
+    let unknown = r#"{"requestKey":"2f8d9f0c-6d1f-4c55-9f0a-0f4f7b1c2d3e","error":{"statusCode":"EC20001","title":"?"}}"#;
+    provider.statements([
+        Reply::new(503, ""),
+        Reply::page(2, None),
+        Reply::new(400, unknown),
+    ]);
     let account = request().account().unwrap();
     let accounts = [PolledAccount::new(account.clone())];
     let seen = Arc::new(MemoryStore::new());
     let handler = |_: NewEntries| std::future::ready(Ok(()));
-    let poller = Poller::new(client.statements(), seen, accounts, handler, PollerOptions::new());
+    let poller = Poller::new(
+        client.statements(),
+        seen,
+        accounts,
+        handler,
+        PollerOptions::new(),
+    );
     for _ in 0..3 {
         poller.run_due().await;
         clock.advance(Duration::from_secs(600));
@@ -108,11 +158,19 @@ async fn polls_are_counted_by_what_became_of_them() {
     provider.statements([Reply::page(2, None)]);
     poller.run_due().await;
     // A snapshot takes the values away.
-    assert_counted(&counted(&snapshotter), &[("bankrail_poll_stopped_accounts{}", -1.0)]);
-    poller.run(tokio::time::sleep(Duration::from_millis(20))).await;
+    assert_counted(
+        &counted(&snapshotter),
+        &[("bankrail_poll_stopped_accounts{}", -1.0)],
+    );
+    poller
+        .run(tokio::time::sleep(Duration::from_millis(20)))
+        .await;
     let begun = counted(&snapshotter);
     assert_counted(&begun, &[("bankrail_poll_notices_total{notice=late}", 0.0)]);
-    for age in ["bankrail_poll_oldest_page_seconds{}", "bankrail_poll_oldest_full_walk_seconds{}"] {
+    for age in [
+        "bankrail_poll_oldest_page_seconds{}",
+        "bankrail_poll_oldest_full_walk_seconds{}",
+    ] {
         assert!(begun.contains_key(age), "{age} in {begun:#?}");
     }
 }
@@ -128,7 +186,12 @@ async fn deliveries_and_the_state_of_the_inbox_are_counted() {
         deliver(&receivers, kind, &message(kind)).await;
     }
     assert_eq!(send(&receivers, delivery(kind, seal("{}"))).await.0, 400);
-    deliver(&receivers, MessageKind::MandateNotification, &message(MessageKind::MandateNotification)).await;
+    deliver(
+        &receivers,
+        MessageKind::MandateNotification,
+        &message(MessageKind::MandateNotification),
+    )
+    .await;
     deliver(&receivers, MessageKind::Query, &message(MessageKind::Query)).await;
     let handlers = Handlers::new()
         .on(|_: Delivery<PaymentOutcome>| std::future::ready(Ok(())))
@@ -145,9 +208,18 @@ async fn deliveries_and_the_state_of_the_inbox_are_counted() {
     assert_counted(
         &counted(&snapshotter),
         &[
-            ("bankrail_received_total{kind=payment_outcome,outcome=new}", 1.0),
-            ("bankrail_received_total{kind=payment_outcome,outcome=in_progress}", 1.0),
-            ("bankrail_received_total{kind=payment_outcome,outcome=400}", 1.0),
+            (
+                "bankrail_received_total{kind=payment_outcome,outcome=new}",
+                1.0,
+            ),
+            (
+                "bankrail_received_total{kind=payment_outcome,outcome=in_progress}",
+                1.0,
+            ),
+            (
+                "bankrail_received_total{kind=payment_outcome,outcome=400}",
+                1.0,
+            ),
             ("bankrail_handled_total{outcome=handled}", 1.0),
             ("bankrail_handled_total{outcome=dead_letter}", 1.0),
             ("bankrail_inbox_entries{state=pending}", 1.0),
@@ -166,6 +238,11 @@ async fn requests_for_keys_are_counted_the_first_one_too() {
     let _guard = metrics::set_default_local_recorder(&recorder);
     let options = JwksUrlOptions::new().danger_allow_http_on_loopback(true);
     // Nobody listens there.
-    JwksUrl::fetch("http://127.0.0.1:1/keys", options).await.unwrap_err();
-    assert_counted(&counted(&snapshotter), &[("bankrail_key_fetches_total{outcome=failed}", 1.0)]);
+    JwksUrl::fetch("http://127.0.0.1:1/keys", options)
+        .await
+        .unwrap_err();
+    assert_counted(
+        &counted(&snapshotter),
+        &[("bankrail_key_fetches_total{outcome=failed}", 1.0)],
+    );
 }

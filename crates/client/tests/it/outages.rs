@@ -1,4 +1,5 @@
-//! An inbox that is away for a while: no message waits longer than it must, and no start is counted that was none.
+//! An inbox that is away for a while: no message waits longer than it must, and no start is counted
+//! that was none.
 
 use crate::faulty::Faulty;
 use crate::provider::start;
@@ -26,7 +27,11 @@ impl Outage {
     fn new() -> Self {
         let (inbox, clock) = (Arc::new(Faulty::new()), Arc::new(ManualClock::new(start())));
         let receivers = receivers_with(inbox.clone(), options().clock(clock));
-        Self { inbox, receivers, gate: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)) }
+        Self {
+            inbox,
+            receivers,
+            gate: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
+        }
     }
 
     fn worker(&self) -> Worker {
@@ -38,11 +43,18 @@ impl Outage {
                 Ok(())
             }
         });
-        self.receivers.worker(handlers).with_options(WorkerOptions::new())
+        self.receivers
+            .worker(handlers)
+            .with_options(WorkerOptions::new())
     }
 
     async fn deliver(&self, number: u32) {
-        deliver(&self.receivers, KIND, &message(KIND).replace("I-1", &format!("I-{number}"))).await;
+        deliver(
+            &self.receivers,
+            KIND,
+            &message(KIND).replace("I-1", &format!("I-{number}")),
+        )
+        .await;
     }
 
     fn lose_answers(&self, loses: bool) {
@@ -51,7 +63,13 @@ impl Outage {
 
     /// The state of a message, and how often its handling was started.
     async fn stands(&self, number: u64) -> (InboxState, u32) {
-        let entry = self.inbox.inner.find(EntryId::new(number)).await.unwrap().unwrap();
+        let entry = self
+            .inbox
+            .inner
+            .find(EntryId::new(number))
+            .await
+            .unwrap()
+            .unwrap();
         (entry.state, entry.attempts)
     }
 
@@ -59,7 +77,10 @@ impl Outage {
     async fn until_handled(&self, messages: u64) -> Duration {
         let begun = Instant::now();
         while self.inbox.inner.counts().await.unwrap().completed < messages {
-            assert!(begun.elapsed() < Duration::from_secs(600), "it is never handled");
+            assert!(
+                begun.elapsed() < Duration::from_secs(600),
+                "it is never handled"
+            );
             sleep(Duration::from_millis(10)).await;
         }
         begun.elapsed()
@@ -77,15 +98,26 @@ async fn a_lease_whose_answer_was_lost_is_given_back_and_is_no_start() {
         outage.lose_answers(true);
         outage.deliver(2).await;
         sleep(Duration::from_secs(20)).await;
-        assert_eq!(outage.stands(2).await.0, InboxState::Pending, "no answer, no handler");
+        assert_eq!(
+            outage.stands(2).await.0,
+            InboxState::Pending,
+            "no answer, no handler"
+        );
         outage.lose_answers(false);
         outage.gate.add_permits(2);
         let resumed = outage.until_handled(2).await;
-        assert!(resumed < Duration::from_secs(3), "it does not wait for the end of the lease: {resumed:?}");
+        assert!(
+            resumed < Duration::from_secs(3),
+            "it does not wait for the end of the lease: {resumed:?}"
+        );
     };
     outage.worker().run(script).await;
     for number in [1, 2] {
-        assert_eq!(outage.stands(number).await, (InboxState::Completed, 1), "message {number} was started once");
+        assert_eq!(
+            outage.stands(number).await,
+            (InboxState::Completed, 1),
+            "message {number} was started once"
+        );
     }
 }
 
@@ -101,7 +133,11 @@ async fn the_next_look_for_due_messages_gives_back_too() {
     worker.run_due().await.unwrap_err();
     outage.inbox.fails.store(false, Ordering::SeqCst);
     outage.lose_answers(false);
-    assert_eq!(worker.clone().run_due().await.unwrap(), 1, "a clone knows what was lost");
+    assert_eq!(
+        worker.clone().run_due().await.unwrap(),
+        1,
+        "a clone knows what was lost"
+    );
     assert_eq!(outage.stands(1).await, (InboxState::Completed, 1));
 }
 
@@ -146,7 +182,11 @@ async fn what_came_of_a_message_is_counted_once_although_the_answer_was_lost() {
         };
         worker.clone().run(script).await;
         let (counts, stands) = (worker.counts(), outage.stands(1).await);
-        let expected = if fails { (InboxState::Pending, 0, 1) } else { (InboxState::Completed, 1, 0) };
+        let expected = if fails {
+            (InboxState::Pending, 0, 1)
+        } else {
+            (InboxState::Completed, 1, 0)
+        };
         assert_eq!((stands.0, counts.handled, counts.failed), expected);
     }
 }
@@ -155,7 +195,9 @@ async fn what_came_of_a_message_is_counted_once_although_the_answer_was_lost() {
 async fn a_lease_that_lasts_for_ever_ends_with_its_message() {
     let outage = Outage::new();
     outage.deliver(1).await;
-    let worker = outage.worker().with_options(WorkerOptions::new().lease(Duration::MAX));
+    let worker = outage
+        .worker()
+        .with_options(WorkerOptions::new().lease(Duration::MAX));
     assert_eq!(worker.run_due().await.unwrap(), 1);
     assert_eq!(outage.stands(1).await, (InboxState::Completed, 1));
 }
@@ -171,8 +213,17 @@ async fn a_lease_that_is_made_late_is_given_back_too() {
         sleep(Duration::from_secs(3)).await;
         // Stored, and leased before the worker looks again.
         outage.deliver(1).await;
-        let made = outage.inbox.inner.lease(&[Kind::from(KIND)], 9, asked, start()).await.unwrap();
-        assert_eq!(made.len(), 1, "the database gets late what was sent to it before");
+        let made = outage
+            .inbox
+            .inner
+            .lease(&[Kind::from(KIND)], 9, asked, start())
+            .await
+            .unwrap();
+        assert_eq!(
+            made.len(),
+            1,
+            "the database gets late what was sent to it before"
+        );
         let resumed = outage.until_handled(1).await;
         assert!(resumed < Duration::from_secs(3), "{resumed:?}");
     };
@@ -192,11 +243,25 @@ async fn a_worker_that_is_stopped_gives_back_what_was_not_answered() {
         };
         let begun = Instant::now();
         outage.worker().run(script).await;
-        assert!(begun.elapsed() < Duration::from_secs(1), "a stop does not wait for the inbox");
-        let lease = Lease { owner: LeaseOwner::from_random_bytes([1; 16]), until: start() };
-        let other = outage.inbox.inner.lease(&[], 9, lease, start()).await.unwrap();
+        assert!(
+            begun.elapsed() < Duration::from_secs(1),
+            "a stop does not wait for the inbox"
+        );
+        let lease = Lease {
+            owner: LeaseOwner::from_random_bytes([1; 16]),
+            until: start(),
+        };
+        let other = outage
+            .inbox
+            .inner
+            .lease(&[], 9, lease, start())
+            .await
+            .unwrap();
         let free: Vec<u32> = other.iter().map(|entry| entry.attempts).collect();
         let expected: &[u32] = if fails { &[] } else { &[1] };
-        assert_eq!(free, expected, "another worker takes it at once, for the first time");
+        assert_eq!(
+            free, expected,
+            "another worker takes it at once, for the first time"
+        );
     }
 }

@@ -16,18 +16,31 @@ fn no_metadata() -> [Reply; 2] {
 }
 
 fn step<'a>(probe: &'a Probe, name: &str) -> &'a ProbeStep {
-    probe.steps.iter().find(|step| step.name == name).unwrap_or_else(|| panic!("{name} in {probe}"))
+    probe
+        .steps
+        .iter()
+        .find(|step| step.name == name)
+        .unwrap_or_else(|| panic!("{name} in {probe}"))
 }
 
 #[tokio::test]
 async fn a_free_way_takes_one_token_call_and_no_statement_call() {
     let (provider, client, clock) = Provider::client().await;
     let refused = || Reply::new(401, "");
-    provider.statements(no_metadata()).statements([refused()]).tokens([Reply::token(1, 3600)]);
-    for token in ["ok    token   there is a new one", "?     token   one of 1 s ago is kept"] {
+    provider
+        .statements(no_metadata())
+        .statements([refused()])
+        .tokens([Reply::token(1, 3600)]);
+    for token in [
+        "ok    token   there is a new one",
+        "?     token   one of 1 s ago is kept",
+    ] {
         let probe = client.probe(None).await;
         clock.advance(Duration::from_secs(1));
-        assert!(probe.passed() && probe.to_string().contains(token), "{probe}");
+        assert!(
+            probe.passed() && probe.to_string().contains(token),
+            "{probe}"
+        );
         let names: Vec<&str> = probe.steps.iter().map(|step| step.name).collect();
         assert_eq!(names, ["reach", "clock", "token", "scopes", "service"]);
         let fine = |line: &&str| line.starts_with("ok    ") || line.starts_with(token);
@@ -36,9 +49,23 @@ async fn a_free_way_takes_one_token_call_and_no_statement_call() {
     }
     assert_eq!(provider.token_calls().len(), 1);
     let calls = provider.statement_calls();
-    assert_eq!(calls.iter().map(|call| call.header("authorization")).collect::<Vec<_>>(), ["", ""]);
-    let documents = provider.calls().into_iter().filter(|call| call.path.starts_with("/.well-known/"));
-    assert!(documents.clone().count() == 4 && documents.clone().all(|call| call.header("apikey").is_empty()));
+    assert_eq!(
+        calls
+            .iter()
+            .map(|call| call.header("authorization"))
+            .collect::<Vec<_>>(),
+        ["", ""]
+    );
+    let documents = provider
+        .calls()
+        .into_iter()
+        .filter(|call| call.path.starts_with("/.well-known/"));
+    assert!(
+        documents.clone().count() == 4
+            && documents
+                .clone()
+                .all(|call| call.header("apikey").is_empty())
+    );
 }
 
 #[tokio::test]
@@ -54,8 +81,15 @@ async fn each_bank_wants_another_audience_and_the_probe_tells_which() {
     let probe = client.probe(None).await;
     assert!(!probe.passed());
     let advice = step(&probe, "token").advice.as_deref().unwrap();
-    assert_eq!(advice, format!("set the audience to \"{origin}/issuer\", with which there is one"));
-    let audiences: Vec<String> = provider.token_calls().iter().map(|call| audience(&call.body)).collect();
+    assert_eq!(
+        advice,
+        format!("set the audience to \"{origin}/issuer\", with which there is one")
+    );
+    let audiences: Vec<String> = provider
+        .token_calls()
+        .iter()
+        .map(|call| audience(&call.body))
+        .collect();
     assert_eq!(audiences, [own, format!("{origin}/issuer")]);
 }
 
@@ -65,16 +99,25 @@ async fn an_audience_of_another_host_is_named_and_not_signed() {
     let (provider, client, _) = Provider::client().await;
     let metadata = r#"{"issuer":"https://real.bank.example","token_endpoint":"https://real.bank.example/v1.0/auth"}"#;
     provider.statements([Reply::new(200, metadata)]);
-    provider.tokens([timely(401, r#"{"error":"invalid_client"}"#), Reply::token(1, 3600)]);
+    provider.tokens([
+        timely(401, r#"{"error":"invalid_client"}"#),
+        Reply::token(1, 3600),
+    ]);
     let probe = client.probe(None).await;
     let advice = step(&probe, "token").advice.as_deref().unwrap();
-    assert!(advice.contains("the service names the audiences [\"https://real.bank.example\","), "{advice}");
+    assert!(
+        advice.contains("the service names the audiences [\"https://real.bank.example\","),
+        "{advice}"
+    );
     assert_eq!(provider.token_calls().len(), 1);
 }
 
 /// The claim `aud` of the assertion in a form.
 fn audience(form: &str) -> String {
-    let assertion = form.split('&').find_map(|field| field.strip_prefix("client_assertion=")).unwrap();
+    let assertion = form
+        .split('&')
+        .find_map(|field| field.strip_prefix("client_assertion="))
+        .unwrap();
     let claims = bankrail_jose::base64url::decode(assertion.split('.').nth(1).unwrap()).unwrap();
     let claims: serde_json::Value = serde_json::from_slice(&claims).unwrap();
     claims["aud"].as_str().unwrap().to_owned()
@@ -91,37 +134,69 @@ async fn what_stands_in_the_way_is_named() {
         step(&probe, "clock").advice.as_deref(),
         Some("set the clock of this machine: it is 3600 s ahead of the service's")
     );
-    assert_eq!(step(&probe, "token").advice.as_deref(), Some("check the API key and the name of its header"));
+    assert_eq!(
+        step(&probe, "token").advice.as_deref(),
+        Some("check the API key and the name of its header")
+    );
 
     let (provider, client, _) = Provider::client().await;
     let metadata = format!(r#"{{"issuer":"{}"}}"#, provider.url());
     let described = r#"{"error":"invalid_client","error_description":"unknown API key"}"#;
-    provider.statements([Reply::new(200, metadata)]).tokens([timely(401, described)]);
+    provider
+        .statements([Reply::new(200, metadata)])
+        .tokens([timely(401, described)]);
     let probe = client.probe(None).await;
-    assert_eq!(step(&probe, "token").advice.as_deref(), Some("check the API key and the name of its header"));
-    assert_eq!(provider.token_calls().len(), 1, "no other audience is tried");
+    assert_eq!(
+        step(&probe, "token").advice.as_deref(),
+        Some("check the API key and the name of its header")
+    );
+    assert_eq!(
+        provider.token_calls().len(),
+        1,
+        "no other audience is tried"
+    );
 
     let (provider, client, clock) = Provider::client().await;
     let token = crate::provider::token_text(1);
-    let scope = format!(r#"{{"access_token":"{token}","token_type":"Bearer","expires_in":60,"scope":"OTHER"}}"#);
+    let scope = format!(
+        r#"{{"access_token":"{token}","token_type":"Bearer","expires_in":60,"scope":"OTHER"}}"#
+    );
     let page = Reply::new(404, "<html>").header("content-type", "text/html");
-    provider.statements(no_metadata()).statements([page]).tokens([Reply::new(200, scope)]);
+    provider
+        .statements(no_metadata())
+        .statements([page])
+        .tokens([Reply::new(200, scope)]);
     let probe = client.probe(None).await;
     assert!(step(&probe, "scopes").advice.is_some(), "{probe}");
     let service = step(&probe, "service");
     assert!(service.found.ends_with(" answered 404"), "{probe}");
-    assert!(service.advice.as_deref().unwrap().starts_with("check the address of the service"), "{probe}");
+    assert!(
+        service
+            .advice
+            .as_deref()
+            .unwrap()
+            .starts_with("check the address of the service"),
+        "{probe}"
+    );
 
     // Only a statement shows whether the scopes of the token are enough.
     let account = "012003123456789".parse().unwrap();
-    let error =
-        r#"{"requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","error":{"statusCode":"EC000_003","title":"?"}}"#;
+    let error = r#"{"requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","error":{"statusCode":"EC000_003","title":"?"}}"#;
     let refused = Reply::new(403, error);
     provider.statements(no_metadata()).statements([refused]);
     let probe = client.probe(Some(&account)).await;
     let step = step(&probe, "account");
-    assert!(step.found.ends_with(" failed (service, status 403)"), "{probe}");
-    assert!(step.advice.as_deref().unwrap().contains("its scopes and accounts"), "{probe}");
+    assert!(
+        step.found.ends_with(" failed (service, status 403)"),
+        "{probe}"
+    );
+    assert!(
+        step.advice
+            .as_deref()
+            .unwrap()
+            .contains("its scopes and accounts"),
+        "{probe}"
+    );
 
     let client = provider.client_with(provider.options(&clock).auth_url("http://127.0.0.1:9/auth"));
     let probe = client.probe(None).await;

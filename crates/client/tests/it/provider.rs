@@ -12,7 +12,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock, Mutex};
 use tokio::sync::Semaphore;
 
-pub(crate) static KEY: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
+pub(crate) static KEY: LazyLock<SigningKey> =
+    LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
 pub(crate) const API_KEY: &str = "the-api-key";
 pub(crate) const ACCOUNT: &str = "012003123456789";
 pub(crate) const REQUEST_KEY: &str = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
@@ -35,8 +36,15 @@ pub(crate) struct Reply {
 
 impl Reply {
     pub(crate) fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
-        let headers = vec![("content-type", "application/json".to_owned()), ("x-requestkey", REQUEST_KEY.to_owned())];
-        Self { status, headers, body: body.into() }
+        let headers = vec![
+            ("content-type", "application/json".to_owned()),
+            ("x-requestkey", REQUEST_KEY.to_owned()),
+        ];
+        Self {
+            status,
+            headers,
+            body: body.into(),
+        }
     }
 
     pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
@@ -48,13 +56,18 @@ impl Reply {
     pub(crate) fn token(number: u32, lifetime: u64) -> Self {
         Self::new(
             200,
-            format!(r#"{{"access_token":"{}","token_type":"Bearer","expires_in":{lifetime}}}"#, token_text(number)),
+            format!(
+                r#"{{"access_token":"{}","token_type":"Bearer","expires_in":{lifetime}}}"#,
+                token_text(number)
+            ),
         )
     }
 
     pub(crate) fn page(entries: usize, cursor: Option<&str>) -> Self {
         let page = match cursor {
-            Some(cursor) => Page::More { cursor: Cursor::parse(cursor).unwrap() },
+            Some(cursor) => Page::More {
+                cursor: Cursor::parse(cursor).unwrap(),
+            },
             None => Page::Last,
         };
         let account = AccountId::parse(ACCOUNT).unwrap();
@@ -92,11 +105,15 @@ pub(crate) struct Call {
 
 impl Call {
     pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
     }
 
     pub(crate) fn bearer(&self) -> &str {
-        self.header("authorization").strip_prefix("Bearer ").unwrap()
+        self.header("authorization")
+            .strip_prefix("Bearer ")
+            .unwrap()
     }
 }
 
@@ -126,7 +143,9 @@ impl Provider {
             gate: Semaphore::new(1000),
         };
         let provider = Self(Arc::new(parts));
-        let app = axum::Router::new().fallback(answer).with_state(provider.clone());
+        let app = axum::Router::new()
+            .fallback(answer)
+            .with_state(provider.clone());
         tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
         provider
     }
@@ -150,11 +169,17 @@ impl Provider {
     }
 
     pub(crate) fn token_calls(&self) -> Vec<Call> {
-        self.calls().into_iter().filter(|call| call.path.ends_with("/auth")).collect()
+        self.calls()
+            .into_iter()
+            .filter(|call| call.path.ends_with("/auth"))
+            .collect()
     }
 
     pub(crate) fn statement_calls(&self) -> Vec<Call> {
-        self.calls().into_iter().filter(|call| call.path.ends_with("/statement")).collect()
+        self.calls()
+            .into_iter()
+            .filter(|call| call.path.ends_with("/statement"))
+            .collect()
     }
 
     /// Holds all answers back until [`Provider::release`].
@@ -174,11 +199,18 @@ impl Provider {
     }
 
     pub(crate) fn options(&self, clock: &Arc<ManualClock>) -> ClientOptions {
-        ClientOptions::new().danger_allow_http_on_loopback(true).pacing(Pacing::Fail).clock(clock.clone())
+        ClientOptions::new()
+            .danger_allow_http_on_loopback(true)
+            .pacing(Pacing::Fail)
+            .clock(clock.clone())
     }
 
     pub(crate) fn client_with(&self, options: ClientOptions) -> Client {
-        let credentials = Credentials::new(CustomerCode::parse("CUSTOMER").unwrap(), KEY.clone(), API_KEY);
+        let credentials = Credentials::new(
+            CustomerCode::parse("CUSTOMER").unwrap(),
+            KEY.clone(),
+            API_KEY,
+        );
         Client::new(credentials, self.url(), options).unwrap()
     }
 
@@ -190,14 +222,27 @@ impl Provider {
     }
 }
 
-async fn answer(State(provider): State<Provider>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response<Body> {
+async fn answer(
+    State(provider): State<Provider>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response<Body> {
     let parts = &provider.0;
     let reply = {
         let mut script = parts.script.lock().unwrap();
         let path = uri.path().to_owned();
         let is_token = path.ends_with("/auth");
-        script.calls.push(Call { path, headers, body: String::from_utf8(body.to_vec()).unwrap() });
-        if is_token { script.tokens.pop_front() } else { script.statements.pop_front() }
+        script.calls.push(Call {
+            path,
+            headers,
+            body: String::from_utf8(body.to_vec()).unwrap(),
+        });
+        if is_token {
+            script.tokens.pop_front()
+        } else {
+            script.statements.pop_front()
+        }
     };
     let _pass = parts.gate.acquire().await.unwrap();
     let reply = reply.unwrap_or_else(|| Reply::new(599, "nothing is left of the script"));

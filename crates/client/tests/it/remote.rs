@@ -32,9 +32,9 @@ impl RemoteDecrypter for Key {
     fn decrypt<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, DecryptionOutcome> {
         Box::pin(async move {
             match self.0 {
-                Service::Works => {
-                    Ok(DECRYPTION.decrypt(encrypted).map_or(DecryptionOutcome::CannotDecrypt, DecryptionOutcome::Key))
-                }
+                Service::Works => Ok(DECRYPTION
+                    .decrypt(encrypted)
+                    .map_or(DecryptionOutcome::CannotDecrypt, DecryptionOutcome::Key)),
                 Service::Down => Err(RemoteError::retryable("no connection")),
                 Service::Hangs => std::future::pending().await,
             }
@@ -51,12 +51,21 @@ async fn a_delivery_is_answered_whatever_the_key_service_does() {
         (Service::Hangs, StatusCode::INTERNAL_SERVER_ERROR, 0),
     ] {
         let inbox = Arc::new(MemoryStore::new().inbox());
-        let opener =
-            Opener::remote(Key(service, DECRYPTION.encryption_key()), SIGNING.verifying_key(), OpenOptions::new())
-                .unwrap();
-        let receivers = Receivers::remote(opener, "our-key", inbox.clone(), ReceiversOptions::new()).unwrap();
-        let answer = receivers.router().oneshot(delivery(kind, seal(&message(kind))));
-        let answer = tokio::time::timeout(Duration::from_secs(60), answer).await.expect("an answer in time").unwrap();
+        let opener = Opener::remote(
+            Key(service, DECRYPTION.encryption_key()),
+            SIGNING.verifying_key(),
+            OpenOptions::new(),
+        )
+        .unwrap();
+        let receivers =
+            Receivers::remote(opener, "our-key", inbox.clone(), ReceiversOptions::new()).unwrap();
+        let answer = receivers
+            .router()
+            .oneshot(delivery(kind, seal(&message(kind))));
+        let answer = tokio::time::timeout(Duration::from_secs(60), answer)
+            .await
+            .expect("an answer in time")
+            .unwrap();
         assert_eq!(answer.status(), status, "{service:?}");
         assert_eq!(inbox.counts().await.unwrap().pending, stored, "{service:?}");
     }

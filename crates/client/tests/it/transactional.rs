@@ -6,8 +6,12 @@ use bankrail_client::receivers::{Delivery, Handlers, Worker, WorkerOptions};
 use bankrail_mailbox::{EntryId, InboxState, Schedule, TransactionalInbox};
 use bankrail_stores::{postgres, sqlite};
 use bankrail_values::ManualClock;
-use bankrail_webhook::history::{Histories, HistoryState, MandateState, PaymentState, follow_changes};
-use bankrail_webhook::{MandateActionOutcome, MandateNotification, Message, MessageKind, PaymentOutcome};
+use bankrail_webhook::history::{
+    Histories, HistoryState, MandateState, PaymentState, follow_changes,
+};
+use bankrail_webhook::{
+    MandateActionOutcome, MandateNotification, Message, MessageKind, PaymentOutcome,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -32,7 +36,8 @@ struct Gate {
     open: std::sync::Mutex<std::sync::mpsc::Receiver<()>>,
 }
 
-/// A worker over a store with one message that was delivered twice. The first time that it is handled ends as `first`.
+/// A worker over a store with one message that was delivered twice. The first time that it is
+/// handled ends as `first`.
 async fn worker<I, W>(inbox: &Arc<I>, clock: &Arc<ManualClock>, first: Then, work: W) -> Worker<I>
 where
     I: TransactionalInbox + 'static,
@@ -41,41 +46,61 @@ where
     let receivers = over(inbox.clone(), options().clock(clock.clone()));
     deliver(&receivers, KIND, &message(KIND)).await;
     deliver(&receivers, KIND, &message(KIND)).await;
-    let options = WorkerOptions::new().schedule(Schedule::new([0, 1, 1].map(Duration::from_secs), 0));
+    let options =
+        WorkerOptions::new().schedule(Schedule::new([0, 1, 1].map(Duration::from_secs), 0));
     let handlers = Handlers::new().on_transactional(move |received: Delivery<PaymentOutcome>| {
-        let work = work(if received.attempt == 1 { first } else { Then::End });
+        let work = work(if received.attempt == 1 {
+            first
+        } else {
+            Then::End
+        });
         async move { Ok(work) }
     });
     receivers.worker(handlers).with_options(options)
 }
 
-/// A work that fails after its effect is undone and handled again, with one effect. A work that is cut off after its
-/// effect is either undone and handled by another worker, or committed.
-async fn happens_once<I, S, M>(make: M, work: fn(Then, Arc<Gate>) -> I::Work, count: impl AsyncFn(&S) -> i64)
-where
+/// A work that fails after its effect is undone and handled again, with one effect. A work that is
+/// cut off after its effect is either undone and handled by another worker, or committed.
+async fn happens_once<I, S, M>(
+    make: M,
+    work: fn(Then, Arc<Gate>) -> I::Work,
+    count: impl AsyncFn(&S) -> i64,
+) where
     I: TransactionalInbox + 'static,
     M: AsyncFn() -> (Arc<I>, S),
 {
     let (reached, mut hangs) = mpsc::unbounded_channel();
     let (go_on, open) = std::sync::mpsc::channel();
-    let gate = Arc::new(Gate { reached, open: open.into() });
+    let gate = Arc::new(Gate {
+        reached,
+        open: open.into(),
+    });
     let clock = Arc::new(ManualClock::new(start()));
 
     let (inbox, store) = make().await;
     let own = gate.clone();
-    let fails = worker(&inbox, &clock, Then::Fail, move |then| work(then, own.clone())).await;
+    let fails = worker(&inbox, &clock, Then::Fail, move |then| {
+        work(then, own.clone())
+    })
+    .await;
     let mut handled = 0;
     for _ in 0..4 {
         handled += fails.run_due().await.unwrap();
         clock.advance(Duration::from_secs(1));
     }
     let entry = inbox.find(EntryId::new(1)).await.unwrap().unwrap();
-    assert_eq!((handled, entry.state, count(&store).await), (2, InboxState::Completed, 1));
+    assert_eq!(
+        (handled, entry.state, count(&store).await),
+        (2, InboxState::Completed, 1)
+    );
     assert_eq!(entry.last_error.as_deref(), Some("the ledger is closed"));
 
     let (inbox, store) = make().await;
     let own = gate.clone();
-    let hanging = worker(&inbox, &clock, Then::Hang, move |then| work(then, own.clone())).await;
+    let hanging = worker(&inbox, &clock, Then::Hang, move |then| {
+        work(then, own.clone())
+    })
+    .await;
     let dying = hanging.clone();
     let dying = tokio::spawn(async move { dying.run_due().await });
     hangs.recv().await.unwrap();
@@ -85,7 +110,10 @@ where
     clock.advance(Duration::from_secs(60));
     hanging.run_due().await.unwrap();
     let entry = inbox.find(EntryId::new(1)).await.unwrap().unwrap();
-    assert_eq!((entry.state, count(&store).await), (InboxState::Completed, 1));
+    assert_eq!(
+        (entry.state, count(&store).await),
+        (InboxState::Completed, 1)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -93,12 +121,17 @@ async fn happens_once_on_sqlite() {
     use sqlite::{SqliteStore, SqliteWork, rusqlite};
     let make = async || {
         let store = SqliteStore::open_in_memory(Default::default()).unwrap();
-        store.transaction(|transaction| transaction.connection().execute_batch(TABLE)).await.unwrap();
+        store
+            .transaction(|transaction| transaction.connection().execute_batch(TABLE))
+            .await
+            .unwrap();
         (Arc::new(store.inbox()), store)
     };
     let work = |then: Then, gate: Arc<Gate>| {
         SqliteWork::new(move |transaction| {
-            transaction.connection().execute("INSERT INTO paid VALUES (1)", [])?;
+            transaction
+                .connection()
+                .execute("INSERT INTO paid VALUES (1)", [])?;
             match then {
                 Then::End => {}
                 Then::Fail => return Err("the ledger is closed".into()),
@@ -112,7 +145,9 @@ async fn happens_once_on_sqlite() {
     };
     let count = async |store: &SqliteStore| {
         let count = |transaction: &sqlite::Transaction<'_>| -> rusqlite::Result<i64> {
-            transaction.connection().query_row(COUNT, [], |row| row.get(0))
+            transaction
+                .connection()
+                .query_row(COUNT, [], |row| row.get(0))
         };
         store.transaction(count).await.unwrap()
     };
@@ -126,27 +161,51 @@ async fn happens_once_on_postgres() {
     use postgres::{PostgresStore, PostgresWork};
     static SCHEMA: AtomicU32 = AtomicU32::new(0);
     let client = async |options: &str| -> Client {
-        let config = std::env::var("BANKRAIL_POSTGRES").expect("BANKRAIL_POSTGRES names a database to write to");
-        let (client, connection) = connect(&format!("{config} {options}"), NoTls).await.unwrap();
+        let config = std::env::var("BANKRAIL_POSTGRES")
+            .expect("BANKRAIL_POSTGRES names a database to write to");
+        let (client, connection) = connect(&format!("{config} {options}"), NoTls)
+            .await
+            .unwrap();
         tokio::spawn(connection);
         client
     };
-    let current = || format!("within_{}_{}", std::process::id(), SCHEMA.load(Ordering::SeqCst));
+    let current = || {
+        format!(
+            "within_{}_{}",
+            std::process::id(),
+            SCHEMA.load(Ordering::SeqCst)
+        )
+    };
     let options = |schema: &str| format!("options='-c search_path={schema}'");
     let make = async || {
         SCHEMA.fetch_add(1, Ordering::SeqCst);
         let schema = current();
-        client("").await.batch_execute(&format!("CREATE SCHEMA {schema}")).await.unwrap();
-        client(&options(&schema)).await.batch_execute(TABLE).await.unwrap();
+        client("")
+            .await
+            .batch_execute(&format!("CREATE SCHEMA {schema}"))
+            .await
+            .unwrap();
+        client(&options(&schema))
+            .await
+            .batch_execute(TABLE)
+            .await
+            .unwrap();
         let config = std::env::var("BANKRAIL_POSTGRES").unwrap();
-        let store =
-            PostgresStore::connect(&format!("{config} {}", options(&schema)), NoTls, Default::default()).await.unwrap();
+        let store = PostgresStore::connect(
+            &format!("{config} {}", options(&schema)),
+            NoTls,
+            Default::default(),
+        )
+        .await
+        .unwrap();
         (Arc::new(store.inbox()), store)
     };
     let work = |then: Then, gate: Arc<Gate>| {
         PostgresWork::new(move |transaction| {
             Box::pin(async move {
-                transaction.execute("INSERT INTO paid VALUES (1)", &[]).await?;
+                transaction
+                    .execute("INSERT INTO paid VALUES (1)", &[])
+                    .await?;
                 match then {
                     Then::End => Ok(()),
                     Then::Fail => Err("the ledger is closed".into()),
@@ -159,7 +218,12 @@ async fn happens_once_on_postgres() {
         })
     };
     let count = async |_: &PostgresStore| {
-        client(&options(&current())).await.query_one(COUNT, &[]).await.unwrap().get::<_, i64>(0)
+        client(&options(&current()))
+            .await
+            .query_one(COUNT, &[])
+            .await
+            .unwrap()
+            .get::<_, i64>(0)
     };
     happens_once(make, work, count).await;
 }
@@ -173,17 +237,31 @@ async fn a_history_changes_with_the_messages_that_are_handled() {
     let handlers = Handlers::new()
         .on_transactional(|received: Delivery<MandateActionOutcome>| async move {
             let (message, at) = (received.message.into(), received.received_at);
-            Ok(SqliteWork::new(move |transaction| transaction.apply_history("", &message, at).map(|_| ())))
+            Ok(SqliteWork::new(move |transaction| {
+                transaction.apply_history("", &message, at).map(|_| ())
+            }))
         })
         .on_transactional(|received: Delivery<MandateNotification>| async move {
             let (message, at) = (received.message.into(), received.received_at);
-            Ok(SqliteWork::new(move |transaction| transaction.apply_history("", &message, at).map(|_| ())))
+            Ok(SqliteWork::new(move |transaction| {
+                transaction.apply_history("", &message, at).map(|_| ())
+            }))
         });
-    let worker = receivers.worker(handlers).with_options(WorkerOptions::new().concurrency(1));
-    let (outcomes, notifications) = (MessageKind::MandateOutcome, MessageKind::MandateNotification);
-    let mandate = r#","mandate_identification":"0b7c2f6e8a1d11eb8dcd0242ac130003","action_type":"CREA""#;
-    let outcome = |status: &str| message(outcomes).replace('}', &format!(r#"{mandate},"action_status":"{status}"}}"#));
-    let confirmed = message(notifications).replace("MAMN", "MCRC").replace("AMND", "CREA");
+    let worker = receivers
+        .worker(handlers)
+        .with_options(WorkerOptions::new().concurrency(1));
+    let (outcomes, notifications) = (
+        MessageKind::MandateOutcome,
+        MessageKind::MandateNotification,
+    );
+    let mandate =
+        r#","mandate_identification":"0b7c2f6e8a1d11eb8dcd0242ac130003","action_type":"CREA""#;
+    let outcome = |status: &str| {
+        message(outcomes).replace('}', &format!(r#"{mandate},"action_status":"{status}"}}"#))
+    };
+    let confirmed = message(notifications)
+        .replace("MAMN", "MCRC")
+        .replace("AMND", "CREA");
     let histories = store.histories();
     let mut states = Vec::new();
     let mut change = 0;
@@ -204,7 +282,14 @@ async fn a_history_changes_with_the_messages_that_are_handled() {
     let expected = [MandateState::Created, MandateState::Active].map(HistoryState::Mandate);
     assert_eq!(states, expected);
     assert_eq!(worker.counts().unhandled_conflicts, 1);
-    assert_eq!(histories.list("", expected[1], None, 9).await.unwrap().len(), 1);
+    assert_eq!(
+        histories
+            .list("", expected[1], None, 9)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 /// Whichever of the two has its effect in the inbox's transaction.
@@ -219,7 +304,8 @@ async fn the_handler_of_a_kind_comes_before_that_of_any_message() {
             Ok::<_, rusqlite::Error>(())
         })
     };
-    for (own_is_transactional, any_is_transactional) in [(true, true), (true, false), (false, true)] {
+    for (own_is_transactional, any_is_transactional) in [(true, true), (true, false), (false, true)]
+    {
         let seen = Seen::default();
         let (own, any) = (seen.clone(), seen.clone());
         let mut handlers = Handlers::<SqliteInbox>::new();
@@ -229,12 +315,16 @@ async fn the_handler_of_a_kind_comes_before_that_of_any_message() {
             })
         } else {
             handlers.on_any(move |received: Delivery<Message>| {
-                any.lock().unwrap().push(received.message.kind().to_string());
+                any.lock()
+                    .unwrap()
+                    .push(received.message.kind().to_string());
                 std::future::ready(Ok(()))
             })
         };
         handlers = if own_is_transactional {
-            handlers.on_transactional(move |_: Delivery<PaymentOutcome>| std::future::ready(Ok(noted(&own, "own"))))
+            handlers.on_transactional(move |_: Delivery<PaymentOutcome>| {
+                std::future::ready(Ok(noted(&own, "own")))
+            })
         } else {
             handlers.on(move |_: Delivery<PaymentOutcome>| {
                 own.lock().unwrap().push("own".to_owned());
@@ -247,9 +337,14 @@ async fn the_handler_of_a_kind_comes_before_that_of_any_message() {
         for kind in MessageKind::ALL {
             deliver(&receivers, kind, &message(kind)).await;
         }
-        let worker = receivers.worker(handlers).with_options(WorkerOptions::new().concurrency(1));
+        let worker = receivers
+            .worker(handlers)
+            .with_options(WorkerOptions::new().concurrency(1));
         assert_eq!(worker.run_due().await.unwrap(), MessageKind::ALL.len());
-        assert_eq!(*seen.lock().unwrap(), ["mandate_outcome", "mandate_notification", "own", "query"]);
+        assert_eq!(
+            *seen.lock().unwrap(),
+            ["mandate_outcome", "mandate_notification", "own", "query"]
+        );
     }
 }
 
@@ -260,13 +355,18 @@ async fn changes_are_followed_from_the_first_to_those_to_come() {
     let receivers = over(Arc::new(store.inbox()), options());
     let handlers = Handlers::new().on_any_transactional(|received: Delivery<Message>| async move {
         let (message, at) = (received.message, received.received_at);
-        Ok(SqliteWork::new(move |transaction| transaction.apply_history("", &message, at).map(drop)))
+        Ok(SqliteWork::new(move |transaction| {
+            transaction.apply_history("", &message, at).map(drop)
+        }))
     });
     let worker = receivers.worker(handlers);
     let (send, mut told) = mpsc::unbounded_channel();
     let histories = store.histories();
     let following = tokio::spawn(async move {
-        follow_changes(&histories, 0, move |kept| send.send((kept.change, kept.state())).unwrap()).await
+        follow_changes(&histories, 0, move |kept| {
+            send.send((kept.change, kept.state())).unwrap()
+        })
+        .await
     });
     let payment = message(KIND);
     let mut last = 0;

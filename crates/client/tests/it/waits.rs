@@ -19,31 +19,57 @@ async fn a_retry_after_beyond_a_minute_is_an_error_and_not_an_hour_of_silence() 
     let now = start().saturating_add(Duration::from_millis(500));
     let until = now.saturating_add(Duration::from_secs(3600));
     let client = provider.client_with(provider.options(&clock).pacing(Pacing::default()));
-    provider.tokens([Reply::new(429, "").header("retry-after", "3600"), Reply::token(1, 36_000)]);
+    provider.tokens([
+        Reply::new(429, "").header("retry-after", "3600"),
+        Reply::token(1, 36_000),
+    ]);
     let error = client.tokens().token().await.unwrap_err();
     let text = "the token endpoint answered that there were too many calls; held back until 2026-11-21T07:00:00.500Z";
-    assert_eq!((error.to_string(), error.retry_at()), (text.to_owned(), Some(until)));
+    assert_eq!(
+        (error.to_string(), error.retry_at()),
+        (text.to_owned(), Some(until))
+    );
     let error = client.tokens().token().await.unwrap_err();
     let text = "held back by the rate limit of token calls until 2026-11-21T07:00:00.500Z";
-    assert_eq!((error.to_string(), error.retry_at()), (text.to_owned(), Some(until)));
+    assert_eq!(
+        (error.to_string(), error.retry_at()),
+        (text.to_owned(), Some(until))
+    );
     let error = client.statements().page(&request()).await.unwrap_err();
-    assert!(matches!(&error, StatementError::Token(TokenError::HeldBack { .. })), "{error:?}");
+    assert!(
+        matches!(&error, StatementError::Token(TokenError::HeldBack { .. })),
+        "{error:?}"
+    );
     assert_eq!(error.retry_at(), Some(until));
     assert_eq!(provider.calls().len(), 1);
 
     clock.set(until);
     let until = until.saturating_add(Duration::from_secs(61));
-    provider.statements([Reply::new(429, "").header("retry-after", "61"), Reply::page(0, None)]);
+    provider.statements([
+        Reply::new(429, "").header("retry-after", "61"),
+        Reply::page(0, None),
+    ]);
     let error = client.statements().page(&request()).await.unwrap_err();
-    let text =
-        "the statement endpoint answered that there were too many calls; held back until 2026-11-21T07:01:01.500Z";
-    assert_eq!((error.to_string(), error.retry_at()), (text.to_owned(), Some(until)));
+    let text = "the statement endpoint answered that there were too many calls; held back until 2026-11-21T07:01:01.500Z";
+    assert_eq!(
+        (error.to_string(), error.retry_at()),
+        (text.to_owned(), Some(until))
+    );
     let error = client.statements().page(&request()).await.unwrap_err();
     let text = "held back by the rate limit of statement calls until 2026-11-21T07:01:01.500Z";
-    assert_eq!((error.to_string(), error.retry_at()), (text.to_owned(), Some(until)));
+    assert_eq!(
+        (error.to_string(), error.retry_at()),
+        (text.to_owned(), Some(until))
+    );
     clock.set(until);
     client.statements().page(&request()).await.unwrap();
-    assert_eq!((provider.token_calls().len(), provider.statement_calls().len()), (2, 2));
+    assert_eq!(
+        (
+            provider.token_calls().len(),
+            provider.statement_calls().len()
+        ),
+        (2, 2)
+    );
 }
 
 /// A service may count refused calls too, so that asking at once never succeeds.
@@ -53,21 +79,38 @@ async fn a_429_that_says_no_time_holds_calls_back_for_as_long_as_the_limit_takes
         let (provider, _, clock) = Provider::client().await;
         let mut options = provider.options(&clock);
         if !limited {
-            options = options.token_limits(Policy::unlimited()).statement_limits(Policy::unlimited());
+            options = options
+                .token_limits(Policy::unlimited())
+                .statement_limits(Policy::unlimited());
         }
         let client = provider.client_with(options);
         provider.tokens([Reply::new(429, ""), Reply::token(1, 36_000)]);
         let error = client.tokens().token().await.unwrap_err();
-        assert!(matches!(error, TokenError::TooManyCalls { retry_at, .. } if retry_at == after(tokens)), "{error:?}");
+        assert!(
+            matches!(error, TokenError::TooManyCalls { retry_at, .. } if retry_at == after(tokens)),
+            "{error:?}"
+        );
         let error = client.tokens().token().await.unwrap_err();
-        assert!(matches!(error, TokenError::HeldBack { retry_at, .. } if retry_at == after(tokens)), "{error:?}");
+        assert!(
+            matches!(error, TokenError::HeldBack { retry_at, .. } if retry_at == after(tokens)),
+            "{error:?}"
+        );
         clock.set(after(tokens));
-        provider.statements([Reply::new(429, "").header("retry-after", "soon"), Reply::page(0, None)]);
+        provider.statements([
+            Reply::new(429, "").header("retry-after", "soon"),
+            Reply::page(0, None),
+        ]);
         let held = Some(after(tokens + statements));
         let error = client.statements().page(&request()).await.unwrap_err();
-        assert!(matches!(error, StatementError::TooManyCalls { .. }) && error.retry_at() == held, "{error:?}");
+        assert!(
+            matches!(error, StatementError::TooManyCalls { .. }) && error.retry_at() == held,
+            "{error:?}"
+        );
         let error = client.statements().page(&request()).await.unwrap_err();
-        assert!(matches!(error, StatementError::HeldBack { .. }) && error.retry_at() == held, "{error:?}");
+        assert!(
+            matches!(error, StatementError::HeldBack { .. }) && error.retry_at() == held,
+            "{error:?}"
+        );
         clock.set(after(tokens + statements));
         client.statements().page(&request()).await.unwrap();
     }
@@ -77,7 +120,9 @@ async fn a_429_that_says_no_time_holds_calls_back_for_as_long_as_the_limit_takes
 async fn closing_ends_a_wait_for_the_rate_limit_and_refuses_what_comes_later() {
     let log = Log::start();
     let (provider, _, clock) = Provider::client().await;
-    provider.tokens([Reply::token(1, 36_000)]).statements((0..30).map(|_| Reply::page(0, None)));
+    provider
+        .tokens([Reply::token(1, 36_000)])
+        .statements((0..30).map(|_| Reply::page(0, None)));
     clock.advance(Duration::from_millis(500));
     let client = provider.client_with(provider.options(&clock).pacing(Pacing::Wait));
     for _ in 0..25 {
@@ -90,9 +135,17 @@ async fn closing_ends_a_wait_for_the_rate_limit_and_refuses_what_comes_later() {
         })
         .collect();
     until(|| async { log.text().matches("held back by the rate limit").count() == 3 }).await;
-    let told: Vec<String> = log.text().lines().filter(|line| line.contains("held back")).map(str::to_owned).collect();
+    let told: Vec<String> = log
+        .text()
+        .lines()
+        .filter(|line| line.contains("held back"))
+        .map(str::to_owned)
+        .collect();
     for line in &told {
-        assert!(line.contains("INFO") && line.contains("call_type=statement until=2026-11-21T07:"), "{line}");
+        assert!(
+            line.contains("INFO") && line.contains("call_type=statement until=2026-11-21T07:"),
+            "{line}"
+        );
     }
     let valid = client.tokens().token().await.unwrap();
     client.clone().close();
@@ -100,10 +153,16 @@ async fn closing_ends_a_wait_for_the_rate_limit_and_refuses_what_comes_later() {
         assert!(matches!(call.await.unwrap(), Err(StatementError::Closed)));
     }
     let error = client.statements().page(&request()).await.unwrap_err();
-    assert!(matches!(error, StatementError::Closed) && !error.is_retryable(), "{error:?}");
+    assert!(
+        matches!(error, StatementError::Closed) && !error.is_retryable(),
+        "{error:?}"
+    );
     assert_eq!(error.to_string(), "the client was closed");
     let error = client.tokens().token().await.unwrap_err();
-    assert!(matches!(error, TokenError::Closed) && valid.is_valid_at(clock_now(&clock)), "{error:?}");
+    assert!(
+        matches!(error, TokenError::Closed) && valid.is_valid_at(clock_now(&clock)),
+        "{error:?}"
+    );
     assert_eq!(provider.statement_calls().len(), 25);
 }
 
@@ -120,7 +179,12 @@ async fn closing_ends_a_wait_for_a_token_call_and_not_the_call() {
         let client = client.clone();
         tokio::spawn(async move {
             if statement {
-                client.statements().page(&request()).await.map(|_| ()).unwrap_err()
+                client
+                    .statements()
+                    .page(&request())
+                    .await
+                    .map(|_| ())
+                    .unwrap_err()
             } else {
                 StatementError::from(client.tokens().token().await.map(|_| ()).unwrap_err())
             }
@@ -134,14 +198,20 @@ async fn closing_ends_a_wait_for_a_token_call_and_not_the_call() {
     provider.release();
     // The answer is taken all the same.
     until(|| async { !format!("{:?}", client.tokens()).contains("fetching: true") }).await;
-    assert!(format!("{:?}", client.tokens()).contains("current: Some"), "{:?}", client.tokens());
+    assert!(
+        format!("{:?}", client.tokens()).contains("current: Some"),
+        "{:?}",
+        client.tokens()
+    );
     assert_eq!(provider.calls().len(), 1);
 }
 
 #[tokio::test]
 async fn a_sent_call_is_answered_after_closing() {
     let (provider, client, _) = Provider::client().await;
-    provider.tokens([Reply::token(1, 3600)]).statements([Reply::page(2, None)]);
+    provider
+        .tokens([Reply::token(1, 3600)])
+        .statements([Reply::page(2, None)]);
     client.tokens().token().await.unwrap();
     provider.hold().await;
     let sent = tokio::spawn({

@@ -29,7 +29,8 @@ async fn server(answer: &'static [u8], ends: bool) -> String {
     address.to_string()
 }
 
-/// A server over TLS whose certificate is the one of `openssl req -x509` without further options: an authority's.
+/// A server over TLS whose certificate is the one of `openssl req -x509` without further options:
+/// an authority's.
 async fn server_with_the_certificate_of_an_authority() -> (String, String) {
     let mut parameters = rcgen::CertificateParams::new(["localhost".to_owned()]).unwrap();
     parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
@@ -44,7 +45,13 @@ async fn server_with_the_certificate_of_an_authority() -> (String, String) {
 }
 
 fn client(token_url: &str) -> Client {
-    client_that_trusts(rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap().cert.pem(), token_url)
+    client_that_trusts(
+        rcgen::generate_simple_self_signed(["localhost".to_owned()])
+            .unwrap()
+            .cert
+            .pem(),
+        token_url,
+    )
 }
 
 fn client_that_trusts(certificate: String, token_url: &str) -> Client {
@@ -53,7 +60,11 @@ fn client_that_trusts(certificate: String, token_url: &str) -> Client {
         .tls_roots(TlsRoots::OnlyPem(certificate.into_bytes()))
         .timeout(Duration::from_millis(500))
         .auth_url(token_url);
-    let credentials = Credentials::new(CustomerCode::parse("CUSTOMER").unwrap(), KEY.clone(), API_KEY);
+    let credentials = Credentials::new(
+        CustomerCode::parse("CUSTOMER").unwrap(),
+        KEY.clone(),
+        API_KEY,
+    );
     Client::new(credentials, "https://127.0.0.1:1", options).unwrap()
 }
 
@@ -66,23 +77,79 @@ async fn a_call_without_an_answer_says_at_what_it_failed_and_what_to_check() {
     let plain = server(b"HTTP/1.1 400 Bad Request\r\n\r\n", true).await;
     let (authority, certificate) = server_with_the_certificate_of_an_authority().await;
     for (url, phase, cause, advice) in [
-        (format!("https://{authority}/auth"), "tls", "that of an authority", "CA:FALSE"),
-        ("https://nobody.invalid/auth".to_owned(), "name", "is not known", "check the name in the address"),
-        ("http://127.0.0.1:9/auth".to_owned(), "connect", "was refused", "its address and port"),
-        (format!("https://{plain}/auth"), "tls", "the answer is not TLS", "those of https"),
-        (format!("http://{closed}/auth"), "answer", "was closed", "such as a proxy"),
-        (format!("http://{silent}/auth"), "answer", "no answer in time", "allow more time"),
-        (format!("http://{half}/auth"), "read", "stopped half way", "allow more time"),
-        (format!("http://{broken}/auth"), "read", "was closed", "such as a proxy"),
+        (
+            format!("https://{authority}/auth"),
+            "tls",
+            "that of an authority",
+            "CA:FALSE",
+        ),
+        (
+            "https://nobody.invalid/auth".to_owned(),
+            "name",
+            "is not known",
+            "check the name in the address",
+        ),
+        (
+            "http://127.0.0.1:9/auth".to_owned(),
+            "connect",
+            "was refused",
+            "its address and port",
+        ),
+        (
+            format!("https://{plain}/auth"),
+            "tls",
+            "the answer is not TLS",
+            "those of https",
+        ),
+        (
+            format!("http://{closed}/auth"),
+            "answer",
+            "was closed",
+            "such as a proxy",
+        ),
+        (
+            format!("http://{silent}/auth"),
+            "answer",
+            "no answer in time",
+            "allow more time",
+        ),
+        (
+            format!("http://{half}/auth"),
+            "read",
+            "stopped half way",
+            "allow more time",
+        ),
+        (
+            format!("http://{broken}/auth"),
+            "read",
+            "was closed",
+            "such as a proxy",
+        ),
     ] {
         let log = Log::start();
         let trusts_it = url.contains(&authority);
-        let client = if trusts_it { client_that_trusts(certificate.clone(), &url) } else { client(&url) };
+        let client = if trusts_it {
+            client_that_trusts(certificate.clone(), &url)
+        } else {
+            client(&url)
+        };
         client.tokens().token().await.unwrap_err();
         let text = log.text();
-        let lines: Vec<&str> = text.lines().filter(|line| line.contains("no token")).collect();
-        let [line] = lines[..] else { panic!("{url}: {text}") };
-        for part in [&format!("url={url}"), &format!("phase={phase}"), cause, advice, "failures=1", "WARN"] {
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| line.contains("no token"))
+            .collect();
+        let [line] = lines[..] else {
+            panic!("{url}: {text}")
+        };
+        for part in [
+            &format!("url={url}"),
+            &format!("phase={phase}"),
+            cause,
+            advice,
+            "failures=1",
+            "WARN",
+        ] {
             assert!(line.contains(part), "{part} in {line}");
         }
     }
@@ -93,30 +160,62 @@ async fn what_fails_again_is_said_ever_less_often_and_that_it_works_again_once()
     let log = Log::start();
     let (provider, _, clock) = Provider::client().await;
     let client = provider.client_with(provider.options(&clock).token_limits(Policy::unlimited()));
-    provider.tokens((0..5).map(|_| Reply::new(503, "")).chain([Reply::new(302, ""), Reply::token(1, 3600)]));
+    provider.tokens(
+        (0..5)
+            .map(|_| Reply::new(503, ""))
+            .chain([Reply::new(302, ""), Reply::token(1, 3600)]),
+    );
     for _ in 0..6 {
         client.tokens().token().await.unwrap_err();
     }
     client.tokens().token().await.unwrap();
     let text = log.text();
     let said = |level: &str| -> Vec<String> {
-        let lines = text.lines().filter(|line| line.contains(level) && line.contains("no token"));
-        lines.map(|line| line.split("failures=").nth(1).unwrap_or_default().trim().to_owned()).collect()
+        let lines = text
+            .lines()
+            .filter(|line| line.contains(level) && line.contains("no token"));
+        lines
+            .map(|line| {
+                line.split("failures=")
+                    .nth(1)
+                    .unwrap_or_default()
+                    .trim()
+                    .to_owned()
+            })
+            .collect()
     };
     assert_eq!(
         (said("WARN"), said("DEBUG")),
-        (vec!["1".into(), "2".into(), "4".into(), "1".into()], vec!["3".into(), "5".into()])
+        (
+            vec!["1".into(), "2".into(), "4".into(), "1".into()],
+            vec!["3".into(), "5".into()]
+        )
     );
-    let again: Vec<&str> = text.lines().filter(|line| line.contains("calls succeed again")).collect();
-    assert!(matches!(again[..], [line] if line.contains("endpoint=\"token\" failures=1")), "{text}");
+    let again: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("calls succeed again"))
+        .collect();
+    assert!(
+        matches!(again[..], [line] if line.contains("endpoint=\"token\" failures=1")),
+        "{text}"
+    );
 }
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_401_under_a_wrong_clock_names_the_clock() {
     for (date, advice) in [
-        ("Sat, 21 Nov 2026 05:00:00 GMT", "it is 3600 s ahead of the service's"),
-        ("Sat, 21 Nov 2026 06:02:00 GMT", "it is 120 s behind the service's"),
-        ("Sat, 21 Nov 2026 06:00:59 GMT", "check customer code, audience, signing key"),
+        (
+            "Sat, 21 Nov 2026 05:00:00 GMT",
+            "it is 3600 s ahead of the service's",
+        ),
+        (
+            "Sat, 21 Nov 2026 06:02:00 GMT",
+            "it is 120 s behind the service's",
+        ),
+        (
+            "Sat, 21 Nov 2026 06:00:59 GMT",
+            "check customer code, audience, signing key",
+        ),
         ("yesterday", "check customer code, audience, signing key"),
     ] {
         let (provider, _, _) = Provider::client().await;
@@ -124,7 +223,11 @@ async fn a_401_under_a_wrong_clock_names_the_clock() {
         let refused = Reply::new(401, r#"{"error":"invalid_client"}"#).header("date", date);
         provider.tokens([refused]);
         let error = client.tokens().token().await.unwrap_err();
-        assert!(error.advice().contains(advice), "{date}: {}", error.advice());
+        assert!(
+            error.advice().contains(advice),
+            "{date}: {}",
+            error.advice()
+        );
     }
 }
 

@@ -1,11 +1,14 @@
 use crate::provider::start;
 use crate::receivers::{deliver, delivery, message, options, receivers_with, seal};
-use bankrail_client::receivers::{Delivery, HandlerError, Handlers, Receivers, Worker, WorkerOptions};
+use bankrail_client::receivers::{
+    Delivery, HandlerError, Handlers, Receivers, Worker, WorkerOptions,
+};
 use bankrail_mailbox::{EntryId, Inbox, InboxState, Schedule};
 use bankrail_stores::memory::{MemoryInbox, MemoryStore};
 use bankrail_values::{HyphenatedUuid, ManualClock, StoreError, StoreErrorKind};
 use bankrail_webhook::{
-    Acknowledgement, DeliveryHeaders, Message, MessageKind, MessageReadOptions, PaymentOutcome, QueryNotification,
+    Acknowledgement, DeliveryHeaders, Message, MessageKind, MessageReadOptions, PaymentOutcome,
+    QueryNotification,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -22,7 +25,12 @@ fn setup() -> (Arc<MemoryInbox>, Receivers, Arc<ManualClock>) {
 }
 
 async fn state(inbox: &MemoryInbox, number: u64) -> InboxState {
-    inbox.find(EntryId::new(number)).await.unwrap().unwrap().state
+    inbox
+        .find(EntryId::new(number))
+        .await
+        .unwrap()
+        .unwrap()
+        .state
 }
 
 #[tokio::test]
@@ -34,14 +42,20 @@ async fn each_handler_gets_its_messages_once() {
         .on(move |received: Delivery<PaymentOutcome>| {
             let payments = payments.clone();
             async move {
-                payments.lock().unwrap().push(received.message.transaction_status.to_string());
+                payments
+                    .lock()
+                    .unwrap()
+                    .push(received.message.transaction_status.to_string());
                 Ok(())
             }
         })
         .on(move |received: Delivery<QueryNotification>| {
             let queries = queries.clone();
             async move {
-                queries.lock().unwrap().push(received.message.case_id.to_string());
+                queries
+                    .lock()
+                    .unwrap()
+                    .push(received.message.case_id.to_string());
                 Ok(())
             }
         });
@@ -54,20 +68,28 @@ async fn each_handler_gets_its_messages_once() {
     assert_eq!(worker.run_due().await.unwrap(), 0);
     assert_eq!(*seen.lock().unwrap(), ["ACSC", "C-1"]);
     let counts = inbox.counts().await.unwrap();
-    assert_eq!((counts.pending, counts.completed), (2, 2), "two kinds have no handler");
+    assert_eq!(
+        (counts.pending, counts.completed),
+        (2, 2),
+        "two kinds have no handler"
+    );
 }
 
 #[tokio::test]
 async fn a_worker_is_not_well_when_a_message_waits_too_long() {
     let (_, receivers, clock) = setup();
-    let worker = receivers.worker(Handlers::new().on(|_: Delivery<PaymentOutcome>| std::future::ready(Ok(()))));
+    let worker = receivers
+        .worker(Handlers::new().on(|_: Delivery<PaymentOutcome>| std::future::ready(Ok(()))));
     worker.check().await.unwrap();
     deliver(&receivers, KIND, &message(KIND)).await;
     clock.advance(Duration::from_secs(1800));
     worker.check().await.unwrap();
     clock.advance(Duration::from_millis(1));
     let fault = worker.check().await.unwrap_err();
-    assert_eq!(fault.to_string(), "a message waits to be handled for 1800 s");
+    assert_eq!(
+        fault.to_string(),
+        "a message waits to be handled for 1800 s"
+    );
     worker.run_due().await.unwrap();
     worker.check().await.unwrap();
 }
@@ -78,11 +100,16 @@ async fn a_handler_of_any_message_gets_those_that_no_other_handler_is_for() {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let (any, payments) = (seen.clone(), seen.clone());
     let own = move |received: Delivery<PaymentOutcome>| {
-        payments.lock().unwrap().push(received.message.transaction_status.to_string());
+        payments
+            .lock()
+            .unwrap()
+            .push(received.message.transaction_status.to_string());
         std::future::ready(Ok(()))
     };
     let other = move |received: Delivery<Message>| {
-        any.lock().unwrap().push(received.message.kind().to_string());
+        any.lock()
+            .unwrap()
+            .push(received.message.kind().to_string());
         std::future::ready(Ok(()))
     };
     let handlers = Handlers::new().on(own).on_any(other);
@@ -92,7 +119,10 @@ async fn a_handler_of_any_message_gets_those_that_no_other_handler_is_for() {
     }
     let worker = receivers.worker(handlers).with_options(one_by_one());
     assert_eq!(worker.run_due().await.unwrap(), MessageKind::ALL.len());
-    assert_eq!(*seen.lock().unwrap(), ["mandate_outcome", "mandate_notification", "ACSC", "query"]);
+    assert_eq!(
+        *seen.lock().unwrap(),
+        ["mandate_outcome", "mandate_notification", "ACSC", "query"]
+    );
     assert_eq!(inbox.counts().await.unwrap().pending, 0);
 }
 
@@ -117,12 +147,18 @@ async fn a_failure_is_repeated_on_the_schedule_and_becomes_a_dead_letter() {
     let (inbox, receivers, clock) = setup();
     let calls = Arc::default();
     let options = one_by_one().schedule(Schedule::new([0, 1, 2].map(Duration::from_secs), 0));
-    let worker = failing(&receivers, &calls, || async { Err(std::io::Error::other("no luck").into()) });
+    let worker = failing(&receivers, &calls, || async {
+        Err(std::io::Error::other("no luck").into())
+    });
     let worker = worker.with_options(options);
     deliver(&receivers, KIND, &message(KIND)).await;
     for (pause, expected) in [(0, 1), (999, 0), (1, 1), (1_999, 0), (1, 1), (1_000_000, 0)] {
         clock.advance(Duration::from_millis(pause));
-        assert_eq!(worker.run_due().await.unwrap(), expected, "after {pause} ms");
+        assert_eq!(
+            worker.run_due().await.unwrap(),
+            expected,
+            "after {pause} ms"
+        );
     }
     assert_eq!(calls.load(Ordering::SeqCst), 3);
     let dead = &inbox.dead_letters(None, 10).await.unwrap()[0];
@@ -136,11 +172,16 @@ async fn a_failure_is_repeated_on_the_schedule_and_becomes_a_dead_letter() {
 async fn poison_is_a_dead_letter_at_once_and_does_not_block_others() {
     let (inbox, receivers, _) = setup();
     let calls = Arc::default();
-    let worker = failing(&receivers, &calls, || async { Err(HandlerError::poison("never")) });
+    let worker = failing(&receivers, &calls, || async {
+        Err(HandlerError::poison("never"))
+    });
     deliver(&receivers, KIND, &message(KIND)).await;
     deliver(&receivers, KIND, &message(KIND).replace("I-1", "I-2")).await;
     assert_eq!(worker.run_due().await.unwrap(), 2);
-    assert_eq!((state(&inbox, 1).await, state(&inbox, 2).await), (InboxState::DeadLetter, InboxState::DeadLetter));
+    assert_eq!(
+        (state(&inbox, 1).await, state(&inbox, 2).await),
+        (InboxState::DeadLetter, InboxState::DeadLetter)
+    );
     assert_eq!(calls.load(Ordering::SeqCst), 2);
 }
 
@@ -152,7 +193,10 @@ async fn a_panic_is_a_failure_of_one_message() {
     deliver(&receivers, KIND, &message(KIND)).await;
     assert_eq!(worker.run_due().await.unwrap(), 1);
     let entry = inbox.find(EntryId::new(1)).await.unwrap().unwrap();
-    assert_eq!((entry.state, entry.last_error.as_deref()), (InboxState::Pending, Some("the handler panicked")));
+    assert_eq!(
+        (entry.state, entry.last_error.as_deref()),
+        (InboxState::Pending, Some("the handler panicked"))
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -163,7 +207,10 @@ async fn a_handler_that_takes_too_long_is_dropped() {
     deliver(&receivers, KIND, &message(KIND)).await;
     assert_eq!(worker.run_due().await.unwrap(), 1);
     let entry = inbox.find(EntryId::new(1)).await.unwrap().unwrap();
-    assert_eq!(entry.last_error.as_deref(), Some("the handler took too long"));
+    assert_eq!(
+        entry.last_error.as_deref(),
+        Some("the handler took too long")
+    );
 }
 
 #[tokio::test]
@@ -205,7 +252,10 @@ async fn a_handler_that_works_for_long_keeps_its_lease() {
         assert_eq!(other.run_due().await.unwrap(), 0);
     }
     assert_eq!(working.await.unwrap().unwrap(), 1);
-    assert_eq!((state(&inbox, 1).await, calls.load(Ordering::SeqCst)), (InboxState::Completed, 1));
+    assert_eq!(
+        (state(&inbox, 1).await, calls.load(Ordering::SeqCst)),
+        (InboxState::Completed, 1)
+    );
 }
 
 #[tokio::test]
@@ -214,17 +264,31 @@ async fn findings_in_the_headers_reach_the_handler() {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let findings = seen.clone();
     let handlers = Handlers::new().on(move |received: Delivery<PaymentOutcome>| {
-        let odd = received.findings.iter().map(|finding| format!("{} {}", finding.rule, finding.pointer));
+        let odd = received
+            .findings
+            .iter()
+            .map(|finding| format!("{} {}", finding.rule, finding.pointer));
         findings.lock().unwrap().extend(odd);
         async { Ok(()) }
     });
     let json = message(KIND).replace('}', r#","new_member":1}"#);
     let mut request = delivery(KIND, seal(&json));
-    request.headers_mut().insert("x-correlation-id", "none".parse().unwrap());
-    request.headers_mut().insert("priority", "URGENT".parse().unwrap());
-    assert_eq!(receivers.router().oneshot(request).await.unwrap().status(), 200);
+    request
+        .headers_mut()
+        .insert("x-correlation-id", "none".parse().unwrap());
+    request
+        .headers_mut()
+        .insert("priority", "URGENT".parse().unwrap());
+    assert_eq!(
+        receivers.router().oneshot(request).await.unwrap().status(),
+        200
+    );
     assert_eq!(receivers.worker(handlers).run_due().await.unwrap(), 1);
-    let expected = ["optional_header X-Correlation-Id", "optional_header priority", "unknown_member /new_member"];
+    let expected = [
+        "optional_header X-Correlation-Id",
+        "optional_header priority",
+        "unknown_member /new_member",
+    ];
     assert_eq!(*seen.lock().unwrap(), expected);
 }
 
@@ -279,16 +343,32 @@ async fn a_handler_that_outlives_the_grace_is_dropped_and_its_message_handled_ag
     worker.run(until_it_is_handled).await;
     assert_eq!(state(&inbox, 1).await, InboxState::Pending);
     clock.advance(Duration::from_secs(60));
-    assert_eq!(failing(&receivers, &calls, || async { Ok(()) }).run_due().await.unwrap(), 1);
-    assert_eq!((calls.load(Ordering::SeqCst), state(&inbox, 1).await), (2, InboxState::Completed));
+    assert_eq!(
+        failing(&receivers, &calls, || async { Ok(()) })
+            .run_due()
+            .await
+            .unwrap(),
+        1
+    );
+    assert_eq!(
+        (calls.load(Ordering::SeqCst), state(&inbox, 1).await),
+        (2, InboxState::Completed)
+    );
 }
 
 #[tokio::test]
 async fn a_worker_that_may_handle_none_at_once_handles_one() {
     let (inbox, receivers, _) = setup();
     let handlers = Handlers::new().on(|_: Delivery<PaymentOutcome>| async { Ok(()) });
-    let options = WorkerOptions::new().concurrency(0).poll(Duration::from_secs(3600));
-    let running = tokio::spawn(receivers.worker(handlers).with_options(options).run(std::future::pending()));
+    let options = WorkerOptions::new()
+        .concurrency(0)
+        .poll(Duration::from_secs(3600));
+    let running = tokio::spawn(
+        receivers
+            .worker(handlers)
+            .with_options(options)
+            .run(std::future::pending()),
+    );
     for _ in 0..10 {
         tokio::task::yield_now().await; // it looks, finds nothing, and waits
     }
@@ -310,9 +390,17 @@ async fn a_message_that_was_taken_under_raised_bounds_reaches_its_handler() {
     let mut body = message(KIND).into_bytes();
     body.resize(2 << 20, b' ');
     let raised = MessageReadOptions::default().max_bytes(4 << 20);
-    let read = Message::from_json_with(KIND, &body, &raised).unwrap().message;
+    let read = Message::from_json_with(KIND, &body, &raised)
+        .unwrap()
+        .message;
     let headers = DeliveryHeaders::new(HyphenatedUuid::from_random_bytes([1; 16]));
-    let incoming = read.incoming("", &headers, &[], body, &Acknowledgement::from_random_bytes([2; 16]));
+    let incoming = read.incoming(
+        "",
+        &headers,
+        &[],
+        body,
+        &Acknowledgement::from_random_bytes([2; 16]),
+    );
     inbox.receive(&incoming, start()).await.unwrap();
     assert_eq!(worker.run_due().await.unwrap(), 1);
     assert_eq!(state(&inbox, 1).await, InboxState::Completed);
@@ -323,16 +411,28 @@ async fn the_kept_text_of_a_store_error_has_its_cause() {
     let (inbox, receivers, _) = setup();
     deliver(&receivers, KIND, &message(KIND)).await;
     let calls = Arc::default();
-    let full = || async { Err(StoreError::new(StoreErrorKind::Full, "no room in the ledger").into()) };
-    assert_eq!(failing(&receivers, &calls, full).run_due().await.unwrap(), 1);
+    let full =
+        || async { Err(StoreError::new(StoreErrorKind::Full, "no room in the ledger").into()) };
+    assert_eq!(
+        failing(&receivers, &calls, full).run_due().await.unwrap(),
+        1
+    );
     let entry = inbox.find(EntryId::new(1)).await.unwrap().unwrap();
-    assert_eq!(entry.last_error.unwrap(), "the store is full: no room in the ledger");
+    assert_eq!(
+        entry.last_error.unwrap(),
+        "the store is full: no room in the ledger"
+    );
 }
 
 #[tokio::test]
 async fn a_delivery_prints_nothing_of_its_message() {
     let (_, receivers, _) = setup();
-    deliver(&receivers, KIND, &message(KIND).replace('}', r#","mps_user_id":"SECRET"}"#)).await;
+    deliver(
+        &receivers,
+        KIND,
+        &message(KIND).replace('}', r#","mps_user_id":"SECRET"}"#),
+    )
+    .await;
     let shown: Arc<Mutex<String>> = Arc::default();
     let seen = shown.clone();
     let handlers = Handlers::new().on(move |received: Delivery<PaymentOutcome>| {
@@ -344,27 +444,40 @@ async fn a_delivery_prints_nothing_of_its_message() {
     });
     assert_eq!(receivers.worker(handlers).run_due().await.unwrap(), 1);
     let shown = shown.lock().unwrap();
-    assert!(shown.contains("attempt: 1") && !shown.contains("SECRET") && !shown.contains("ACSC"), "{shown}");
+    assert!(
+        shown.contains("attempt: 1") && !shown.contains("SECRET") && !shown.contains("ACSC"),
+        "{shown}"
+    );
 }
 
 #[tokio::test]
 async fn old_handled_messages_are_forgotten() {
     let (inbox, _, clock) = setup();
     let retention = Duration::from_secs(30 * 86_400);
-    let receivers = receivers_with(inbox.clone(), options().clock(clock.clone()).retention(retention));
+    let receivers = receivers_with(
+        inbox.clone(),
+        options().clock(clock.clone()).retention(retention),
+    );
     deliver(&receivers, KIND, &message(KIND)).await;
     let calls = Arc::default();
     let worker = failing(&receivers, &calls, || async { Ok(()) });
     assert_eq!(worker.run_due().await.unwrap(), 1);
     // An hour more, because the sender's clock may be ahead.
-    for (more, left) in [(retention + Duration::from_secs(3600), 1), (Duration::from_millis(1), 0)] {
+    for (more, left) in [
+        (retention + Duration::from_secs(3600), 1),
+        (Duration::from_millis(1), 0),
+    ] {
         clock.advance(more);
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let running = tokio::spawn(worker.clone().run(async move { drop(stopped.await) }));
         for _ in 0..100 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(inbox.counts().await.unwrap().completed, left, "after {more:?} more");
+        assert_eq!(
+            inbox.counts().await.unwrap().completed,
+            left,
+            "after {more:?} more"
+        );
         stop.send(()).unwrap();
         running.await.unwrap();
     }
@@ -376,9 +489,17 @@ async fn findings_in_the_headers_are_refused_if_findings_are() {
     let strict = MessageReadOptions::default().deny_findings(true);
     let receivers = receivers_with(inbox.clone(), options().read_options(strict));
     let mut request = delivery(KIND, seal(&message(KIND)));
-    request.headers_mut().insert("priority", "URGENT".parse().unwrap());
-    assert_eq!(receivers.router().oneshot(request).await.unwrap().status(), 400);
+    request
+        .headers_mut()
+        .insert("priority", "URGENT".parse().unwrap());
+    assert_eq!(
+        receivers.router().oneshot(request).await.unwrap().status(),
+        400
+    );
     let request = delivery(KIND, seal(&message(KIND)));
-    assert_eq!(receivers.router().oneshot(request).await.unwrap().status(), 200);
+    assert_eq!(
+        receivers.router().oneshot(request).await.unwrap().status(),
+        200
+    );
     assert_eq!(inbox.counts().await.unwrap().pending, 1);
 }

@@ -13,7 +13,8 @@ const LIMITS: JsonLimits = JsonLimits::new().max_bytes(usize::MAX);
 /// # Errors
 /// What is wrong with it.
 pub(super) fn object(body: &[u8]) -> Result<Members<'_>, String> {
-    read_object(body, &LIMITS).map_err(|error| format!("expected a JSON object with each member once, found: {error}"))
+    read_object(body, &LIMITS)
+        .map_err(|error| format!("expected a JSON object with each member once, found: {error}"))
 }
 
 /// A member that is text.
@@ -34,7 +35,10 @@ pub(super) fn text<'a>(members: &'a Members<'_>, name: &str) -> Result<&'a str, 
 
 /// `expected a string as NAME, found a number`.
 pub(super) fn kind(name: &str, expected: &str, found: Option<&JsonValue<'_>>) -> String {
-    format!("expected {expected} as {name}, found {}", found.map_or("none", JsonValue::kind))
+    format!(
+        "expected {expected} as {name}, found {}",
+        found.map_or("none", JsonValue::kind)
+    )
 }
 
 /// A GUID with hyphens.
@@ -42,5 +46,10 @@ pub(super) fn kind(name: &str, expected: &str, found: Option<&JsonValue<'_>>) ->
 /// # Errors
 /// What was found instead.
 pub(super) fn guid(name: &str, found: &str) -> Result<HyphenatedUuid, String> {
-    HyphenatedUuid::parse(found).map_err(|_| format!("expected a hyphenated GUID as {name}, found {}", excerpt(found)))
+    HyphenatedUuid::parse(found).map_err(|_| {
+        format!(
+            "expected a hyphenated GUID as {name}, found {}",
+            excerpt(found)
+        )
+    })
 }

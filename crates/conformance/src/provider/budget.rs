@@ -6,7 +6,8 @@ use std::time::Duration;
 
 /// The calls that may be made: 10 token requests and 25 statements unless it says otherwise.
 ///
-/// It is read from a text such as `tokens=60,statements=100,tokens-per-second=20`. What is not named keeps its default.
+/// It is read from a text such as `tokens=60,statements=100,tokens-per-second=20`. What is not
+/// named keeps its default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     pub(super) tokens: u32,
@@ -26,7 +27,11 @@ pub struct BudgetError {
 /// Those that the specification allows (Specification: "Limits").
 impl Default for Budget {
     fn default() -> Self {
-        Self { tokens: 10, statements: 25, tokens_per_second: 2 }
+        Self {
+            tokens: 10,
+            statements: 25,
+            tokens_per_second: 2,
+        }
     }
 }
 
@@ -36,9 +41,16 @@ impl FromStr for Budget {
     fn from_str(text: &str) -> Result<Self, BudgetError> {
         let mut budget = Self::default();
         for part in text.split(',') {
-            let wrong = || BudgetError { part: part.to_owned() };
+            let wrong = || BudgetError {
+                part: part.to_owned(),
+            };
             let (name, number) = part.split_once('=').ok_or_else(wrong)?;
-            let number = number.trim().parse().ok().filter(|number| *number <= 100_000).ok_or_else(wrong)?;
+            let number = number
+                .trim()
+                .parse()
+                .ok()
+                .filter(|number| *number <= 100_000)
+                .ok_or_else(wrong)?;
             match name.trim() {
                 "tokens" => budget.tokens = number,
                 "statements" => budget.statements = number,
@@ -51,8 +63,8 @@ impl FromStr for Budget {
 }
 
 impl Budget {
-    /// The time between two token requests. At half of the rate no algorithm of the specification refuses one: each
-    /// second has at most half of what it may have, and so has the one before.
+    /// The time between two token requests. At half of the rate no algorithm of the specification
+    /// refuses one: each second has at most half of what it may have, and so has the one before.
     pub(super) fn pause(self) -> Duration {
         Duration::from_secs(2) / self.tokens_per_second.max(1)
     }
@@ -69,7 +81,12 @@ pub(super) struct Purse {
 
 impl Purse {
     pub(super) fn new(name: &'static str, all: u32) -> Self {
-        Self { name, all, left: all, closed: None }
+        Self {
+            name,
+            all,
+            left: all,
+            closed: None,
+        }
     }
 
     /// Pays for one call.
@@ -80,15 +97,21 @@ impl Purse {
         if let Some(why) = &self.closed {
             return Err(why.clone());
         }
-        self.left = self
-            .left
-            .checked_sub(1)
-            .ok_or_else(|| format!("the budget of {} {} does not last for it", self.all, self.name))?;
+        self.left = self.left.checked_sub(1).ok_or_else(|| {
+            format!(
+                "the budget of {} {} does not last for it",
+                self.all, self.name
+            )
+        })?;
         Ok(())
     }
 
     pub(super) fn left(&self) -> usize {
-        if self.closed.is_some() { 0 } else { usize::try_from(self.left).unwrap_or(usize::MAX) }
+        if self.closed.is_some() {
+            0
+        } else {
+            usize::try_from(self.left).unwrap_or(usize::MAX)
+        }
     }
 
     /// No further call is made.
@@ -103,10 +126,24 @@ mod tests {
 
     #[test]
     fn budgets_are_read() {
-        let all = Budget { tokens: 60, statements: 0, tokens_per_second: 20 };
-        assert_eq!("tokens=60, statements=0,tokens-per-second=20".parse(), Ok(all));
+        let all = Budget {
+            tokens: 60,
+            statements: 0,
+            tokens_per_second: 20,
+        };
+        assert_eq!(
+            "tokens=60, statements=0,tokens-per-second=20".parse(),
+            Ok(all)
+        );
         assert_eq!("statements=25".parse(), Ok(Budget::default()));
-        for text in ["", "tokens", "tokens=-1", "tokens=100001", "tokens-per-second=0", "calls=3"] {
+        for text in [
+            "",
+            "tokens",
+            "tokens=-1",
+            "tokens=100001",
+            "tokens-per-second=0",
+            "calls=3",
+        ] {
             let error = text.parse::<Budget>().unwrap_err().to_string();
             assert!(error.starts_with("expected tokens=N"), "{error}");
         }
@@ -116,7 +153,10 @@ mod tests {
     fn an_empty_or_closed_purse_pays_nothing() {
         let mut purse = Purse::new("tokens", 1);
         assert_eq!((purse.left(), purse.pay()), (1, Ok(())));
-        assert_eq!(purse.pay(), Err("the budget of 1 tokens does not last for it".to_owned()));
+        assert_eq!(
+            purse.pay(),
+            Err("the budget of 1 tokens does not last for it".to_owned())
+        );
         let mut purse = Purse::new("tokens", 1);
         purse.close("429".to_owned());
         purse.close("later".to_owned());
@@ -126,6 +166,13 @@ mod tests {
     #[test]
     fn the_pause_keeps_the_rate_under_both_algorithms() {
         assert_eq!(Budget::default().pause(), Duration::from_secs(1));
-        assert_eq!(Budget { tokens_per_second: 20, ..Budget::default() }.pause(), Duration::from_millis(100));
+        assert_eq!(
+            Budget {
+                tokens_per_second: 20,
+                ..Budget::default()
+            }
+            .pause(),
+            Duration::from_millis(100)
+        );
     }
 }

@@ -21,12 +21,20 @@ impl Found {
 
     /// Right if this condition holds.
     pub(super) fn when(holds: bool, expected: &str, found: Option<&str>) -> Self {
-        if holds { Self::Right } else { Self::Wrong(differs(expected, found)) }
+        if holds {
+            Self::Right
+        } else {
+            Self::Wrong(differs(expected, found))
+        }
     }
 
     /// The first that is not right.
     pub(super) fn and(self, other: impl FnOnce() -> Self) -> Self {
-        if matches!(self, Self::Right) { other() } else { self }
+        if matches!(self, Self::Right) {
+            other()
+        } else {
+            self
+        }
     }
 
     /// A text that must be there, and is usually this one.
@@ -39,9 +47,12 @@ impl Found {
     }
 }
 
-/// The verdict on what was found at each place, such as `statement 2`: the first that is wrong, or else the first that
-/// is unusual. What was found nowhere was not seen, for this reason.
-pub(super) fn verdict<'a>(all: impl Iterator<Item = (&'a str, Found)>, unseen: &Verdict) -> Verdict {
+/// The verdict on what was found at each place, such as `statement 2`: the first that is wrong, or
+/// else the first that is unusual. What was found nowhere was not seen, for this reason.
+pub(super) fn verdict<'a>(
+    all: impl Iterator<Item = (&'a str, Found)>,
+    unseen: &Verdict,
+) -> Verdict {
     let mut verdict = None;
     for (place, found) in all {
         match found {

@@ -22,7 +22,8 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// The customer's key, that of the other customer, and a new one that no provider has registered.
+    /// The customer's key, that of the other customer, and a new one that no provider has
+    /// registered.
     pub(super) fn new(own: &SigningKey, other: Option<&SigningKey>) -> Result<Self, JudgeError> {
         let unregistered = SigningKey::generate(RsaSize::Rsa2048).map_err(failed)?;
         let public = |key: &SigningKey| key.verifying_key().public_key().to_spki_pem();
@@ -70,8 +71,8 @@ pub(super) struct Assertion {
 }
 
 impl Assertion {
-    /// The assertion of the specification, no two of one run alike (Specification: "Client assertion (JWT) the customer
-    /// builds").
+    /// The assertion of the specification, no two of one run alike (Specification: "Client
+    /// assertion (JWT) the customer builds").
     pub(super) fn new(target: &Target, keys: &Keys, number: u32) -> Self {
         let (mut header, mut claims) = (Map::new(), Map::new());
         header.insert("alg".to_owned(), json!("RS256"));
@@ -82,7 +83,11 @@ impl Assertion {
         claims.insert("sub".to_owned(), json!(target.customer.code));
         claims.insert("exp".to_owned(), json!(now() + 300 + i64::from(number)));
         claims.insert("aud".to_owned(), json!(target.audience));
-        Self { header, claims, signed: Signed::Own }
+        Self {
+            header,
+            claims,
+            signed: Signed::Own,
+        }
     }
 
     /// The compact form.
@@ -96,10 +101,18 @@ impl Assertion {
         };
         let part = |members: &Map<String, Value>| encoded(json!(members).to_string().as_bytes());
         let text = format!("{}.{}", part(&self.header), part(&self.claims));
-        let alg = self.header.get("alg").and_then(Value::as_str).unwrap_or_default();
+        let alg = self
+            .header
+            .get("alg")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let signature = match self.signed {
             Signed::Own | Signed::Padded => rsa(&keys.own, alg, text.as_bytes())?,
-            Signed::Other => rsa(keys.other.as_ref().unwrap_or(&keys.unregistered), alg, text.as_bytes())?,
+            Signed::Other => rsa(
+                keys.other.as_ref().unwrap_or(&keys.unregistered),
+                alg,
+                text.as_bytes(),
+            )?,
             Signed::Unregistered => rsa(&keys.unregistered, "RS256", text.as_bytes())?,
             Signed::Hs256 => mac(keys.own_public_pem.as_bytes(), text.as_bytes()),
             Signed::Unsigned => Vec::new(),

@@ -30,7 +30,9 @@ impl Got {
     pub(super) fn answer(self) -> Result<Answer, Verdict> {
         match self {
             Self::Answer(answer) => Ok(answer),
-            Self::Nothing(why) => Err(Verdict::Failed(format!("expected an answer, found none: {why}"))),
+            Self::Nothing(why) => Err(Verdict::Failed(format!(
+                "expected an answer, found none: {why}"
+            ))),
             Self::NotRun(why) => Err(Verdict::NotRun(why)),
         }
     }
@@ -86,9 +88,25 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    pub(super) fn new(target: Target, keys: Keys, client: reqwest::Client, options: ProviderJudgeOptions) -> Self {
-        let ProviderJudgeOptions { budget, wait, only, rest_of, limits, seed, strict, book, clock, on_call, .. } =
-            options;
+    pub(super) fn new(
+        target: Target,
+        keys: Keys,
+        client: reqwest::Client,
+        options: ProviderJudgeOptions,
+    ) -> Self {
+        let ProviderJudgeOptions {
+            budget,
+            wait,
+            only,
+            rest_of,
+            limits,
+            seed,
+            strict,
+            book,
+            clock,
+            on_call,
+            ..
+        } = options;
         Self {
             keys,
             client,
@@ -102,7 +120,10 @@ impl Judge {
             bearer: None,
             token_request_keys: Vec::new(),
             statement_request_keys: Vec::new(),
-            wanted: Wanted { only, rest: rest_of },
+            wanted: Wanted {
+                only,
+                rest: rest_of,
+            },
             on_call,
             limits,
             seed,
@@ -155,7 +176,12 @@ impl Judge {
         got: Got,
         judge: impl FnOnce(&Answer) -> Verdict,
     ) {
-        self.row(id, title, got.answer().map_or_else(|verdict| verdict, |answer| judge(&answer)));
+        self.row(
+            id,
+            title,
+            got.answer()
+                .map_or_else(|verdict| verdict, |answer| judge(&answer)),
+        );
     }
 
     /// A right assertion, another one each time.
@@ -166,7 +192,11 @@ impl Judge {
 
     /// How many calls were answered 200, and how many were not.
     pub(super) fn counts(&mut self, endpoint: Endpoint) -> &mut (usize, usize) {
-        if endpoint == Endpoint::Token { &mut self.token_counts } else { &mut self.statement_counts }
+        if endpoint == Endpoint::Token {
+            &mut self.token_counts
+        } else {
+            &mut self.statement_counts
+        }
     }
 
     /// How many calls are left.
@@ -177,11 +207,14 @@ impl Judge {
         }
     }
 
-    /// Makes a call if the budget allows it. One that is answered 429 is repeated when the answer says, if that is soon
-    /// enough; otherwise nothing further is asked of that endpoint.
+    /// Makes a call if the budget allows it. One that is answered 429 is repeated when the answer
+    /// says, if that is soon enough; otherwise nothing further is asked of that endpoint.
     pub(super) async fn call(&mut self, endpoint: Endpoint, call: Call) -> Got {
         let begin = Instant::now();
-        (self.on_call)(CallsLeft { tokens: self.tokens.left(), statements: self.statements.left() });
+        (self.on_call)(CallsLeft {
+            tokens: self.tokens.left(),
+            statements: self.statements.left(),
+        });
         let got = self.call_patiently(endpoint, call).await;
         self.took += begin.elapsed();
         got
@@ -203,10 +236,14 @@ impl Judge {
                 return Got::Answer(answer);
             }
             let after = answer.retry_after();
-            match after.map(Duration::from_secs).filter(|after| *after <= self.wait) {
+            match after
+                .map(Duration::from_secs)
+                .filter(|after| *after <= self.wait)
+            {
                 Some(after) => sleep(after).await,
                 None => {
-                    let when = after.map_or_else(String::new, |after| format!(", Retry-After {after} s"));
+                    let when =
+                        after.map_or_else(String::new, |after| format!(", Retry-After {after} s"));
                     let why = format!("the provider answers 429{when}");
                     self.purse(endpoint).close(why.clone());
                     return Got::NotRun(why);
@@ -215,7 +252,8 @@ impl Judge {
         }
     }
 
-    /// Sends a call at the pace of its endpoint, whatever the budget, and keeps the request key of the answer.
+    /// Sends a call at the pace of its endpoint, whatever the budget, and keeps the request key of
+    /// the answer.
     pub(super) async fn send(&mut self, endpoint: Endpoint, call: Call) -> Result<Answer, String> {
         let is_post = call.method == reqwest::Method::POST;
         if endpoint == Endpoint::Token {
@@ -226,15 +264,21 @@ impl Judge {
         }
         let answer = send(&self.client, call).await?;
         let (answered, refused) = self.counts(endpoint);
-        *(if answer.status == 200 { answered } else { refused }) += 1;
+        *(if answer.status == 200 {
+            answered
+        } else {
+            refused
+        }) += 1;
         // Others than POST need not reach the endpoint, nor what is refused before it.
         if is_post && answer.status != 429 {
             match endpoint {
                 Endpoint::Token => {
-                    self.token_request_keys.push(answer.header(REQUEST_KEY.as_str()).map(str::to_owned));
+                    self.token_request_keys
+                        .push(answer.header(REQUEST_KEY.as_str()).map(str::to_owned));
                 }
                 Endpoint::Statement => {
-                    self.statement_request_keys.extend(super::body::text_member(&answer.body, "requestKey"));
+                    self.statement_request_keys
+                        .extend(super::body::text_member(&answer.body, "requestKey"));
                 }
             }
         }
@@ -266,12 +310,17 @@ pub(super) fn differs(expected: &str, found: Option<&str>) -> String {
     format!("expected {expected}, found {found}")
 }
 
-/// Passed if there is an endpoint at the path of the specification. Another path is noted, because the caller chose it.
+/// Passed if there is an endpoint at the path of the specification. Another path is noted, because
+/// the caller chose it.
 pub(super) fn path_of(answer: &Answer, url: &reqwest::Url, path: &str) -> Verdict {
-    let said = super::body::object(&answer.body).is_ok_and(|members| members.get("error").is_some());
+    let said =
+        super::body::object(&answer.body).is_ok_and(|members| members.get("error").is_some());
     match answer.status {
         _ if !url.path().ends_with(path) => Verdict::Noted(differs(path, Some(url.path()))),
-        404 | 405 if !said => Verdict::Failed(format!("expected the endpoint at {path}, found {}", answer.status)),
+        404 | 405 if !said => Verdict::Failed(format!(
+            "expected the endpoint at {path}, found {}",
+            answer.status
+        )),
         _ => Verdict::Passed,
     }
 }
@@ -282,5 +331,9 @@ pub(super) fn status_of(answer: &Answer, expected: &[u16]) -> Verdict {
         return Verdict::Passed;
     }
     let names: Vec<String> = expected.iter().map(u16::to_string).collect();
-    Verdict::Failed(format!("expected {}, found {}", names.join(" or "), answer.status))
+    Verdict::Failed(format!(
+        "expected {}, found {}",
+        names.join(" or "),
+        answer.status
+    ))
 }

@@ -1,7 +1,8 @@
 //! The limits of calls, counted (Specification: "Limits").
 //!
-//! The counting algorithms agree on a customer that has not called for two hours: whatever counts the requests that are
-//! refused, as many are answered as the limit says, and no more. What was sent before in the same run counts too.
+//! The counting algorithms agree on a customer that has not called for two hours: whatever counts
+//! the requests that are refused, as many are answered as the limit says, and no more. What was
+//! sent before in the same run counts too.
 
 use super::forge::now;
 use super::judge::{Endpoint, Judge, status_of};
@@ -20,30 +21,54 @@ const TOKENS: usize = 10;
 
 const STATEMENT_LIMIT: (&str, &str) = ("S24.5", "beyond 25 statements an hour the answer is 429");
 const TOKEN_LIMIT: (&str, &str) = ("S24.6", "beyond 10 tokens an hour the answer is 429");
-const RETRY: (&str, &str) = ("S24.7", "a call after Retry-After, where it is sent, is answered");
-const STATEMENT_COUNT: (&str, &str) =
-    ("S25.16", "25 statements an hour are answered, whatever their accounts, and no more");
+const RETRY: (&str, &str) = (
+    "S24.7",
+    "a call after Retry-After, where it is sent, is answered",
+);
+const STATEMENT_COUNT: (&str, &str) = (
+    "S25.16",
+    "25 statements an hour are answered, whatever their accounts, and no more",
+);
 const TOKEN_COUNT: (&str, &str) = ("S25.4", "10 tokens an hour are issued, and no more");
 const TOKEN_SECOND: (&str, &str) = ("S25.3", "of three token requests at once two are answered");
-const OTHER: (&str, &str) = ("S25.19", "a customer at its limit does not keep another from its statements");
-const ROWS: [(&str, &str); 7] =
-    [STATEMENT_LIMIT, TOKEN_LIMIT, RETRY, STATEMENT_COUNT, TOKEN_COUNT, TOKEN_SECOND, OTHER];
+const OTHER: (&str, &str) = (
+    "S25.19",
+    "a customer at its limit does not keep another from its statements",
+);
+const ROWS: [(&str, &str); 7] = [
+    STATEMENT_LIMIT,
+    TOKEN_LIMIT,
+    RETRY,
+    STATEMENT_COUNT,
+    TOKEN_COUNT,
+    TOKEN_SECOND,
+    OTHER,
+];
 
 /// Sends right requests until one is refused.
 pub(super) async fn judge(judge: &mut Judge) -> Result<(), JudgeError> {
     let why = match (judge.limits, judge.blocked) {
         (true, None) => None,
         (true, Some(why)) => Some(Verdict::NotRun(why.to_owned())),
-        (false, _) => Some(Verdict::NotSeen("--limits sends requests until one is refused".to_owned())),
+        (false, _) => Some(Verdict::NotSeen(
+            "--limits sends requests until one is refused".to_owned(),
+        )),
     };
     if let Some(why) = why {
-        ROWS.into_iter().for_each(|(id, title)| judge.row(id, title, why.clone()));
+        ROWS.into_iter()
+            .for_each(|(id, title)| judge.row(id, title, why.clone()));
         return Ok(());
     }
-    if [STATEMENT_LIMIT.0, STATEMENT_COUNT.0, OTHER.0].iter().any(|id| judge.wants(id)) {
+    if [STATEMENT_LIMIT.0, STATEMENT_COUNT.0, OTHER.0]
+        .iter()
+        .any(|id| judge.wants(id))
+    {
         statements(judge).await?;
     }
-    if [TOKEN_LIMIT.0, TOKEN_COUNT.0, TOKEN_SECOND.0, RETRY.0].iter().any(|id| judge.wants(id)) {
+    if [TOKEN_LIMIT.0, TOKEN_COUNT.0, TOKEN_SECOND.0, RETRY.0]
+        .iter()
+        .any(|id| judge.wants(id))
+    {
         tokens(judge).await?;
     }
     Ok(())
@@ -52,7 +77,9 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<(), JudgeError> {
 async fn statements(judge: &mut Judge) -> Result<(), JudgeError> {
     let token = bearer_of(judge).await?;
     let accounts = judge.target.customer.accounts.clone();
-    let calls = accounts.iter().map(|account| Call::statement(&judge.target, &token, &json!({ "accountId": account })));
+    let calls = accounts
+        .iter()
+        .map(|account| Call::statement(&judge.target, &token, &json!({ "accountId": account })));
     let calls: Vec<_> = calls.collect();
     let mut calls = calls.iter().cycle();
     let next = &mut |_: &mut Judge| Ok(calls.next().cloned());
@@ -61,7 +88,11 @@ async fn statements(judge: &mut Judge) -> Result<(), JudgeError> {
         Verdict::Passed => other_customer(judge).await?,
         _ => Verdict::NotSeen("the limit was not reached".to_owned()),
     };
-    for ((id, title), verdict) in [(STATEMENT_LIMIT, reached), (STATEMENT_COUNT, count), (OTHER, other)] {
+    for ((id, title), verdict) in [
+        (STATEMENT_LIMIT, reached),
+        (STATEMENT_COUNT, count),
+        (OTHER, other),
+    ] {
         judge.row(id, title, verdict);
     }
     Ok(())
@@ -73,14 +104,19 @@ async fn tokens(judge: &mut Judge) -> Result<(), JudgeError> {
     // The other customer has the requests at once, because whether a refused one counts is open.
     let other = other_target(&judge.target).filter(|_| judge.keys.other.is_some());
     let before = *judge.counts(Endpoint::Token);
-    let (second, retry) = three_at_once(judge, &mut |judge| token_call(judge, other.as_ref()).map(Some)).await?;
+    let (second, retry) = three_at_once(judge, &mut |judge| {
+        token_call(judge, other.as_ref()).map(Some)
+    })
+    .await?;
     if other.is_some() {
         *judge.counts(Endpoint::Token) = before;
     }
     judge.row(TOKEN_SECOND.0, TOKEN_SECOND.1, second);
     judge.row(RETRY.0, RETRY.1, retry);
-    let (reached, count) =
-        until_refused(judge, Endpoint::Token, TOKENS, &mut |judge| token_call(judge, None).map(Some)).await?;
+    let (reached, count) = until_refused(judge, Endpoint::Token, TOKENS, &mut |judge| {
+        token_call(judge, None).map(Some)
+    })
+    .await?;
     judge.row(TOKEN_LIMIT.0, TOKEN_LIMIT.1, reached);
     judge.row(TOKEN_COUNT.0, TOKEN_COUNT.1, count);
     Ok(())
@@ -91,7 +127,9 @@ fn token_call(judge: &mut Judge, other: Option<&Target>) -> Result<Call, JudgeEr
     let mut assertion = judge.assertion();
     if let Some(other) = other {
         assertion.signed = super::forge::Signed::Other;
-        assertion.claims.insert("sub".to_owned(), json!(other.customer.code));
+        assertion
+            .claims
+            .insert("sub".to_owned(), json!(other.customer.code));
     }
     let form = form(judge, &assertion, &judge.target.scopes.join(" "))?;
     Ok(Call::token(other.unwrap_or(&judge.target), &form))
@@ -99,8 +137,12 @@ fn token_call(judge: &mut Judge, other: Option<&Target>) -> Result<Call, JudgeEr
 
 type NextCall<'a> = &'a mut dyn FnMut(&mut Judge) -> Result<Option<Call>, JudgeError>;
 
-/// Three requests within a second, of which one must be refused. They may fall into two windows, but not twice.
-async fn three_at_once(judge: &mut Judge, call: NextCall<'_>) -> Result<(Verdict, Verdict), JudgeError> {
+/// Three requests within a second, of which one must be refused. They may fall into two windows,
+/// but not twice.
+async fn three_at_once(
+    judge: &mut Judge,
+    call: NextCall<'_>,
+) -> Result<(Verdict, Verdict), JudgeError> {
     let unseen = |why: &str| Verdict::NotSeen(why.to_owned());
     for _ in 0..2 {
         sleep(Duration::from_millis(2100)).await;
@@ -111,20 +153,27 @@ async fn three_at_once(judge: &mut Judge, call: NextCall<'_>) -> Result<(Verdict
         let Ok(calls) = calls.try_into() else { break };
         let answers = judge.send_three(calls).await;
         let heard = |status: u16| {
-            answers.iter().filter(|answer| answer.as_ref().is_ok_and(|answer| answer.status == status)).count()
+            answers
+                .iter()
+                .filter(|answer| answer.as_ref().is_ok_and(|answer| answer.status == status))
+                .count()
         };
         let counts = judge.counts(Endpoint::Token);
         *counts = (counts.0 + heard(200), counts.1 + 3 - heard(200));
         let refusal = answers.iter().flatten().find(|answer| answer.status == 429);
         let retry = match refusal.and_then(Answer::retry_after) {
             None => unseen("no answer had Retry-After"),
-            Some(after) if after > judge.wait.as_secs() => unseen("Retry-After is longer than --wait"),
+            Some(after) if after > judge.wait.as_secs() => {
+                unseen("Retry-After is longer than --wait")
+            }
             Some(after) => {
                 sleep(Duration::from_secs(after)).await;
                 let Some(again) = call(judge)? else { break };
                 match judge.send(Endpoint::Token, again).await {
                     Ok(answer) => status_of(&answer, &[200]),
-                    Err(why) => Verdict::Failed(format!("expected 200 after {after} s, found none: {why}")),
+                    Err(why) => {
+                        Verdict::Failed(format!("expected 200 after {after} s, found none: {why}"))
+                    }
                 }
             }
         };
@@ -132,13 +181,18 @@ async fn three_at_once(judge: &mut Judge, call: NextCall<'_>) -> Result<(Verdict
             (2, 1) => return Ok((Verdict::Passed, retry)),
             (3, 0) => {}
             (answered, refused) => {
-                let what = format!("expected 200 twice and 429, found 200 {answered} and 429 {refused} times of 3");
+                let what = format!(
+                    "expected 200 twice and 429, found 200 {answered} and 429 {refused} times of 3"
+                );
                 return Ok((Verdict::Failed(what), retry));
             }
         }
     }
     let what = "expected 429 to one of three requests, found 200 each time, in two attempts";
-    Ok((Verdict::Failed(what.to_owned()), unseen("no request was refused")))
+    Ok((
+        Verdict::Failed(what.to_owned()),
+        unseen("no request was refused"),
+    ))
 }
 
 /// Whether 429 comes, and whether it comes after so many answers.
@@ -161,7 +215,9 @@ async fn until_refused(
                 let Some(again) = call(judge)? else { break };
                 let reached = match judge.send(endpoint, again).await {
                     Ok(answer) if answer.status == 429 => Verdict::Passed,
-                    Ok(answer) => Verdict::Failed(format!("expected 429 again, found {}", answer.status)),
+                    Ok(answer) => {
+                        Verdict::Failed(format!("expected 429 again, found {}", answer.status))
+                    }
                     Err(why) => Verdict::Failed(format!("expected 429 again, found none: {why}")),
                 };
                 // A request that is refused for another reason may count too.
@@ -178,22 +234,43 @@ async fn until_refused(
                 };
                 return Ok((reached, count));
             }
-            Ok(answer) => return Ok(failed(format!("expected 200 or 429, found {}", answer.status))),
+            Ok(answer) => {
+                return Ok(failed(format!(
+                    "expected 200 or 429, found {}",
+                    answer.status
+                )));
+            }
             Err(why) => return Ok(failed(format!("expected 200 or 429, found none: {why}"))),
         }
     }
-    Ok(failed(format!("expected 429 within {} requests, found 200 each time", 2 * limit + 1)))
+    Ok(failed(format!(
+        "expected 429 within {} requests, found 200 each time",
+        2 * limit + 1
+    )))
 }
 
 /// A statement of the other customer, now that the first has none left.
 async fn other_customer(judge: &mut Judge) -> Result<Verdict, JudgeError> {
-    let unseen =
-        || Ok(Verdict::NotSeen("--second-connection names another customer, with its key and accounts".to_owned()));
-    let (Some(target), true) = (other_target(&judge.target), judge.keys.other.is_some()) else { return unseen() };
-    let Some(account) = target.customer.accounts.first().cloned() else { return unseen() };
+    let unseen = || {
+        Ok(Verdict::NotSeen(
+            "--second-connection names another customer, with its key and accounts".to_owned(),
+        ))
+    };
+    let (Some(target), true) = (other_target(&judge.target), judge.keys.other.is_some()) else {
+        return unseen();
+    };
+    let Some(account) = target.customer.accounts.first().cloned() else {
+        return unseen();
+    };
     let call = token_call(judge, Some(&target))?;
-    let Ok(token) = judge.send_aside(call).await.map(|answer| bearer(&answer)) else { return unseen() };
-    let Some(token) = token else { return Ok(Verdict::NotSeen("the other customer got no token".to_owned())) };
+    let Ok(token) = judge.send_aside(call).await.map(|answer| bearer(&answer)) else {
+        return unseen();
+    };
+    let Some(token) = token else {
+        return Ok(Verdict::NotSeen(
+            "the other customer got no token".to_owned(),
+        ));
+    };
     let call = Call::statement(&target, &token.token, &json!({ "accountId": account }));
     Ok(match judge.send_aside(call).await {
         Ok(answer) => status_of(&answer, &[200]),
@@ -203,5 +280,9 @@ async fn other_customer(judge: &mut Judge) -> Result<Verdict, JudgeError> {
 
 /// The provider, as the other customer calls it.
 fn other_target(target: &Target) -> Option<Target> {
-    Some(Target { customer: target.other.clone()?, other: None, ..target.clone() })
+    Some(Target {
+        customer: target.other.clone()?,
+        other: None,
+        ..target.clone()
+    })
 }

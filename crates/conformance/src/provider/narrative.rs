@@ -8,19 +8,36 @@ use crate::row::Verdict;
 use roxmltree::Node;
 use serde_json::json;
 
-const SHOWN: (&str, &str) = ("S19.15", "includeNarrative true: fast payments carry RltdPties and Ustrd");
-const VIRTUAL: (&str, &str) =
-    ("S19.16", "includeNarrative true: a credit to a virtual account has its number and branch code");
-const HIDDEN: (&str, &str) = ("S19.17", "includeNarrative false: fast payments carry neither");
+const SHOWN: (&str, &str) = (
+    "S19.15",
+    "includeNarrative true: fast payments carry RltdPties and Ustrd",
+);
+const VIRTUAL: (&str, &str) = (
+    "S19.16",
+    "includeNarrative true: a credit to a virtual account has its number and branch code",
+);
+const HIDDEN: (&str, &str) = (
+    "S19.17",
+    "includeNarrative false: fast payments carry neither",
+);
 const OPTIONAL: (&str, &str) = ("S19.14", "includeNarrative may be left out");
 
 /// Judges the statement that shows the most.
 pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<(), JudgeError> {
     if let Some(first) = statements.found.first().filter(|_| judge.wants(OPTIONAL.0)) {
         let got = ask(judge, &json!({ "accountId": first.account })).await?;
-        judge.row(OPTIONAL.0, OPTIONAL.1, got.map_or_else(|verdict| verdict, |_| Verdict::Passed));
+        judge.row(
+            OPTIONAL.0,
+            OPTIONAL.1,
+            got.map_or_else(|verdict| verdict, |_| Verdict::Passed),
+        );
     }
-    let with_virtual = statements.found.iter().map(virtual_credits).max().unwrap_or_default();
+    let with_virtual = statements
+        .found
+        .iter()
+        .map(virtual_credits)
+        .max()
+        .unwrap_or_default();
     let best = statements
         .found
         .iter()
@@ -29,25 +46,37 @@ pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<
     let unseen = |what: &str| match &statements.unseen {
         Verdict::NotRun(why) => Verdict::NotRun(why.clone()),
         _ if statements.left_out > 0 => {
-            let why = format!("{what}, and the budget did not last for {} accounts", statements.left_out);
+            let why = format!(
+                "{what}, and the budget did not last for {} accounts",
+                statements.left_out
+            );
             Verdict::NotRun(why)
         }
         _ => Verdict::NotSeen(format!("{what}; name an account with one of today")),
     };
-    let verdict = if with_virtual > 0 { Verdict::Passed } else { unseen("no entry is a credit to a virtual account") };
+    let verdict = if with_virtual > 0 {
+        Verdict::Passed
+    } else {
+        unseen("no entry is a credit to a virtual account")
+    };
     judge.row(VIRTUAL.0, VIRTUAL.1, verdict);
     let Some(best) = best else {
         if !judge.wants(HIDDEN.0) && !judge.wants(SHOWN.0) {
             return Ok(());
         }
-        let (shown, hidden) = nothing_shown(judge, statements, unseen("no entry has RltdPties")).await?;
+        let (shown, hidden) =
+            nothing_shown(judge, statements, unseen("no entry has RltdPties")).await?;
         judge.row(SHOWN.0, SHOWN.1, shown);
         judge.row(HIDDEN.0, HIDDEN.1, hidden);
         return Ok(());
     };
     judge.row(SHOWN.0, SHOWN.1, all_have_texts(&best.payload));
     if judge.wants(HIDDEN.0) {
-        let got = ask(judge, &json!({ "accountId": best.account, "includeNarrative": false })).await?;
+        let got = ask(
+            judge,
+            &json!({ "accountId": best.account, "includeNarrative": false }),
+        )
+        .await?;
         let verdict = match got {
             Err(verdict) => verdict,
             Ok(without) if parties(&without.payload) < parties(&best.payload) => Verdict::Passed,
@@ -62,24 +91,36 @@ pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<
     Ok(())
 }
 
-/// No statement has related parties. If one that was requested without narrative has them, the provider has
-/// interchanged the two. If one that was requested by the text "true" has them, it takes no boolean.
+/// No statement has related parties. If one that was requested without narrative has them, the
+/// provider has interchanged the two. If one that was requested by the text "true" has them, it
+/// takes no boolean.
 async fn nothing_shown(
     judge: &mut Judge,
     statements: &Statements,
     unseen: Verdict,
 ) -> Result<(Verdict, Verdict), JudgeError> {
-    let longest = statements.found.iter().max_by_key(|statement| entries(&statement.payload));
+    let longest = statements
+        .found
+        .iter()
+        .max_by_key(|statement| entries(&statement.payload));
     let Some(longest) = longest.filter(|longest| entries(&longest.payload) > 0) else {
         return Ok((unseen.clone(), unseen));
     };
     for (other, name) in [(json!(false), "false"), (json!("true"), "\"true\"")] {
-        let got = ask(judge, &json!({ "accountId": longest.account, "includeNarrative": other })).await?;
+        let got = ask(
+            judge,
+            &json!({ "accountId": longest.account, "includeNarrative": other }),
+        )
+        .await?;
         let shown = got.map_or(0, |without| parties(&without.payload));
         if shown > 0 {
             let found = format!("found {shown} with includeNarrative {name} only");
             let what = format!("expected entries with RltdPties, {found}");
-            let hidden = if other == json!(false) { Verdict::Failed(what.clone()) } else { unseen };
+            let hidden = if other == json!(false) {
+                Verdict::Failed(what.clone())
+            } else {
+                unseen
+            };
             return Ok((Verdict::Failed(what), hidden));
         }
     }
@@ -118,13 +159,18 @@ fn entries(xml: &str) -> usize {
 fn count(xml: &str, is_so: impl Fn(Node<'_, '_>) -> bool) -> usize {
     reports(xml, |report| {
         let details = children(report, "Ntry").flat_map(|entry| children(entry, "NtryDtls"));
-        details.flat_map(|details| children(details, "TxDtls")).filter(|transaction| is_so(*transaction)).count()
+        details
+            .flat_map(|details| children(details, "TxDtls"))
+            .filter(|transaction| is_so(*transaction))
+            .count()
     })
 }
 
 /// Zero for an answer that is not a statement.
 fn reports(xml: &str, count: impl Fn(Node<'_, '_>) -> usize) -> usize {
-    let Ok(document) = roxmltree::Document::parse(xml) else { return 0 };
+    let Ok(document) = roxmltree::Document::parse(xml) else {
+        return 0;
+    };
     let message = child(document.root_element(), "BkToCstmrAcctRpt");
     message.map_or(0, |message| children(message, "Rpt").map(count).sum())
 }

@@ -26,8 +26,8 @@ options! {
     /// The options of a [`ProviderJudge`](super::ProviderJudge).
     #[derive(Clone, Debug)]
     pub struct ProviderJudgeOptions {
-        /// Another customer of the provider, for the rows about what must be kept from each other. Default: those rows
-        /// are not seen.
+        /// Another customer of the provider, for the rows about what must be kept from each other.
+        /// Default: those rows are not seen.
         pub(super) second_customer(Customer => Some): Option<Customer> = None,
         /// The key of that customer. Default: the rows that need it are not seen.
         pub(super) second_signing_key(SigningKey => Some): Option<SigningKey> = None,
@@ -45,18 +45,20 @@ options! {
         pub(super) budget: Budget = Budget::default(),
         /// The longest wait for a `Retry-After`, or for the end of a token. Default: 5 s.
         pub(super) wait: Duration = Duration::from_secs(5),
-        /// Whether requests are sent beyond the budget until the provider refuses them, last. The customer is locked
-        /// out for an hour. Default: no.
+        /// Whether requests are sent beyond the budget until the provider refuses them, last. The
+        /// customer is locked out for an hour. Default: no.
         pub(super) limits: bool = false,
-        /// How bookings are ordered, which the statement must then show. Default: statements are judged by what is in
-        /// them.
+        /// How bookings are ordered, which the statement must then show. Default: statements are
+        /// judged by what is in them.
         pub(super) book(Hook => Some): Option<Hook> = None,
-        /// How the provider's clock is stepped: by an order `{"seconds": N}`. Default: the worked cases of limits are
-        /// not seen, unless there is a wait of six hours.
+        /// How the provider's clock is stepped: by an order `{"seconds": N}`. Default: the worked
+        /// cases of limits are not seen, unless there is a wait of six hours.
         pub(super) clock(Hook => Some): Option<Hook> = None,
-        /// Whether it fails what only public documentation of live services has. Default: what differs there is noted.
+        /// Whether it fails what only public documentation of live services has. Default: what
+        /// differs there is noted.
         pub(super) strict: bool = false,
-        /// The seed of what is made up, which is the same in each run with it. Default: another one in each run.
+        /// The seed of what is made up, which is the same in each run with it. Default: another one
+        /// in each run.
         pub(super) seed: u32 = any_seed(),
         /// Judges these rows only. Default: all.
         pub(super) only: Vec<RowSelection> = Vec::new(),

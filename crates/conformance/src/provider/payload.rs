@@ -46,7 +46,9 @@ impl Part {
             Self::Message | Self::Report => "the payload has no such part",
             Self::Summary | Self::Entry => "no statement has an entry; book some of today",
             Self::Empty => "no statement is without entries; name an account without",
-            Self::Transaction | Self::Reference | Self::CreditorAccount => "no entry has such a part",
+            Self::Transaction | Self::Reference | Self::CreditorAccount => {
+                "no entry has such a part"
+            }
         }
     }
 }
@@ -71,15 +73,30 @@ pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
         _ if statements.found.is_empty() => statements.unseen.clone(),
         _ => Verdict::NotSeen(part.unseen().to_owned()),
     };
-    let found = statements.found.iter().filter_map(|one| Some((one.place.as_str(), by_schema(one)?)));
+    let found = statements
+        .found
+        .iter()
+        .filter_map(|one| Some((one.place.as_str(), by_schema(one)?)));
     let by_schema = verdict(found, &unseen(Part::Root));
-    judge.row("S2.1", "the payload is a camt.052.001.06 document by its schema", by_schema);
+    judge.row(
+        "S2.1",
+        "the payload is a camt.052.001.06 document by its schema",
+        by_schema,
+    );
     let documents: Vec<_> = statements
         .found
         .iter()
-        .filter_map(|statement| Some((statement, roxmltree::Document::parse(&statement.payload).ok()?)))
+        .filter_map(|statement| {
+            Some((
+                statement,
+                roxmltree::Document::parse(&statement.payload).ok()?,
+            ))
+        })
         .collect();
-    let views: Vec<View<'_>> = documents.iter().flat_map(|(statement, root)| views(statement, root)).collect();
+    let views: Vec<View<'_>> = documents
+        .iter()
+        .flat_map(|(statement, root)| views(statement, root))
+        .collect();
     for (id, title, part, check) in ROWS {
         let views = views.iter().filter(|view| view.part == part);
         let found = views.map(|view| match check(view) {
@@ -99,7 +116,8 @@ pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
     );
 }
 
-/// What reports with ids of their own say about when they were made; nothing if they are too few to tell.
+/// What reports with ids of their own say about when they were made; nothing if they are too few to
+/// tell.
 fn own_times<'a>(messages: impl Iterator<Item = &'a View<'a>>) -> Option<Verdict> {
     let [mut ids, mut sent, mut made] = [(); 3].map(|()| BTreeSet::new());
     for message in messages {
@@ -109,14 +127,17 @@ fn own_times<'a>(messages: impl Iterator<Item = &'a View<'a>>) -> Option<Verdict
     }
     let enough = ids.len() > 2 && sent.len() == ids.len();
     enough.then(|| {
-        Verdict::when(made.len() > 1, || format!("expected several times, found one in {} reports", ids.len()))
+        Verdict::when(made.len() > 1, || {
+            format!("expected several times, found one in {} reports", ids.len())
+        })
     })
 }
 
 impl View<'_> {
     /// True if the summary counts the entries beside it.
     fn counts_page(&self) -> bool {
-        let count = text(self.node, "TxsSummry/TtlNtries/NbOfNtries").and_then(|count| count.parse().ok());
+        let count =
+            text(self.node, "TxsSummry/TtlNtries/NbOfNtries").and_then(|count| count.parse().ok());
         !self.statement.more || count == Some(self.sums.entries)
     }
 }
@@ -124,23 +145,56 @@ impl View<'_> {
 /// Every part of a payload.
 fn views<'a>(statement: &'a Statement, document: &'a roxmltree::Document<'a>) -> Vec<View<'a>> {
     let (place, root) = (statement.place.clone(), document.root_element());
-    let root = View { part: Part::Root, node: root, place, statement, currency: None, sums: Sums::default() };
+    let root = View {
+        part: Part::Root,
+        node: root,
+        place,
+        statement,
+        currency: None,
+        sums: Sums::default(),
+    };
     let mut views = vec![root.clone()];
-    let Some(message) = child(root.node, "BkToCstmrAcctRpt") else { return views };
+    let Some(message) = child(root.node, "BkToCstmrAcctRpt") else {
+        return views;
+    };
     let currency = text(message, "Rpt/Acct/Ccy");
     let root = View { currency, ..root };
-    views.push(View { part: Part::Message, node: message, ..root.clone() });
-    let Some(report) = child(message, "Rpt") else { return views };
+    views.push(View {
+        part: Part::Message,
+        node: message,
+        ..root.clone()
+    });
+    let Some(report) = child(message, "Rpt") else {
+        return views;
+    };
     let sums = Sums::of(report);
-    let summary = if sums.entries == 0 && !statement.more { Part::Empty } else { Part::Summary };
-    views.extend([Part::Report, summary].map(|part| View { part, node: report, sums, ..root.clone() }));
+    let summary = if sums.entries == 0 && !statement.more {
+        Part::Empty
+    } else {
+        Part::Summary
+    };
+    views.extend([Part::Report, summary].map(|part| View {
+        part,
+        node: report,
+        sums,
+        ..root.clone()
+    }));
     for (number, entry) in children(report, "Ntry").enumerate() {
         let place = format!("{}, entry {}", statement.place, number + 1);
-        let mut add = |part, node| views.push(View { part, node, place: place.clone(), ..root.clone() });
+        let mut add = |part, node| {
+            views.push(View {
+                part,
+                node,
+                place: place.clone(),
+                ..root.clone()
+            })
+        };
         add(Part::Entry, entry);
         for details in children(entry, "NtryDtls").flat_map(|details| children(details, "TxDtls")) {
             add(Part::Transaction, details);
-            let references = child(details, "Refs").into_iter().flat_map(|refs| children(refs, "Prtry"));
+            let references = child(details, "Refs")
+                .into_iter()
+                .flat_map(|refs| children(refs, "Prtry"));
             references.for_each(|reference| add(Part::Reference, reference));
             let account = child(details, "RltdPties/CdtrAcct/Id/Othr");
             if let Some(account) = account.filter(|_| text(entry, "CdtDbtInd") == Some("CRDT")) {
@@ -164,13 +218,20 @@ fn by_schema(statement: &Statement) -> Option<Found> {
     }
 }
 
-/// The error without what it quotes of the payload, which may be a name or the number of an account.
+/// The error without what it quotes of the payload, which may be a name or the number of an
+/// account.
 fn without_text(error: &ReadError) -> String {
     let expected = match error.kind() {
         ReadErrorKind::Refused(FindingKind::UnexpectedText { .. }) => "elements only".to_owned(),
-        ReadErrorKind::Refused(FindingKind::UnknownCode { known, .. }) => format!("one of {}", known.join(" ")),
-        ReadErrorKind::Refused(FindingKind::EnvelopeDocument { .. }) => "a valid document".to_owned(),
-        ReadErrorKind::Refused(FindingKind::EnvelopeTypeName { .. }) => "a type of the schema".to_owned(),
+        ReadErrorKind::Refused(FindingKind::UnknownCode { known, .. }) => {
+            format!("one of {}", known.join(" "))
+        }
+        ReadErrorKind::Refused(FindingKind::EnvelopeDocument { .. }) => {
+            "a valid document".to_owned()
+        }
+        ReadErrorKind::Refused(FindingKind::EnvelopeTypeName { .. }) => {
+            "a type of the schema".to_owned()
+        }
         ReadErrorKind::Unreadable { expected, .. }
         | ReadErrorKind::Refused(
             FindingKind::Pattern { expected, .. }
@@ -179,7 +240,11 @@ fn without_text(error: &ReadError) -> String {
         ) => (*expected).to_owned(),
         _ => return error.to_string(),
     };
-    format!("expected {expected} at {} ({}), found another text", error.path(), error.position())
+    format!(
+        "expected {expected} at {} ({}), found another text",
+        error.path(),
+        error.position()
+    )
 }
 
 #[cfg(test)]
@@ -193,22 +258,42 @@ mod tests {
         let made = "<CreDtTm>2026-11-22T10:00:00Z</CreDtTm>";
         let options = ReadOptions::default().mode(Mode::Strict);
         let read = |part: &str| {
-            let message = format!("<GrpHdr><MsgId>1</MsgId>{made}</GrpHdr><Rpt><Id>1</Id>{made}{part}</Rpt>");
-            let xml =
-                format!("<Document xmlns=\"{NAMESPACE}\"><BkToCstmrAcctRpt>{message}</BkToCstmrAcctRpt></Document>");
+            let message =
+                format!("<GrpHdr><MsgId>1</MsgId>{made}</GrpHdr><Rpt><Id>1</Id>{made}{part}</Rpt>");
+            let xml = format!(
+                "<Document xmlns=\"{NAMESPACE}\"><BkToCstmrAcctRpt>{message}</BkToCstmrAcctRpt></Document>"
+            );
             Document::read_with(xml.as_bytes(), &options)
         };
         read(ACCOUNT).unwrap();
         for (part, expected) in [
-            (format!("{ACCOUNT}JANE DOE"), "expected elements only at /Document/BkToCstmrAcctRpt/Rpt[1] (line 1, "),
-            ("<Acct><Id><IBAN>JANE DOE</IBAN></Id></Acct>".to_owned(), "/Rpt[1]/Acct/Id/IBAN (line 1, "),
-            (format!("<FrToDt><FrDtTm>JANE DOE</FrDtTm></FrToDt>{ACCOUNT}"), "/Rpt[1]/FrToDt/FrDtTm (line 1, "),
-            (format!("<CpyDplctInd>JANE DOE</CpyDplctInd>{ACCOUNT}"), "expected one of CODU COPY DUPL at "),
+            (
+                format!("{ACCOUNT}JANE DOE"),
+                "expected elements only at /Document/BkToCstmrAcctRpt/Rpt[1] (line 1, ",
+            ),
+            (
+                "<Acct><Id><IBAN>JANE DOE</IBAN></Id></Acct>".to_owned(),
+                "/Rpt[1]/Acct/Id/IBAN (line 1, ",
+            ),
+            (
+                format!("<FrToDt><FrDtTm>JANE DOE</FrDtTm></FrToDt>{ACCOUNT}"),
+                "/Rpt[1]/FrToDt/FrDtTm (line 1, ",
+            ),
+            (
+                format!("<CpyDplctInd>JANE DOE</CpyDplctInd>{ACCOUNT}"),
+                "expected one of CODU COPY DUPL at ",
+            ),
         ] {
             let error = read(&part).unwrap_err();
             let line = without_text(&error);
-            assert!(error.to_string().contains("JANE DOE") && !line.contains("JANE"), "{error}\n{line}");
-            assert!(line.contains(expected) && line.ends_with(", found another text"), "{line}");
+            assert!(
+                error.to_string().contains("JANE DOE") && !line.contains("JANE"),
+                "{error}\n{line}"
+            );
+            assert!(
+                line.contains(expected) && line.ends_with(", found another text"),
+                "{line}"
+            );
         }
     }
 }

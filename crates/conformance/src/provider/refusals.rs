@@ -1,5 +1,5 @@
-//! Requests that are changed, most of which must be refused, as data, the most important ones first: ten token requests
-//! fit into the hourly budget.
+//! Requests that are changed, most of which must be refused, as data, the most important ones
+//! first: ten token requests fit into the hourly budget.
 
 use super::body;
 use super::forge::{Signed, now};
@@ -20,7 +20,8 @@ use std::sync::LazyLock;
 /// The identifier that is never found (Specification: "Request statement", test data).
 const FIFTEEN_ZEROS: &str = "000000000000000";
 
-/// One row: what is changed in a right request, and what is right. A member that is null is left out.
+/// One row: what is changed in a right request, and what is right. A member that is null is left
+/// out.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Refusal {
@@ -36,7 +37,8 @@ pub(super) struct Refusal {
     header: Map<String, Value>,
     #[serde(default)]
     claims: Map<String, Value>,
-    /// Claims that must be accepted for this row to show anything: the specification leaves them open.
+    /// Claims that must be accepted for this row to show anything: the specification leaves them
+    /// open.
     control: Option<Map<String, Value>>,
     /// The fields of the form.
     #[serde(default)]
@@ -51,7 +53,8 @@ pub(super) struct Refusal {
 }
 
 static TOKENS: LazyLock<Vec<Refusal>> = LazyLock::new(|| read(include_str!("token_requests.json")));
-pub(super) static STATEMENTS: LazyLock<Vec<Refusal>> = LazyLock::new(|| read(include_str!("statement_requests.json")));
+pub(super) static STATEMENTS: LazyLock<Vec<Refusal>> =
+    LazyLock::new(|| read(include_str!("statement_requests.json")));
 
 fn read(rows: &str) -> Vec<Refusal> {
     serde_json::from_str(rows).expect("a test reads the rows")
@@ -65,8 +68,13 @@ pub(super) async fn judge_tokens(judge: &mut Judge) -> Result<(), JudgeError> {
             continue;
         }
         let call = row.token_call(judge, &scope, &row.claims)?;
-        let control = row.control.as_ref().map(|claims| row.token_call(judge, &scope, claims)).transpose()?;
-        row.judge(judge, Endpoint::Token, call, control.and_then(Result::ok)).await;
+        let control = row
+            .control
+            .as_ref()
+            .map(|claims| row.token_call(judge, &scope, claims))
+            .transpose()?;
+        row.judge(judge, Endpoint::Token, call, control.and_then(Result::ok))
+            .await;
     }
     Ok(())
 }
@@ -75,8 +83,18 @@ pub(super) async fn judge_tokens(judge: &mut Judge) -> Result<(), JudgeError> {
 pub(super) async fn judge_statements(judge: &mut Judge) -> Result<(), JudgeError> {
     let token = bearer_of(judge).await?;
     unknown_account(judge, &token).await;
-    let account = judge.target.customer.accounts.first().cloned().unwrap_or_default();
-    let right = Call::statement(&judge.target, &token, &json!({ "accountId": account, "includeNarrative": true }));
+    let account = judge
+        .target
+        .customer
+        .accounts
+        .first()
+        .cloned()
+        .unwrap_or_default();
+    let right = Call::statement(
+        &judge.target,
+        &token,
+        &json!({ "accountId": account, "includeNarrative": true }),
+    );
     for row in STATEMENTS.iter() {
         if judge.wants_row(&row.id, &row.title) {
             let call = row.call(right.clone(), &judge.target, &token);
@@ -97,14 +115,23 @@ impl Refusal {
         let mut assertion = judge.assertion();
         assertion.signed = self.signed;
         if matches!(self.signed, Signed::Other) && !judge.keys.other_differs {
-            return Ok(Err("--second-connection names another customer with a key of its own"));
+            return Ok(Err(
+                "--second-connection names another customer with a key of its own",
+            ));
         }
         let changed = put(&mut assertion.header, &self.header, &judge.target)
             .and_then(|()| put(&mut assertion.claims, claims, &judge.target));
         let mut fields = form(judge, &assertion, scope)?;
         fields.retain(|(name, _)| !self.form.contains_key(*name));
-        fields.extend(self.form.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?.to_owned()))));
-        Ok(changed.and_then(|()| self.call(Call::token(&judge.target, &fields), &judge.target, "")))
+        fields.extend(
+            self.form
+                .iter()
+                .filter_map(|(name, value)| Some((name.as_str(), value.as_str()?.to_owned()))),
+        );
+        Ok(
+            changed
+                .and_then(|()| self.call(Call::token(&judge.target, &fields), &judge.target, "")),
+        )
     }
 
     /// A right call with the changes of this row; why it cannot be made.
@@ -133,7 +160,11 @@ impl Refusal {
     }
 
     fn verdict(&self, answer: &Answer) -> Verdict {
-        if self.right.is_empty() { refused(answer) } else { status_of(answer, &self.right) }
+        if self.right.is_empty() {
+            refused(answer)
+        } else {
+            status_of(answer, &self.right)
+        }
     }
 
     async fn judge(
@@ -145,27 +176,47 @@ impl Refusal {
     ) {
         let call = match call {
             Ok(call) => call,
-            Err(why) => return judge.row(&self.id, self.title.as_str(), Verdict::NotSeen(why.to_owned())),
+            Err(why) => {
+                return judge.row(
+                    &self.id,
+                    self.title.as_str(),
+                    Verdict::NotSeen(why.to_owned()),
+                );
+            }
         };
         let got = judge.call(endpoint, call).await.answer();
         let mut verdict = got.map_or_else(|verdict| verdict, |answer| self.verdict(&answer));
         if let (Verdict::Failed(_), Some(control)) = (&verdict, control) {
-            let beside = judge.call(endpoint, control).await.answer().map(|answer| self.verdict(&answer));
+            let beside = judge
+                .call(endpoint, control)
+                .await
+                .answer()
+                .map(|answer| self.verdict(&answer));
             if !matches!(beside, Ok(Verdict::Passed)) {
-                verdict = Verdict::NotSeen("the provider takes no assertion with further claims".to_owned());
+                verdict = Verdict::NotSeen(
+                    "the provider takes no assertion with further claims".to_owned(),
+                );
             }
         }
         judge.row(&self.id, self.title.as_str(), verdict);
     }
 }
 
-/// Puts members in place of others. `$now` and a number is a time in seconds, `$ms` and a number one in milliseconds.
-fn put(to: &mut Map<String, Value>, changes: &Map<String, Value>, target: &Target) -> Result<(), &'static str> {
+/// Puts members in place of others. `$now` and a number is a time in seconds, `$ms` and a number
+/// one in milliseconds.
+fn put(
+    to: &mut Map<String, Value>,
+    changes: &Map<String, Value>,
+    target: &Target,
+) -> Result<(), &'static str> {
     for (name, value) in changes {
         match value.as_str() {
             None => drop(to.remove(name)),
             Some(text) => {
-                let time = |unit| text.strip_prefix(unit).and_then(|seconds| seconds.parse::<i64>().ok());
+                let time = |unit| {
+                    text.strip_prefix(unit)
+                        .and_then(|seconds| seconds.parse::<i64>().ok())
+                };
                 let value = match (time("$now"), time("$ms")) {
                     (Some(time), _) => json!(now() + time),
                     (_, Some(time)) => json!((now() + time) * 1000),
@@ -180,12 +231,22 @@ fn put(to: &mut Map<String, Value>, changes: &Map<String, Value>, target: &Targe
 
 /// A text of a row with values in place of their names; what is missing.
 fn filled(text: &str, target: &Target) -> Result<String, &'static str> {
-    let other = || target.other.as_ref().ok_or("--second-connection names another customer");
+    let other = || {
+        target
+            .other
+            .as_ref()
+            .ok_or("--second-connection names another customer")
+    };
     let accounts = &target.customer.accounts;
     let (name, value) = match text {
         _ if text.contains("$audience_origin") => {
-            let url = reqwest::Url::parse(&target.audience).ok().filter(|url| url.path() != "/");
-            let origin = url.ok_or("the audience has no path")?.origin().ascii_serialization();
+            let url = reqwest::Url::parse(&target.audience)
+                .ok()
+                .filter(|url| url.path() != "/");
+            let origin = url
+                .ok_or("the audience has no path")?
+                .origin()
+                .ascii_serialization();
             let is_issuer = |issuer: &str| issuer.trim_end_matches('/') == origin;
             if text == "$audience_origin" && target.issuer.as_deref().is_some_and(is_issuer) {
                 return Err("it is the issuer by the provider's metadata, which clients send, too");
@@ -193,26 +254,54 @@ fn filled(text: &str, target: &Target) -> Result<String, &'static str> {
             ("$audience_origin", origin)
         }
         _ if text.contains("$audience") => ("$audience", target.audience.clone()),
-        _ if text.contains("$account") => ("$account", accounts.first().cloned().unwrap_or_default()),
+        _ if text.contains("$account") => {
+            ("$account", accounts.first().cloned().unwrap_or_default())
+        }
         _ if text.contains("$numeric_account") => {
-            let is_number = |account: &&String| account.parse::<u64>().is_ok() && !account.starts_with('0');
-            ("$numeric_account", accounts.iter().find(is_number).ok_or("no account is a number")?.clone())
+            let is_number =
+                |account: &&String| account.parse::<u64>().is_ok() && !account.starts_with('0');
+            (
+                "$numeric_account",
+                accounts
+                    .iter()
+                    .find(is_number)
+                    .ok_or("no account is a number")?
+                    .clone(),
+            )
         }
         _ if text.contains("$unpadded_account") => {
-            let shorter = accounts.iter().find_map(|account| account.strip_prefix('0'));
-            ("$unpadded_account", shorter.ok_or("no account begins with a zero")?.trim_start_matches('0').to_owned())
+            let shorter = accounts
+                .iter()
+                .find_map(|account| account.strip_prefix('0'));
+            (
+                "$unpadded_account",
+                shorter
+                    .ok_or("no account begins with a zero")?
+                    .trim_start_matches('0')
+                    .to_owned(),
+            )
         }
         // Signed by this customer's key, which is not the other's.
-        "$other_customer" => {
-            (text, target.other.as_ref().map_or("NOBODYSCUSTOMERCODE", |other| &other.code).to_owned())
-        }
+        "$other_customer" => (
+            text,
+            target
+                .other
+                .as_ref()
+                .map_or("NOBODYSCUSTOMERCODE", |other| &other.code)
+                .to_owned(),
+        ),
         "$lower_case_customer" => match target.customer.code.to_lowercase() {
-            lower if lower == target.customer.code => return Err("the customer code has no letters"),
+            lower if lower == target.customer.code => {
+                return Err("the customer code has no letters");
+            }
             lower => (text, lower),
         },
         "$other_api_key" => (text, other()?.api_key.expose_secret().to_owned()),
         _ if text.contains("$other_account") => {
-            let account = other()?.accounts.first().ok_or("the second connection has no account of its own")?;
+            let account = other()?
+                .accounts
+                .first()
+                .ok_or("the second connection has no account of its own")?;
             ("$other_account", account.clone())
         }
         _ => return Ok(text.to_owned()),
@@ -225,37 +314,67 @@ pub(super) fn refused(answer: &Answer) -> Verdict {
     if is_error(answer) {
         Verdict::Passed
     } else if (500..=599).contains(&answer.status) && answer.status != 501 {
-        Verdict::Failed(format!("expected a refusal, found a failure of the service, {}", answer.status))
+        Verdict::Failed(format!(
+            "expected a refusal, found a failure of the service, {}",
+            answer.status
+        ))
     } else {
-        let what = if answer.status == 200 { "a statement" } else { "another answer" };
-        Verdict::Failed(format!("expected a refusal, found {what}, {}", answer.status))
+        let what = if answer.status == 200 {
+            "a statement"
+        } else {
+            "another answer"
+        };
+        Verdict::Failed(format!(
+            "expected a refusal, found {what}, {}",
+            answer.status
+        ))
     }
 }
 
-/// True for a status from 400 on that is no failure of the service, and for an error in the body under any other.
+/// True for a status from 400 on that is no failure of the service, and for an error in the body
+/// under any other.
 fn is_error(answer: &Answer) -> bool {
-    let in_body =
-        || body::object(&answer.body).is_ok_and(|members| matches!(members.get("error"), Some(JsonValue::Object(_))));
-    (400..=499).contains(&answer.status) || answer.status == 501 || (answer.status < 400 && in_body())
+    let in_body = || {
+        body::object(&answer.body)
+            .is_ok_and(|members| matches!(members.get("error"), Some(JsonValue::Object(_))))
+    };
+    (400..=499).contains(&answer.status)
+        || answer.status == 501
+        || (answer.status < 400 && in_body())
 }
 
 /// Fifteen zeros, and each member of the error response.
 async fn unknown_account(judge: &mut Judge, token: &str) {
     const IDS: [(&str, &str); 7] = [
-        ("S19.29", "the identifier of fifteen zeros is answered by an error"),
+        (
+            "S19.29",
+            "the identifier of fifteen zeros is answered by an error",
+        ),
         ("S5.1", "the error response has a GUID as requestKey"),
-        ("S5.2", "the error response has an object error with statusCode and title"),
+        (
+            "S5.2",
+            "the error response has an object error with statusCode and title",
+        ),
         ("S5.3", "error.statusCode is EC and digits"),
         ("S24.1", "error.statusCode of an unknown account is EC20001"),
-        ("S5.6", "error.title of an unknown account is Account Id: '…' not found"),
-        ("S24.9", "an unknown account is answered with the status 404 or 200"),
+        (
+            "S5.6",
+            "error.title of an unknown account is Account Id: '…' not found",
+        ),
+        (
+            "S24.9",
+            "an unknown account is answered with the status 404 or 200",
+        ),
     ];
     if !IDS.iter().any(|(id, _)| judge.wants(id)) {
         return;
     }
     let call = Call::statement(&judge.target, token, &json!({ "accountId": FIFTEEN_ZEROS }));
     let verdicts = match judge.call(Endpoint::Statement, call).await.answer() {
-        Ok(answer) => error_rows(&answer).into_iter().chain([status_of(&answer, &[200, 404])]).collect(),
+        Ok(answer) => error_rows(&answer)
+            .into_iter()
+            .chain([status_of(&answer, &[200, 404])])
+            .collect(),
         Err(verdict) => vec![verdict; IDS.len()],
     };
     for ((id, title), verdict) in IDS.into_iter().zip(verdicts) {
@@ -269,32 +388,62 @@ fn error_rows(answer: &Answer) -> [Verdict; 6] {
     let members = match body::object(&answer.body) {
         Ok(members) if members.get("error").is_some() => members,
         found => {
-            let what = found.err().unwrap_or_else(|| "expected the member error, found none".to_owned());
-            let first = if (200..=299).contains(&answer.status) { refused(answer) } else { Verdict::Passed };
-            return [first, unseen(), Verdict::Failed(what), unseen(), unseen(), unseen()];
+            let what = found
+                .err()
+                .unwrap_or_else(|| "expected the member error, found none".to_owned());
+            let first = if (200..=299).contains(&answer.status) {
+                refused(answer)
+            } else {
+                Verdict::Passed
+            };
+            return [
+                first,
+                unseen(),
+                Verdict::Failed(what),
+                unseen(),
+                unseen(),
+                unseen(),
+            ];
         }
     };
     let pass = Verdict::of;
-    let key = body::text(&members, "requestKey").and_then(|key| body::guid("requestKey", key).map(drop));
+    let key =
+        body::text(&members, "requestKey").and_then(|key| body::guid("requestKey", key).map(drop));
     let Some(JsonValue::Object(error)) = members.get("error") else {
         let what = body::kind("error", "an object", members.get("error"));
-        return [Verdict::Passed, pass(key), Verdict::Failed(what), unseen(), unseen(), unseen()];
+        return [
+            Verdict::Passed,
+            pass(key),
+            Verdict::Failed(what),
+            unseen(),
+            unseen(),
+            unseen(),
+        ];
     };
     let (code, title) = (body::text(error, "statusCode"), body::text(error, "title"));
     let shape = code.clone().and(title.clone()).map(drop);
     let form = |code: &str| match code.strip_prefix("EC") {
-        Some(digits) if !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit()) => Ok(()),
+        Some(digits)
+            if !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit()) =>
+        {
+            Ok(())
+        }
         _ => Err(format!("expected EC and digits, found {}", excerpt(code))),
     };
     let expected = format!("Account Id: '{FIFTEEN_ZEROS}' not found");
     let is = |expected: &str, found: &str| {
-        if found == expected { Ok(()) } else { Err(differs(&excerpt(expected), Some(found))) }
+        if found == expected {
+            Ok(())
+        } else {
+            Err(differs(&excerpt(expected), Some(found)))
+        }
     };
     [
         Verdict::Passed,
         pass(key),
         pass(shape),
-        code.as_ref().map_or_else(|_| unseen(), |code| pass(form(code))),
+        code.as_ref()
+            .map_or_else(|_| unseen(), |code| pass(form(code))),
         code.map_or_else(|_| unseen(), |code| pass(is("EC20001", code))),
         title.map_or_else(|_| unseen(), |title| pass(is(&expected, title))),
     ]
@@ -306,11 +455,19 @@ mod tests {
 
     #[test]
     fn every_row_of_the_files_can_be_read() {
-        assert!(TOKENS.len() >= 42 && STATEMENTS.len() >= 16, "rows are added, and none is lost");
+        assert!(
+            TOKENS.len() >= 42 && STATEMENTS.len() >= 16,
+            "rows are added, and none is lost"
+        );
         for row in TOKENS.iter().chain(STATEMENTS.iter()) {
-            let name = |name: &String| name == "$api_key_header" || HeaderName::try_from(name).is_ok();
+            let name =
+                |name: &String| name == "$api_key_header" || HeaderName::try_from(name).is_ok();
             assert!(row.headers.keys().all(name), "{}", row.title);
-            assert!(row.method.as_ref().is_none_or(|method| method == "GET"), "{}", row.title);
+            assert!(
+                row.method.as_ref().is_none_or(|method| method == "GET"),
+                "{}",
+                row.title
+            );
         }
     }
 }

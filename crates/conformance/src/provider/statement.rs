@@ -1,4 +1,5 @@
-//! Right statement requests, and the members of their answers (Specification: "Statement response").
+//! Right statement requests, and the members of their answers (Specification: "Statement
+//! response").
 
 use super::body::{self, Members};
 use super::checks::{Found, verdict};
@@ -13,20 +14,22 @@ use bankrail_http::names::{REQUEST_KEY, STATEMENT_PATH};
 use bankrail_values::json::JsonValue;
 use serde_json::{Value, json};
 
-/// The rows with calls of their own after the right statements, beside [`STATEMENTS`], and the calls that they need
-/// together.
+/// The rows with calls of their own after the right statements, beside [`STATEMENTS`], and the
+/// calls that they need together.
 const LATER: [(&[&str], usize); 7] = [
     (&["S19.29", "S5", "S24.1"], 1),
     (&["S19.14"], 1),
     (&["S19.15", "S19.17"], 1),
-    // Three short pages, the whole statement once more, and as one page. That but for one entry may not be asked for.
+    // Three short pages, the whole statement once more, and as one page. That but for one entry may
+    // not be asked for.
     (&["S4.15", "S6.24"], 5),
     (&["S22.10", "S20.9"], 2),
     (&["S22.6"], 1),
     (&["S22.6"], 1),
 ];
 
-/// Of [`STATEMENTS`], those that calls are kept for. An hour's limit allows no more beside some accounts.
+/// Of [`STATEMENTS`], those that calls are kept for. An hour's limit allows no more beside some
+/// accounts.
 const FIRST: usize = 8;
 
 /// A statement that was asked for.
@@ -63,23 +66,41 @@ type Check = fn(&View<'_>) -> Found;
 
 /// The rows about the members of an answer: clause, title, and what is right.
 const ROWS: [(&str, &str, Check); 11] = [
-    ("S19.21", "the answer is a JSON object with each member once", |view| {
-        view.members.as_ref().map_or_else(|what| Found::Wrong(what.clone()), |_| Found::Right)
-    }),
-    ("S4.1", "accountId is the account that was asked for", |view| {
-        view.text("accountId", |found| match found {
-            found if found == view.account => Found::Right,
-            // Account numbers are not printed.
-            _ => Found::Wrong("expected the account that was asked for, found another".to_owned()),
+    (
+        "S19.21",
+        "the answer is a JSON object with each member once",
+        |view| {
+            view.members
+                .as_ref()
+                .map_or_else(|what| Found::Wrong(what.clone()), |_| Found::Right)
+        },
+    ),
+    (
+        "S4.1",
+        "accountId is the account that was asked for",
+        |view| {
+            view.text("accountId", |found| match found {
+                found if found == view.account => Found::Right,
+                // Account numbers are not printed.
+                _ => Found::Wrong(
+                    "expected the account that was asked for, found another".to_owned(),
+                ),
+            })
+        },
+    ),
+    ("S4.3", "extract is there, intraday", |view| {
+        view.text("extract", |found| {
+            Found::when(found == "intraday", "intraday", Some(found))
         })
     }),
-    ("S4.3", "extract is there, intraday", |view| {
-        view.text("extract", |found| Found::when(found == "intraday", "intraday", Some(found)))
-    }),
-    ("S4.5", "sortOrder, if it is there, is text", |view| match view.member("sortOrder") {
-        None => Found::Absent,
-        _ => view.text("sortOrder", |_| Found::Right),
-    }),
+    (
+        "S4.5",
+        "sortOrder, if it is there, is text",
+        |view| match view.member("sortOrder") {
+            None => Found::Absent,
+            _ => view.text("sortOrder", |_| Found::Right),
+        },
+    ),
     ("S4.8", "payload is text, one XML document", |view| {
         view.text("payload", |xml| match roxmltree::Document::parse(xml) {
             Ok(_) => Found::Right,
@@ -87,52 +108,90 @@ const ROWS: [(&str, &str, Check); 11] = [
         })
     }),
     ("S4.9", "requestKey is a GUID", |view| {
-        view.text("requestKey", |key| Found::of(body::guid("requestKey", key).map(drop)))
+        view.text("requestKey", |key| {
+            Found::of(body::guid("requestKey", key).map(drop))
+        })
     }),
-    ("S4.10", "requestKey is in lower case with hyphens", |view| match view.member("requestKey") {
-        Some(JsonValue::String(key)) => {
-            Found::when(key.bytes().all(|byte| !byte.is_ascii_uppercase()), "lower case", Some(key))
-        }
-        _ => Found::Absent,
-    }),
-    ("S4.11", "cursor is there exactly if moreTransactionsAvailable is true", |view| {
-        let Some(JsonValue::Bool(more)) = view.member("moreTransactionsAvailable") else { return Found::Absent };
-        let what = match (more, view.member("cursor")) {
-            (_, Some(JsonValue::String(cursor))) if cursor.is_empty() => "expected a cursor, found an empty text",
-            (true, Some(JsonValue::String(_))) | (false, None) => return Found::Right,
-            (true, None) => "expected a cursor beside moreTransactionsAvailable true, found none",
-            (false, Some(JsonValue::String(_))) => {
-                "expected no cursor beside moreTransactionsAvailable false, found one"
+    (
+        "S4.10",
+        "requestKey is in lower case with hyphens",
+        |view| match view.member("requestKey") {
+            Some(JsonValue::String(key)) => Found::when(
+                key.bytes().all(|byte| !byte.is_ascii_uppercase()),
+                "lower case",
+                Some(key),
+            ),
+            _ => Found::Absent,
+        },
+    ),
+    (
+        "S4.11",
+        "cursor is there exactly if moreTransactionsAvailable is true",
+        |view| {
+            let Some(JsonValue::Bool(more)) = view.member("moreTransactionsAvailable") else {
+                return Found::Absent;
+            };
+            let what = match (more, view.member("cursor")) {
+                (_, Some(JsonValue::String(cursor))) if cursor.is_empty() => {
+                    "expected a cursor, found an empty text"
+                }
+                (true, Some(JsonValue::String(_))) | (false, None) => return Found::Right,
+                (true, None) => {
+                    "expected a cursor beside moreTransactionsAvailable true, found none"
+                }
+                (false, Some(JsonValue::String(_))) => {
+                    "expected no cursor beside moreTransactionsAvailable false, found one"
+                }
+                (_, other) => return Found::Wrong(body::kind("cursor", "a string", other)),
+            };
+            Found::Wrong(what.to_owned())
+        },
+    ),
+    (
+        "S4.14",
+        "moreTransactionsAvailable is a boolean",
+        |view| match view.member(MORE) {
+            _ if view.members.is_err() => Found::Absent,
+            Some(JsonValue::Bool(_)) => Found::Right,
+            other => Found::Wrong(body::kind(MORE, "a boolean", other)),
+        },
+    ),
+    (
+        "S2.13",
+        "the header X-RequestKey has the request key too",
+        |view| {
+            let what = match (view.member("requestKey"), view.header) {
+                (Some(JsonValue::String(key)), Some(header)) if header == key => {
+                    return Found::Right;
+                }
+                (Some(JsonValue::String(_)), Some(_)) => "expected the same key, found another",
+                (Some(JsonValue::String(_)), None) => "expected the same key, found none",
+                _ => return Found::Absent,
+            };
+            Found::Unusual(what.to_owned())
+        },
+    ),
+    (
+        "S4.6",
+        "sortOrder, if it is there, is forward",
+        |view| match view.member("sortOrder") {
+            Some(JsonValue::String(found)) => {
+                Found::when(found == "forward", "forward", Some(found))
             }
-            (_, other) => return Found::Wrong(body::kind("cursor", "a string", other)),
-        };
-        Found::Wrong(what.to_owned())
-    }),
-    ("S4.14", "moreTransactionsAvailable is a boolean", |view| match view.member(MORE) {
-        _ if view.members.is_err() => Found::Absent,
-        Some(JsonValue::Bool(_)) => Found::Right,
-        other => Found::Wrong(body::kind(MORE, "a boolean", other)),
-    }),
-    ("S2.13", "the header X-RequestKey has the request key too", |view| {
-        let what = match (view.member("requestKey"), view.header) {
-            (Some(JsonValue::String(key)), Some(header)) if header == key => return Found::Right,
-            (Some(JsonValue::String(_)), Some(_)) => "expected the same key, found another",
-            (Some(JsonValue::String(_)), None) => "expected the same key, found none",
-            _ => return Found::Absent,
-        };
-        Found::Unusual(what.to_owned())
-    }),
-    ("S4.6", "sortOrder, if it is there, is forward", |view| match view.member("sortOrder") {
-        Some(JsonValue::String(found)) => Found::when(found == "forward", "forward", Some(found)),
-        _ => Found::Absent,
-    }),
+            _ => Found::Absent,
+        },
+    ),
 ];
 
 const MORE: &str = "moreTransactionsAvailable";
 
 impl<'a> View<'a> {
     fn of(answer: &'a Answer, account: &'a str) -> Self {
-        Self { account, header: answer.header(REQUEST_KEY.as_str()), members: body::object(&answer.body) }
+        Self {
+            account,
+            header: answer.header(REQUEST_KEY.as_str()),
+            members: body::object(&answer.body),
+        }
     }
 
     fn member(&self, name: &str) -> Option<&JsonValue<'a>> {
@@ -141,13 +200,19 @@ impl<'a> View<'a> {
 
     /// A check of a member that must be there as text.
     fn text(&self, name: &str, check: impl FnOnce(&str) -> Found) -> Found {
-        let Ok(members) = &self.members else { return Found::Absent };
+        let Ok(members) = &self.members else {
+            return Found::Absent;
+        };
         body::text(members, name).map_or_else(Found::Wrong, check)
     }
 
     /// What can be read.
     fn statement(&self, place: &str) -> Option<Statement> {
-        let text = |name| self.member(name).and_then(JsonValue::as_str).map(str::to_owned);
+        let text = |name| {
+            self.member(name)
+                .and_then(JsonValue::as_str)
+                .map(str::to_owned)
+        };
         let more = matches!(self.member(MORE), Some(JsonValue::Bool(true)));
         Some(Statement {
             place: place.to_owned(),
@@ -165,12 +230,28 @@ impl<'a> View<'a> {
 pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, JudgeError> {
     if !judge.wants_any(&["S2", "S4", "S6", "S7.8", "S19"]) {
         let unseen = Verdict::NotSeen("no statement was asked for".to_owned());
-        return Ok(Statements { found: Vec::new(), left_out: 0, unseen });
+        return Ok(Statements {
+            found: Vec::new(),
+            left_out: 0,
+            unseen,
+        });
     }
     let accounts = judge.target.customer.accounts.clone();
-    let later: usize = LATER.iter().filter(|(rows, _)| judge.wants_any(rows)).map(|(_, calls)| calls).sum();
-    let kept = later + STATEMENTS.iter().take(FIRST).filter(|row| judge.wants_any(&[&row.id])).count();
-    let most = judge.left(Endpoint::Statement).saturating_sub(kept).clamp(1, accounts.len());
+    let later: usize = LATER
+        .iter()
+        .filter(|(rows, _)| judge.wants_any(rows))
+        .map(|(_, calls)| calls)
+        .sum();
+    let kept = later
+        + STATEMENTS
+            .iter()
+            .take(FIRST)
+            .filter(|row| judge.wants_any(&[&row.id]))
+            .count();
+    let most = judge
+        .left(Endpoint::Statement)
+        .saturating_sub(kept)
+        .clamp(1, accounts.len());
     let (mut answers, mut first) = (Vec::new(), None);
     for (number, account) in accounts.iter().take(most).enumerate() {
         let token = bearer_of(judge).await?;
@@ -197,18 +278,37 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, JudgeError> {
         judge.row("S19.2", "the path is /accounts/v2.0/statement", verdict);
     }
     if let Some((got, _)) = first {
-        judge.row_of("S7.8", "a statement request with the access token is answered 200", got, |answer| {
-            status_of(answer, &[200])
-        });
+        judge.row_of(
+            "S7.8",
+            "a statement request with the access token is answered 200",
+            got,
+            |answer| status_of(answer, &[200]),
+        );
     }
-    let views: Vec<_> = answers.iter().map(|(place, account, answer)| (place, View::of(answer, account))).collect();
-    let found: Vec<_> = views.iter().filter_map(|(place, view)| view.statement(place)).collect();
+    let views: Vec<_> = answers
+        .iter()
+        .map(|(place, account, answer)| (place, View::of(answer, account)))
+        .collect();
+    let found: Vec<_> = views
+        .iter()
+        .filter_map(|(place, view)| view.statement(place))
+        .collect();
     let no_such = Verdict::NotSeen("no answer has such a member".to_owned());
     for (id, title, check) in ROWS {
-        let all = views.iter().map(|(place, view)| (place.as_str(), check(view)));
-        judge.row(id, title, verdict(all, if found.is_empty() { &unseen } else { &no_such }));
+        let all = views
+            .iter()
+            .map(|(place, view)| (place.as_str(), check(view)));
+        judge.row(
+            id,
+            title,
+            verdict(all, if found.is_empty() { &unseen } else { &no_such }),
+        );
     }
-    Ok(Statements { found, left_out: accounts.len() - most, unseen })
+    Ok(Statements {
+        found,
+        left_out: accounts.len() - most,
+        unseen,
+    })
 }
 
 /// The statement of an answer, if it can be read.
@@ -220,10 +320,16 @@ pub(super) fn read(answer: &Answer, account: &str) -> Option<Statement> {
 ///
 /// # Errors
 /// What to say of a row that needed it.
-pub(super) async fn ask(judge: &mut Judge, request: &Value) -> Result<Result<Statement, Verdict>, JudgeError> {
+pub(super) async fn ask(
+    judge: &mut Judge,
+    request: &Value,
+) -> Result<Result<Statement, Verdict>, JudgeError> {
     let token = bearer_of(judge).await?;
     let call = Call::statement(&judge.target, &token, request);
-    let account = request.get("accountId").and_then(Value::as_str).unwrap_or_default();
+    let account = request
+        .get("accountId")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let answer = judge.call(Endpoint::Statement, call).await.answer();
     Ok(answer.and_then(|answer| match status_of(&answer, &[200]) {
         Verdict::Passed => read(&answer, account).ok_or_else(|| {

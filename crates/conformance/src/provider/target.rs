@@ -11,8 +11,8 @@ use reqwest::header::HeaderName;
 
 /// A customer of the provider.
 ///
-/// It should be one for tests. Its accounts should have entries of today, one of them fast payments, one of them
-/// credits to virtual accounts.
+/// It should be one for tests. Its accounts should have entries of today, one of them fast
+/// payments, one of them credits to virtual accounts.
 #[derive(Clone, Debug)]
 pub struct Customer {
     pub(super) code: String,
@@ -28,7 +28,11 @@ impl Customer {
         api_key: SecretString,
         accounts: impl IntoIterator<Item = impl Into<String>>,
     ) -> Self {
-        Self { code: code.into(), api_key, accounts: accounts.into_iter().map(Into::into).collect() }
+        Self {
+            code: code.into(),
+            api_key,
+            accounts: accounts.into_iter().map(Into::into).collect(),
+        }
     }
 }
 
@@ -49,24 +53,36 @@ pub(super) struct Target {
 }
 
 impl Target {
-    pub(super) fn new(url: &str, customer: Customer, options: &ProviderJudgeOptions) -> Result<Self, JudgeError> {
+    pub(super) fn new(
+        url: &str,
+        customer: Customer,
+        options: &ProviderJudgeOptions,
+    ) -> Result<Self, JudgeError> {
         if customer.accounts.is_empty() {
             return Err(JudgeError::NoAccount);
         }
         let base_url = address(url)?;
-        let token_url = options.token_url.as_deref().map_or_else(|| Ok(below(&base_url, TOKEN_PATH)), address)?;
+        let token_url = options
+            .token_url
+            .as_deref()
+            .map_or_else(|| Ok(below(&base_url, TOKEN_PATH)), address)?;
         let mut scopes = options.scopes.clone();
         if scopes.is_empty() {
             scopes.push(names::STATEMENT_READ.to_owned());
         }
         let other = options.second_customer.clone().map(|mut other| {
             // An account that both have is not the other's alone.
-            other.accounts.retain(|account| !customer.accounts.contains(account));
+            other
+                .accounts
+                .retain(|account| !customer.accounts.contains(account));
             other
         });
         Ok(Self {
             statement_url: below(&base_url, STATEMENT_PATH),
-            audience: options.audience.clone().unwrap_or_else(|| token_url.to_string()),
+            audience: options
+                .audience
+                .clone()
+                .unwrap_or_else(|| token_url.to_string()),
             issuer: None,
             token_url,
             base_url,

@@ -1,4 +1,5 @@
-//! The accounts that the specification names for tests (Specification: "Request statement", test data).
+//! The accounts that the specification names for tests (Specification: "Request statement", test
+//! data).
 
 use super::judge::Judge;
 use super::payload::xml::{child, children, text};
@@ -20,12 +21,20 @@ pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
     let mut currencies = BTreeSet::new();
     let mut dong_with_decimals = None;
     for statement in &statements.found {
-        let Ok(document) = roxmltree::Document::parse(&statement.payload) else { continue };
-        let Some(report) = child(document.root_element(), "BkToCstmrAcctRpt/Rpt") else { continue };
-        let Some(currency) = text(report, "Acct/Ccy") else { continue };
+        let Ok(document) = roxmltree::Document::parse(&statement.payload) else {
+            continue;
+        };
+        let Some(report) = child(document.root_element(), "BkToCstmrAcctRpt/Rpt") else {
+            continue;
+        };
+        let Some(currency) = text(report, "Acct/Ccy") else {
+            continue;
+        };
         currencies.insert(currency.to_owned());
         if currency == "VND" {
-            let amounts = children(report, "Ntry").chain(children(report, "Bal")).filter_map(|part| text(part, "Amt"));
+            let amounts = children(report, "Ntry")
+                .chain(children(report, "Bal"))
+                .filter_map(|part| text(part, "Amt"));
             dong_with_decimals = amounts.map(str::to_owned).find(|amount| {
                 let decimals = amount.split_once('.').map_or("", |(_, decimals)| decimals);
                 decimals.bytes().any(|digit| digit != b'0')
@@ -34,20 +43,35 @@ pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
     }
     let unseen = |missing: &[&str]| match &statements.unseen {
         Verdict::NotRun(why) => Verdict::NotRun(why.clone()),
-        _ if statements.left_out > 0 => {
-            Verdict::NotRun(format!("the budget did not last for {} accounts", statements.left_out))
-        }
+        _ if statements.left_out > 0 => Verdict::NotRun(format!(
+            "the budget did not last for {} accounts",
+            statements.left_out
+        )),
         _ => Verdict::NotSeen(format!("this customer has none in {}", missing.join(", "))),
     };
     for (id, title, wanted) in ROWS {
-        let missing: Vec<&str> = wanted.iter().copied().filter(|currency| !currencies.contains(*currency)).collect();
-        let verdict = if missing.is_empty() { Verdict::Passed } else { unseen(&missing) };
+        let missing: Vec<&str> = wanted
+            .iter()
+            .copied()
+            .filter(|currency| !currencies.contains(*currency))
+            .collect();
+        let verdict = if missing.is_empty() {
+            Verdict::Passed
+        } else {
+            unseen(&missing)
+        };
         judge.row(id, title, verdict);
     }
     let verdict = match dong_with_decimals {
-        Some(found) => Verdict::Failed(format!("expected an amount without decimals, found {found}")),
+        Some(found) => Verdict::Failed(format!(
+            "expected an amount without decimals, found {found}"
+        )),
         None if currencies.contains("VND") => Verdict::Passed,
         None => unseen(&["VND"]),
     };
-    judge.row("S19.26", "there is a test account in VND, whose amounts have no decimals", verdict);
+    judge.row(
+        "S19.26",
+        "there is a test account in VND, whose amounts have no decimals",
+        verdict,
+    );
 }

@@ -1,4 +1,5 @@
-//! A right token request, and what comes back (Specification: "Obtain access token", "Access token response").
+//! A right token request, and what comes back (Specification: "Obtain access token", "Access token
+//! response").
 
 use super::body::{self, Members};
 use super::forge::Assertion;
@@ -21,7 +22,10 @@ pub(super) fn form(
 ) -> Result<Vec<(&'static str, String)>, JudgeError> {
     Ok(vec![
         ("grant_type", TokenRequest::GRANT_TYPE.to_owned()),
-        ("client_assertion_type", TokenRequest::ASSERTION_TYPE.to_owned()),
+        (
+            "client_assertion_type",
+            TokenRequest::ASSERTION_TYPE.to_owned(),
+        ),
         ("scope", scope.to_owned()),
         ("client_assertion", assertion.write(&judge.keys)?),
     ])
@@ -44,28 +48,48 @@ pub(super) async fn judge_first(judge: &mut Judge) -> Result<(), JudgeError> {
     let answer = match request(judge, &scope).await? {
         Got::Answer(answer) => answer,
         Got::Nothing(reason) => {
-            return Err(JudgeError::Unreachable { address: judge.target.token_url.to_string(), reason });
+            return Err(JudgeError::Unreachable {
+                address: judge.target.token_url.to_string(),
+                reason,
+            });
         }
         // A report without the rows of statements would have no rest to judge later.
         Got::NotRun(reason) => return Err(JudgeError::NoToken { reason }),
     };
-    judge.row("S20.13", "a right token request is answered 200", status_of(&answer, &[200]));
-    judge.row("S20.2", "the path is /v1.0/auth", path_of(&answer, &judge.target.token_url, TOKEN_PATH));
+    judge.row(
+        "S20.13",
+        "a right token request is answered 200",
+        status_of(&answer, &[200]),
+    );
+    judge.row(
+        "S20.2",
+        "the path is /v1.0/auth",
+        path_of(&answer, &judge.target.token_url, TOKEN_PATH),
+    );
     if answer.status != 200 {
         // No other row can judge an answer that is not a token response.
         return Ok(());
     }
     for (id, title, check) in ROWS {
-        judge.row(id, title, check(&answer, body::object(&answer.body)).unwrap_or_else(Verdict::Failed));
+        judge.row(
+            id,
+            title,
+            check(&answer, body::object(&answer.body)).unwrap_or_else(Verdict::Failed),
+        );
     }
     if judge.target.scopes.len() > 1 {
-        judge.row("S20.9", "several scopes are separated by a space", Verdict::Passed);
+        judge.row(
+            "S20.9",
+            "several scopes are separated by a space",
+            Verdict::Passed,
+        );
     }
     judge.bearer = bearer(&answer);
     Ok(())
 }
 
-/// The token that statements are asked with; another one if the first has ended. It is empty if there never was one.
+/// The token that statements are asked with; another one if the first has ended. It is empty if
+/// there never was one.
 pub(super) async fn bearer_of(judge: &mut Judge) -> Result<String, JudgeError> {
     let valid = |bearer: &&Bearer| bearer.until > Instant::now() + Duration::from_secs(1);
     if let Some(bearer) = judge.bearer.as_ref().filter(valid) {
@@ -78,7 +102,10 @@ pub(super) async fn bearer_of(judge: &mut Judge) -> Result<String, JudgeError> {
     if let Got::Answer(answer) = request(judge, &scope).await? {
         judge.bearer = bearer(&answer).or(judge.bearer.take());
     }
-    Ok(judge.bearer.as_ref().map_or_else(String::new, |bearer| bearer.token.clone()))
+    Ok(judge
+        .bearer
+        .as_ref()
+        .map_or_else(String::new, |bearer| bearer.token.clone()))
 }
 
 /// Another token is asked for when the next one is needed.
@@ -90,12 +117,19 @@ pub(super) fn expire(judge: &mut Judge) {
 
 /// A token of an answer, whatever else is wrong with it.
 pub(super) fn bearer(answer: &Answer) -> Option<Bearer> {
-    let members = body::object(&answer.body).ok().filter(|_| answer.status == 200)?;
-    let token =
-        members.get("access_token")?.as_str().filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic()))?;
+    let members = body::object(&answer.body)
+        .ok()
+        .filter(|_| answer.status == 200)?;
+    let token = members
+        .get("access_token")?
+        .as_str()
+        .filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic()))?;
     // A lifetime that cannot be read is that of every example.
     let lifetime = Duration::from_secs(seconds(&members).unwrap_or(3600).min(86_400));
-    Some(Bearer { token: token.to_owned(), until: Instant::now() + lifetime })
+    Some(Bearer {
+        token: token.to_owned(),
+        until: Instant::now() + lifetime,
+    })
 }
 
 /// `expires_in`.
@@ -104,44 +138,76 @@ pub(super) fn seconds(members: &Members<'_>) -> Result<u64, String> {
         Some(JsonValue::Number(number)) => number
             .as_u64()
             .filter(|seconds| *seconds > 0)
-            .ok_or_else(|| format!("expected whole seconds as expires_in, found {}", excerpt(number.as_str()))),
+            .ok_or_else(|| {
+                format!(
+                    "expected whole seconds as expires_in, found {}",
+                    excerpt(number.as_str())
+                )
+            }),
         found => Err(body::kind("expires_in", "a number", found)),
     }
 }
 
 type Check = fn(&Answer, Result<Members<'_>, String>) -> Result<Verdict, String>;
 
-/// The rows about an answer with the status 200: clause, title, and what is right. An error is a failure.
+/// The rows about an answer with the status 200: clause, title, and what is right. An error is a
+/// failure.
 const ROWS: [(&str, &str, Check); 7] = [
-    ("S20.15", "the answer is JSON with expires_in, token_type and access_token", |_, members| {
-        let members = members?;
-        match ["expires_in", "token_type", "access_token"].into_iter().find(|name| members.get(name).is_none()) {
-            Some(missing) => Err(format!("expected the member {missing}, found none")),
-            None => Ok(Verdict::Passed),
-        }
-    }),
-    ("S7.1", "the answer has the header X-RequestKey with a GUID", |answer, _| {
-        let found = answer.header(REQUEST_KEY.as_str());
-        let found = found.ok_or("expected the header X-RequestKey once, found none or several")?;
-        body::guid("X-RequestKey", found).map(|_| Verdict::Passed)
-    }),
-    ("S7.3", "expires_in is a whole number of seconds", |_, members| {
-        members.map_or_else(unreadable, |members| seconds(&members).map(|_| Verdict::Passed))
-    }),
+    (
+        "S20.15",
+        "the answer is JSON with expires_in, token_type and access_token",
+        |_, members| {
+            let members = members?;
+            match ["expires_in", "token_type", "access_token"]
+                .into_iter()
+                .find(|name| members.get(name).is_none())
+            {
+                Some(missing) => Err(format!("expected the member {missing}, found none")),
+                None => Ok(Verdict::Passed),
+            }
+        },
+    ),
+    (
+        "S7.1",
+        "the answer has the header X-RequestKey with a GUID",
+        |answer, _| {
+            let found = answer.header(REQUEST_KEY.as_str());
+            let found =
+                found.ok_or("expected the header X-RequestKey once, found none or several")?;
+            body::guid("X-RequestKey", found).map(|_| Verdict::Passed)
+        },
+    ),
+    (
+        "S7.3",
+        "expires_in is a whole number of seconds",
+        |_, members| {
+            members.map_or_else(unreadable, |members| {
+                seconds(&members).map(|_| Verdict::Passed)
+            })
+        },
+    ),
     ("S7.4", "expires_in is no more than a day", |_, members| {
         members.map_or_else(unreadable, |members| match seconds(&members) {
-            Ok(86_401..) => Err("expected some 3600 s, found more than a day; are they milliseconds?".to_owned()),
+            Ok(86_401..) => Err(
+                "expected some 3600 s, found more than a day; are they milliseconds?".to_owned(),
+            ),
             _ => Ok(Verdict::Passed),
         })
     }),
-    (BEYOND, "the answer has Cache-Control: no-store", |answer, _| match answer.header("cache-control") {
-        Some(found) if found.to_ascii_lowercase().contains("no-store") => Ok(Verdict::Passed),
-        found => Err(differs("no-store", found)),
-    }),
+    (
+        BEYOND,
+        "the answer has Cache-Control: no-store",
+        |answer, _| match answer.header("cache-control") {
+            Some(found) if found.to_ascii_lowercase().contains("no-store") => Ok(Verdict::Passed),
+            found => Err(differs("no-store", found)),
+        },
+    ),
     ("S7.5", "token_type is Bearer", |_, members| {
-        members.map_or_else(unreadable, |members| match body::text(&members, "token_type")? {
-            "Bearer" => Ok(Verdict::Passed),
-            found => Err(differs("Bearer", Some(found))),
+        members.map_or_else(unreadable, |members| {
+            match body::text(&members, "token_type")? {
+                "Bearer" => Ok(Verdict::Passed),
+                found => Err(differs("Bearer", Some(found))),
+            }
         })
     }),
     ("S7.6", "access_token is a hyphenated GUID", |_, members| {
@@ -149,7 +215,9 @@ const ROWS: [(&str, &str, Check); 7] = [
             match body::guid("access_token", body::text(&members, "access_token")?) {
                 Ok(_) => Ok(Verdict::Passed),
                 // The token itself is a secret.
-                Err(_) => Err("expected a hyphenated GUID as access_token, found another text".to_owned()),
+                Err(_) => {
+                    Err("expected a hyphenated GUID as access_token, found another text".to_owned())
+                }
             }
         })
     }),

@@ -1,5 +1,6 @@
-//! The worked cases of the specification's windows (Specification: "Limits", rules 2 and 3), at the 25 statements of an
-//! hour: 20 in the hour before, then a quarter, a half and three quarters into the next.
+//! The worked cases of the specification's windows (Specification: "Limits", rules 2 and 3), at the
+//! 25 statements of an hour: 20 in the hour before, then a quarter, a half and three quarters into
+//! the next.
 
 use super::judge::{Endpoint, Judge};
 use super::payload::xml::{child, text};
@@ -14,9 +15,18 @@ use std::time::Duration;
 use time::UtcOffset;
 
 const ROWS: [(&str, &str); 3] = [
-    ("S25.26", "a quarter into an hour, 5 statements after 20 in the hour before are answered"),
-    ("S25.27", "half way into it, the 16th is answered 429 (sliding window), or the 26th (fixed window)"),
-    ("S25.28", "three quarters into it, one more is answered (sliding window), or still 429 (fixed window)"),
+    (
+        "S25.26",
+        "a quarter into an hour, 5 statements after 20 in the hour before are answered",
+    ),
+    (
+        "S25.27",
+        "half way into it, the 16th is answered 429 (sliding window), or the 26th (fixed window)",
+    ),
+    (
+        "S25.28",
+        "three quarters into it, one more is answered (sliding window), or still 429 (fixed window)",
+    ),
 ];
 
 const LIMIT: usize = 25;
@@ -26,7 +36,8 @@ const FIRST: usize = 5;
 const SLIDING: usize = LIMIT - BEFORE / 2;
 
 const HOUR: u64 = 3600;
-/// The longest time that all of it takes: two hours until nothing counts, one or two until an hour begins, and that.
+/// The longest time that all of it takes: two hours until nothing counts, one or two until an hour
+/// begins, and that.
 pub(super) const LONGEST: Duration = Duration::from_secs(6 * HOUR);
 
 /// Judges the worked cases where the provider's clock can be stepped, or the judge may wait.
@@ -37,7 +48,9 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<(), JudgeError> {
     let verdicts = match judge.blocked {
         _ if !judge.limits || (judge.clock.is_none() && judge.wait < LONGEST) => {
             let seconds = LONGEST.as_secs();
-            Err(Verdict::NotSeen(format!("--limits with --clock shows it, or with --wait {seconds}")))
+            Err(Verdict::NotSeen(format!(
+                "--limits with --clock shows it, or with --wait {seconds}"
+            )))
         }
         Some(why) => Err(Verdict::NotRun(why.to_owned())),
         None => cases(judge).await.map_err(Verdict::NotRun),
@@ -54,27 +67,35 @@ async fn cases(judge: &mut Judge) -> Result<[Verdict; ROWS.len()], String> {
     // Whatever was sent before no longer counts.
     step(judge, 2 * HOUR).await?;
     let now = provider_time(judge).await?;
-    let now = now.ok_or("the provider's time is not seen: no statement is answered after two hours")?;
+    let now =
+        now.ok_or("the provider's time is not seen: no statement is answered after two hours")?;
     // The hour between has that one statement, so that it is not the hour before.
     let to_begin = HOUR - now.rem_euclid(HOUR) + HOUR + 1;
     step(judge, to_begin).await?;
     let answered = answered(judge, BEFORE).await?;
     if answered != BEFORE {
-        return Err(format!("expected {BEFORE} answers in an hour of its own, found {answered}"));
+        return Err(format!(
+            "expected {BEFORE} answers in an hour of its own, found {answered}"
+        ));
     }
     step(judge, HOUR + HOUR / 4).await?;
     let first = self::answered(judge, FIRST).await?;
-    let quarter =
-        Verdict::when(first == FIRST, || format!("expected {FIRST} answers, found {first} before the first 429"));
+    let quarter = Verdict::when(first == FIRST, || {
+        format!("expected {FIRST} answers, found {first} before the first 429")
+    });
     step(judge, HOUR / 4).await?;
     let all = first + self::answered(judge, LIMIT + 1 - first).await?;
     let half = Verdict::when(all == SLIDING || all == LIMIT, || {
-        format!("expected 429 after {SLIDING} answers in this hour, or after {LIMIT}, found {all} answers")
+        format!(
+            "expected 429 after {SLIDING} answers in this hour, or after {LIMIT}, found {all} answers"
+        )
     });
     step(judge, HOUR / 4).await?;
     let more = self::answered(judge, 1).await?;
     let three_quarters = match all {
-        SLIDING => Verdict::when(more == 1, || "expected an answer, found 429 or none".to_owned()),
+        SLIDING => Verdict::when(more == 1, || {
+            "expected an answer, found 429 or none".to_owned()
+        }),
         LIMIT => Verdict::when(more == 0, || "expected 429, found an answer".to_owned()),
         _ => Verdict::NotSeen("neither window was kept half way".to_owned()),
     };
@@ -85,9 +106,10 @@ async fn cases(judge: &mut Judge) -> Result<[Verdict; ROWS.len()], String> {
 async fn step(judge: &mut Judge, seconds: u64) -> Result<(), String> {
     expire(judge);
     match judge.clock.clone() {
-        Some(clock) => {
-            clock.order(&judge.client, &json!({ "seconds": seconds })).await.map_err(|why| format!("--clock: {why}"))
-        }
+        Some(clock) => clock
+            .order(&judge.client, &json!({ "seconds": seconds }))
+            .await
+            .map_err(|why| format!("--clock: {why}")),
         None => {
             tokio::time::sleep(Duration::from_secs(seconds)).await;
             Ok(())
@@ -107,9 +129,14 @@ async fn answered(judge: &mut Judge, most: usize) -> Result<usize, String> {
 
 /// The time that a statement says it was made at, in UNIX seconds.
 async fn provider_time(judge: &mut Judge) -> Result<Option<u64>, String> {
-    let Some(statement) = statement(judge).await? else { return Ok(None) };
-    let Ok(document) = roxmltree::Document::parse(&statement.payload) else { return Ok(None) };
-    let made = child(document.root_element(), "BkToCstmrAcctRpt").and_then(|message| text(message, "GrpHdr/CreDtTm"));
+    let Some(statement) = statement(judge).await? else {
+        return Ok(None);
+    };
+    let Ok(document) = roxmltree::Document::parse(&statement.payload) else {
+        return Ok(None);
+    };
+    let made = child(document.root_element(), "BkToCstmrAcctRpt")
+        .and_then(|message| text(message, "GrpHdr/CreDtTm"));
     let made = made.and_then(|made| DateTime::parse(made).ok()?.to_time(UtcOffset::UTC));
     Ok(made.and_then(|made| u64::try_from(made.unix_timestamp()).ok()))
 }
@@ -117,7 +144,13 @@ async fn provider_time(judge: &mut Judge) -> Result<Option<u64>, String> {
 /// The statement of the first account, whatever the budget. Nothing if it is refused.
 async fn statement(judge: &mut Judge) -> Result<Option<Statement>, String> {
     let token = bearer_of(judge).await.map_err(|error| error.to_string())?;
-    let account = judge.target.customer.accounts.first().cloned().unwrap_or_default();
+    let account = judge
+        .target
+        .customer
+        .accounts
+        .first()
+        .cloned()
+        .unwrap_or_default();
     let call = Call::statement(&judge.target, &token, &json!({ "accountId": account }));
     let answer = judge.send(Endpoint::Statement, call).await?;
     Ok(read(&answer, &account).filter(|_| answer.status == 200))

@@ -26,22 +26,41 @@ impl Call {
     /// A statement request with everything that it needs.
     pub(super) fn statement(target: &Target, token: &str, request: &serde_json::Value) -> Self {
         let headers = vec![
-            (target.api_key_header.clone(), target.customer.api_key.expose_secret().to_owned()),
+            (
+                target.api_key_header.clone(),
+                target.customer.api_key.expose_secret().to_owned(),
+            ),
             (AUTHORIZATION, format!("Bearer {token}")),
             (CONTENT_TYPE, "application/json".to_owned()),
         ];
         let body = request.to_string().into_bytes();
-        Self { method: Method::POST, url: target.statement_url.clone(), headers, body }
+        Self {
+            method: Method::POST,
+            url: target.statement_url.clone(),
+            headers,
+            body,
+        }
     }
 
     /// A token request with this form.
     pub(super) fn token(target: &Target, form: &[(&str, String)]) -> Self {
         let headers = vec![
-            (target.api_key_header.clone(), target.customer.api_key.expose_secret().to_owned()),
+            (
+                target.api_key_header.clone(),
+                target.customer.api_key.expose_secret().to_owned(),
+            ),
             (CONTENT_TYPE, FORM_CONTENT_TYPE.to_owned()),
         ];
-        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish().into_bytes();
-        Self { method: Method::POST, url: target.token_url.clone(), headers, body }
+        let body = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(form)
+            .finish()
+            .into_bytes();
+        Self {
+            method: Method::POST,
+            url: target.token_url.clone(),
+            headers,
+            body,
+        }
     }
 
     /// Leaves a header out.
@@ -101,6 +120,13 @@ pub(super) async fn send(client: &reqwest::Client, call: Call) -> Result<Answer,
         }
         body.extend_from_slice(&part);
     }
-    let (status, headers) = (response.status().as_u16(), std::mem::take(response.headers_mut()));
-    Ok(Answer { status, headers, body })
+    let (status, headers) = (
+        response.status().as_u16(),
+        std::mem::take(response.headers_mut()),
+    );
+    Ok(Answer {
+        status,
+        headers,
+        body,
+    })
 }

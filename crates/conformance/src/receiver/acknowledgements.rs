@@ -16,14 +16,17 @@ pub(super) struct Acknowledgements {
 
 impl Acknowledgements {
     pub(super) fn add(&mut self, answer: &Answer) {
-        let describe = |member: Option<&String>| member.map_or_else(|| answer.describe(), |text| excerpt(text));
+        let describe = |member: Option<&String>| {
+            member.map_or_else(|| answer.describe(), |text| excerpt(text))
+        };
         self.count += 1;
         let (id, status) = (answer.member("id"), answer.member("status"));
         if !id.as_deref().is_some_and(is_uuid) {
             self.not_uuid.get_or_insert_with(|| describe(id.as_ref()));
         }
         if status.as_deref() != Some(Acknowledgement::RECEIVED) {
-            self.not_received.get_or_insert_with(|| describe(status.as_ref()));
+            self.not_received
+                .get_or_insert_with(|| describe(status.as_ref()));
         }
         self.ids.extend(id);
     }
@@ -41,15 +44,26 @@ impl Acknowledgements {
                 "the id of each acknowledgement is a UUID with hyphens".to_owned(),
                 of(self.not_uuid, "a UUID with hyphens"),
             ),
-            ("S10.2", "the status of each acknowledgement is RCVD".to_owned(), of(self.not_received, "\"RCVD\"")),
+            (
+                "S10.2",
+                "the status of each acknowledgement is RCVD".to_owned(),
+                of(self.not_received, "\"RCVD\""),
+            ),
         ];
-        // A duplicate may be answered with the first acknowledgement, so that not each of them needs an id of its own.
+        // A duplicate may be answered with the first acknowledgement, so that not each of them
+        // needs an id of its own.
         let count = self.ids.len();
         self.ids.sort_unstable();
         self.ids.dedup();
         if count > 1 {
-            let several = Verdict::when(self.ids.len() > 1, || "expected several ids, found one in all".to_owned());
-            rows.push(("S10.1", "different messages are acknowledged under different ids".to_owned(), several));
+            let several = Verdict::when(self.ids.len() > 1, || {
+                "expected several ids, found one in all".to_owned()
+            });
+            rows.push((
+                "S10.1",
+                "different messages are acknowledged under different ids".to_owned(),
+                several,
+            ));
         }
         rows
     }
@@ -58,7 +72,10 @@ impl Acknowledgements {
 /// A UUID with hyphens, in any case.
 fn is_uuid(text: &str) -> bool {
     let places = [8, 13, 18, 23];
-    let hyphenated = text.len() == 36 && places.into_iter().all(|at| text.as_bytes().get(at) == Some(&b'-'));
+    let hyphenated = text.len() == 36
+        && places
+            .into_iter()
+            .all(|at| text.as_bytes().get(at) == Some(&b'-'));
     let digits = text.bytes().filter(u8::is_ascii_hexdigit).count();
     digits == 32 && hyphenated
 }
@@ -71,9 +88,16 @@ mod tests {
     fn judged(bodies: &[&str]) -> Vec<(&'static str, bool)> {
         let mut all = Acknowledgements::default();
         for body in bodies {
-            all.add(&Answer { status: StatusCode::OK, content_type: None, body: body.as_bytes().to_vec() });
+            all.add(&Answer {
+                status: StatusCode::OK,
+                content_type: None,
+                body: body.as_bytes().to_vec(),
+            });
         }
-        all.rows().into_iter().map(|(id, _, verdict)| (id, verdict == Verdict::Passed)).collect()
+        all.rows()
+            .into_iter()
+            .map(|(id, _, verdict)| (id, verdict == Verdict::Passed))
+            .collect()
     }
 
     #[test]
@@ -83,13 +107,27 @@ mod tests {
         let all = |id, status, several| vec![("S10.1", id), ("S10.2", status), ("S10.1", several)];
         assert_eq!(judged(&[good, other, other]), all(true, true, true));
         assert_eq!(judged(&[good, good]), all(true, true, false));
-        for bad in ["0b7c2f6e-8a1d-41eb-8dcd0-242ac130003", "0b7c2f6e8a1d41eb8dcd0242ac130003", "7"] {
+        for bad in [
+            "0b7c2f6e-8a1d-41eb-8dcd0-242ac130003",
+            "0b7c2f6e8a1d41eb8dcd0242ac130003",
+            "7",
+        ] {
             let bad = good.replace("0B7C2F6E-8a1d-41eb-8dcd-0242ac130003", bad);
-            assert_eq!(judged(&[good, &bad, other]), all(false, true, true), "{bad}");
+            assert_eq!(
+                judged(&[good, &bad, other]),
+                all(false, true, true),
+                "{bad}"
+            );
         }
-        assert_eq!(judged(&[good, other, &good.replace("RCVD", "rcvd")]), all(true, false, true));
+        assert_eq!(
+            judged(&[good, other, &good.replace("RCVD", "rcvd")]),
+            all(true, false, true)
+        );
         // Neither answer has an id and a status as text.
-        assert_eq!(judged(&["RCVD", r#"{"id":7,"status":null}"#]), [("S10.1", false), ("S10.2", false)]);
+        assert_eq!(
+            judged(&["RCVD", r#"{"id":7,"status":null}"#]),
+            [("S10.1", false), ("S10.2", false)]
+        );
         // Without an acknowledgement neither row passes.
         assert_eq!(judged(&[]), [("S10.1", false), ("S10.2", false)]);
     }

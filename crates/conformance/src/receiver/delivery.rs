@@ -31,7 +31,9 @@ impl ReceiverAddresses {
     /// [`JudgeError::Address`].
     pub fn below(base: &str) -> Result<Self, JudgeError> {
         let base = address(base)?;
-        Ok(Self(EachKind::from_fn(|kind| Some(below(&base, kind.default_path())))))
+        Ok(Self(EachKind::from_fn(|kind| {
+            Some(below(&base, kind.default_path()))
+        })))
     }
 
     /// The receiver of one kind at an address of its own.
@@ -78,21 +80,49 @@ pub(super) struct Answer {
 
 impl Target {
     /// A delivery of a body, with the headers of the specification's table for this kind.
-    pub(super) fn delivery(&self, kind: MessageKind, what: impl Into<String>, body: impl Into<Bytes>) -> Delivery {
+    pub(super) fn delivery(
+        &self,
+        kind: MessageKind,
+        what: impl Into<String>,
+        body: impl Into<Bytes>,
+    ) -> Delivery {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.extend(self.api_key.clone());
-        let delivery = Delivery { kind, what: what.into(), method: Method::POST, headers, body: body.into() };
+        let delivery = Delivery {
+            kind,
+            what: what.into(),
+            method: Method::POST,
+            headers,
+            body: body.into(),
+        };
         let id = || self.invented.uuid().to_string();
-        let delivery = delivery.with(MESSAGE_ID, &id()).with(PRIORITY, "UNATTENDED");
-        if kind.answers_a_request() { delivery.with(REQUEST_KEY, &id()).with(CORRELATION_ID, &id()) } else { delivery }
+        let delivery = delivery
+            .with(MESSAGE_ID, &id())
+            .with(PRIORITY, "UNATTENDED");
+        if kind.answers_a_request() {
+            delivery
+                .with(REQUEST_KEY, &id())
+                .with(CORRELATION_ID, &id())
+        } else {
+            delivery
+        }
     }
 
     pub(super) async fn send(&self, delivery: &Delivery) -> Heard {
-        let Some(url) = self.addresses.get(delivery.kind) else { return Heard::Nothing("no address".to_owned()) };
-        let body = if delivery.method == Method::GET { Bytes::new() } else { delivery.body.clone() };
-        let request = self.client.request(delivery.method.clone(), url.clone()).headers(delivery.headers.clone());
+        let Some(url) = self.addresses.get(delivery.kind) else {
+            return Heard::Nothing("no address".to_owned());
+        };
+        let body = if delivery.method == Method::GET {
+            Bytes::new()
+        } else {
+            delivery.body.clone()
+        };
+        let request = self
+            .client
+            .request(delivery.method.clone(), url.clone())
+            .headers(delivery.headers.clone());
         Self::hear(request.body(body), MOST).await
     }
 
@@ -107,7 +137,10 @@ impl Target {
             Err(error) => return Heard::Nothing(reason(error)),
         };
         let (head, body) = http::Response::<reqwest::Body>::from(answer).into_parts();
-        match BodyReader::new(&head.headers, body).read_prefix(most, TIMEOUT).await {
+        match BodyReader::new(&head.headers, body)
+            .read_prefix(most, TIMEOUT)
+            .await
+        {
             Ok(body) => Heard::Answer(Answer {
                 status: head.status,
                 content_type: head
@@ -124,26 +157,41 @@ impl Target {
 impl Delivery {
     /// Under another name in verdicts.
     pub(super) fn named(self, what: &str) -> Self {
-        Self { what: what.to_owned(), ..self }
+        Self {
+            what: what.to_owned(),
+            ..self
+        }
     }
 
     /// With this header, in place of others of its name.
     pub(super) fn with(mut self, name: &str, value: &str) -> Self {
-        let name = HeaderName::from_bytes(name.as_bytes()).expect("the names of this program's headers are names");
-        self.headers.insert(name, HeaderValue::try_from(value).expect("the values of this program have no line ends"));
+        let name = HeaderName::from_bytes(name.as_bytes())
+            .expect("the names of this program's headers are names");
+        self.headers.insert(
+            name,
+            HeaderValue::try_from(value).expect("the values of this program have no line ends"),
+        );
         self
     }
 
     /// With another version in the UUID of this header.
     pub(super) fn of_version(self, name: &str, version: &str) -> Self {
-        let mut id = self.headers.get(name).and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
+        let mut id = self
+            .headers
+            .get(name)
+            .and_then(|id| id.to_str().ok())
+            .unwrap_or_default()
+            .to_owned();
         id.replace_range(14..15, version);
         self.with(name, &id)
     }
 
     /// Its X-Message-Id.
     pub(super) fn message_id(&self) -> &str {
-        self.headers.get(MESSAGE_ID).and_then(|id| id.to_str().ok()).unwrap_or_default()
+        self.headers
+            .get(MESSAGE_ID)
+            .and_then(|id| id.to_str().ok())
+            .unwrap_or_default()
     }
 
     /// Without this header.

@@ -4,11 +4,14 @@ use super::messages::with;
 use crate::error::{JudgeError, failed};
 use crate::signature::{mac, pair, rsa};
 use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
-use aws_lc_rs::cipher::{AES_128, AES_192, AES_256, EncryptionContext, PaddedBlockEncryptingKey, UnboundCipherKey};
+use aws_lc_rs::cipher::{
+    AES_128, AES_192, AES_256, EncryptionContext, PaddedBlockEncryptingKey, UnboundCipherKey,
+};
 use aws_lc_rs::hmac::{self, HMAC_SHA256, HMAC_SHA384, HMAC_SHA512};
 use aws_lc_rs::iv::FixedLength;
 use aws_lc_rs::rsa::{
-    OAEP_SHA1_MGF1SHA1, OAEP_SHA256_MGF1SHA256, OaepPublicEncryptingKey, Pkcs1PublicEncryptingKey, PublicEncryptingKey,
+    OAEP_SHA1_MGF1SHA1, OAEP_SHA256_MGF1SHA256, OaepPublicEncryptingKey, Pkcs1PublicEncryptingKey,
+    PublicEncryptingKey,
 };
 use aws_lc_rs::signature::RsaKeyPair;
 use bankrail_jose::{EncryptionKey, PublicKey, RsaSize, SigningKey, base64url};
@@ -80,13 +83,23 @@ impl Forge {
 
     /// A JWS under any header.
     pub(super) fn jws(&self, header: &Value, payload: &[u8], by: By) -> Result<String, JudgeError> {
-        let signed = [header.to_string().as_bytes(), payload].map(base64url::encode).join(".");
-        let alg = header.get("alg").and_then(Value::as_str).unwrap_or_default();
+        let signed = [header.to_string().as_bytes(), payload]
+            .map(base64url::encode)
+            .join(".");
+        let alg = header
+            .get("alg")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let signature = self.signature(alg, signed.as_bytes(), by)?;
         Ok(format!("{signed}.{}", base64url::encode(&signature)))
     }
 
-    pub(super) fn signature(&self, alg: &str, signed: &[u8], by: By) -> Result<Vec<u8>, JudgeError> {
+    pub(super) fn signature(
+        &self,
+        alg: &str,
+        signed: &[u8],
+        by: By,
+    ) -> Result<Vec<u8>, JudgeError> {
         Ok(match by {
             By::Provider => rsa(&self.pair, alg, signed)?,
             By::Large => rsa(self.large.as_ref().unwrap_or(&self.pair), alg, signed)?,
@@ -104,7 +117,12 @@ impl Forge {
     }
 
     /// A good message, with these members in its outer and its signed header.
-    pub(super) fn sealed(&self, outer: &Value, inner: &Value, payload: &[u8]) -> Result<String, JudgeError> {
+    pub(super) fn sealed(
+        &self,
+        outer: &Value,
+        inner: &Value,
+        payload: &[u8],
+    ) -> Result<String, JudgeError> {
         let jws = self.jws(&self.signed_header("RS256", inner), payload, By::Provider)?;
         Ok(self.encrypted(outer, jws.as_bytes())?.compact())
     }
@@ -114,8 +132,15 @@ impl Forge {
         self.jwe("RSA-OAEP", "A256CBC-HS512", more, plain)
     }
 
-    /// A JWE with these algorithms, of which the content is really encrypted by them. With `dir` nobody knows its key.
-    pub(super) fn jwe(&self, alg: &str, enc: &str, more: &Value, plain: &[u8]) -> Result<Jwe, JudgeError> {
+    /// A JWE with these algorithms, of which the content is really encrypted by them. With `dir`
+    /// nobody knows its key.
+    pub(super) fn jwe(
+        &self,
+        alg: &str,
+        enc: &str,
+        more: &Value,
+        plain: &[u8],
+    ) -> Result<Jwe, JudgeError> {
         self.bound_jwe(alg, enc, more, plain, true)
     }
 
@@ -128,22 +153,41 @@ impl Forge {
         plain: &[u8],
         is_bound: bool,
     ) -> Result<Jwe, JudgeError> {
-        let header = with(with(json!({"alg": alg, "enc": enc}), more), &kid(self.encryption.kid())).to_string();
-        let aad = if is_bound { base64url::encode(header.as_bytes()) } else { String::new() };
+        let header = with(
+            with(json!({"alg": alg, "enc": enc}), more),
+            &kid(self.encryption.kid()),
+        )
+        .to_string();
+        let aad = if is_bound {
+            base64url::encode(header.as_bytes())
+        } else {
+            String::new()
+        };
         let key = random(match enc {
             "A128GCM" => 16,
             "A128CBC-HS256" | "A256GCM" => 32,
             "A192CBC-HS384" => 48,
             _ => 64,
         })?;
-        let mut jwe =
-            Jwe { header, key: self.wrapped(alg, &key)?, iv: Vec::new(), text: plain.to_vec(), tag: Vec::new() };
+        let mut jwe = Jwe {
+            header,
+            key: self.wrapped(alg, &key)?,
+            iv: Vec::new(),
+            text: plain.to_vec(),
+            tag: Vec::new(),
+        };
         if enc.ends_with("GCM") {
             jwe.iv = random(12)?;
-            let algorithm = if key.len() == 16 { &AES_128_GCM } else { &AES_256_GCM };
+            let algorithm = if key.len() == 16 {
+                &AES_128_GCM
+            } else {
+                &AES_256_GCM
+            };
             let nonce = Nonce::try_assume_unique_for_key(&jwe.iv).map_err(failed)?;
             let key = LessSafeKey::new(UnboundKey::new(algorithm, &key).map_err(failed)?);
-            let tag = key.seal_in_place_separate_tag(nonce, Aad::from(aad), &mut jwe.text).map_err(failed)?;
+            let tag = key
+                .seal_in_place_separate_tag(nonce, Aad::from(aad), &mut jwe.text)
+                .map_err(failed)?;
             jwe.tag = tag.as_ref().to_vec();
             return Ok(jwe);
         }
@@ -158,27 +202,50 @@ impl Forge {
         let iv = FixedLength::try_from(jwe.iv.as_slice()).map_err(failed)?;
         let unbound = UnboundCipherKey::new(cipher, content_key).map_err(failed)?;
         let cipher = PaddedBlockEncryptingKey::cbc_pkcs7(unbound).map_err(failed)?;
-        cipher.less_safe_encrypt(&mut jwe.text, EncryptionContext::Iv128(iv)).map_err(failed)?;
-        let bits = u64::try_from(aad.len()).unwrap_or(u64::MAX).saturating_mul(8).to_be_bytes();
+        cipher
+            .less_safe_encrypt(&mut jwe.text, EncryptionContext::Iv128(iv))
+            .map_err(failed)?;
+        let bits = u64::try_from(aad.len())
+            .unwrap_or(u64::MAX)
+            .saturating_mul(8)
+            .to_be_bytes();
         let mut context = hmac::Context::with_key(&hmac::Key::new(mac, mac_key));
-        [aad.as_bytes(), &jwe.iv, &jwe.text, &bits].into_iter().for_each(|part| context.update(part));
-        jwe.tag = context.sign().as_ref().iter().copied().take(mac_key.len()).collect();
+        [aad.as_bytes(), &jwe.iv, &jwe.text, &bits]
+            .into_iter()
+            .for_each(|part| context.update(part));
+        jwe.tag = context
+            .sign()
+            .as_ref()
+            .iter()
+            .copied()
+            .take(mac_key.len())
+            .collect();
         Ok(jwe)
     }
 
     /// A content key, encrypted to the receivers.
     fn wrapped(&self, alg: &str, key: &[u8]) -> Result<Vec<u8>, JudgeError> {
-        let public = PublicEncryptingKey::from_der(&self.encryption.public_key().to_spki_der()).map_err(failed)?;
+        let public = PublicEncryptingKey::from_der(&self.encryption.public_key().to_spki_der())
+            .map_err(failed)?;
         let mut out = vec![0; public.key_size_bytes()];
         let length = match alg {
             "dir" => 0,
-            "RSA1_5" => {
-                Pkcs1PublicEncryptingKey::new(public).map_err(failed)?.encrypt(key, &mut out).map_err(failed)?.len()
-            }
+            "RSA1_5" => Pkcs1PublicEncryptingKey::new(public)
+                .map_err(failed)?
+                .encrypt(key, &mut out)
+                .map_err(failed)?
+                .len(),
             _ => {
-                let hash = if alg == "RSA-OAEP-256" { &OAEP_SHA256_MGF1SHA256 } else { &OAEP_SHA1_MGF1SHA1 };
+                let hash = if alg == "RSA-OAEP-256" {
+                    &OAEP_SHA256_MGF1SHA256
+                } else {
+                    &OAEP_SHA1_MGF1SHA1
+                };
                 let public = OaepPublicEncryptingKey::new(public).map_err(failed)?;
-                public.encrypt(hash, key, &mut out, None).map_err(failed)?.len()
+                public
+                    .encrypt(hash, key, &mut out, None)
+                    .map_err(failed)?
+                    .len()
             }
         };
         out.truncate(length);
@@ -188,7 +255,15 @@ impl Forge {
 
 impl Jwe {
     pub(super) fn compact(&self) -> String {
-        [self.header.as_bytes(), &self.key, &self.iv, &self.text, &self.tag].map(base64url::encode).join(".")
+        [
+            self.header.as_bytes(),
+            &self.key,
+            &self.iv,
+            &self.text,
+            &self.tag,
+        ]
+        .map(base64url::encode)
+        .join(".")
     }
 }
 
@@ -210,28 +285,52 @@ mod tests {
     use bankrail_jose::DecryptionKey;
     use bankrail_secured_payload::{OpenError, OpenOptions, Opener};
 
-    /// What is refused is refused for its one fault, because without it the same code makes good messages.
+    /// What is refused is refused for its one fault, because without it the same code makes good
+    /// messages.
     #[test]
     fn the_library_opens_what_has_no_fault_and_nothing_else() {
         let (signing, decryption) = (
-            SigningKey::generate(RsaSize::Rsa2048).unwrap().with_kid("ours"),
+            SigningKey::generate(RsaSize::Rsa2048)
+                .unwrap()
+                .with_kid("ours"),
             DecryptionKey::generate(RsaSize::Rsa2048).unwrap(),
         );
         let forge = Forge::new(&signing, None, decryption.encryption_key()).unwrap();
         let opener = Opener::new(decryption, signing.verifying_key(), OpenOptions::new()).unwrap();
         let open = |compact: String| opener.open(&compact).map(|opened| opened.json().to_vec());
-        let sealed = forge.sealed(&json!({}), &json!({"typ": "JWT"}), b"{\"a\":1}").unwrap();
+        let sealed = forge
+            .sealed(&json!({}), &json!({"typ": "JWT"}), b"{\"a\":1}")
+            .unwrap();
         assert_eq!(open(sealed).unwrap(), b"{\"a\":1}");
 
-        let wrapped = |jws: &str| forge.encrypted(&json!({}), jws.as_bytes()).unwrap().compact();
-        for (alg, by) in [("RS256", By::Stranger), ("RS256", By::Nobody), ("RS256", By::Chance)] {
-            let jws = forge.jws(&forge.signed_header(alg, &json!({})), b"{}", by).unwrap();
-            assert!(matches!(open(wrapped(&jws)), Err(OpenError::Rejected)), "{alg}");
+        let wrapped = |jws: &str| {
+            forge
+                .encrypted(&json!({}), jws.as_bytes())
+                .unwrap()
+                .compact()
+        };
+        for (alg, by) in [
+            ("RS256", By::Stranger),
+            ("RS256", By::Nobody),
+            ("RS256", By::Chance),
+        ] {
+            let jws = forge
+                .jws(&forge.signed_header(alg, &json!({})), b"{}", by)
+                .unwrap();
+            assert!(
+                matches!(open(wrapped(&jws)), Err(OpenError::Rejected)),
+                "{alg}"
+            );
         }
-        for (alg, by) in
-            [("PS256", By::Provider), ("HS256", By::PublicPem), ("HS256", By::PublicDer), ("none", By::Nobody)]
-        {
-            let jws = forge.jws(&forge.signed_header(alg, &json!({})), b"{}", by).unwrap();
+        for (alg, by) in [
+            ("PS256", By::Provider),
+            ("HS256", By::PublicPem),
+            ("HS256", By::PublicDer),
+            ("none", By::Nobody),
+        ] {
+            let jws = forge
+                .jws(&forge.signed_header(alg, &json!({})), b"{}", by)
+                .unwrap();
             assert!(open(wrapped(&jws)).is_err(), "{alg}");
         }
         for (alg, enc) in [
@@ -241,7 +340,10 @@ mod tests {
             ("RSA-OAEP", "A128CBC-HS256"),
             ("dir", "A256CBC-HS512"),
         ] {
-            assert!(open(forge.jwe(alg, enc, &json!({}), b"a.b.c").unwrap().compact()).is_err(), "{alg} {enc}");
+            assert!(
+                open(forge.jwe(alg, enc, &json!({}), b"a.b.c").unwrap().compact()).is_err(),
+                "{alg} {enc}"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What the receivers say that they have handled, where they say it (Specification: "Events", rules 1 and 2).
+//! What the receivers say that they have handled, where they say it (Specification: "Events", rules
+//! 1 and 2).
 
 use super::delivery::{Delivery, Heard, Target};
 use super::messages::{Values, with};
@@ -22,7 +23,14 @@ const ONCE: &str = "S23.16";
 const ORDER: &str = "S23.18";
 
 /// The orders in which three messages can come.
-const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+const ORDERS: [[usize; 3]; 6] = [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+];
 
 /// Three outcomes of one mandate or payment, the last of which is the end.
 struct Story {
@@ -66,8 +74,10 @@ impl Story {
             MessageKind::PaymentOutcome => {
                 json!({"instruction_identification": self.subject, "uetr": "$uuid#uetr", "transaction_status": status})
             }
-            _ => json!({"mandate_identification": self.subject, "status": "SUCC", "action_type": "STCH",
-                "action_status": "CMPL", "mandate_status": status}),
+            _ => {
+                json!({"mandate_identification": self.subject, "status": "SUCC", "action_type": "STCH",
+                "action_status": "CMPL", "mandate_status": status})
+            }
         };
         with(outcome, &json!({ "creation_date_time": created }))
     }
@@ -101,8 +111,13 @@ struct Delivered {
 /// # Errors
 /// [`JudgeError::Handled`].
 pub(super) async fn check(session: &Session) -> Result<(), JudgeError> {
-    let Some(source) = &session.handled else { return Ok(()) };
-    read(&session.target, source).await.map(drop).map_err(|reason| JudgeError::Handled { reason })
+    let Some(source) = &session.handled else {
+        return Ok(());
+    };
+    read(&session.target, source)
+        .await
+        .map(drop)
+        .map_err(|reason| JudgeError::Handled { reason })
 }
 
 /// The rows about what was handled.
@@ -110,11 +125,24 @@ pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
     let begin = std::time::Instant::now();
     let kinds = session.kinds();
     let title = |kind| format!("handles {} once, however often it comes", one(kind));
-    let stories: Vec<&Story> = STORIES.iter().filter(|story| kinds.contains(&story.kind)).collect();
-    let Some(source) = session.handled.clone().filter(|_| session.wants(ONCE) || session.wants(ORDER)) else {
-        let unseen = || Verdict::NotSeen("what is handled is not seen: --handled names a list of it".to_owned());
-        kinds.into_iter().for_each(|kind| session.push(ONCE, title(kind), unseen(), begin));
-        stories.iter().for_each(|story| session.push(ORDER, story.title.to_owned(), unseen(), begin));
+    let stories: Vec<&Story> = STORIES
+        .iter()
+        .filter(|story| kinds.contains(&story.kind))
+        .collect();
+    let Some(source) = session
+        .handled
+        .clone()
+        .filter(|_| session.wants(ONCE) || session.wants(ORDER))
+    else {
+        let unseen = || {
+            Verdict::NotSeen("what is handled is not seen: --handled names a list of it".to_owned())
+        };
+        kinds
+            .into_iter()
+            .for_each(|kind| session.push(ONCE, title(kind), unseen(), begin));
+        stories
+            .iter()
+            .for_each(|story| session.push(ORDER, story.title.to_owned(), unseen(), begin));
         return Ok(());
     };
     let (mut events, mut told) = (Vec::new(), Vec::new());
@@ -132,17 +160,33 @@ pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
     let mut is_last = false;
     let (once, ends) = loop {
         let lines = read(&session.target, &source).await.unwrap_or_default();
-        let once: Vec<_> = events.iter().map(|event| event.is_handled_once(&lines)).collect();
-        let ends: Vec<_> = told.iter().map(|(story, all)| story.ends_right(all, &lines)).collect();
+        let once: Vec<_> = events
+            .iter()
+            .map(|event| event.is_handled_once(&lines))
+            .collect();
+        let ends: Vec<_> = told
+            .iter()
+            .map(|(story, all)| story.ends_right(all, &lines))
+            .collect();
         if is_last {
             break (once, ends);
         }
         // Once more, because what is right now may be handled again.
-        is_last = once.iter().chain(&ends).all(|verdict| *verdict == Verdict::Passed) || Instant::now() >= until;
+        is_last = once
+            .iter()
+            .chain(&ends)
+            .all(|verdict| *verdict == Verdict::Passed)
+            || Instant::now() >= until;
         sleep(PAUSE).await;
     };
-    events.iter().zip(once).for_each(|(event, once)| session.push(ONCE, title(event.kind), once, begin));
-    stories.iter().zip(ends).for_each(|(story, end)| session.push(ORDER, story.title.to_owned(), end, begin));
+    events
+        .iter()
+        .zip(once)
+        .for_each(|(event, once)| session.push(ONCE, title(event.kind), once, begin));
+    stories
+        .iter()
+        .zip(ends)
+        .for_each(|(story, end)| session.push(ORDER, story.title.to_owned(), end, begin));
     Ok(())
 }
 
@@ -151,28 +195,60 @@ async fn deliver_thrice(session: &mut Session, kind: MessageKind) -> Result<Deli
     let message = session.target.invented.whole(kind);
     let again = Values::new(&session.target.invented).fill(&json!({"creation_date_time": "$now"}));
     let first = session.sealed(kind, "a message", &message)?;
-    let anew = session.sealed(kind, "the same message, sealed anew", &with(message, &again))?;
+    let anew = session.sealed(
+        kind,
+        "the same message, sealed anew",
+        &with(message, &again),
+    )?;
     deliver(session, kind, &[first.clone(), first, anew]).await
 }
 
 /// Three outcomes in this order.
-async fn tell(session: &mut Session, story: &Story, order: [usize; 3]) -> Result<Delivered, JudgeError> {
+async fn tell(
+    session: &mut Session,
+    story: &Story,
+    order: [usize; 3],
+) -> Result<Delivered, JudgeError> {
     let mut values = Values::new(&session.target.invented);
     let subject = values.fill(&json!(story.subject));
-    let made = story.statuses.into_iter().zip(["$now:180", "$now:120", "$now:60"]).map(|(status, created)| {
-        let members = values.fill(&story.outcome(status, created));
-        let message = with(session.target.invented.usual(story.kind), &members);
-        Ok((status, session.sealed(story.kind, status, &message)?))
-    });
+    let made = story
+        .statuses
+        .into_iter()
+        .zip(["$now:180", "$now:120", "$now:60"])
+        .map(|(status, created)| {
+            let members = values.fill(&story.outcome(status, created));
+            let message = with(session.target.invented.usual(story.kind), &members);
+            Ok((status, session.sealed(story.kind, status, &message)?))
+        });
     let made = made.collect::<Result<Vec<_>, JudgeError>>()?;
-    let (names, deliveries): (Vec<_>, Vec<_>) = order.into_iter().filter_map(|place| made.get(place).cloned()).unzip();
+    let (names, deliveries): (Vec<_>, Vec<_>) = order
+        .into_iter()
+        .filter_map(|place| made.get(place).cloned())
+        .unzip();
     let delivered = deliver(session, story.kind, &deliveries).await?;
-    Ok(Delivered { subject: subject.as_str().unwrap_or_default().to_owned(), order: names.join(", "), ..delivered })
+    Ok(Delivered {
+        subject: subject.as_str().unwrap_or_default().to_owned(),
+        order: names.join(", "),
+        ..delivered
+    })
 }
 
-async fn deliver(session: &mut Session, kind: MessageKind, deliveries: &[Delivery]) -> Result<Delivered, JudgeError> {
-    let ids = deliveries.iter().map(|delivery| delivery.message_id().to_owned()).collect();
-    let mut all = Delivered { kind, ids, subject: String::new(), order: String::new(), taken: true };
+async fn deliver(
+    session: &mut Session,
+    kind: MessageKind,
+    deliveries: &[Delivery],
+) -> Result<Delivered, JudgeError> {
+    let ids = deliveries
+        .iter()
+        .map(|delivery| delivery.message_id().to_owned())
+        .collect();
+    let mut all = Delivered {
+        kind,
+        ids,
+        subject: String::new(),
+        order: String::new(),
+        taken: true,
+    };
     for delivery in deliveries {
         let heard = session.send(delivery).await;
         all.taken &= session.is_acknowledged(kind, &heard);
@@ -187,22 +263,46 @@ impl Delivered {
         if !self.taken {
             return Verdict::NotRun(NOT_TAKEN.to_owned());
         }
-        let is_own = |line: &&Line| self.ids.iter().any(|id| id.eq_ignore_ascii_case(&line.message_id));
-        let count = lines.iter().filter(is_own).filter(|line| line.effect.as_deref() != Some("repeated")).count();
-        Verdict::when(count == 1, || format!("expected it to be handled once, found {count} times"))
+        let is_own = |line: &&Line| {
+            self.ids
+                .iter()
+                .any(|id| id.eq_ignore_ascii_case(&line.message_id))
+        };
+        let count = lines
+            .iter()
+            .filter(is_own)
+            .filter(|line| line.effect.as_deref() != Some("repeated"))
+            .count();
+        Verdict::when(count == 1, || {
+            format!("expected it to be handled once, found {count} times")
+        })
     }
 }
 
 impl Story {
     fn ends_right(&self, all: &[Delivered], lines: &[Line]) -> Verdict {
         let [_, _, end] = self.statuses;
-        for Delivered { subject, order, taken, .. } in all {
+        for Delivered {
+            subject,
+            order,
+            taken,
+            ..
+        } in all
+        {
             if !taken {
                 return Verdict::NotRun(NOT_TAKEN.to_owned());
             }
-            let mut states = lines.iter().rev().filter(|line| line.about.to_string().contains(subject));
-            let state = states.find_map(|line| line.state.as_deref()).unwrap_or("no state");
-            if ![end, self.right].iter().any(|right| right.eq_ignore_ascii_case(state)) {
+            let mut states = lines
+                .iter()
+                .rev()
+                .filter(|line| line.about.to_string().contains(subject));
+            let state = states
+                .find_map(|line| line.state.as_deref())
+                .unwrap_or("no state");
+            if ![end, self.right]
+                .iter()
+                .any(|right| right.eq_ignore_ascii_case(state))
+            {
                 let found = bankrail_values::excerpt(state);
                 return Verdict::Failed(format!("expected {end} after {order}, found {found}"));
             }
@@ -222,19 +322,30 @@ async fn read(target: &Target, source: &str) -> Result<Vec<Line>, String> {
             other => return Err(other.describe()),
         },
         Err(_) => match std::fs::read(source) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.to_string()),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(error.to_string());
+            }
             found => found.unwrap_or_default(),
         },
     };
     Ok(lines(&String::from_utf8_lossy(&text)))
 }
 
-/// The objects of a JSON array, or those of which each has a line of its own. What is something else is left out.
+/// The objects of a JSON array, or those of which each has a line of its own. What is something
+/// else is left out.
 fn lines(text: &str) -> Vec<Line> {
     let array: Option<Vec<Value>> = serde_json::from_str(text).ok();
-    let values = array.unwrap_or_else(|| text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect());
-    let lines = values.into_iter().filter_map(|value| serde_json::from_value::<Line>(value).ok());
-    lines.filter(|line| line.event.as_deref().is_none_or(|event| event == "message")).collect()
+    let values = array.unwrap_or_else(|| {
+        text.lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect()
+    });
+    let lines = values
+        .into_iter()
+        .filter_map(|value| serde_json::from_value::<Line>(value).ok());
+    lines
+        .filter(|line| line.event.as_deref().is_none_or(|event| event == "message"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -252,16 +363,34 @@ mod tests {
         assert_eq!(found.len(), 2);
         let event = |ids: &[&str], taken| {
             let ids = ids.iter().map(|id| (*id).to_owned()).collect();
-            Delivered { kind: MessageKind::Query, ids, subject: "I1".to_owned(), order: "ACSC, PDNG".to_owned(), taken }
+            Delivered {
+                kind: MessageKind::Query,
+                ids,
+                subject: "I1".to_owned(),
+                order: "ACSC, PDNG".to_owned(),
+                taken,
+            }
         };
         assert_eq!(event(&["a"], true).is_handled_once(&found), Verdict::Passed);
-        assert_eq!(event(&["a", "b"], true).is_handled_once(&found), Verdict::Passed);
-        assert!(matches!(event(&["c"], true).is_handled_once(&found), Verdict::Failed(_)));
-        assert!(matches!(event(&["a"], false).is_handled_once(&found), Verdict::NotRun(_)));
+        assert_eq!(
+            event(&["a", "b"], true).is_handled_once(&found),
+            Verdict::Passed
+        );
+        assert!(matches!(
+            event(&["c"], true).is_handled_once(&found),
+            Verdict::Failed(_)
+        ));
+        assert!(matches!(
+            event(&["a"], false).is_handled_once(&found),
+            Verdict::NotRun(_)
+        ));
         let told = [event(&[], true)];
         let [settled, ..] = &STORIES;
         let verdict = settled.ends_right(&told, &found);
-        assert_eq!(verdict, Verdict::Failed("expected ACSC after ACSC, PDNG, found \"PDNG\"".to_owned()));
+        assert_eq!(
+            verdict,
+            Verdict::Failed("expected ACSC after ACSC, PDNG, found \"PDNG\"".to_owned())
+        );
         let array = lines(r#"[{"message_id":"a","about":"I1","state":"acsc"}]"#);
         assert_eq!(settled.ends_right(&told, &array), Verdict::Passed);
     }

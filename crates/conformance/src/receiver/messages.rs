@@ -1,5 +1,5 @@
-//! Messages as JSON, after SPEC.md's tables. They are made by hand and not by the library's types, so that they can be
-//! what no type allows.
+//! Messages as JSON, after SPEC.md's tables. They are made by hand and not by the library's types,
+//! so that they can be what no type allows.
 
 use crate::invented::Invented;
 use bankrail_values::{Clock as _, SystemClock};
@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// The members of each kind: `minimal` are required, `key` are those of the duplicate key, `more` are the others. The
-/// specification does not say what the members of `mandate_details` have to be.
+/// The members of each kind: `minimal` are required, `key` are those of the duplicate key, `more`
+/// are the others. The specification does not say what the members of `mandate_details` have to be.
 static MEMBERS: LazyLock<EachKind<Value>> = LazyLock::new(|| {
     let read = |members| serde_json::from_str(members).expect("a test reads the messages");
     EachKind {
@@ -43,9 +43,10 @@ impl Invented {
     }
 }
 
-/// The values that names in JSON stand for, such as `$uuid`, a new one each time. `$text:20` is one of 20 characters. A
-/// name after `#`, as in `$uuid#request`, stands for the same value wherever it is. What follows `+` is put behind it.
-/// `$now:60` is a minute ago, `$absent` leaves a member out, and `$$` begins a text with one `$`.
+/// The values that names in JSON stand for, such as `$uuid`, a new one each time. `$text:20` is one
+/// of 20 characters. A name after `#`, as in `$uuid#request`, stands for the same value wherever it
+/// is. What follows `+` is put behind it. `$now:60` is a minute ago, `$absent` leaves a member out,
+/// and `$$` begins a text with one `$`.
 pub(super) struct Values<'a> {
     invented: &'a Invented,
     named: HashMap<String, String>,
@@ -53,7 +54,10 @@ pub(super) struct Values<'a> {
 
 impl<'a> Values<'a> {
     pub(super) fn new(invented: &'a Invented) -> Self {
-        Self { invented, named: HashMap::new() }
+        Self {
+            invented,
+            named: HashMap::new(),
+        }
     }
 
     /// The JSON of a row, with values in place of their names.
@@ -68,16 +72,20 @@ impl<'a> Values<'a> {
             Value::Array(values) => values.iter_mut().for_each(|value| self.replace(value)),
             Value::Object(members) => members.values_mut().for_each(|value| self.replace(value)),
             Value::String(text) => {
-                let Some(name) = text.strip_prefix('$').filter(|name| *name != "absent") else { return };
+                let Some(name) = text.strip_prefix('$').filter(|name| *name != "absent") else {
+                    return;
+                };
                 if let Some(literal) = name.strip_prefix('$') {
                     *text = format!("${literal}");
                     return;
                 }
                 let (name, behind) = name.split_once('+').unwrap_or((name, ""));
                 let value = match name.split_once('#') {
-                    Some((name, one)) => {
-                        self.named.entry(one.to_owned()).or_insert_with(|| new(self.invented, name)).clone()
-                    }
+                    Some((name, one)) => self
+                        .named
+                        .entry(one.to_owned())
+                        .or_insert_with(|| new(self.invented, name))
+                        .clone(),
                     None => new(self.invented, name),
                 };
                 *text = value + behind;
@@ -91,7 +99,8 @@ impl<'a> Values<'a> {
 fn new(invented: &Invented, name: &str) -> String {
     let (name, of) = name.split_once(':').unwrap_or((name, ""));
     let simple = || invented.uuid().to_simple().to_string();
-    // A UUID of version 1 without hyphens, here of random digits; its 17th character says the variant.
+    // A UUID of version 1 without hyphens, here of random digits; its 17th character says the
+    // variant.
     let time_uuid = |variant: &str| {
         let mut digits = simple();
         digits.replace_range(12..13, "1");
@@ -100,7 +109,10 @@ fn new(invented: &Invented, name: &str) -> String {
     };
     let length = || of.parse::<u32>().unwrap_or_default();
     match name {
-        "now" => SystemClock.now().saturating_sub(Duration::from_secs(length().into())).to_string(),
+        "now" => SystemClock
+            .now()
+            .saturating_sub(Duration::from_secs(length().into()))
+            .to_string(),
         "uuid" => invented.uuid().to_string(),
         "simple" => simple(),
         "time_uuid" => time_uuid(if of.is_empty() { "a" } else { of }),
@@ -113,16 +125,28 @@ fn new(invented: &Invented, name: &str) -> String {
         "version" => simple()
             .chars()
             .enumerate()
-            .map(|(at, own)| if at == 12 { of.chars().next().unwrap_or(own) } else { own })
+            .map(|(at, own)| {
+                if at == 12 {
+                    of.chars().next().unwrap_or(own)
+                } else {
+                    own
+                }
+            })
             .collect(),
         "long" => time_uuid("a") + "0",
         "short" => time_uuid("a").split_off(1),
-        "text" => simple().to_uppercase().chars().cycle().take(length() as usize).collect(),
+        "text" => simple()
+            .to_uppercase()
+            .chars()
+            .cycle()
+            .take(length() as usize)
+            .collect(),
         character => character.repeat(length() as usize),
     }
 }
 
-/// A message with these members in place of its own. Objects are put over each other, member by member.
+/// A message with these members in place of its own. Objects are put over each other, member by
+/// member.
 pub(super) fn with(mut message: Value, members: &Value) -> Value {
     put(&mut message, members);
     message
@@ -162,11 +186,17 @@ mod tests {
         let id = invented.uuid();
         for kind in MessageKind::ALL {
             for make in [Invented::minimal, Invented::usual, Invented::whole] {
-                let read = |message: Value| Message::from_json(kind, message.to_string().as_bytes()).unwrap();
+                let read = |message: Value| {
+                    Message::from_json(kind, message.to_string().as_bytes()).unwrap()
+                };
                 let (one, two) = (read(make(&invented, kind)), read(make(&invented, kind)));
                 // The specification does not say which values real messages have together.
                 let mut findings = one.findings.iter().map(|finding| finding.rule.class());
-                assert!(findings.all(|class| class == RuleClass::Consistency), "{kind}: {:?}", one.findings);
+                assert!(
+                    findings.all(|class| class == RuleClass::Consistency),
+                    "{kind}: {:?}",
+                    one.findings
+                );
                 // Without members of the key, that of the delivery decides.
                 let keyless = kind.answers_a_request() && one.message.to_json().len() < 100;
                 let same = one.message.duplicate_key("", id) == two.message.duplicate_key("", id);

@@ -1,5 +1,5 @@
-//! The rows of the judge of receivers, as data: for each of them its clause, its title, whom it asks, what it delivers
-//! and what is right. [`Session`] reads them in this order.
+//! The rows of the judge of receivers, as data: for each of them its clause, its title, whom it
+//! asks, what it delivers and what is right. [`Session`] reads them in this order.
 
 mod deliveries;
 mod forms;
@@ -21,12 +21,17 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// Every row but those of [`HOSTILE`] and [`AFTER`], and those about the first messages and about all answers.
+/// Every row but those of [`HOSTILE`] and [`AFTER`], and those about the first messages and about
+/// all answers.
 pub(super) fn rows() -> impl Iterator<Item = Row> {
-    let made = [deliveries::ROWS, repeats::ROWS, origin::ROWS, forms::ROWS].into_iter().flatten().copied();
+    let made = [deliveries::ROWS, repeats::ROWS, origin::ROWS, forms::ROWS]
+        .into_iter()
+        .flatten()
+        .copied();
     let cases = |cases: &'static [Case], right| cases.iter().map(move |case| case.row(right));
     // What is made comes first: it shows whether the receiver's ids tell that a message is known.
-    made.chain(cases(&ACCEPTED, Right::Acknowledged)).chain(cases(&REFUSED, Right::Refused))
+    made.chain(cases(&ACCEPTED, Right::Acknowledged))
+        .chain(cases(&REFUSED, Right::Refused))
 }
 
 /// Rows that are messages of one kind: usual ones with these members.
@@ -45,7 +50,11 @@ struct Case {
 
 /// Its name in verdicts, its members, and its kind if it is not that of the row.
 #[derive(Deserialize)]
-pub(super) struct Message(pub(super) String, pub(super) Value, #[serde(default)] Option<String>);
+pub(super) struct Message(
+    pub(super) String,
+    pub(super) Value,
+    #[serde(default)] Option<String>,
+);
 
 fn read(rows: &str) -> Vec<Case> {
     serde_json::from_str(rows).expect("a test reads the rows")
@@ -59,7 +68,13 @@ fn kind(name: &str) -> MessageKind {
 impl Case {
     fn row(&'static self, right: Right) -> Row {
         let (id, on) = (same(&self.id), On::One(kind(&self.kind)));
-        Row { id, on, title: &self.title, right: self.right.unwrap_or(right), asks: Asks::Messages(&self.messages) }
+        Row {
+            id,
+            on,
+            title: &self.title,
+            right: self.right.unwrap_or(right),
+            asks: Asks::Messages(&self.messages),
+        }
     }
 }
 
@@ -74,7 +89,8 @@ impl Message {
 pub(super) struct Row {
     pub(super) id: EachKind<&'static str>,
     pub(super) on: On,
-    /// `{one}` is `a` and the message's name, `{name}` the name, `{priorities}` those that it may have.
+    /// `{one}` is `a` and the message's name, `{name}` the name, `{priorities}` those that it may
+    /// have.
     title: &'static str,
     pub(super) right: Right,
     pub(super) asks: Asks,
@@ -93,7 +109,8 @@ pub(super) enum On {
 pub(super) enum Right {
     /// Each delivery is acknowledged.
     Acknowledged,
-    /// Each is acknowledged. Whether all have one id is open, and says whether ids tell that a message is known.
+    /// Each is acknowledged. Whether all have one id is open, and says whether ids tell that a
+    /// message is known.
     Known,
     /// Each is acknowledged, all of them under one id if ids tell that a message is known.
     Same,
@@ -101,9 +118,11 @@ pub(super) enum Right {
     Together,
     /// Each is acknowledged under an id of its own.
     Other,
-    /// No delivery is acknowledged, or each is: what the specification states is judged as a whole or not at all.
+    /// No delivery is acknowledged, or each is: what the specification states is judged as a whole
+    /// or not at all.
     Judged,
-    /// It is usual that no delivery is acknowledged; the specification and what is known beside it leave it open.
+    /// It is usual that no delivery is acknowledged; the specification and what is known beside it
+    /// leave it open.
     Open,
     /// No delivery is acknowledged, and the receiver answers the next good message as before.
     Refused,
@@ -174,12 +193,23 @@ const FIRST: On = On::Each(|session| session.kinds().into_iter().take(1).collect
 
 /// The same id for each kind.
 const fn same(id: &'static str) -> EachKind<&'static str> {
-    EachKind { mandate_outcome: id, mandate_notification: id, payment_outcome: id, query: id }
+    EachKind {
+        mandate_outcome: id,
+        mandate_notification: id,
+        payment_outcome: id,
+        query: id,
+    }
 }
 
 /// A row about what is usual and open.
 const fn usual(title: &'static str, deliveries: &'static [(&'static str, Make)]) -> Row {
-    Row { id: same(BEYOND), on: WORKING, title, right: Right::Open, asks: Asks::Deliveries(deliveries) }
+    Row {
+        id: same(BEYOND),
+        on: WORKING,
+        title,
+        right: Right::Open,
+        asks: Asks::Deliveries(deliveries),
+    }
 }
 
 const fn accepts(
@@ -188,16 +218,37 @@ const fn accepts(
     title: &'static str,
     deliveries: &'static [(&'static str, Make)],
 ) -> Row {
-    Row { id, on, title, right: Right::Acknowledged, asks: Asks::Deliveries(deliveries) }
+    Row {
+        id,
+        on,
+        title,
+        right: Right::Acknowledged,
+        asks: Asks::Deliveries(deliveries),
+    }
 }
 
-const fn refuses(id: &'static str, on: On, title: &'static str, deliveries: &'static [(&'static str, Make)]) -> Row {
-    Row { id: same(id), on, title, right: Right::Refused, asks: Asks::Deliveries(deliveries) }
+const fn refuses(
+    id: &'static str,
+    on: On,
+    title: &'static str,
+    deliveries: &'static [(&'static str, Make)],
+) -> Row {
+    Row {
+        id: same(id),
+        on,
+        title,
+        right: Right::Refused,
+        asks: Asks::Deliveries(deliveries),
+    }
 }
 
 impl Row {
     pub(super) fn title(&self, kind: MessageKind) -> String {
-        let priorities: Vec<&str> = kind.priorities().iter().map(|priority| priority.as_str()).collect();
+        let priorities: Vec<&str> = kind
+            .priorities()
+            .iter()
+            .map(|priority| priority.as_str())
+            .collect();
         self.title
             .replace("{one}", &one(kind))
             .replace("{name}", kind.specification_name())
@@ -217,7 +268,10 @@ impl On {
 /// One message of a kind, for titles.
 pub(super) fn one(kind: MessageKind) -> String {
     let name = kind.specification_name();
-    format!("{} {name}", if name.starts_with("MPIR") { "an" } else { "a" })
+    format!(
+        "{} {name}",
+        if name.starts_with("MPIR") { "an" } else { "a" }
+    )
 }
 
 #[cfg(test)]
@@ -229,15 +283,26 @@ mod tests {
     fn every_row_of_the_files_can_be_read_and_filled() {
         let mut count = 0;
         for row in rows() {
-            let Asks::Messages(messages) = row.asks else { continue };
+            let Asks::Messages(messages) = row.asks else {
+                continue;
+            };
             for message in messages {
                 let filled = Values::new(&Invented::new(7)).fill(&message.1);
                 assert!(
                     filled.is_object()
-                        && !filled.to_string().replace("$absent", "").replace("$12.50", "").contains('$'),
+                        && !filled
+                            .to_string()
+                            .replace("$absent", "")
+                            .replace("$12.50", "")
+                            .contains('$'),
                     "{filled}"
                 );
-                assert!(message.kind().is_none_or(|kind| !matches!(row.on, On::One(own) if own == kind)), "{filled}");
+                assert!(
+                    message
+                        .kind()
+                        .is_none_or(|kind| !matches!(row.on, On::One(own) if own == kind)),
+                    "{filled}"
+                );
                 count += 1;
             }
         }

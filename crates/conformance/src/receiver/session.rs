@@ -36,8 +36,9 @@ pub(super) struct Session {
     sealer: Sealer,
     strict: bool,
     wanted: Wanted,
-    /// How the receiver of each kind has acknowledged the first message: with this text as member `status`. One that
-    /// says something else than `RCVD` fails in the row about that, and not in each of the others.
+    /// How the receiver of each kind has acknowledged the first message: with this text as member
+    /// `status`. One that says something else than `RCVD` fails in the row about that, and not in
+    /// each of the others.
     habits: EachKind<Option<Answer>>,
     /// The status under which the receiver of each kind has refused the first message.
     refusals: EachKind<Option<u16>>,
@@ -46,7 +47,8 @@ pub(super) struct Session {
     ids: Vec<String>,
     /// Whether a message that is known is acknowledged under the id that it was first.
     known_by_id: EachKind<bool>,
-    /// The first delivery of this run with members of the duplicate key, and the id of its acknowledgement.
+    /// The first delivery of this run with members of the duplicate key, and the id of its
+    /// acknowledgement.
     old: Option<(Delivery, Option<String>)>,
     silence: u32,
     rows: Vec<row::Row>,
@@ -63,8 +65,16 @@ impl Session {
         if addresses.iter().all(|(_, url)| url.is_none()) {
             return Err(JudgeError::NoAddress);
         }
-        let ReceiverJudgeOptions { api_key, api_key_header, large_signing_key, roots, strict, seed, handled, only } =
-            options;
+        let ReceiverJudgeOptions {
+            api_key,
+            api_key_header,
+            large_signing_key,
+            roots,
+            strict,
+            seed,
+            handled,
+            only,
+        } = options;
         if let Some(key) = &large_signing_key
             && let bits = key.verifying_key().public_key().bits()
             && bits != 4096
@@ -72,7 +82,8 @@ impl Session {
             return Err(JudgeError::KeySize { bits });
         }
         let api_key = api_key.map(|key| {
-            let mut value = HeaderValue::try_from(key.expose_secret()).map_err(|_| JudgeError::ApiKey)?;
+            let mut value =
+                HeaderValue::try_from(key.expose_secret()).map_err(|_| JudgeError::ApiKey)?;
             value.set_sensitive(true);
             Ok::<_, JudgeError>((api_key_header, value))
         });
@@ -85,12 +96,21 @@ impl Session {
             },
             seed,
             handled,
-            forge: Forge::new(signing_key, large_signing_key.as_ref(), encryption_key.clone())?,
+            forge: Forge::new(
+                signing_key,
+                large_signing_key.as_ref(),
+                encryption_key.clone(),
+            )?,
             kids: large_signing_key
                 .as_ref()
                 .and_then(|large| Some([signing_key.kid()?, large.kid()?].map(str::to_owned))),
-            large: large_signing_key.map(|key| Sealer::new(key, encryption_key.clone(), SealOptions::new())),
-            sealer: Sealer::new(signing_key.clone(), encryption_key.clone(), SealOptions::new()),
+            large: large_signing_key
+                .map(|key| Sealer::new(key, encryption_key.clone(), SealOptions::new())),
+            sealer: Sealer::new(
+                signing_key.clone(),
+                encryption_key.clone(),
+                SealOptions::new(),
+            ),
             strict,
             wanted: Wanted { only, rest: None },
             habits: EachKind::default(),
@@ -106,7 +126,11 @@ impl Session {
 
     /// Why no receiver takes a good message, and what to check.
     pub(super) fn blocked(&self) -> Option<String> {
-        let all: Vec<u16> = self.refusals.iter().filter_map(|(_, status)| *status).collect();
+        let all: Vec<u16> = self
+            .refusals
+            .iter()
+            .filter_map(|(_, status)| *status)
+            .collect();
         let first = *all.first().filter(|_| self.kinds().is_empty())?;
         let check = match first {
             401 | 403 => "check the API key and its header",
@@ -118,7 +142,11 @@ impl Session {
 
     /// Where the first receiver is: its address without its path.
     pub(super) fn address(&self) -> String {
-        let first = self.target.addresses.iter().find_map(|(_, url)| url.as_ref());
+        let first = self
+            .target
+            .addresses
+            .iter()
+            .find_map(|(_, url)| url.as_ref());
         first.map_or_else(String::new, |url| url.origin().ascii_serialization())
     }
 
@@ -129,11 +157,21 @@ impl Session {
         for (kind, id) in MEMBERS {
             let title = format!("takes {} with the required members alone", one(kind));
             let begin = Instant::now();
-            let Some(address) = self.target.addresses.get(kind).as_ref().map(ToString::to_string) else {
+            let Some(address) = self
+                .target
+                .addresses
+                .get(kind)
+                .as_ref()
+                .map(ToString::to_string)
+            else {
                 self.push(id, title, Verdict::NotRun(NO_ADDRESS.to_owned()), begin);
                 continue;
             };
-            let delivery = self.sealed(kind, "the first message", &self.target.invented.minimal(kind))?;
+            let delivery = self.sealed(
+                kind,
+                "the first message",
+                &self.target.invented.minimal(kind),
+            )?;
             let heard = self.send(&delivery).await;
             match &heard {
                 Heard::Nothing(reason) => drop(silent.get_or_insert((address, reason.clone()))),
@@ -149,7 +187,10 @@ impl Session {
                     if let Heard::Answer(answer) = &other {
                         *self.refusals.get_mut(kind) = Some(answer.status.as_u16());
                     }
-                    Verdict::Failed(format!("expected it to be acknowledged, found {}", other.describe()))
+                    Verdict::Failed(format!(
+                        "expected it to be acknowledged, found {}",
+                        other.describe()
+                    ))
                 }
             };
             self.push(id, title, verdict, begin);
@@ -159,8 +200,11 @@ impl Session {
         }
         self.silence = 0;
         if let Some(&kind) = self.kinds().first() {
-            let old =
-                self.sealed(kind, "the same delivery, after all the others", &self.target.invented.usual(kind))?;
+            let old = self.sealed(
+                kind,
+                "the same delivery, after all the others",
+                &self.target.invented.usual(kind),
+            )?;
             let id = match self.send(&old).await {
                 Heard::Answer(answer) => answer.member("id"),
                 Heard::Nothing(_) => None,
@@ -201,7 +245,9 @@ impl Session {
     /// Judges the rows about what takes weak receivers down, and what they take afterwards.
     pub(super) async fn endure(&mut self) -> Result<(), JudgeError> {
         let known = "S21.26";
-        let Some((old, id)) = self.old.take() else { return Ok(()) };
+        let Some((old, id)) = self.old.take() else {
+            return Ok(());
+        };
         if ![known, "S23.22"].into_iter().any(|id| self.wants(id)) {
             return Ok(());
         }
@@ -218,7 +264,12 @@ impl Session {
                     self.by_ids(verdict, Right::Same, &old)
                 }
             };
-            self.push(known, "takes a message that it knows after all of that".to_owned(), verdict, begin);
+            self.push(
+                known,
+                "takes a message that it knows after all of that".to_owned(),
+                verdict,
+                begin,
+            );
         }
         for row in AFTER {
             self.judge(row).await?;
@@ -247,17 +298,24 @@ impl Session {
     }
 
     /// Passed if each of these deliveries is acknowledged, or none is.
-    async fn each(&mut self, acknowledged: bool, deliveries: &[Delivery]) -> Result<Verdict, JudgeError> {
+    async fn each(
+        &mut self,
+        acknowledged: bool,
+        deliveries: &[Delivery],
+    ) -> Result<Verdict, JudgeError> {
         let mut faults = Vec::new();
         self.ids.clear();
         for delivery in deliveries {
             let heard = self.send(delivery).await;
             match &heard {
-                // A receiver may refuse by closing the connection, if it answers the next good message.
+                // A receiver may refuse by closing the connection, if it answers the next good
+                // message.
                 Heard::Nothing(why) if !acknowledged => {
                     if let Some(found) = self.is_down(delivery.kind).await? {
                         let what = &delivery.what;
-                        faults.push(format!("for {what} no answer ({why}), and for a good message after it {found}"));
+                        faults.push(format!(
+                            "for {what} no answer ({why}), and for a good message after it {found}"
+                        ));
                         break;
                     }
                 }
@@ -267,20 +325,31 @@ impl Session {
                 _ => {}
             }
         }
-        let expected = if acknowledged { "the acknowledgement" } else { "no acknowledgement" };
+        let expected = if acknowledged {
+            "the acknowledgement"
+        } else {
+            "no acknowledgement"
+        };
         Ok(match faults.as_slice() {
             [] => Verdict::Passed,
             [only] => Verdict::Failed(format!("expected {expected}, found {only}")),
             [first, ..] => {
                 let of = deliveries.len();
-                Verdict::Failed(format!("expected {expected}, found {first}; {} of {of}", faults.len()))
+                Verdict::Failed(format!(
+                    "expected {expected}, found {first}; {} of {of}",
+                    faults.len()
+                ))
             }
         })
     }
 
     /// What the ids of the last acknowledgements say, if each delivery was acknowledged.
     fn by_ids(&mut self, verdict: Verdict, right: Right, deliveries: &[Delivery]) -> Verdict {
-        let Some(kind) = deliveries.first().map(|delivery| delivery.kind).filter(|_| verdict == Verdict::Passed) else {
+        let Some(kind) = deliveries
+            .first()
+            .map(|delivery| delivery.kind)
+            .filter(|_| verdict == Verdict::Passed)
+        else {
             return verdict;
         };
         // A row of its own says so.
@@ -293,10 +362,17 @@ impl Session {
             Right::Known => {
                 *tells = different == 1;
                 let why = "each delivery is acknowledged under an id of its own: whether it is known cannot be seen";
-                if *tells { verdict } else { Verdict::Noted(why.to_owned()) }
+                if *tells {
+                    verdict
+                } else {
+                    Verdict::Noted(why.to_owned())
+                }
             }
             Right::Other => Verdict::when(different == deliveries.len(), || {
-                format!("expected an id for each of {} messages, found {different}", deliveries.len())
+                format!(
+                    "expected an id for each of {} messages, found {different}",
+                    deliveries.len()
+                )
             }),
             _ => Verdict::when(!*tells || different == 1, || {
                 "expected the id of the first acknowledgement again, found another".to_owned()
@@ -306,7 +382,9 @@ impl Session {
 
     /// Two deliveries at once.
     async fn together(&mut self, deliveries: &[Delivery]) -> Result<Verdict, JudgeError> {
-        let [first, second] = deliveries else { return self.each(true, deliveries).await };
+        let [first, second] = deliveries else {
+            return self.each(true, deliveries).await;
+        };
         let (one, two) = tokio::join!(self.target.send(first), self.target.send(second));
         self.ids.clear();
         for (delivery, heard) in [(first, &one), (second, &two)] {
@@ -326,17 +404,23 @@ impl Session {
         let (mut taken, mut refused) = (Vec::new(), Vec::new());
         for delivery in deliveries {
             let heard = self.send(delivery).await;
-            let to = if self.is_acknowledged(delivery.kind, &heard) { &mut taken } else { &mut refused };
+            let to = if self.is_acknowledged(delivery.kind, &heard) {
+                &mut taken
+            } else {
+                &mut refused
+            };
             to.push(&*delivery.what);
         }
         match (taken.first(), refused.first()) {
             (None, _) => Verdict::Passed,
-            (Some(_), None) => {
-                Verdict::Noted("it takes every value; whether a receiver judges this is open".to_owned())
-            }
+            (Some(_), None) => Verdict::Noted(
+                "it takes every value; whether a receiver judges this is open".to_owned(),
+            ),
             (Some(_), Some(other)) => {
                 let taken = taken.join(", ");
-                Verdict::Failed(format!("expected no acknowledgement, as for {other}, found one for {taken}"))
+                Verdict::Failed(format!(
+                    "expected no acknowledgement, as for {other}, found one for {taken}"
+                ))
             }
         }
     }
@@ -352,7 +436,9 @@ impl Session {
             let found = format!("{looks} for {}", delivery.what);
             match &first {
                 Some(first) if !first.starts_with(&format!("{looks} for ")) => {
-                    return Verdict::Failed(format!("expected one answer, found {first} and {found}"));
+                    return Verdict::Failed(format!(
+                        "expected one answer, found {first} and {found}"
+                    ));
                 }
                 _ => drop(first.get_or_insert(found)),
             }
@@ -360,9 +446,13 @@ impl Session {
         Verdict::Passed
     }
 
-    /// Passed if the next good message is acknowledged after each of these deliveries, and they are not unless they may
-    /// be.
-    async fn survives(&mut self, may_take: bool, deliveries: &[Delivery]) -> Result<Verdict, JudgeError> {
+    /// Passed if the next good message is acknowledged after each of these deliveries, and they are
+    /// not unless they may be.
+    async fn survives(
+        &mut self,
+        may_take: bool,
+        deliveries: &[Delivery],
+    ) -> Result<Verdict, JudgeError> {
         for delivery in deliveries {
             let heard = self.send(delivery).await;
             let taken = self.is_acknowledged(delivery.kind, &heard) && !may_take;
@@ -371,11 +461,16 @@ impl Session {
                     Heard::Nothing(why) => format!(", after no answer ({why})"),
                     Heard::Answer(_) => String::new(),
                 };
-                let what = format!("expected the next good message to be acknowledged, found {found}{before}");
+                let what = format!(
+                    "expected the next good message to be acknowledged, found {found}{before}"
+                );
                 return Ok(Verdict::Failed(what));
             }
             if taken {
-                return Ok(Verdict::Failed(format!("expected no acknowledgement, found {}", heard.describe())));
+                return Ok(Verdict::Failed(format!(
+                    "expected no acknowledgement, found {}",
+                    heard.describe()
+                )));
             }
         }
         Ok(Verdict::Passed)
@@ -391,7 +486,10 @@ impl Session {
     }
 
     /// What the receiver answers to a good message, if it does not acknowledge it.
-    pub(super) async fn is_down(&mut self, kind: MessageKind) -> Result<Option<String>, JudgeError> {
+    pub(super) async fn is_down(
+        &mut self,
+        kind: MessageKind,
+    ) -> Result<Option<String>, JudgeError> {
         let good = self.sealed(kind, "a good message", &self.target.invented.usual(kind))?;
         let heard = self.send(&good).await;
         if self.is_acknowledged(kind, &heard) {
@@ -412,7 +510,12 @@ impl Session {
                 return Some(NO_ADDRESS.to_owned());
             }
             let works = self.habits.get(delivery.kind).is_some();
-            (!works).then(|| format!("the receiver did not take the first {}", delivery.kind.specification_name()))
+            (!works).then(|| {
+                format!(
+                    "the receiver did not take the first {}",
+                    delivery.kind.specification_name()
+                )
+            })
         })
     }
 
@@ -423,18 +526,29 @@ impl Session {
 
     /// The kinds whose receivers take good messages.
     pub(super) fn kinds(&self) -> Vec<MessageKind> {
-        self.habits.iter().filter_map(|(kind, first)| first.as_ref().map(|_| kind)).collect()
+        self.habits
+            .iter()
+            .filter_map(|(kind, first)| first.as_ref().map(|_| kind))
+            .collect()
     }
 
     pub(super) async fn send(&mut self, delivery: &Delivery) -> Heard {
         let heard = self.target.send(delivery).await;
-        self.silence = if matches!(heard, Heard::Nothing(_)) { self.silence.saturating_add(1) } else { 0 };
+        self.silence = if matches!(heard, Heard::Nothing(_)) {
+            self.silence.saturating_add(1)
+        } else {
+            0
+        };
         heard
     }
 
     pub(super) fn is_acknowledged(&mut self, kind: MessageKind, heard: &Heard) -> bool {
-        let Heard::Answer(answer) = heard else { return false };
-        let Some(first) = self.habits.get(kind) else { return false };
+        let Heard::Answer(answer) = heard else {
+            return false;
+        };
+        let Some(first) = self.habits.get(kind) else {
+            return false;
+        };
         let yes = answer.status.is_success() && answer.member("status") == first.member("status");
         if yes {
             self.acknowledgements.add(answer);
@@ -444,7 +558,12 @@ impl Session {
     }
 
     /// A good delivery of this message.
-    pub(super) fn sealed(&self, kind: MessageKind, what: &str, message: &Value) -> Result<Delivery, JudgeError> {
+    pub(super) fn sealed(
+        &self,
+        kind: MessageKind,
+        what: &str,
+        message: &Value,
+    ) -> Result<Delivery, JudgeError> {
         self.sealed_by(&self.sealer, kind, what, message)
     }
 
@@ -462,29 +581,42 @@ impl Session {
 
     /// A delivery of this text as `secured_payload`.
     pub(super) fn carried(&self, kind: MessageKind, what: &str, compact: String) -> Delivery {
-        self.target.delivery(kind, what, SecuredPayload::new(compact).to_json().into_bytes())
+        self.target.delivery(
+            kind,
+            what,
+            SecuredPayload::new(compact).to_json().into_bytes(),
+        )
     }
 
-    /// Adds a row. Where SPEC.md says nothing, what differs is noted, and fails only if it is to be strict.
-    pub(super) fn push(&mut self, id: &'static str, title: String, verdict: Verdict, begin: Instant) {
+    /// Adds a row. Where SPEC.md says nothing, what differs is noted, and fails only if it is to be
+    /// strict.
+    pub(super) fn push(
+        &mut self,
+        id: &'static str,
+        title: String,
+        verdict: Verdict,
+        begin: Instant,
+    ) {
         let verdict = match verdict {
             Verdict::Failed(why) if id == BEYOND && !self.strict => Verdict::Noted(why),
             other => other,
         };
         if self.wants(id) {
-            self.rows.push(row::Row::new(id, title, verdict, begin.elapsed()));
+            self.rows
+                .push(row::Row::new(id, title, verdict, begin.elapsed()));
         }
     }
 }
 
-const NO_LARGE_KEY: &str =
-    "it takes another key of the provider, that the receivers know: --sign-4096, and a name of each for swapped ones";
+const NO_LARGE_KEY: &str = "it takes another key of the provider, that the receivers know: --sign-4096, and a name of each for swapped ones";
 const NO_ADDRESS: &str = "no address of this receiver was given";
 
 /// The rows about the form of the first answer of a receiver: id, title, verdict.
 fn form(kind: MessageKind, answer: &Answer) -> [(&'static str, String, Verdict); 3] {
     let one = one(kind);
-    let whole = ["id", "status"].into_iter().all(|member| answer.member(member).is_some());
+    let whole = ["id", "status"]
+        .into_iter()
+        .all(|member| answer.member(member).is_some());
     let status = answer.status.as_u16();
     let content_type = answer.content_type.as_deref().unwrap_or("none");
     let media_type = content_type.split(';').next().unwrap_or_default().trim();
@@ -492,7 +624,12 @@ fn form(kind: MessageKind, answer: &Answer) -> [(&'static str, String, Verdict);
         (
             "S21.3",
             format!("answers {one} with JSON that has id and status as text"),
-            Verdict::when(whole, || format!("expected {{\"id\":…,\"status\":\"RCVD\"}}, found {}", answer.describe())),
+            Verdict::when(whole, || {
+                format!(
+                    "expected {{\"id\":…,\"status\":\"RCVD\"}}, found {}",
+                    answer.describe()
+                )
+            }),
         ),
         (
             BEYOND,
@@ -503,7 +640,10 @@ fn form(kind: MessageKind, answer: &Answer) -> [(&'static str, String, Verdict);
             BEYOND,
             format!("says that its answer to {one} is application/json"),
             Verdict::when(media_type.eq_ignore_ascii_case("application/json"), || {
-                format!("expected the content type application/json, found {}", excerpt(content_type))
+                format!(
+                    "expected the content type application/json, found {}",
+                    excerpt(content_type)
+                )
             }),
         ),
     ]
@@ -512,7 +652,11 @@ fn form(kind: MessageKind, answer: &Answer) -> [(&'static str, String, Verdict);
 /// Status and body, without the digits of times and of ids that differ in each answer.
 fn looks(answer: &Answer) -> String {
     let masked = |value: &Value| -> String {
-        value.to_string().split_inclusive(|c: char| !c.is_ascii_alphanumeric()).map(mask).collect()
+        value
+            .to_string()
+            .split_inclusive(|c: char| !c.is_ascii_alphanumeric())
+            .map(mask)
+            .collect()
     };
     let body = serde_json::from_slice(&answer.body)
         .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&answer.body).into_owned()));
@@ -523,7 +667,11 @@ fn looks(answer: &Answer) -> String {
 fn mask(word: &str) -> &str {
     let text = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
     let hexadecimal = text.len() >= 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if hexadecimal || text.contains(|c: char| c.is_ascii_digit()) { "#" } else { word }
+    if hexadecimal || text.contains(|c: char| c.is_ascii_digit()) {
+        "#"
+    } else {
+        word
+    }
 }
 
 #[cfg(test)]
@@ -535,13 +683,40 @@ mod tests {
     fn answers_that_differ_in_times_and_ids_look_alike() {
         let look = |status: u16, body: &str| {
             let status = StatusCode::from_u16(status).unwrap();
-            looks(&Answer { status, content_type: None, body: body.as_bytes().to_vec() })
+            looks(&Answer {
+                status,
+                content_type: None,
+                body: body.as_bytes().to_vec(),
+            })
         };
-        let body = |id: &str, why: &str| format!(r#"{{"id":"{id}","at":"2026-11-22T01:02:03Z","detail":"{why}"}}"#);
-        let first = look(400, &body("0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "refused"));
-        assert_eq!(first, look(400, &body("1b7c2f6e-9a1d-42eb-abcd-0242ac130004", "refused")));
-        assert_ne!(first, look(400, &body("0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "signature")));
-        assert_ne!(first, look(401, &body("0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "refused")));
+        let body = |id: &str, why: &str| {
+            format!(r#"{{"id":"{id}","at":"2026-11-22T01:02:03Z","detail":"{why}"}}"#)
+        };
+        let first = look(
+            400,
+            &body("0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "refused"),
+        );
+        assert_eq!(
+            first,
+            look(
+                400,
+                &body("1b7c2f6e-9a1d-42eb-abcd-0242ac130004", "refused")
+            )
+        );
+        assert_ne!(
+            first,
+            look(
+                400,
+                &body("0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "signature")
+            )
+        );
+        assert_ne!(
+            first,
+            look(
+                401,
+                &body("0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "refused")
+            )
+        );
         assert_ne!(look(400, ""), look(400, "bad tag"));
         assert_eq!(look(400, "call 17"), look(400, "call 18"));
     }

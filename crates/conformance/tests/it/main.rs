@@ -1,8 +1,13 @@
 //! The judge of a provider over the fake bank, as a user's own test runs it.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests say what they expect as tests do")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests say what they expect as tests do"
+)]
 
-use bankrail_conformance::{Budget, Customer, Judgement, ProviderJudge, ProviderJudgeOptions, Verdict};
+use bankrail_conformance::{
+    Budget, Customer, Judgement, ProviderJudge, ProviderJudgeOptions, Verdict,
+};
 use bankrail_emulator::{Booking, Endpoint, FakeBank, FakeBankOptions, Fault};
 use bankrail_jose::{KeySet, RsaSize, SigningKey};
 use bankrail_rate_limit::{CallType, Limits, Policy};
@@ -20,24 +25,49 @@ async fn bank(key: &SigningKey) -> FakeBank {
         limits.set_default(call_type, Policy::unlimited());
     }
     // The judge signs assertions by the time of the system.
-    let bank = FakeBank::start_with(FakeBankOptions::new().limits(limits).start(SystemClock.now())).await;
+    let bank = FakeBank::start_with(
+        FakeBankOptions::new()
+            .limits(limits)
+            .start(SystemClock.now()),
+    )
+    .await;
     let (code, account) = (CODE.parse().unwrap(), AccountId::parse(ACCOUNT).unwrap());
-    bank.ledger().open(&code, &account, RegisteredAccount::new(Currency::AUD));
+    bank.ledger()
+        .open(&code, &account, RegisteredAccount::new(Currency::AUD));
     for amount in ["1250.00 AUD", "-89.95 AUD", "12.50 AUD"] {
-        bank.book(&account, &Booking::new(amount).party("Jarrah & Sons").narrative("invoice 2041 👩‍👩‍👧"));
+        bank.book(
+            &account,
+            &Booking::new(amount)
+                .party("Jarrah & Sons")
+                .narrative("invoice 2041 👩‍👩‍👧"),
+        );
     }
     let keys = KeySet::new([key.verifying_key()]).unwrap();
-    let scopes = bankrail_client_assertion::token::names::STATEMENT_READ.parse().unwrap();
-    bank.directory().insert(ApiKeyHash::of(b"our-key"), bankrail_service::Customer::new(code, keys, scopes));
+    let scopes = bankrail_client_assertion::token::names::STATEMENT_READ
+        .parse()
+        .unwrap();
+    bank.directory().insert(
+        ApiKeyHash::of(b"our-key"),
+        bankrail_service::Customer::new(code, keys, scopes),
+    );
     bank
 }
 
 async fn judge(bank: &FakeBank, key: &SigningKey, only: &[&str]) -> Judgement {
     let customer = Customer::new(CODE, "our-key".into(), [ACCOUNT]);
-    let budget: Budget = "tokens=100,statements=100,tokens-per-second=1000".parse().unwrap();
+    let budget: Budget = "tokens=100,statements=100,tokens-per-second=1000"
+        .parse()
+        .unwrap();
     let only = only.iter().map(|id| id.parse().unwrap()).collect();
-    let options = ProviderJudgeOptions::new().roots(bank.roots()).budget(budget).only(only);
-    ProviderJudge::new(bank.url(), customer, key, options).unwrap().judge().await.unwrap()
+    let options = ProviderJudgeOptions::new()
+        .roots(bank.roots())
+        .budget(budget)
+        .only(only);
+    ProviderJudge::new(bank.url(), customer, key, options)
+        .unwrap()
+        .judge()
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -47,7 +77,10 @@ async fn the_fake_bank_passes_every_row() {
     let judgement = judge(&bank, &key, &[]).await;
     assert!(judgement.passed() && judgement.is_complete(), "{judgement}");
     assert!(judgement.rows().len() > 90, "{judgement}");
-    let seen = judgement.rows().iter().filter(|row| row.verdict == Verdict::Passed);
+    let seen = judgement
+        .rows()
+        .iter()
+        .filter(|row| row.verdict == Verdict::Passed);
     assert!(seen.count() > 80, "{:#}", judgement.to_json());
 }
 
@@ -60,6 +93,13 @@ async fn a_fault_is_found_and_printed() {
     let text = judgement.to_string();
     assert!(!judgement.passed() && text.starts_with("S7.8 "), "{text}");
     assert!(text.contains("expected 200, found 500"), "{text}");
-    let failed = judgement.rows().iter().filter(|row| matches!(row.verdict, Verdict::Failed(_)));
-    assert_eq!(failed.map(|row| row.id).collect::<Vec<_>>(), ["S7.8"], "{text}");
+    let failed = judgement
+        .rows()
+        .iter()
+        .filter(|row| matches!(row.verdict, Verdict::Failed(_)));
+    assert_eq!(
+        failed.map(|row| row.id).collect::<Vec<_>>(),
+        ["S7.8"],
+        "{text}"
+    );
 }

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// What an [`Operation`] is given: its members, each of the right kind, and none that it does not have.
+/// What an [`Operation`] is given: its members, each of the right kind, and none that it does not
+/// have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arguments {
     operation: Operation,
@@ -18,20 +19,32 @@ impl Arguments {
     /// Members as texts, as on a command line or in a form.
     ///
     /// # Errors
-    /// [`ControlError::Wrong`] for a member that the operation does not have, that has the wrong kind, and
-    /// for one that is missing.
+    /// [`ControlError::Wrong`] for a member that the operation does not have, that has the wrong
+    /// kind, and for one that is missing.
     pub fn from_texts<N: AsRef<str>, T: AsRef<str>>(
         operation: Operation,
         texts: impl IntoIterator<Item = (N, T)>,
     ) -> Result<Self, ControlError> {
         let value = |name: &str, text: &str| {
-            let is_json = |member: &&Member| !matches!(member.kind, MemberKind::Text | MemberKind::Lines);
-            let member = operation.members().iter().find(|member| member.name == name).filter(is_json);
+            let is_json =
+                |member: &&Member| !matches!(member.kind, MemberKind::Text | MemberKind::Lines);
+            let member = operation
+                .members()
+                .iter()
+                .find(|member| member.name == name)
+                .filter(is_json);
             // What is no JSON is refused as a text.
-            member.and_then(|_| serde_json::from_str(text).ok()).unwrap_or_else(|| Value::from(text))
+            member
+                .and_then(|_| serde_json::from_str(text).ok())
+                .unwrap_or_else(|| Value::from(text))
         };
         let texts = texts.into_iter();
-        let members = texts.map(|(name, text)| (name.as_ref().to_owned(), value(name.as_ref(), text.as_ref())));
+        let members = texts.map(|(name, text)| {
+            (
+                name.as_ref().to_owned(),
+                value(name.as_ref(), text.as_ref()),
+            )
+        });
         Self::checked(operation, members.collect())
     }
 
@@ -45,8 +58,12 @@ impl Arguments {
         }
         match serde_json::from_slice(body) {
             Ok(Value::Object(members)) => Self::checked(operation, members),
-            Ok(_) => Err(ControlError::Wrong("expected a JSON object, found another value".to_owned())),
-            Err(error) => Err(ControlError::Wrong(format!("expected a JSON object: {error}"))),
+            Ok(_) => Err(ControlError::Wrong(
+                "expected a JSON object, found another value".to_owned(),
+            )),
+            Err(error) => Err(ControlError::Wrong(format!(
+                "expected a JSON object: {error}"
+            ))),
         }
     }
 
@@ -55,9 +72,15 @@ impl Arguments {
         for (name, value) in &members {
             let Some(member) = known.iter().find(|member| member.name == name) else {
                 let names: Vec<_> = known.iter().map(|member| member.name).collect();
-                let names =
-                    if names.is_empty() { "no member".to_owned() } else { format!("one of {}", names.join(", ")) };
-                return Err(ControlError::Wrong(format!("expected {names}, found {}", excerpt(name))));
+                let names = if names.is_empty() {
+                    "no member".to_owned()
+                } else {
+                    format!("one of {}", names.join(", "))
+                };
+                return Err(ControlError::Wrong(format!(
+                    "expected {names}, found {}",
+                    excerpt(name)
+                )));
             };
             let (is_right, kind) = match member.kind {
                 MemberKind::Text | MemberKind::Lines => (value.is_string(), "a text"),
@@ -72,8 +95,14 @@ impl Arguments {
                 )));
             }
         }
-        match known.iter().find(|member| member.is_required && !members.contains_key(member.name)) {
-            Some(missing) => Err(ControlError::Wrong(format!("expected {}, found none", missing.name))),
+        match known
+            .iter()
+            .find(|member| member.is_required && !members.contains_key(member.name))
+        {
+            Some(missing) => Err(ControlError::Wrong(format!(
+                "expected {}, found none",
+                missing.name
+            ))),
             None => Ok(Self { operation, members }),
         }
     }
@@ -111,17 +140,34 @@ impl Arguments {
     /// The JSON of an object.
     #[must_use]
     pub fn object(&self, name: &str) -> Option<String> {
-        Some(self.members.get(name).filter(|value| value.is_object())?.to_string())
+        Some(
+            self.members
+                .get(name)
+                .filter(|value| value.is_object())?
+                .to_string(),
+        )
     }
 
     /// A text that is one of these.
     ///
     /// # Errors
     /// [`ControlError::Wrong`], which names them, if it is none of them.
-    pub fn one_of<'a>(&self, name: &str, known: &[&'a str]) -> Result<Option<&'a str>, ControlError> {
-        let Some(text) = self.text(name) else { return Ok(None) };
+    pub fn one_of<'a>(
+        &self,
+        name: &str,
+        known: &[&'a str],
+    ) -> Result<Option<&'a str>, ControlError> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
         let found = known.iter().copied().find(|known| *known == text);
-        let wrong = || format!("{name}: expected one of {}, found {}", known.join(", "), excerpt(text));
+        let wrong = || {
+            format!(
+                "{name}: expected one of {}, found {}",
+                known.join(", "),
+                excerpt(text)
+            )
+        };
         found.map(Some).ok_or_else(|| ControlError::Wrong(wrong()))
     }
 
@@ -130,7 +176,10 @@ impl Arguments {
     /// # Errors
     /// [`ControlError::Wrong`], which names the member, if it does not.
     pub fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, ControlError> {
-        let parse = |text: &str| text.parse().map_err(|error| ControlError::Wrong(format!("{name}: {error}")));
+        let parse = |text: &str| {
+            text.parse()
+                .map_err(|error| ControlError::Wrong(format!("{name}: {error}")))
+        };
         self.text(name).map(parse).transpose()
     }
 
@@ -140,8 +189,9 @@ impl Arguments {
     /// [`ControlError::Wrong`], which names the member, if it does not fit.
     pub fn fitting<T: TryFrom<u64>>(&self, name: &str) -> Result<Option<T>, ControlError> {
         let fit = |number: u64| {
-            T::try_from(number)
-                .map_err(|_| ControlError::Wrong(format!("{name}: expected a smaller number, found {number}")))
+            T::try_from(number).map_err(|_| {
+                ControlError::Wrong(format!("{name}: expected a smaller number, found {number}"))
+            })
         };
         self.number(name).map(fit).transpose()
     }

@@ -11,27 +11,30 @@ use std::pin::Pin;
 /// The return type of [`BankData`].
 pub type DataFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, ControlError>> + Send + 'a>>;
 
-/// What keeps the data of a bank: its accounts, customers and keys. The program `bankrail provider` is one over a folder.
+/// What keeps the data of a bank: its accounts, customers and keys. The program `bankrail provider`
+/// is one over a folder.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not keep a bank's data",
     label = "not a `BankData`",
     note = "implement `BankData` over what keeps accounts, customers and keys, and pass it in an `Arc`"
 )]
 pub trait BankData: Debug + Send + Sync {
-    /// Carries out one of the operations on bookings, customers, keys and snapshots, and returns what there is to say
-    /// about it: a JSON object.
+    /// Carries out one of the operations on bookings, customers, keys and snapshots, and returns
+    /// what there is to say about it: a JSON object.
     ///
     /// # Errors
     /// [`ControlError`], which says what is changed then.
     fn carry_out<'a>(&'a self, arguments: &'a Arguments) -> DataFuture<'a, Value>;
 
-    /// Forgets what happened to one customer or to all: entries, messages, tokens and counted calls.
+    /// Forgets what happened to one customer or to all: entries, messages, tokens and counted
+    /// calls.
     ///
     /// # Errors
     /// [`ControlError::Unknown`] if there is no such customer. Nothing was changed.
     fn reset<'a>(&'a self, customer: Option<&'a CustomerCode>) -> DataFuture<'a, ()>;
 
-    /// Does what belongs to the day that the bank's clock now shows. It is called after each change of the clock.
+    /// Does what belongs to the day that the bank's clock now shows. It is called after each change
+    /// of the clock.
     ///
     /// # Errors
     /// [`ControlError::Failed`].

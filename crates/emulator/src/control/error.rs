@@ -3,8 +3,8 @@
 use bankrail_values::StoreError;
 use http::StatusCode;
 
-/// Why an operation was not carried out. Nothing was changed, unless the bank itself failed in the middle of it
-/// ([`ControlError::Failed`]): then what was done before stays.
+/// Why an operation was not carried out. Nothing was changed, unless the bank itself failed in the
+/// middle of it ([`ControlError::Failed`]): then what was done before stays.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ControlError {

@@ -22,9 +22,9 @@ struct Guarded {
 type Refusal = (StatusCode, String, Option<(HeaderName, HeaderValue)>);
 
 impl Control {
-    /// Serves each [`Operation`] as `POST /_bank/NAME`, with what it is given as a JSON object, to those who send this
-    /// token: `Authorization: Bearer …`. Every answer is a JSON object; one that is no success has the member `error`, a
-    /// text.
+    /// Serves each [`Operation`] as `POST /_bank/NAME`, with what it is given as a JSON object, to
+    /// those who send this token: `Authorization: Bearer …`. Every answer is a JSON object; one
+    /// that is no success has the member `error`, a text.
     ///
     /// | status | why |
     /// |---|---|
@@ -36,9 +36,13 @@ impl Control {
     /// | 413 | the body is longer than 8 MiB |
     /// | 500 | the bank cannot do it |
     ///
-    /// Who has the token is the bank's master: serve it on loopback, and keep the token in a file for its owner alone.
+    /// Who has the token is the bank's master: serve it on loopback, and keep the token in a file
+    /// for its owner alone.
     pub fn router(&self, token: SecretString) -> Router {
-        Router::new().fallback(answer).with_state(Guarded { control: self.clone(), token })
+        Router::new().fallback(answer).with_state(Guarded {
+            control: self.clone(),
+            token,
+        })
     }
 }
 
@@ -59,20 +63,31 @@ async fn answer(State(guarded): State<Guarded>, request: Request) -> Response<Bo
 impl Guarded {
     async fn serve(&self, request: Request) -> Result<Value, Refusal> {
         let (head, body) = request.into_parts();
-        let sent = head.headers.get(AUTHORIZATION).and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
+        let sent = head
+            .headers
+            .get(AUTHORIZATION)
+            .and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
         if !sent.is_some_and(|sent| self.token.matches(sent)) {
             let challenge = (WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            let error = "expected the token of this bank as Authorization: Bearer, found none or another";
+            let error =
+                "expected the token of this bank as Authorization: Bearer, found none or another";
             return Err((StatusCode::UNAUTHORIZED, error.to_owned(), Some(challenge)));
         }
         let name = head.uri.path().strip_prefix("/_bank/");
         let Some(operation) = name.and_then(Operation::named) else {
-            let error = format!("expected an operation such as /_bank/clock, found {}", excerpt(head.uri.path()));
+            let error = format!(
+                "expected an operation such as /_bank/clock, found {}",
+                excerpt(head.uri.path())
+            );
             return Err((StatusCode::NOT_FOUND, error, None));
         };
         if head.method != Method::POST {
             let error = format!("expected POST, found {}", excerpt(head.method.as_str()));
-            return Err((StatusCode::METHOD_NOT_ALLOWED, error, Some((ALLOW, HeaderValue::from_static("POST")))));
+            return Err((
+                StatusCode::METHOD_NOT_ALLOWED,
+                error,
+                Some((ALLOW, HeaderValue::from_static("POST"))),
+            ));
         }
         let Ok(body) = to_bytes(body, MAX_BODY).await else {
             let error = format!("expected a body of at most {MAX_BODY} bytes, found a longer one");
@@ -80,6 +95,9 @@ impl Guarded {
         };
         let arguments = Arguments::from_json(operation, &body);
         let refused = |error: ControlError| (error.status(), error.to_string(), None);
-        self.control.carry_out(&arguments.map_err(refused)?).await.map_err(refused)
+        self.control
+            .carry_out(&arguments.map_err(refused)?)
+            .await
+            .map_err(refused)
     }
 }

@@ -37,18 +37,32 @@ impl Control {
         let mut query = OutboxQuery::new();
         query.endpoint = arguments.parsed("endpoint")?;
         query.after = arguments.number("after").map(EntryId::new);
-        let states: Vec<_> = OutboxState::ALL.iter().map(|state| state.as_str()).collect();
-        query.state = arguments.one_of("state", &states)?.and_then(OutboxState::from_name);
+        let states: Vec<_> = OutboxState::ALL
+            .iter()
+            .map(|state| state.as_str())
+            .collect();
+        query.state = arguments
+            .one_of("state", &states)?
+            .and_then(OutboxState::from_name);
         let found = self.0.emulator.outbox.list(&query).await?;
         Ok(json!({ "messages": found.iter().map(shown).collect::<Vec<_>>() }))
     }
 
     /// Stores the messages, all or none of them as far as they can be checked before.
     pub(super) async fn send(&self, arguments: &Arguments) -> Result<Value, ControlError> {
-        let endpoint: EndpointId = arguments.parsed("endpoint")?.ok_or_else(|| missing("endpoint"))?;
+        let endpoint: EndpointId = arguments
+            .parsed("endpoint")?
+            .ok_or_else(|| missing("endpoint"))?;
         let story = arguments.one_of("story", &STORIES.map(|(name, _)| name))?;
-        let life = STORIES.iter().find(|(name, _)| Some(*name) == story).map(|(_, life)| life);
-        let wrong = || ControlError::Wrong("message: expected one of the four kinds, found something else".to_owned());
+        let life = STORIES
+            .iter()
+            .find(|(name, _)| Some(*name) == story)
+            .map(|(_, life)| life);
+        let wrong = || {
+            ControlError::Wrong(
+                "message: expected one of the four kinds, found something else".to_owned(),
+            )
+        };
         let webhooks = match (arguments.object("message"), life) {
             (Some(message), None) => vec![read_any(message.as_bytes()).ok_or_else(wrong)?.into()],
             (None, Some(life)) => {
@@ -60,12 +74,17 @@ impl Control {
                 }
                 told
             }
-            _ => return Err(ControlError::Wrong("expected either a message or a story".to_owned())),
+            _ => {
+                return Err(ControlError::Wrong(
+                    "expected either a message or a story".to_owned(),
+                ));
+            }
         };
         let (emulator, dispatcher) = (&self.0.emulator, self.0.emulator.dispatcher());
         let mut outgoing = Vec::with_capacity(webhooks.len());
         for Webhook { message, headers } in webhooks {
-            let headers = headers.unwrap_or_else(|| fresh_headers(message.kind(), HyphenatedUuid::random));
+            let headers =
+                headers.unwrap_or_else(|| fresh_headers(message.kind(), HyphenatedUuid::random));
             let prepared = dispatcher.prepare(&endpoint, &message, headers).await;
             outgoing.push(prepared.map_err(|error| match &error {
                 EnqueueError::UnknownEndpoint { .. } => ControlError::Unknown(causes(&error)),
@@ -74,7 +93,14 @@ impl Control {
         }
         let mut numbers = Vec::with_capacity(outgoing.len());
         for message in &outgoing {
-            numbers.push(emulator.outbox.enqueue(message, self.0.clock.now()).await?.id().get());
+            numbers.push(
+                emulator
+                    .outbox
+                    .enqueue(message, self.0.clock.now())
+                    .await?
+                    .id()
+                    .get(),
+            );
         }
         dispatcher.wake();
         Ok(json!({ "numbers": numbers }))
@@ -82,7 +108,8 @@ impl Control {
 
     pub(super) async fn resend(&self, number: u64) -> Result<Value, ControlError> {
         let (emulator, id) = (&self.0.emulator, EntryId::new(number));
-        let unknown = || ControlError::Unknown(format!("expected the number of a message, found {number}"));
+        let unknown =
+            || ControlError::Unknown(format!("expected the number of a message, found {number}"));
         let entry = emulator.outbox.find(id).await?.ok_or_else(unknown)?;
         match entry.state {
             OutboxState::DeadLetter => {
@@ -90,20 +117,30 @@ impl Control {
                 Ok(json!({ "status": null }))
             }
             OutboxState::Delivered => {
-                // The outbox knows the message id and would not send it twice, so that another one is needed.
+                // The outbox knows the message id and would not send it twice, so that another one
+                // is needed.
                 let again = Arc::new(MemoryStore::new().outbox());
-                let id = again.enqueue(&entry.message, self.0.clock.now()).await?.id();
+                let id = again
+                    .enqueue(&entry.message, self.0.clock.now())
+                    .await?
+                    .id();
                 let (endpoints, clock) = (emulator.endpoints().clone(), self.0.clock.clone());
                 let options = dispatcher_options();
                 let failed = |error: &dyn std::error::Error| ControlError::Failed(causes(error));
-                let once = Dispatcher::new(again.clone(), endpoints, emulator.transport.clone(), clock, options);
+                let once = Dispatcher::new(
+                    again.clone(),
+                    endpoints,
+                    emulator.transport.clone(),
+                    clock,
+                    options,
+                );
                 once.map_err(|error| failed(&error))?.run_once().await?;
                 let made = bankrail_mailbox::OutboxOperator::deliveries(&*again, id).await?;
                 Ok(json!({ "status": made.last().and_then(|delivery| delivery.status) }))
             }
-            _ => {
-                Err(ControlError::Wrong("expected a message that was delivered or given up, found another".to_owned()))
-            }
+            _ => Err(ControlError::Wrong(
+                "expected a message that was delivered or given up, found another".to_owned(),
+            )),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a bank can be told while it runs: one row for each operation.
 
-/// States each operation with what it does, its name, and its members: each with its name, its kind, whether it must be
-/// there, and what it says.
+/// States each operation with what it does, its name, and its members: each with its name, its
+/// kind, whether it must be there, and what it says.
 macro_rules! operations {
     ($(
         $(#[doc = $about:literal])+
@@ -9,8 +9,9 @@ macro_rules! operations {
             $( $member:literal $kind:ident $($required:ident)?, $what:literal; )*
         }
     )+) => {
-        /// What a bank can be told while it runs. [`Control::carry_out`](super::Control::carry_out) does it, a program
-        /// offers it as a command, and [`Control::router`](super::Control::router) serves it.
+        /// What a bank can be told while it runs. [`Control::carry_out`](super::Control::carry_out)
+        /// does it, a program offers it as a command, and
+        /// [`Control::router`](super::Control::router) serves it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Operation {
@@ -55,7 +56,10 @@ impl Operation {
     /// The operation of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|operation| operation.name() == name)
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|operation| operation.name() == name)
     }
 }
 
@@ -129,8 +133,8 @@ operations! {
     RemoveFault = "remove-fault" {
         "number" Number, "The number of the fault; all without it.";
     }
-    /// Shows the calls that the bank has answered, and those that delivered messages, the oldest first. Secrets are
-    /// masked.
+    /// Shows the calls that the bank has answered, and those that delivered messages, the oldest
+    /// first. Secrets are masked.
     Journal = "journal" {
         "endpoint" Text, "The endpoint: token, statement, webhook (messages that the bank delivered) or other.";
         "customer" Text, "The code of the customer.";
@@ -184,8 +188,8 @@ operations! {
         "seed" Number, "Which story: the same number, the same identifiers.";
         "shuffled" Flag, "In an order that the seed decides.";
     }
-    /// Delivers a message once more, under the same message id: one that was delivered at once, a dead letter when its
-    /// turn comes.
+    /// Delivers a message once more, under the same message id: one that was delivered at once, a
+    /// dead letter when its turn comes.
     Resend = "resend" {
         "number" Number required, "The number of the message.";
     }
@@ -209,8 +213,9 @@ operations! {
     Keys = "keys" {}
     /// Makes a new key that signs webhooks from now on.
     RotateKey = "rotate-key" {}
-    /// Forgets what happened: entries, messages, tokens, counted calls and the journal. Without a customer also faults,
-    /// other limits, and the clock that was set. Customers, accounts and keys stay.
+    /// Forgets what happened: entries, messages, tokens, counted calls and the journal. Without a
+    /// customer also faults, other limits, and the clock that was set. Customers, accounts and keys
+    /// stay.
     Reset = "reset" {
         "customer" Text, "The code of the customer whose data is forgotten; all without it.";
     }
@@ -218,7 +223,8 @@ operations! {
     Snapshot = "snapshot" {
         "name" Text required, "The name: 1 to 64 lower-case letters, digits and hyphens.";
     }
-    /// Puts a snapshot in the place of what happened since. Customers, keys and the clock stay as they are.
+    /// Puts a snapshot in the place of what happened since. Customers, keys and the clock stay as
+    /// they are.
     Seed = "seed" {
         "name" Text required, "The name of the snapshot.";
     }

@@ -7,17 +7,19 @@ use bankrail_webhook::history::MandateState;
 use bankrail_webhook::message::query_notification::ReminderCount;
 use bankrail_webhook::sender::OriginalRequest;
 use bankrail_webhook::{
-    ActionId, ActionStatus, ActionType, AmendedDebtor, Amendment, BilateralAmendment, CaseType, MandateActionOutcome,
-    MandateDetails, MandateId, MandateNotification, MandateStatus, OutcomeStatus, QueryNotification, ResolutionEvent,
-    StatusChange, StatusChangeCode, Trigger,
+    ActionId, ActionStatus, ActionType, AmendedDebtor, Amendment, BilateralAmendment, CaseType,
+    MandateActionOutcome, MandateDetails, MandateId, MandateNotification, MandateStatus,
+    OutcomeStatus, QueryNotification, ResolutionEvent, StatusChange, StatusChangeCode, Trigger,
 };
 use std::sync::Arc;
 
-/// A mandate that a biller creates, told by the messages that the biller gets: each step is the next message.
+/// A mandate that a biller creates, told by the messages that the biller gets: each step is the
+/// next message.
 ///
-/// - All messages are about one mandate. Messages about one action share its identifier, and the outcomes of one
-///   request its `request_id` and its headers.
-/// - Each message is later than the one before: the clock's time, and if the clock stands still, a millisecond later.
+/// - All messages are about one mandate. Messages about one action share its identifier, and the
+///   outcomes of one request its `request_id` and its headers.
+/// - Each message is later than the one before: the clock's time, and if the clock stands still, a
+///   millisecond later.
 /// - A step that the mandate's state does not allow panics at the caller's line.
 ///
 /// ```
@@ -66,11 +68,20 @@ impl MandateStory {
         let registered = teller.now();
         let id = MandateId::from_uuid(teller.ids.timed(registered)).expect("a UUID of version 1");
         let state = MandateState::Unknown;
-        Self { teller, id, registered, state, creation: None, amendment: None, case: None, cases: 0 }
+        Self {
+            teller,
+            id,
+            registered,
+            state,
+            creation: None,
+            amendment: None,
+            case: None,
+            cases: 0,
+        }
     }
 
-    /// A whole life, a message a day: created, confirmed, its outcome completed, amended and queried by the payer,
-    /// suspended, released, and cancelled.
+    /// A whole life, a message a day: created, confirmed, its outcome completed, amended and
+    /// queried by the payer, suspended, released, and cancelled.
     #[must_use]
     pub fn life(seed: u64, start: Timestamp) -> Vec<Webhook> {
         Self::told(
@@ -95,16 +106,29 @@ impl MandateStory {
     /// The life of a mandate that the payer declines.
     #[must_use]
     pub fn declined_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
-        Self::told(seed, start, &[Self::created, Self::declined_by_payer, Self::creation_completed])
+        Self::told(
+            seed,
+            start,
+            &[
+                Self::created,
+                Self::declined_by_payer,
+                Self::creation_completed,
+            ],
+        )
     }
 
     /// The life of a mandate that the payer never answers.
     #[must_use]
     pub fn expired_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
-        Self::told(seed, start, &[Self::created, Self::expired, Self::creation_completed])
+        Self::told(
+            seed,
+            start,
+            &[Self::created, Self::expired, Self::creation_completed],
+        )
     }
 
-    /// The life of a mandate that the biller amends twice: the payer confirms the one and declines the other.
+    /// The life of a mandate that the biller amends twice: the payer confirms the one and declines
+    /// the other.
     #[must_use]
     pub fn amended_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
         Self::told(
@@ -126,10 +150,20 @@ impl MandateStory {
     /// The life of a mandate that the payer moves to another account.
     #[must_use]
     pub fn ported_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
-        Self::told(seed, start, &[Self::created, Self::confirmed_by_payer, Self::ported, Self::cancelled_by_payer])
+        Self::told(
+            seed,
+            start,
+            &[
+                Self::created,
+                Self::confirmed_by_payer,
+                Self::ported,
+                Self::cancelled_by_payer,
+            ],
+        )
     }
 
-    /// The life of a mandate about which the payer asks: two reminders, and the case is opened again.
+    /// The life of a mandate about which the payer asks: two reminders, and the case is opened
+    /// again.
     #[must_use]
     pub fn queried_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
         Self::told(
@@ -177,15 +211,23 @@ impl MandateStory {
         self.creation_outcome()
     }
 
-    /// The outcome of the creation after its end: the same request as that of [`MandateStory::created`], moved on from
-    /// `PEND`. A receiver handles it as news, not as a conflict.
+    /// The outcome of the creation after its end: the same request as that of
+    /// [`MandateStory::created`], moved on from `PEND`. A receiver handles it as news, not as a
+    /// conflict.
     ///
     /// # Panics
     /// If the creation has not ended.
     #[track_caller]
     pub fn creation_completed(&mut self) -> Webhook {
-        let ended = self.creation.as_ref().is_some_and(|creation| creation.status != ActionStatus::Pending);
-        assert!(ended, "the creation of a mandate that is {:?} is not completed", self.state);
+        let ended = self
+            .creation
+            .as_ref()
+            .is_some_and(|creation| creation.status != ActionStatus::Pending);
+        assert!(
+            ended,
+            "the creation of a mandate that is {:?} is not completed",
+            self.state
+        );
         self.creation_outcome()
     }
 
@@ -196,7 +238,11 @@ impl MandateStory {
     #[track_caller]
     pub fn confirmed_by_payer(&mut self) -> Webhook {
         self.only(&[MandateState::Created], "confirmed");
-        self.creation_ended(Trigger::CreationConfirmed, ActionStatus::Completed, MandateState::Active)
+        self.creation_ended(
+            Trigger::CreationConfirmed,
+            ActionStatus::Completed,
+            MandateState::Active,
+        )
     }
 
     /// The payer declines the creation: `MCRD`.
@@ -206,7 +252,11 @@ impl MandateStory {
     #[track_caller]
     pub fn declined_by_payer(&mut self) -> Webhook {
         self.only(&[MandateState::Created], "declined");
-        self.creation_ended(Trigger::CreationDeclined, ActionStatus::Declined, MandateState::Cancelled)
+        self.creation_ended(
+            Trigger::CreationDeclined,
+            ActionStatus::Declined,
+            MandateState::Cancelled,
+        )
     }
 
     /// The payer did not answer in time: `MCRX`.
@@ -216,7 +266,11 @@ impl MandateStory {
     #[track_caller]
     pub fn expired(&mut self) -> Webhook {
         self.only(&[MandateState::Created], "expired");
-        self.creation_ended(Trigger::CreationExpired, ActionStatus::TimedOut, MandateState::Cancelled)
+        self.creation_ended(
+            Trigger::CreationExpired,
+            ActionStatus::TimedOut,
+            MandateState::Cancelled,
+        )
     }
 
     /// The payer changes their reference: `MAMN`.
@@ -227,9 +281,12 @@ impl MandateStory {
     pub fn amended_by_payer(&mut self) -> Webhook {
         self.only(&[MandateState::Active, MandateState::Suspended], "amended");
         let reference = format!("REF-{:04}", self.teller.ids.number() % 10_000);
-        let amendment = Amendment::new().debtor_information(AmendedDebtor::new().party_reference(reference));
+        let amendment =
+            Amendment::new().debtor_information(AmendedDebtor::new().party_reference(reference));
         let notification = self.notification(Trigger::AmendedUnilaterally, self.action());
-        let notification = notification.mandate_status(self.status()).details(amendment);
+        let notification = notification
+            .mandate_status(self.status())
+            .details(amendment);
         Webhook::new(notification, self.teller.notifying())
     }
 
@@ -278,7 +335,10 @@ impl MandateStory {
     /// If no amendment has ended.
     #[track_caller]
     pub fn amendment_completed(&mut self) -> Webhook {
-        assert!(!self.amendment_waits(), "an amendment that waits for the payer is not completed");
+        assert!(
+            !self.amendment_waits(),
+            "an amendment that waits for the payer is not completed"
+        );
         self.amendment_outcome()
     }
 
@@ -318,7 +378,10 @@ impl MandateStory {
     /// If the mandate is neither active nor suspended.
     #[track_caller]
     pub fn cancelled_by_payer(&mut self) -> Webhook {
-        self.only(&[MandateState::Active, MandateState::Suspended], "cancelled");
+        self.only(
+            &[MandateState::Active, MandateState::Suspended],
+            "cancelled",
+        );
         self.changed_by_payer(StatusChangeCode::Cancel, MandateState::Cancelled)
     }
 
@@ -348,7 +411,10 @@ impl MandateStory {
     /// If the mandate is neither active nor suspended.
     #[track_caller]
     pub fn cancelled(&mut self) -> Webhook {
-        self.only(&[MandateState::Active, MandateState::Suspended], "cancelled");
+        self.only(
+            &[MandateState::Active, MandateState::Suspended],
+            "cancelled",
+        );
         self.changed(MandateState::Cancelled)
     }
 
@@ -358,10 +424,22 @@ impl MandateStory {
     /// If the mandate is not created.
     #[track_caller]
     pub fn queried(&mut self) -> Webhook {
-        assert!(self.creation.is_some(), "a mandate that is {:?} cannot be queried", self.state);
+        assert!(
+            self.creation.is_some(),
+            "a mandate that is {:?} cannot be queried",
+            self.state
+        );
         self.cases += 1;
-        let id = format!("CASE-{:06}-{}", self.teller.ids.number() % 1_000_000, self.cases);
-        let case = Case { id, reminders: 0, is_reopened: false };
+        let id = format!(
+            "CASE-{:06}-{}",
+            self.teller.ids.number() % 1_000_000,
+            self.cases
+        );
+        let case = Case {
+            id,
+            reminders: 0,
+            is_reopened: false,
+        };
         let query = self.query(&case);
         self.case = Some(case);
         query
@@ -381,7 +459,8 @@ impl MandateStory {
         query
     }
 
-    /// The payer is not content with the resolution of the last query: the case is opened again, without reminders.
+    /// The payer is not content with the resolution of the last query: the case is opened again,
+    /// without reminders.
     ///
     /// # Panics
     /// If there is no query.
@@ -396,16 +475,28 @@ impl MandateStory {
 
     #[track_caller]
     fn only(&self, allowed: &[MandateState], what: &str) {
-        assert!(allowed.contains(&self.state), "a mandate that is {:?} cannot be {what}", self.state);
+        assert!(
+            allowed.contains(&self.state),
+            "a mandate that is {:?} cannot be {what}",
+            self.state
+        );
     }
 
     fn asked(&self) -> Asked {
-        let (request, request_id, action) = (self.teller.request(), self.teller.ids.uuid(), self.action());
-        Asked { request, request_id, action, status: ActionStatus::Pending }
+        let (request, request_id, action) =
+            (self.teller.request(), self.teller.ids.uuid(), self.action());
+        Asked {
+            request,
+            request_id,
+            action,
+            status: ActionStatus::Pending,
+        }
     }
 
     fn amendment_waits(&self) -> bool {
-        self.amendment.as_ref().is_some_and(|amendment| amendment.status == ActionStatus::Pending)
+        self.amendment
+            .as_ref()
+            .is_some_and(|amendment| amendment.status == ActionStatus::Pending)
     }
 
     fn action(&self) -> ActionId {
@@ -450,7 +541,10 @@ impl MandateStory {
     /// The outcome of the last amendment, with the status that it has reached.
     #[track_caller]
     fn amendment_outcome(&self) -> Webhook {
-        let amendment = self.amendment.as_ref().expect("an amendment before its outcome");
+        let amendment = self
+            .amendment
+            .as_ref()
+            .expect("an amendment before its outcome");
         let outcome = self
             .outcome(amendment.request_id, amendment.action)
             .mandate_status(self.status())
@@ -461,24 +555,40 @@ impl MandateStory {
 
     #[track_caller]
     fn amendment_ended(&mut self, trigger: Trigger, status: ActionStatus) -> Webhook {
-        let waiting = self.amendment.as_mut().filter(|amendment| amendment.status == ActionStatus::Pending);
+        let waiting = self
+            .amendment
+            .as_mut()
+            .filter(|amendment| amendment.status == ActionStatus::Pending);
         let amendment = waiting.expect("an amendment that waits for the payer");
         amendment.status = status;
         let action = amendment.action;
-        let details = BilateralAmendment::new().additional_information("From the next invoice on".to_owned());
-        let notification = self.notification(trigger, action).mandate_status(self.status()).details(details);
+        let details =
+            BilateralAmendment::new().additional_information("From the next invoice on".to_owned());
+        let notification = self
+            .notification(trigger, action)
+            .mandate_status(self.status())
+            .details(details);
         Webhook::new(notification, self.teller.notifying())
     }
 
-    fn creation_ended(&mut self, trigger: Trigger, status: ActionStatus, state: MandateState) -> Webhook {
-        let creation = self.creation.as_mut().expect("a mandate in this state was created");
+    fn creation_ended(
+        &mut self,
+        trigger: Trigger,
+        status: ActionStatus,
+        state: MandateState,
+    ) -> Webhook {
+        let creation = self
+            .creation
+            .as_mut()
+            .expect("a mandate in this state was created");
         creation.status = status;
         let action = creation.action;
         self.state = state;
         let notification = self.notification(trigger.clone(), action);
         let notification = match trigger {
-            Trigger::CreationDeclined => notification
-                .resolution_event(ResolutionEvent::new("AC02").reason_description("Not agreed by the payer")),
+            Trigger::CreationDeclined => notification.resolution_event(
+                ResolutionEvent::new("AC02").reason_description("Not agreed by the payer"),
+            ),
             _ => notification,
         };
         Webhook::new(notification, self.teller.notifying())
@@ -492,7 +602,9 @@ impl MandateStory {
     fn changed_by_payer(&mut self, change: StatusChangeCode, state: MandateState) -> Webhook {
         self.state = state;
         let notification = self.notification(Trigger::StatusChanged, self.action());
-        let notification = notification.mandate_status(self.status()).details(StatusChange::new(change));
+        let notification = notification
+            .mandate_status(self.status())
+            .details(StatusChange::new(change));
         Webhook::new(notification, self.teller.notifying())
     }
 
@@ -513,15 +625,23 @@ impl MandateStory {
     }
 
     fn query(&self, case: &Case) -> Webhook {
-        let details = MandateDetails::new().mps_user_id(user()).mandate_identification(self.id);
-        let narrative = "I do not know this charge. Please explain.".parse().expect("it fits a narrative");
+        let details = MandateDetails::new()
+            .mps_user_id(user())
+            .mandate_identification(self.id);
+        let narrative = "I do not know this charge. Please explain."
+            .parse()
+            .expect("it fits a narrative");
         let id = case.id.parse().expect("a case of at most 20 characters");
-        let query = QueryNotification::new(self.teller.now(), id, CaseType::Mandate, narrative, details);
+        let query =
+            QueryNotification::new(self.teller.now(), id, CaseType::Mandate, narrative, details);
         let query = match case.reminders {
             0 => query,
-            count => {
-                query.reminder_count(count.to_string().parse::<ReminderCount>().expect("a count of two digits at most"))
-            }
+            count => query.reminder_count(
+                count
+                    .to_string()
+                    .parse::<ReminderCount>()
+                    .expect("a count of two digits at most"),
+            ),
         };
         let query = query.re_open_case_indication(case.is_reopened);
         Webhook::new(query, self.teller.notifying())

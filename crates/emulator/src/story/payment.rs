@@ -9,12 +9,14 @@ use bankrail_webhook::sender::{PaymentCondition, PaymentInstruction};
 use bankrail_webhook::{MandateId, MessageAmount, OriginalTransaction, TransactionStatus, Uetr};
 use std::sync::Arc;
 
-/// A payment instruction of a biller, told by its outcomes (Specification: "Payment instruction (MPIR) outcome rules").
+/// A payment instruction of a biller, told by its outcomes (Specification: "Payment instruction
+/// (MPIR) outcome rules").
 ///
 /// - All outcomes name one instruction, by both of its identifiers, and answer one request.
-/// - Each is later than the one before: the clock's time, and if the clock stands still, a millisecond later.
-/// - An outcome that the rules do not allow, such as a settlement before the execution date, panics at the caller's
-///   line.
+/// - Each is later than the one before: the clock's time, and if the clock stands still, a
+///   millisecond later.
+/// - An outcome that the rules do not allow, such as a settlement before the execution date, panics
+///   at the caller's line.
 ///
 /// ```
 /// use bankrail_emulator::PaymentStory;
@@ -44,11 +46,23 @@ impl PaymentStory {
         let teller = Teller::new(seed, clock);
         let accepted = teller.now();
         let day = accepted.date().to_string().replace('-', "");
-        let id = format!("FAKEBANKXXXN{day}{:015}", teller.ids.number() % 1_000_000_000_000_000);
+        let id = format!(
+            "FAKEBANKXXXN{day}{:015}",
+            teller.ids.number() % 1_000_000_000_000_000
+        );
         let uetr = Uetr::from_uuid(teller.ids.uuid()).expect("a UUID of version 4");
-        let instruction = PaymentInstruction::new(teller.request(), id.parse().expect("35 characters")).with_uetr(uetr);
+        let instruction =
+            PaymentInstruction::new(teller.request(), id.parse().expect("35 characters"))
+                .with_uetr(uetr);
         let original = format!("INV-{:06}", teller.ids.number() % 1_000_000);
-        Self { teller, instruction, accepted, amount: amount("10.00 AUD"), mandate: None, original }
+        Self {
+            teller,
+            instruction,
+            accepted,
+            amount: amount("10.00 AUD"),
+            mandate: None,
+            original,
+        }
     }
 
     /// The amount instructed, such as `12.50 AUD`.
@@ -59,7 +73,9 @@ impl PaymentStory {
     #[track_caller]
     pub fn amount(mut self, amount: &str) -> Self {
         let money: Result<Money, _> = amount.parse();
-        self.amount = money.unwrap_or_else(|error| panic!("a payment of {amount:?}: {error}")).into();
+        self.amount = money
+            .unwrap_or_else(|error| panic!("a payment of {amount:?}: {error}"))
+            .into();
         self
     }
 
@@ -132,7 +148,9 @@ impl PaymentStory {
     /// If the date is not in the future or another outcome was told before.
     #[track_caller]
     pub fn warehoused(&mut self, requested_execution_date: Date) -> Webhook {
-        self.tell(&PaymentCondition::FutureDated { requested_execution_date })
+        self.tell(&PaymentCondition::FutureDated {
+            requested_execution_date,
+        })
     }
 
     /// The settlement is delayed: `ACSP`.
@@ -159,7 +177,9 @@ impl PaymentStory {
     /// If the rules do not allow it after the last outcome, or if the reason is too long.
     #[track_caller]
     pub fn rejected(&mut self, reason_code: &str) -> Webhook {
-        let reason_code = reason_code.parse().unwrap_or_else(|error| panic!("the reason of a rejection: {error}"));
+        let reason_code = reason_code
+            .parse()
+            .unwrap_or_else(|error| panic!("the reason of a rejection: {error}"));
         self.tell(&PaymentCondition::Failed { reason_code })
     }
 
@@ -167,7 +187,8 @@ impl PaymentStory {
     fn tell(&mut self, condition: &PaymentCondition) -> Webhook {
         let now = self.teller.now();
         let outcome = self.instruction.report(condition, now, now.date());
-        let outcome = outcome.unwrap_or_else(|error| panic!("no such outcome of this payment: {error}"));
+        let outcome =
+            outcome.unwrap_or_else(|error| panic!("no such outcome of this payment: {error}"));
         let original = OriginalTransaction::new()
             .original_instruction_identification(self.original.clone())
             .instructed_amount(self.amount.clone());
@@ -175,12 +196,16 @@ impl PaymentStory {
             Some(mandate) => original.mandate_identification(mandate),
             None => original,
         };
-        let outcome =
-            outcome.mps_user_id(user()).acceptance_date_time(self.accepted).original_transaction_reference(original);
+        let outcome = outcome
+            .mps_user_id(user())
+            .acceptance_date_time(self.accepted)
+            .original_transaction_reference(original);
         Webhook::new(outcome, self.teller.answering(self.instruction.request()))
     }
 }
 
 fn amount(text: &str) -> MessageAmount {
-    text.parse::<Money>().expect("a constant that is an amount").into()
+    text.parse::<Money>()
+        .expect("a constant that is an amount")
+        .into()
 }

@@ -25,24 +25,47 @@ const LINES: [(BookingKind, &str, &str); 4] = [
 ];
 
 impl ShopStory {
-    /// Eight to fifteen bookings on a day, the last two of them the day's card payments and the fee. The same seed and
-    /// day give the same bookings, each with a reference under which a ledger books it once.
+    /// Eight to fifteen bookings on a day, the last two of them the day's card payments and the
+    /// fee. The same seed and day give the same bookings, each with a reference under which a
+    /// ledger books it once.
     #[must_use]
     pub fn day(seed: u64, currency: Currency, day: Date) -> Vec<Booking> {
-        let digits: String = day.to_string().chars().filter(char::is_ascii_digit).collect();
+        let digits: String = day
+            .to_string()
+            .chars()
+            .filter(char::is_ascii_digit)
+            .collect();
         let ids = Ids::new(seed ^ digits.parse::<u64>().unwrap_or_default());
         let amount = |most: u64| {
             let units = i64::try_from(ids.number() % most).unwrap_or_default() + 1;
-            Money::new(Decimal::new(units, currency.minor_units().unwrap_or(2).into()), currency)
+            Money::new(
+                Decimal::new(units, currency.minor_units().unwrap_or(2).into()),
+                currency,
+            )
         };
         let mut booked = Vec::new();
-        for (kind, name, text) in LINES.iter().cycle().take(usize::try_from(ids.number() % 8).unwrap_or_default() + 6) {
+        for (kind, name, text) in LINES
+            .iter()
+            .cycle()
+            .take(usize::try_from(ids.number() % 8).unwrap_or_default() + 6)
+        {
             let text = format!("{text} {}", ids.number() % 10_000);
-            booked.push(Booking::new(*kind, amount(50_000), day).counterparty(*name).narrative(text));
+            booked.push(
+                Booking::new(*kind, amount(50_000), day)
+                    .counterparty(*name)
+                    .narrative(text),
+            );
         }
-        booked.push(Booking::new(BookingKind::CardSettlement, amount(500_000), day).narrative("cards of the day"));
-        booked.push(Booking::new(BookingKind::Fee, amount(500), day).narrative("fee for card payments"));
-        let named = |(at, booking): (usize, Booking)| booking.reference(format!("S{}-{digits}-{at}", seed % 1_000_000));
+        booked.push(
+            Booking::new(BookingKind::CardSettlement, amount(500_000), day)
+                .narrative("cards of the day"),
+        );
+        booked.push(
+            Booking::new(BookingKind::Fee, amount(500), day).narrative("fee for card payments"),
+        );
+        let named = |(at, booking): (usize, Booking)| {
+            booking.reference(format!("S{}-{digits}-{at}", seed % 1_000_000))
+        };
         booked.into_iter().enumerate().map(named).collect()
     }
 }

@@ -7,10 +7,21 @@ use std::time::Duration;
 /// The references and narratives of all pages of an account's statement.
 async fn listed(client: &Client, request: StatementRequest) -> Vec<String> {
     let statement = client.statements().pages(request).collect().await.unwrap();
-    assert!(statement.pages.iter().all(|page| page.document_findings.is_empty() && page.received.findings.is_empty()));
+    assert!(
+        statement
+            .pages
+            .iter()
+            .all(|page| page.document_findings.is_empty() && page.received.findings.is_empty())
+    );
     let line = |entry: &bankrail_camt052::Entry| {
-        let reference = entry.transactions().find_map(|t| t.references.as_ref()?.servicer_reference.clone());
-        format!("{} {}", reference.map_or_else(|| "-".to_owned(), |text| text.to_string()), entry.narrative())
+        let reference = entry
+            .transactions()
+            .find_map(|t| t.references.as_ref()?.servicer_reference.clone());
+        format!(
+            "{} {}",
+            reference.map_or_else(|| "-".to_owned(), |text| text.to_string()),
+            entry.narrative()
+        )
     };
     statement.entries().map(line).collect()
 }
@@ -26,32 +37,72 @@ async fn what_is_booked_is_listed_page_by_page_in_either_order() {
     for text in ["a", "b", "c", "d"] {
         bank.book(&account, &Booking::new("1.00 AUD").narrative(text));
     }
-    let fee = bank.book(&account, &Booking::new("-0.50 AUD").ordinary().without_reference().narrative("fee"));
-    bank.book(&account, &Booking::new("2.00 AUD").reference("X").narrative("early").listed_first());
+    let fee = bank.book(
+        &account,
+        &Booking::new("-0.50 AUD")
+            .ordinary()
+            .without_reference()
+            .narrative("fee"),
+    );
+    bank.book(
+        &account,
+        &Booking::new("2.00 AUD")
+            .reference("X")
+            .narrative("early")
+            .listed_first(),
+    );
     let mut pages = request(&bank);
     pages.max_entries = MaxEntries::new(4);
-    let forward = ["X early", "FB00000001 a", "FB00000002 b", "FB00000003 c", "FB00000004 d", "- fee"];
+    let forward = [
+        "X early",
+        "FB00000001 a",
+        "FB00000002 b",
+        "FB00000003 c",
+        "FB00000004 d",
+        "- fee",
+    ];
     assert_eq!(listed(&client, pages.clone()).await, forward);
     pages.sort_order = Some(SortOrder::Backward);
-    assert_eq!(listed(&client, pages).await, forward.iter().rev().copied().collect::<Vec<_>>());
+    assert_eq!(
+        listed(&client, pages).await,
+        forward.iter().rev().copied().collect::<Vec<_>>()
+    );
 
-    bank.correct(fee, &Booking::new("-0.75 AUD").ordinary().without_reference().narrative("right fee"));
-    assert_eq!(listed(&client, request(&bank)).await.last().unwrap(), "- right fee");
+    bank.correct(
+        fee,
+        &Booking::new("-0.75 AUD")
+            .ordinary()
+            .without_reference()
+            .narrative("right fee"),
+    );
+    assert_eq!(
+        listed(&client, request(&bank)).await.last().unwrap(),
+        "- right fee"
+    );
     bank.ledger().remove(fee);
     assert_eq!(listed(&client, request(&bank)).await.len(), 5);
     bank.ledger().reverse(&account);
     assert_eq!(listed(&client, request(&bank)).await[0], "FB00000004 d");
     bank.clock().advance(Duration::from_secs(24 * 3600));
-    assert!(listed(&client, request(&bank)).await.is_empty(), "a new day begins without entries");
+    assert!(
+        listed(&client, request(&bank)).await.is_empty(),
+        "a new day begins without entries"
+    );
 }
 
 #[tokio::test]
 async fn the_balance_is_that_of_all_days() {
     let bank = FakeBank::start().await;
-    bank.ledger().set_opening_balance(&bank.account(), "100".parse().unwrap());
+    bank.ledger()
+        .set_opening_balance(&bank.account(), "100".parse().unwrap());
     bank.book(&bank.account(), &Booking::new("-30.25 AUD"));
     bank.clock().advance(Duration::from_secs(24 * 3600));
-    let statement = bank.client().statements().statement(&bank.account()).await.unwrap();
+    let statement = bank
+        .client()
+        .statements()
+        .statement(&bank.account())
+        .await
+        .unwrap();
     let balance = &statement.pages[0].document.reports[0].balances[0];
     assert_eq!(balance.amount.value().to_string(), "69.75");
 }
@@ -59,13 +110,31 @@ async fn the_balance_is_that_of_all_days() {
 #[tokio::test]
 async fn customers_see_their_own_accounts_only() {
     let bank = FakeBank::start().await;
-    let other = Client::new(bank.add_customer("OTHER"), bank.url(), bank.client_options()).unwrap();
-    let error = other.statements().statement(&bank.account()).await.unwrap_err();
+    let other = Client::new(
+        bank.add_customer("OTHER"),
+        bank.url(),
+        bank.client_options(),
+    )
+    .unwrap();
+    let error = other
+        .statements()
+        .statement(&bank.account())
+        .await
+        .unwrap_err();
     assert!(error.is_account_not_found(), "{error:?}");
     let dollars = AccountId::parse("999001400100102").unwrap();
     bank.open_account(&dollars, Currency::USD);
     bank.book(&dollars, &Booking::new("5.00 USD"));
-    assert_eq!(bank.client().statements().statement(&dollars).await.unwrap().entries().count(), 1);
+    assert_eq!(
+        bank.client()
+            .statements()
+            .statement(&dollars)
+            .await
+            .unwrap()
+            .entries()
+            .count(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -80,9 +149,19 @@ async fn the_same_seed_tells_the_same() {
     async fn told(seed: u64) -> Vec<String> {
         let bank = FakeBank::start_with(FakeBankOptions::new().seed(seed)).await;
         bank.book(&bank.account(), &Booking::new("1.00 AUD"));
-        let page = bank.client().statements().page(&request(&bank)).await.unwrap();
+        let page = bank
+            .client()
+            .statements()
+            .page(&request(&bank))
+            .await
+            .unwrap();
         let key = page.request_key().to_string();
-        vec![key, bank.mandate().id().to_string(), bank.payment().id().to_string(), bank.now().to_string()]
+        vec![
+            key,
+            bank.mandate().id().to_string(),
+            bank.payment().id().to_string(),
+            bank.now().to_string(),
+        ]
     }
     let (one, same, other) = (told(1).await, told(1).await, told(2).await);
     assert_eq!(one, same);
@@ -97,10 +176,17 @@ async fn limits_follow_the_clock() {
     for _ in 0..25 {
         client.statements().page(&request(&bank)).await.unwrap();
     }
-    // The client itself does not send what the limits do not allow; a new one does not know of the calls.
-    assert!(matches!(client.statements().page(&request(&bank)).await, Err(StatementError::HeldBack { .. })));
+    // The client itself does not send what the limits do not allow; a new one does not know of the
+    // calls.
+    assert!(matches!(
+        client.statements().page(&request(&bank)).await,
+        Err(StatementError::HeldBack { .. })
+    ));
     let refused = bank.client().statements().page(&request(&bank)).await;
-    assert!(matches!(refused, Err(StatementError::TooManyCalls { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(StatementError::TooManyCalls { .. })),
+        "{refused:?}"
+    );
     bank.clock().advance(Duration::from_secs(2 * 3600));
     client.statements().page(&request(&bank)).await.unwrap();
 }
@@ -109,7 +195,11 @@ async fn limits_follow_the_clock() {
 async fn without_tls_for_other_clients() {
     let bank = FakeBank::start_with(FakeBankOptions::new().plain_http(true)).await;
     assert!(bank.url().starts_with("http://127.0.0.1:"));
-    bank.client().statements().page(&request(&bank)).await.unwrap();
+    bank.client()
+        .statements()
+        .page(&request(&bank))
+        .await
+        .unwrap();
     assert_eq!(bank.calls(), ["token 200", "statement 999001400100101 200"]);
     bank.forget_calls();
     assert!(bank.calls().is_empty());
@@ -121,6 +211,9 @@ async fn the_day_is_that_of_the_reports_time_zone() {
     let bank = FakeBank::start_with(FakeBankOptions::new().provider(provider)).await;
     // 23:00 in UTC is the next morning in Sydney.
     bank.clock().advance(Duration::from_secs(23 * 3600));
-    bank.book(&bank.account(), &Booking::new("1.00 AUD").narrative("early"));
+    bank.book(
+        &bank.account(),
+        &Booking::new("1.00 AUD").narrative("early"),
+    );
     assert_eq!(listed(&bank.client(), request(&bank)).await.len(), 1);
 }

@@ -28,24 +28,54 @@ async fn statement_error(fault: Fault) -> (StatementError, String) {
     let line = bank.calls().last().unwrap().to_string();
     // The next call is served as ever.
     bank.clock().advance(Duration::from_secs(7200));
-    assert_eq!(client.statements().page(&request).await.unwrap().entries().count(), 1);
+    assert_eq!(
+        client
+            .statements()
+            .page(&request)
+            .await
+            .unwrap()
+            .entries()
+            .count(),
+        1
+    );
     (error, line)
 }
 
 #[tokio::test]
 async fn statuses() {
-    let fault = Fault::TooManyCalls { retry_after: Some(Duration::from_secs(90)) };
+    let fault = Fault::TooManyCalls {
+        retry_after: Some(Duration::from_secs(90)),
+    };
     let (error, line) = statement_error(fault).await;
-    let StatementError::TooManyCalls { retry_at: at, .. } = error else { panic!("{error:?}") };
+    let StatementError::TooManyCalls { retry_at: at, .. } = error else {
+        panic!("{error:?}")
+    };
     assert_eq!(at.to_string(), "2026-03-02T00:01:30.000Z");
     assert_eq!(line, format!("{LINE} 429 (too many calls)"));
     let (error, line) = statement_error(Fault::Status(500)).await;
-    assert_eq!((error.status(), error.code().unwrap().as_str()), (Some(500), "EC20005"));
+    assert_eq!(
+        (error.status(), error.code().unwrap().as_str()),
+        (Some(500), "EC20005")
+    );
     assert!(error.is_retryable() && error.request_key().is_some());
     assert_eq!(line, format!("{LINE} 500 (status)"));
-    let page = Fault::Answer { status: 502, content_type: "text/html".to_owned(), body: b"<h1>Bad gateway".into() };
+    let page = Fault::Answer {
+        status: 502,
+        content_type: "text/html".to_owned(),
+        body: b"<h1>Bad gateway".into(),
+    };
     let (error, _) = statement_error(page).await;
-    assert!(matches!(error, StatementError::Unexpected { status: 502, form: AnswerForm::Html, .. }), "{error:?}");
+    assert!(
+        matches!(
+            error,
+            StatementError::Unexpected {
+                status: 502,
+                form: AnswerForm::Html,
+                ..
+            }
+        ),
+        "{error:?}"
+    );
 }
 
 #[tokio::test]
@@ -59,21 +89,41 @@ async fn a_part_of_all_calls_and_an_order_for_the_next_one() {
     bank.client().statements().page(&request).await.unwrap();
     assert_eq!(
         bank.calls(),
-        ["token 200", &format!("{LINE} 500 (status)"), "token 200", &format!("{LINE} 200 (late)")]
+        [
+            "token 200",
+            &format!("{LINE} 500 (status)"),
+            "token 200",
+            &format!("{LINE} 200 (late)")
+        ]
     );
     let calls = bank.calls();
-    assert_eq!(calls[1].reason.as_deref(), Some("the fault statement-500 that --fault ordered"));
-    assert_eq!((calls[3].reason.as_deref(), calls[3].customer.as_deref()), (None, Some(FakeBank::CUSTOMER)));
-    assert_eq!(calls.iter().map(|call| call.number).collect::<Vec<_>>(), [1, 2, 3, 4]);
+    assert_eq!(
+        calls[1].reason.as_deref(),
+        Some("the fault statement-500 that --fault ordered")
+    );
+    assert_eq!(
+        (calls[3].reason.as_deref(), calls[3].customer.as_deref()),
+        (None, Some(FakeBank::CUSTOMER))
+    );
+    assert_eq!(
+        calls.iter().map(|call| call.number).collect::<Vec<_>>(),
+        [1, 2, 3, 4]
+    );
 }
 
 #[tokio::test]
 async fn connections_that_break() {
     let (error, line) = statement_error(Fault::Reset).await;
-    assert!(matches!(&error, StatementError::Transport(_)) && error.is_retryable(), "{error:?}");
+    assert!(
+        matches!(&error, StatementError::Transport(_)) && error.is_retryable(),
+        "{error:?}"
+    );
     assert_eq!(line, format!("{LINE} no answer (reset)"));
     let (error, line) = statement_error(Fault::HalfBody).await;
-    assert!(matches!(&error, StatementError::Transport(_)) && error.is_retryable(), "{error:?}");
+    assert!(
+        matches!(&error, StatementError::Transport(_)) && error.is_retryable(),
+        "{error:?}"
+    );
     assert_eq!(line, format!("{LINE} 200 (half body)"));
 }
 
@@ -85,8 +135,14 @@ async fn breaks_as_a_socket_sees_them() {
         bank.fail(Endpoint::Token, fault);
     }
     let exchange = async || {
-        let mut socket = tokio::net::TcpStream::connect(bank.url().strip_prefix("http://").unwrap()).await.unwrap();
-        socket.write_all(b"POST /v1.0/auth HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+        let mut socket =
+            tokio::net::TcpStream::connect(bank.url().strip_prefix("http://").unwrap())
+                .await
+                .unwrap();
+        socket
+            .write_all(b"POST /v1.0/auth HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n")
+            .await
+            .unwrap();
         let mut answer = Vec::new();
         socket.read_to_end(&mut answer).await.unwrap();
         String::from_utf8(answer).unwrap()
@@ -95,7 +151,10 @@ async fn breaks_as_a_socket_sees_them() {
     let half = exchange().await;
     let (head, body) = half.split_once("\r\n\r\n").unwrap();
     let whole = r#"{"error":"invalid_client","error_description":"API key required"}"#;
-    assert!(head.contains(&format!("content-length: {}", whole.len())), "{head}");
+    assert!(
+        head.contains(&format!("content-length: {}", whole.len())),
+        "{head}"
+    );
     assert_eq!(body, &whole[..whole.len() / 2]);
 }
 
@@ -103,18 +162,37 @@ async fn breaks_as_a_socket_sees_them() {
 async fn a_stale_token_is_replaced_once() {
     let (bank, client) = bank().await;
     bank.fail(Endpoint::Statement, Fault::StaleToken);
-    client.statements().page(&StatementRequest::new(&bank.account())).await.unwrap();
+    client
+        .statements()
+        .page(&StatementRequest::new(&bank.account()))
+        .await
+        .unwrap();
     let stale = format!("{LINE} 401 (stale token)");
-    assert_eq!(bank.calls(), ["token 200", &stale, "token 200", &format!("{LINE} 200")]);
+    assert_eq!(
+        bank.calls(),
+        ["token 200", &stale, "token 200", &format!("{LINE} 200")]
+    );
 }
 
 #[tokio::test]
 async fn a_token_that_is_stale_from_the_start() {
     let (bank, client) = bank().await;
     bank.fail(Endpoint::Token, Fault::StaleToken);
-    client.statements().page(&StatementRequest::new(&bank.account())).await.unwrap();
+    client
+        .statements()
+        .page(&StatementRequest::new(&bank.account()))
+        .await
+        .unwrap();
     let refused = format!("{LINE} 401");
-    assert_eq!(bank.calls(), ["token 200 (stale token)", &refused, "token 200", &format!("{LINE} 200")]);
+    assert_eq!(
+        bank.calls(),
+        [
+            "token 200 (stale token)",
+            &refused,
+            "token 200",
+            &format!("{LINE} 200")
+        ]
+    );
 }
 
 #[tokio::test]
@@ -126,8 +204,19 @@ async fn a_cursor_that_repeats_ends_the_walk() {
         bank.fail_nth(Endpoint::Statement, at, Fault::RepeatingCursor);
         let mut request = StatementRequest::new(&bank.account());
         request.max_entries = MaxEntries::new(1);
-        let error = client.statements().pages(request.clone()).collect().await.unwrap_err();
-        assert!(matches!(error, StatementError::Walk(WalkError::RepeatedCursor { .. })), "{error:?}");
+        let error = client
+            .statements()
+            .pages(request.clone())
+            .collect()
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(
+                error,
+                StatementError::Walk(WalkError::RepeatedCursor { .. })
+            ),
+            "{error:?}"
+        );
         assert!(bank.calls().len() <= 4, "{:?}", bank.calls());
         // A cursor that was invented is unknown again once the faults are cleared.
         bank.fail_nth(Endpoint::Statement, 1, Fault::RepeatingCursor);
@@ -138,7 +227,17 @@ async fn a_cursor_that_repeats_ends_the_walk() {
         client.statements().page(&request).await.unwrap_err();
         request.cursor = None;
         // From the first page on, all is as it was.
-        assert_eq!(client.statements().pages(request).collect().await.unwrap().entries().count(), 3);
+        assert_eq!(
+            client
+                .statements()
+                .pages(request)
+                .collect()
+                .await
+                .unwrap()
+                .entries()
+                .count(),
+            3
+        );
     }
 }
 
@@ -148,9 +247,21 @@ async fn narratives_against_the_request() {
     let mut request = StatementRequest::new(&bank.account());
     let mut narrative = async |include| {
         request.include_narrative = include;
-        client.statements().page(&request).await.unwrap().entries().next().unwrap().narrative()
+        client
+            .statements()
+            .page(&request)
+            .await
+            .unwrap()
+            .entries()
+            .next()
+            .unwrap()
+            .narrative()
     };
-    for (include, right, wrong) in [(None, "text", ""), (Some(true), "text", ""), (Some(false), "", "text")] {
+    for (include, right, wrong) in [
+        (None, "text", ""),
+        (Some(true), "text", ""),
+        (Some(false), "", "text"),
+    ] {
         assert_eq!(narrative(include).await, right, "{include:?}");
         bank.fail(Endpoint::Statement, Fault::WrongNarrative);
         assert_eq!(narrative(include).await, wrong, "{include:?}");
@@ -160,17 +271,37 @@ async fn narratives_against_the_request() {
 #[tokio::test]
 async fn bodies_that_are_not_what_they_should_be() {
     let (error, _) = statement_error(Fault::Gzip).await;
-    assert!(matches!(error, StatementError::Unexpected { status: 200, form: AnswerForm::Compressed, .. }), "{error:?}");
+    assert!(
+        matches!(
+            error,
+            StatementError::Unexpected {
+                status: 200,
+                form: AnswerForm::Compressed,
+                ..
+            }
+        ),
+        "{error:?}"
+    );
     // 2 GiB, of which the client reads as much as it allows.
     let (error, _) = statement_error(Fault::Endless { bytes: 2 << 30 }).await;
-    let StatementError::Transport(ExchangeError::TooLarge { limit, status: 200, .. }) = error else {
+    let StatementError::Transport(ExchangeError::TooLarge {
+        limit, status: 200, ..
+    }) = error
+    else {
         panic!("{error:?}")
     };
     assert_eq!(limit, 32 << 20);
     // The content type does not decide: the body is a statement.
     let (bank, client) = bank().await;
-    bank.fail(Endpoint::Statement, Fault::ContentType("text/html".to_owned()));
-    client.statements().page(&StatementRequest::new(&bank.account())).await.unwrap();
+    bank.fail(
+        Endpoint::Statement,
+        Fault::ContentType("text/html".to_owned()),
+    );
+    client
+        .statements()
+        .page(&StatementRequest::new(&bank.account()))
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
@@ -179,19 +310,47 @@ async fn a_body_that_drips_ends_with_the_clients_patience() {
     let options = bank.client_options().timeout(Duration::from_millis(200));
     let client = Client::new(bank.credentials(), bank.url(), options).unwrap();
     client.tokens().token().await.unwrap();
-    bank.fail(Endpoint::Statement, Fault::SlowDrip { bytes: 1, pause: Duration::from_secs(3600) });
-    let error = client.statements().page(&StatementRequest::new(&bank.account())).await.unwrap_err();
-    assert!(matches!(error, StatementError::Transport(ExchangeError::TimedOut { .. })), "{error:?}");
+    bank.fail(
+        Endpoint::Statement,
+        Fault::SlowDrip {
+            bytes: 1,
+            pause: Duration::from_secs(3600),
+        },
+    );
+    let error = client
+        .statements()
+        .page(&StatementRequest::new(&bank.account()))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(
+            error,
+            StatementError::Transport(ExchangeError::TimedOut { .. })
+        ),
+        "{error:?}"
+    );
     // Without a pause it is only an unusual division.
-    bank.fail(Endpoint::Statement, Fault::SlowDrip { bytes: 100, pause: Duration::ZERO });
-    bank.client().statements().page(&StatementRequest::new(&bank.account())).await.unwrap();
+    bank.fail(
+        Endpoint::Statement,
+        Fault::SlowDrip {
+            bytes: 100,
+            pause: Duration::ZERO,
+        },
+    );
+    bank.client()
+        .statements()
+        .page(&StatementRequest::new(&bank.account()))
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
 async fn tokens_fail_too() {
-    for (fault, status) in
-        [(Fault::TooManyCalls { retry_after: None }, 429), (Fault::Status(503), 503), (Fault::Status(401), 401)]
-    {
+    for (fault, status) in [
+        (Fault::TooManyCalls { retry_after: None }, 429),
+        (Fault::Status(503), 503),
+        (Fault::Status(401), 401),
+    ] {
         let (bank, client) = bank().await;
         bank.fail(Endpoint::Token, fault);
         let error = client.tokens().token().await.unwrap_err();
@@ -200,40 +359,63 @@ async fn tokens_fail_too() {
     }
     let (bank, client) = bank().await;
     bank.fail(Endpoint::Token, Fault::Reset);
-    assert!(matches!(client.tokens().token().await, Err(TokenError::Transport(_))));
+    assert!(matches!(
+        client.tokens().token().await,
+        Err(TokenError::Transport(_))
+    ));
 }
 
-/// The bank's and the customer's clocks differ by 90 seconds: assertions are valid either way, unless they use the
-/// whole of the 60 minutes and the customer's clock is ahead.
+/// The bank's and the customer's clocks differ by 90 seconds: assertions are valid either way,
+/// unless they use the whole of the 60 minutes and the customer's clock is ahead.
 #[tokio::test]
 async fn clocks_that_disagree() {
     let bank = FakeBank::start().await;
     let token = async |now, lifetime| {
-        let options = bank.client_options().clock(Arc::new(ManualClock::new(now))).assertion_lifetime(lifetime);
+        let options = bank
+            .client_options()
+            .clock(Arc::new(ManualClock::new(now)))
+            .assertion_lifetime(lifetime);
         bank.clock().advance(Duration::from_secs(1));
-        Client::new(bank.credentials(), bank.url(), options).unwrap().tokens().token().await
+        Client::new(bank.credentials(), bank.url(), options)
+            .unwrap()
+            .tokens()
+            .token()
+            .await
     };
     let (five_minutes, hour) = (Duration::from_secs(300), Duration::from_secs(3600));
-    let [behind, ahead] = [bank.now().saturating_sub(APART), bank.now().saturating_add(APART)];
+    let [behind, ahead] = [
+        bank.now().saturating_sub(APART),
+        bank.now().saturating_add(APART),
+    ];
     token(behind, five_minutes).await.unwrap();
     token(behind, hour).await.unwrap();
     token(ahead, five_minutes).await.unwrap();
     let error = token(ahead, hour).await.unwrap_err();
     assert!(!error.is_retryable(), "{error:?}");
-    assert_eq!(error.to_string(), "the token endpoint refused with status 401, \"invalid_client\"");
-    assert_eq!(bank.calls(), ["token 200", "token 200", "token 200", "token 401"]);
+    assert_eq!(
+        error.to_string(),
+        "the token endpoint refused with status 401, \"invalid_client\""
+    );
+    assert_eq!(
+        bank.calls(),
+        ["token 200", "token 200", "token 200", "token 401"]
+    );
 }
 
 const APART: Duration = Duration::from_secs(90);
 
-/// Answers with members of the wrong type, of another shape, or of another kind altogether: each is an error that says
-/// what was expected, and none is called again.
+/// Answers with members of the wrong type, of another shape, or of another kind altogether: each is
+/// an error that says what was expected, and none is called again.
 #[tokio::test]
 async fn answers_of_the_wrong_types() {
     const KEY: &str = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
     let answer = |content_type: &str, body: String| {
         let content_type = content_type.to_owned();
-        Fault::Answer { status: 200, content_type, body: body.into_bytes() }
+        Fault::Answer {
+            status: 200,
+            content_type,
+            body: body.into_bytes(),
+        }
     };
     let statement = |payload: &str| {
         format!(
@@ -245,24 +427,50 @@ async fn answers_of_the_wrong_types() {
     for (fault, expected) in [
         (json("[]"), "the statement's answer is unusable"),
         (json("null"), "the statement's answer is unusable"),
-        (json("{}"), "the statement's answer is unusable: expected the member"),
-        (json(&statement("7")), "the statement's answer is unusable: expected a string as \"payload\", found a number"),
-        (json(&statement("\"<html/>\"")), "the statement's document is unreadable: expected a camt.052 document"),
-        (answer("text/html", "<h1>Welcome".to_owned()), "expected a statement, found an answer of status 200 (HTML)"),
+        (
+            json("{}"),
+            "the statement's answer is unusable: expected the member",
+        ),
+        (
+            json(&statement("7")),
+            "the statement's answer is unusable: expected a string as \"payload\", found a number",
+        ),
+        (
+            json(&statement("\"<html/>\"")),
+            "the statement's document is unreadable: expected a camt.052 document",
+        ),
+        (
+            answer("text/html", "<h1>Welcome".to_owned()),
+            "expected a statement, found an answer of status 200 (HTML)",
+        ),
     ] {
         let (error, _) = statement_error(fault).await;
-        assert!(chain(&error).starts_with(expected), "expected {expected:?}, found {:?}", chain(&error));
+        assert!(
+            chain(&error).starts_with(expected),
+            "expected {expected:?}, found {:?}",
+            chain(&error)
+        );
         assert!(!error.is_retryable());
     }
     for (fault, expected) in [
         (json("[]"), "the token response is unusable"),
-        (json(r#"{"access_token":7,"token_type":"Bearer","expires_in":3600}"#), "the token response is unusable"),
-        (answer("text/html", "<h1>Welcome".to_owned()), "expected a token, found an answer of status 200 (HTML)"),
+        (
+            json(r#"{"access_token":7,"token_type":"Bearer","expires_in":3600}"#),
+            "the token response is unusable",
+        ),
+        (
+            answer("text/html", "<h1>Welcome".to_owned()),
+            "expected a token, found an answer of status 200 (HTML)",
+        ),
     ] {
         let (bank, client) = bank().await;
         bank.fail(Endpoint::Token, fault);
         let error = client.tokens().token().await.unwrap_err();
-        assert!(chain(&error).starts_with(expected), "expected {expected:?}, found {:?}", chain(&error));
+        assert!(
+            chain(&error).starts_with(expected),
+            "expected {expected:?}, found {:?}",
+            chain(&error)
+        );
         assert_eq!(bank.calls().len(), 1);
     }
 }
@@ -284,7 +492,9 @@ async fn page_with(bank: &FakeBank, fault: Fault) -> Vec<String> {
     bank.clock().advance(Duration::from_secs(3600));
     let request = StatementRequest::new(&bank.account());
     let page = bank.client().statements().page(&request).await.unwrap();
-    page.entries().map(|entry| format!("{} {:?}", entry.narrative(), entry.status)).collect()
+    page.entries()
+        .map(|entry| format!("{} {:?}", entry.narrative(), entry.status))
+        .collect()
 }
 
 #[tokio::test]
@@ -293,7 +503,10 @@ async fn pages_that_are_wrong_once() {
     bank.book(&bank.account(), &Booking::new("2.00 AUD").narrative("two"));
     let right = ["text Booked", "two Booked"];
     assert_eq!(page_with(&bank, Fault::MissingEntry).await, right[1..]);
-    assert_eq!(page_with(&bank, Fault::PendingEntries).await, ["text Pending", "two Pending"]);
+    assert_eq!(
+        page_with(&bank, Fault::PendingEntries).await,
+        ["text Pending", "two Pending"]
+    );
     assert_eq!(page_with(&bank, Fault::NextDay).await, [""; 0]);
     assert_eq!(page_with(&bank, Fault::Late(Duration::ZERO)).await, right);
 }
@@ -302,12 +515,19 @@ async fn pages_that_are_wrong_once() {
 async fn answers_that_a_client_refuses() {
     for fault in [Fault::CutAnswer, Fault::WrongType, Fault::AnotherAccount] {
         let (error, line) = statement_error(fault.clone()).await;
-        assert!(line.ends_with(&format!("200 ({fault})")), "{line} {error:?}");
+        assert!(
+            line.ends_with(&format!("200 ({fault})")),
+            "{line} {error:?}"
+        );
     }
     // The token is over by the bank's clock: the client gets another one.
     let (bank, client) = bank().await;
     bank.fail(Endpoint::Statement, Fault::ClockAhead);
-    client.statements().statement(&bank.account()).await.unwrap();
+    client
+        .statements()
+        .statement(&bank.account())
+        .await
+        .unwrap();
     assert_eq!(bank.calls()[1], *format!("{LINE} 401 (clock-ahead)"));
 }
 

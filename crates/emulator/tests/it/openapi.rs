@@ -35,13 +35,20 @@ fn described(operation: Operation) -> Value {
         (member.name.to_owned(), schema)
     };
     let properties: Map<_, _> = operation.members().iter().map(property).collect();
-    let required: Vec<_> = operation.members().iter().filter(|member| member.is_required).map(|of| of.name).collect();
+    let required: Vec<_> = operation
+        .members()
+        .iter()
+        .filter(|member| member.is_required)
+        .map(|of| of.name)
+        .collect();
     let is_required = !required.is_empty();
-    let mut schema = json!({ "type": "object", "additionalProperties": false, "properties": properties });
+    let mut schema =
+        json!({ "type": "object", "additionalProperties": false, "properties": properties });
     if is_required {
         schema["required"] = required.into();
     }
-    made["requestBody"] = json!({ "required": is_required, "content": { "application/json": { "schema": schema } } });
+    made["requestBody"] =
+        json!({ "required": is_required, "content": { "application/json": { "schema": schema } } });
     for status in statuses {
         made["responses"][status] = error.clone();
     }
@@ -51,7 +58,10 @@ fn described(operation: Operation) -> Value {
 /// Run with `BANKRAIL_UPDATE=1` to write the document anew.
 #[test]
 fn the_published_document_has_each_operation_and_no_other() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/control.openapi.json");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/control.openapi.json"
+    );
     let mut made = json!({
         "openapi": "3.1.0",
         "info": {
@@ -84,5 +94,8 @@ fn the_published_document_has_each_operation_and_no_other() {
         std::fs::write(path, format!("{made:#}\n")).unwrap();
     }
     let published: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    assert!(published == made, "docs/control.openapi.json differs: run this test with BANKRAIL_UPDATE=1");
+    assert!(
+        published == made,
+        "docs/control.openapi.json differs: run this test with BANKRAIL_UPDATE=1"
+    );
 }

@@ -1,10 +1,12 @@
-//! Stories are true: each message is one that the sender's rules allow, without a finding, and the histories that a
-//! receiver keeps follow them without a gap.
+//! Stories are true: each message is one that the sender's rules allow, without a finding, and the
+//! histories that a receiver keeps follow them without a gap.
 
 use bankrail_emulator::{MandateStory, PaymentStory, Webhook};
 use bankrail_mailbox::DuplicateKey;
 use bankrail_values::{HyphenatedUuid, ManualClock, Timestamp};
-use bankrail_webhook::history::{MandateHistory, MandateState, Observation, PaymentHistory, PaymentState};
+use bankrail_webhook::history::{
+    MandateHistory, MandateState, Observation, PaymentHistory, PaymentState,
+};
 use bankrail_webhook::{Message, MessageKind};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,11 +18,26 @@ fn start() -> Timestamp {
 fn mandate_lives(seed: u64) -> [(Vec<Webhook>, MandateState); 6] {
     [
         (MandateStory::life(seed, start()), MandateState::Cancelled),
-        (MandateStory::declined_life(seed, start()), MandateState::Cancelled),
-        (MandateStory::expired_life(seed, start()), MandateState::Cancelled),
-        (MandateStory::amended_life(seed, start()), MandateState::Active),
-        (MandateStory::ported_life(seed, start()), MandateState::Cancelled),
-        (MandateStory::queried_life(seed, start()), MandateState::Active),
+        (
+            MandateStory::declined_life(seed, start()),
+            MandateState::Cancelled,
+        ),
+        (
+            MandateStory::expired_life(seed, start()),
+            MandateState::Cancelled,
+        ),
+        (
+            MandateStory::amended_life(seed, start()),
+            MandateState::Active,
+        ),
+        (
+            MandateStory::ported_life(seed, start()),
+            MandateState::Cancelled,
+        ),
+        (
+            MandateStory::queried_life(seed, start()),
+            MandateState::Active,
+        ),
     ]
 }
 
@@ -40,7 +57,11 @@ fn a_mandates_history_is_complete_at_each_step() {
         for webhook in &life {
             let observed = apply(&mut history, webhook);
             assert!(history.is_complete(), "{webhook:?}");
-            let gap = [Observation::OutOfSequence, Observation::Contradictory, Observation::Repeated];
+            let gap = [
+                Observation::OutOfSequence,
+                Observation::Contradictory,
+                Observation::Repeated,
+            ];
             assert!(!gap.contains(&observed), "{observed:?}: {webhook:?}");
         }
         assert_eq!(history.state(), end);
@@ -76,38 +97,69 @@ fn the_state_of_a_story_is_that_of_the_history() {
 fn a_payments_history_reaches_its_end() {
     for (life, count, end) in [
         (PaymentStory::life(7, start()), 3, PaymentState::Settled),
-        (PaymentStory::rejected_life(7, start()), 3, PaymentState::Rejected),
-        (PaymentStory::same_day_life(7, start()), 1, PaymentState::Settled),
-        (PaymentStory::delayed_life(7, start()), 2, PaymentState::Settled),
+        (
+            PaymentStory::rejected_life(7, start()),
+            3,
+            PaymentState::Rejected,
+        ),
+        (
+            PaymentStory::same_day_life(7, start()),
+            1,
+            PaymentState::Settled,
+        ),
+        (
+            PaymentStory::delayed_life(7, start()),
+            2,
+            PaymentState::Settled,
+        ),
     ] {
         let mut history = PaymentHistory::new();
         for webhook in &life {
-            let Message::PaymentOutcome(outcome) = &webhook.message else { panic!("{webhook:?}") };
+            let Message::PaymentOutcome(outcome) = &webhook.message else {
+                panic!("{webhook:?}")
+            };
             assert_eq!(history.apply(outcome), Observation::Advanced);
         }
-        assert_eq!((life.len(), history.state(), history.conflicting_statuses().count()), (count, end, 0));
+        assert_eq!(
+            (
+                life.len(),
+                history.state(),
+                history.conflicting_statuses().count()
+            ),
+            (count, end, 0)
+        );
     }
 }
 
 #[test]
 fn each_message_can_be_sent_and_is_a_message_of_its_own() {
     let lives = mandate_lives(7).map(|(life, _)| life).into_iter();
-    let payments: [fn(u64, Timestamp) -> Vec<Webhook>; 4] =
-        [PaymentStory::life, PaymentStory::rejected_life, PaymentStory::same_day_life, PaymentStory::delayed_life];
+    let payments: [fn(u64, Timestamp) -> Vec<Webhook>; 4] = [
+        PaymentStory::life,
+        PaymentStory::rejected_life,
+        PaymentStory::same_day_life,
+        PaymentStory::delayed_life,
+    ];
     for life in lives.chain(payments.map(|life| life(8, start()))) {
         let (mut ids, mut last) = (BTreeSet::<HyphenatedUuid>::new(), None);
         let mut keys: Vec<DuplicateKey> = Vec::new();
         for webhook in &life {
             let headers = webhook.headers.unwrap();
             assert_eq!(webhook.message.validate(), [], "{webhook:?}");
-            webhook.message.outgoing("biller".parse().unwrap(), &headers).unwrap();
+            webhook
+                .message
+                .outgoing("biller".parse().unwrap(), &headers)
+                .unwrap();
             assert!(ids.insert(headers.message_id), "a message id of its own");
             let at = Some(webhook.message.creation_date_time());
             assert!(at > last, "{last:?} {at:?}");
             last = at;
             let key = webhook.message.duplicate_key("", headers.message_id);
             let is_outcome = webhook.message.kind() == MessageKind::MandateOutcome;
-            assert!(is_outcome || !keys.iter().any(|known| known.overlaps(&key)), "no two are duplicates");
+            assert!(
+                is_outcome || !keys.iter().any(|known| known.overlaps(&key)),
+                "no two are duplicates"
+            );
             keys.push(key);
         }
     }
@@ -115,9 +167,18 @@ fn each_message_can_be_sent_and_is_a_message_of_its_own() {
 
 #[test]
 fn the_same_seed_tells_the_same_story() {
-    assert_eq!(MandateStory::life(7, start()), MandateStory::life(7, start()));
-    assert_ne!(MandateStory::life(7, start()), MandateStory::life(8, start()));
-    assert_eq!(PaymentStory::life(7, start()), PaymentStory::life(7, start()));
+    assert_eq!(
+        MandateStory::life(7, start()),
+        MandateStory::life(7, start())
+    );
+    assert_ne!(
+        MandateStory::life(7, start()),
+        MandateStory::life(8, start())
+    );
+    assert_eq!(
+        PaymentStory::life(7, start()),
+        PaymentStory::life(7, start())
+    );
 }
 
 #[test]

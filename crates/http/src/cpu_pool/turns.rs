@@ -4,11 +4,14 @@ use std::collections::VecDeque;
 
 /// The waiting jobs of a pool, by lane.
 ///
-/// - A lane that was idle for a round goes first, so that one job among the bursts of others waits for none of them.
-/// - After a job its lane goes behind all others, even if it has no job left: a lane cannot go first again and again.
+/// - A lane that was idle for a round goes first, so that one job among the bursts of others waits
+///   for none of them.
+/// - After a job its lane goes behind all others, even if it has no job left: a lane cannot go
+///   first again and again.
 /// - With one lane the jobs are in the order of their arrival.
 ///
-/// A job is added in time proportional to the number of lanes that wait or have had their turn in this round.
+/// A job is added in time proportional to the number of lanes that wait or have had their turn in
+/// this round.
 #[derive(Debug)]
 pub(super) struct Turns<J> {
     fresh: VecDeque<Lane<J>>,
@@ -23,15 +26,26 @@ struct Lane<J> {
 
 impl<J> Default for Turns<J> {
     fn default() -> Self {
-        Self { fresh: VecDeque::new(), round: VecDeque::new() }
+        Self {
+            fresh: VecDeque::new(),
+            round: VecDeque::new(),
+        }
     }
 }
 
 impl<J> Turns<J> {
     pub(super) fn add(&mut self, number: u64, job: J) {
-        match self.fresh.iter_mut().chain(&mut self.round).find(|lane| lane.number == number) {
+        match self
+            .fresh
+            .iter_mut()
+            .chain(&mut self.round)
+            .find(|lane| lane.number == number)
+        {
             Some(lane) => lane.jobs.push_back(job),
-            None => self.fresh.push_back(Lane { number, jobs: VecDeque::from([job]) }),
+            None => self.fresh.push_back(Lane {
+                number,
+                jobs: VecDeque::from([job]),
+            }),
         }
     }
 
@@ -48,7 +62,10 @@ impl<J> Turns<J> {
 
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
-        self.fresh.iter().chain(&self.round).all(|lane| lane.jobs.is_empty())
+        self.fresh
+            .iter()
+            .chain(&self.round)
+            .all(|lane| lane.jobs.is_empty())
     }
 }
 
@@ -70,8 +87,14 @@ mod tests {
         add(&mut turns, 7, 0..5);
         assert_eq!(turns.take(), Some((7, 0)));
         add(&mut turns, 7, 5..7);
-        assert_eq!(all(&mut turns), (1..7).map(|job| (7, job)).collect::<Vec<_>>());
-        assert!(turns.is_empty() && turns.fresh.is_empty() && turns.round.is_empty(), "nothing is kept of a lane");
+        assert_eq!(
+            all(&mut turns),
+            (1..7).map(|job| (7, job)).collect::<Vec<_>>()
+        );
+        assert!(
+            turns.is_empty() && turns.fresh.is_empty() && turns.round.is_empty(),
+            "nothing is kept of a lane"
+        );
     }
 
     #[test]
@@ -80,7 +103,10 @@ mod tests {
         for lane in 1..=3 {
             add(&mut turns, lane, 0..u32::try_from(lane).unwrap());
         }
-        assert_eq!(all(&mut turns), [(1, 0), (2, 0), (3, 0), (2, 1), (3, 1), (3, 2)]);
+        assert_eq!(
+            all(&mut turns),
+            [(1, 0), (2, 0), (3, 0), (2, 1), (3, 1), (3, 2)]
+        );
     }
 
     #[test]
@@ -101,7 +127,11 @@ mod tests {
             turns.take();
         }
         add(&mut turns, 99, 0..1);
-        assert_eq!(turns.take(), Some((99, 0)), "once each has had a turn, at once");
+        assert_eq!(
+            turns.take(),
+            Some((99, 0)),
+            "once each has had a turn, at once"
+        );
     }
 
     #[test]
@@ -119,8 +149,8 @@ mod tests {
         assert_eq!(order, [(2, 0), (1, 1), (2, 1), (1, 2), (2, 2)]);
     }
 
-    /// However the jobs arrive, each is done once, in the order of its lane. Between two turns of a lane that waits,
-    /// each other lane gets one at most.
+    /// However the jobs arrive, each is done once, in the order of its lane. Between two turns of a
+    /// lane that waits, each other lane gets one at most.
     #[test]
     fn any_arrivals_are_served_fairly() {
         let mut seed = 0x2545_F491_4F6C_DD1D_u64;
@@ -133,7 +163,8 @@ mod tests {
         for _ in 0..200 {
             let mut turns = Turns::default();
             let (mut added, mut taken) = ([0; 4], [0; 4]);
-            // Of each lane: how many turns each other has had since its own last one, or since its queue was empty.
+            // Of each lane: how many turns each other has had since its own last one, or since its
+            // queue was empty.
             let mut since = [[0; 4]; 4];
             for _ in 0..200 {
                 let lane = usize::try_from(random(4)).unwrap();

@@ -29,7 +29,10 @@ impl Check {
             let check = Arc::clone(&check);
             Box::pin(async move { check().await.map_err(|error| error.to_string()) })
         };
-        Self { name, run: Box::new(run) }
+        Self {
+            name,
+            run: Box::new(run),
+        }
     }
 
     pub(super) fn name(&self) -> &'static str {
@@ -47,7 +50,9 @@ pub(super) async fn failing(checks: &[Check], longest: Duration) -> Vec<&'static
     }
     let mut passed = vec![false; checks.len()];
     while let Some(ended) = running.join_next().await {
-        let Ok((place, outcome)) = ended else { continue };
+        let Ok((place, outcome)) = ended else {
+            continue;
+        };
         let name = checks.get(place).map(Check::name);
         match outcome {
             Ok(Ok(())) => {
@@ -59,5 +64,10 @@ pub(super) async fn failing(checks: &[Check], longest: Duration) -> Vec<&'static
             Err(_) => tracing::warn!(check = name, "not ready: the check took too long"),
         }
     }
-    checks.iter().zip(passed).filter(|(_, passed)| !passed).map(|(check, _)| check.name).collect()
+    checks
+        .iter()
+        .zip(passed)
+        .filter(|(_, passed)| !passed)
+        .map(|(check, _)| check.name)
+        .collect()
 }

@@ -6,15 +6,18 @@ use std::fmt;
 use std::time::Duration;
 
 /// The upper bounds of the histograms of durations, in seconds.
-const BUCKETS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+const BUCKETS: &[f64] = &[
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
+];
 
 /// The time between two removals of what a histogram has counted already.
 const UPKEEP: Duration = Duration::from_secs(5);
 
-/// What the [`metrics`](https://docs.rs/metrics) facade counts in this process, as Prometheus reads it. Cheap to clone.
+/// What the [`metrics`](https://docs.rs/metrics) facade counts in this process, as Prometheus reads
+/// it. Cheap to clone.
 ///
-/// `docs/metrics.md` of this workspace lists the metrics of its crates, which count with their feature `metrics`. Those
-/// of other crates are rendered too.
+/// `docs/metrics.md` of this workspace lists the metrics of its crates, which count with their
+/// feature `metrics`. Those of other crates are rendered too.
 #[derive(Clone)]
 pub struct Prometheus(PrometheusHandle);
 
@@ -22,8 +25,8 @@ impl Prometheus {
     /// The media type of [`Prometheus::render`].
     pub const CONTENT_TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
 
-    /// Makes itself the process's recorder of metrics, before anything is counted, and starts the task that keeps its
-    /// memory bounded. A program calls it once.
+    /// Makes itself the process's recorder of metrics, before anything is counted, and starts the
+    /// task that keeps its memory bounded. A program calls it once.
     ///
     /// # Errors
     /// [`PrometheusError`] if the process has a recorder already.
@@ -33,7 +36,9 @@ impl Prometheus {
     pub fn install() -> Result<Self, PrometheusError> {
         let durations = Matcher::Suffix("_duration_seconds".to_owned());
         let builder = PrometheusBuilder::new().set_buckets_for_metric(durations, BUCKETS);
-        let handle = builder.and_then(PrometheusBuilder::install_recorder).map_err(PrometheusError::new)?;
+        let handle = builder
+            .and_then(PrometheusBuilder::install_recorder)
+            .map_err(PrometheusError::new)?;
         let kept = handle.clone();
         tokio::spawn(async move {
             loop {
@@ -67,6 +72,8 @@ pub struct PrometheusError {
 
 impl PrometheusError {
     fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self { source: source.into() }
+        Self {
+            source: source.into(),
+        }
     }
 }

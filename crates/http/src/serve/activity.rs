@@ -62,7 +62,10 @@ impl Activity {
             useful: now,
             bytes_are_headers: true,
         };
-        Self { state: Mutex::new(state), changed: Notify::new() }
+        Self {
+            state: Mutex::new(state),
+            changed: Notify::new(),
+        }
     }
 
     /// The first header is due from now on.
@@ -121,7 +124,10 @@ impl Activity {
     pub(super) fn deadline(&self, options: &ServerOptions) -> Instant {
         let state = self.lock();
         let idle = state.useful + options.idle_timeout;
-        match (state.requests.iter().map(|request| request.begun).min(), state.waiting) {
+        match (
+            state.requests.iter().map(|request| request.begun).min(),
+            state.waiting,
+        ) {
             // Over HTTP/2 one request may follow the other without a pause.
             (Some(begun), _) => begun.min(idle) + options.request_timeout + LINGER,
             (None, Waiting::Header(since)) => since + options.header_timeout,
@@ -139,16 +145,27 @@ impl Activity {
         let mut state = self.lock();
         let number = state.next;
         state.next += 1;
-        state.requests.push(InProgressRequest { number, begun: Instant::now(), has_known_caller: false });
+        state.requests.push(InProgressRequest {
+            number,
+            begun: Instant::now(),
+            has_known_caller: false,
+        });
         drop(state);
         self.changed.notify_one();
-        InProgress { number, activity: Arc::clone(self) }
+        InProgress {
+            number,
+            activity: Arc::clone(self),
+        }
     }
 
     fn caller_is_known(&self, number: u64) {
         let mut state = self.lock();
         (state.useful, state.has_known_caller) = (Instant::now(), true);
-        if let Some(request) = state.requests.iter_mut().find(|request| request.number == number) {
+        if let Some(request) = state
+            .requests
+            .iter_mut()
+            .find(|request| request.number == number)
+        {
             request.has_known_caller = true;
         }
     }
@@ -156,7 +173,10 @@ impl Activity {
     /// Bytes of a peer arrived.
     pub(super) fn bytes_arrived(&self) {
         let mut state = self.lock();
-        if state.bytes_are_headers && state.requests.is_empty() && matches!(state.waiting, Waiting::Idle) {
+        if state.bytes_are_headers
+            && state.requests.is_empty()
+            && matches!(state.waiting, Waiting::Idle)
+        {
             state.waiting = Waiting::Header(Instant::now());
             drop(state);
             self.changed.notify_one();
@@ -189,7 +209,10 @@ impl InProgress {
 impl Drop for InProgress {
     fn drop(&mut self) {
         let mut state = self.activity.lock();
-        if let Some(at) = state.requests.iter().position(|request| request.number == self.number)
+        if let Some(at) = state
+            .requests
+            .iter()
+            .position(|request| request.number == self.number)
             && state.requests.swap_remove(at).has_known_caller
         {
             state.useful = Instant::now();

@@ -23,7 +23,11 @@ pub struct RequestBody {
 
 impl RequestBody {
     pub(super) fn new(body: Option<Incoming>, allowed: Duration) -> Self {
-        Self { body, over: Box::pin(sleep_until(Instant::now() + allowed)), allowed }
+        Self {
+            body,
+            over: Box::pin(sleep_until(Instant::now() + allowed)),
+            allowed,
+        }
     }
 }
 
@@ -35,12 +39,19 @@ impl Body for RequestBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, RequestBodyError>>> {
-        let Some(body) = &mut self.body else { return Poll::Ready(None) };
+        let Some(body) = &mut self.body else {
+            return Poll::Ready(None);
+        };
         if let Poll::Ready(frame) = Pin::new(body).poll_frame(context) {
-            return Poll::Ready(frame.map(|frame| frame.map_err(|error| RequestBodyError::Broken(error.into()))));
+            return Poll::Ready(
+                frame.map(|frame| frame.map_err(|error| RequestBodyError::Broken(error.into()))),
+            );
         }
         let after = self.allowed;
-        self.over.as_mut().poll(context).map(|()| Some(Err(RequestBodyError::TimedOut { after })))
+        self.over
+            .as_mut()
+            .poll(context)
+            .map(|()| Some(Err(RequestBodyError::TimedOut { after })))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -48,13 +59,17 @@ impl Body for RequestBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), Body::size_hint)
+        self.body
+            .as_ref()
+            .map_or_else(|| SizeHint::with_exact(0), Body::size_hint)
     }
 }
 
 impl fmt::Debug for RequestBody {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("RequestBody").field("allowed", &self.allowed).finish_non_exhaustive()
+        out.debug_struct("RequestBody")
+            .field("allowed", &self.allowed)
+            .finish_non_exhaustive()
     }
 }
 
@@ -62,7 +77,8 @@ impl fmt::Debug for RequestBody {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestBodyError {
-    /// It did not arrive within [`ServerOptions::body_timeout`](super::ServerOptions::body_timeout).
+    /// It did not arrive within
+    /// [`ServerOptions::body_timeout`](super::ServerOptions::body_timeout).
     #[error("the body did not arrive within {after:?}")]
     TimedOut {
         /// The time allowed.
@@ -74,7 +90,8 @@ pub enum RequestBodyError {
 }
 
 pin_project! {
-    /// The body of an answer. Its request is in progress until it is dropped. Without a body it is empty.
+    /// The body of an answer. Its request is in progress until it is dropped. Without a body it is
+    /// empty.
     pub(super) struct AnswerBody<B> {
         #[pin]
         pub(super) body: Option<B>,
@@ -86,7 +103,10 @@ impl<B: Body> Body for AnswerBody<B> {
     type Data = B::Data;
     type Error = B::Error;
 
-    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         match self.project().body.as_pin_mut() {
             Some(body) => body.poll_frame(context),
             None => Poll::Ready(None),
@@ -98,6 +118,8 @@ impl<B: Body> Body for AnswerBody<B> {
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), Body::size_hint)
+        self.body
+            .as_ref()
+            .map_or_else(|| SizeHint::with_exact(0), Body::size_hint)
     }
 }

@@ -14,14 +14,15 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// A server's certificate and key in two PEM files, which may be replaced while the server runs: by a tool that renews
-/// certificates, for example. Cheap to clone; clones share the certificate.
+/// A server's certificate and key in two PEM files, which may be replaced while the server runs: by
+/// a tool that renews certificates, for example. Cheap to clone; clones share the certificate.
 ///
-/// - [`CertificateFiles::reload`] reads both files, [`CertificateFiles::watch`] does so at an interval.
+/// - [`CertificateFiles::reload`] reads both files, [`CertificateFiles::watch`] does so at an
+///   interval.
 /// - New connections get the new certificate. Open ones keep theirs.
-/// - Files that cannot be used leave the old certificate in force: one that is missing, half written, or replaced
-///   before the other, so that they do not belong together. [`CertificateFiles::is_current`] tells of it, and so does
-///   the log.
+/// - Files that cannot be used leave the old certificate in force: one that is missing, half
+///   written, or replaced before the other, so that they do not belong together.
+///   [`CertificateFiles::is_current`] tells of it, and so does the log.
 ///
 /// ```no_run
 /// use bankrail_http::serve::CertificateFiles;
@@ -55,15 +56,25 @@ impl CertificateFiles {
     ///
     /// # Errors
     /// [`CertificateError`] if a file cannot be read or used.
-    pub fn open(chain: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Result<Self, CertificateError> {
+    pub fn open(
+        chain: impl Into<PathBuf>,
+        key: impl Into<PathBuf>,
+    ) -> Result<Self, CertificateError> {
         let (chain, key, provider) = (chain.into(), key.into(), provider());
         let (text, certified) = read(&chain, &key, &provider)?;
         let (shown, chain_text) = (RwLock::new(Arc::new(certified)), Mutex::new(text));
-        Ok(Self(Arc::new(Files { chain, key, provider, shown, chain_text, is_current: AtomicBool::new(true) })))
+        Ok(Self(Arc::new(Files {
+            chain,
+            key,
+            provider,
+            shown,
+            chain_text,
+            is_current: AtomicBool::new(true),
+        })))
     }
 
-    /// The configuration of a [`Server`](super::Server) that shows the certificate in force: TLS 1.2 and 1.3, with the
-    /// process's crypto provider if one is installed and AWS-LC otherwise.
+    /// The configuration of a [`Server`](super::Server) that shows the certificate in force: TLS
+    /// 1.2 and 1.3, with the process's crypto provider if one is installed and AWS-LC otherwise.
     ///
     /// # Errors
     /// [`CertificateError::Unusable`] if the crypto provider supports neither version.
@@ -71,12 +82,17 @@ impl CertificateFiles {
         config_of(Arc::clone(&self.0.provider), Arc::new(self.clone()))
     }
 
-    /// Reads the files again. True if the chain of certificates is another one than before. Blocks while it reads.
+    /// Reads the files again. True if the chain of certificates is another one than before. Blocks
+    /// while it reads.
     ///
     /// # Errors
     /// [`CertificateError`] if a file cannot be read or used. The old certificate stays in force.
     pub fn reload(&self) -> Result<bool, CertificateError> {
-        let mut before = self.0.chain_text.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut before = self
+            .0
+            .chain_text
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let read = read(&self.0.chain, &self.0.key, &self.0.provider);
         self.0.is_current.store(read.is_ok(), Ordering::Release);
         let (text, certified) = read?;
@@ -86,15 +102,16 @@ impl CertificateFiles {
         Ok(is_new)
     }
 
-    /// Whether the certificate in force is the one in the files, as far as the last [`CertificateFiles::reload`] knows.
-    /// For a check or an alarm: without new files the old certificate expires.
+    /// Whether the certificate in force is the one in the files, as far as the last
+    /// [`CertificateFiles::reload`] knows. For a check or an alarm: without new files the old
+    /// certificate expires.
     #[must_use]
     pub fn is_current(&self) -> bool {
         self.0.is_current.load(Ordering::Acquire)
     }
 
-    /// Reads the files again after each `interval`, at least a second, for ever. A new certificate and files that
-    /// cannot be used are logged.
+    /// Reads the files again after each `interval`, at least a second, for ever. A new certificate
+    /// and files that cannot be used are logged.
     pub async fn watch(&self, interval: Duration) {
         loop {
             tokio::time::sleep(interval.max(Duration::from_secs(1))).await;
@@ -116,7 +133,9 @@ impl CertificateFiles {
 
 impl ResolvesServerCert for CertificateFiles {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(Arc::clone(&self.0.shown.read().unwrap_or_else(PoisonError::into_inner)))
+        Some(Arc::clone(
+            &self.0.shown.read().unwrap_or_else(PoisonError::into_inner),
+        ))
     }
 }
 
@@ -131,9 +150,17 @@ impl fmt::Debug for CertificateFiles {
 }
 
 /// The text of the chain, and chain and key as a server uses them. The text of the key is not kept.
-fn read(chain: &Path, key: &Path, provider: &CryptoProvider) -> Result<(Vec<u8>, CertifiedKey), CertificateError> {
-    let read =
-        |path: &Path| read_bounded(path).map_err(|source| CertificateError::File { path: path.to_owned(), source });
+fn read(
+    chain: &Path,
+    key: &Path,
+    provider: &CryptoProvider,
+) -> Result<(Vec<u8>, CertifiedKey), CertificateError> {
+    let read = |path: &Path| {
+        read_bounded(path).map_err(|source| CertificateError::File {
+            path: path.to_owned(),
+            source,
+        })
+    };
     let (chain, key) = (read(chain)?, Zeroizing::new(read(key)?));
     let certified = certified_key(&chain, &key, provider)?;
     Ok((chain, certified))
@@ -142,10 +169,15 @@ fn read(chain: &Path, key: &Path, provider: &CryptoProvider) -> Result<(Vec<u8>,
 fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
     // Long enough for keys, so that no copy of one is left behind.
     let mut text = Vec::with_capacity(64 << 10);
-    File::open(path)?.take(CertificateFiles::MAX_BYTES + 1).read_to_end(&mut text)?;
+    File::open(path)?
+        .take(CertificateFiles::MAX_BYTES + 1)
+        .read_to_end(&mut text)?;
     if u64::try_from(text.len()).is_ok_and(|length| length <= CertificateFiles::MAX_BYTES) {
         Ok(text)
     } else {
-        Err(io::Error::new(io::ErrorKind::FileTooLarge, "expected at most 1 MiB"))
+        Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            "expected at most 1 MiB",
+        ))
     }
 }

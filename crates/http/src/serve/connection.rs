@@ -9,7 +9,9 @@ use crate::names::REQUEST_KEY;
 use crate::request_key::GivenKey;
 use crate::{AnswerBy, HeadFault};
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_LENGTH, DATE, HOST, HeaderMap, HeaderValue, TRANSFER_ENCODING};
+use http::header::{
+    CONNECTION, CONTENT_LENGTH, DATE, HOST, HeaderMap, HeaderValue, TRANSFER_ENCODING,
+};
 use http::{Method, Request, Response, StatusCode, Uri, Version};
 use http_body::Body;
 use http_body_util::BodyExt as _;
@@ -38,8 +40,12 @@ const EARLY: Duration = Duration::from_millis(250);
     note = "a `Router` with a state becomes a `Router<()>` by `with_state`"
 )]
 pub trait HttpService<B>:
-    tower_service::Service<Request<RequestBody>, Response = Response<B>, Error = Infallible, Future: Send>
-    + Clone
+    tower_service::Service<
+        Request<RequestBody>,
+        Response = Response<B>,
+        Error = Infallible,
+        Future: Send,
+    > + Clone
     + Send
     + 'static
 {
@@ -47,8 +53,12 @@ pub trait HttpService<B>:
 
 #[diagnostic::do_not_recommend]
 impl<S, B> HttpService<B> for S where
-    S: tower_service::Service<Request<RequestBody>, Response = Response<B>, Error = Infallible, Future: Send>
-        + Clone
+    S: tower_service::Service<
+            Request<RequestBody>,
+            Response = Response<B>,
+            Error = Infallible,
+            Future: Send,
+        > + Clone
         + Send
         + 'static
 {
@@ -76,8 +86,15 @@ pub(super) async fn serve_connection<I, S, B>(
     let (begins, knows, times) = (Arc::clone(&activity), place.knows(), options.clone());
     let service = service_fn(move |request: Request<Incoming>| {
         let in_progress = begins.begin();
-        let (service, known) = (service.clone(), in_progress.known_caller(Arc::clone(&knows)));
-        let ServerOptions { body_timeout, request_timeout, .. } = times;
+        let (service, known) = (
+            service.clone(),
+            in_progress.known_caller(Arc::clone(&knows)),
+        );
+        let ServerOptions {
+            body_timeout,
+            request_timeout,
+            ..
+        } = times;
         async move {
             let given = GivenKey::default();
             let mut request = request.map(|body| RequestBody::new(Some(body), body_timeout));
@@ -88,12 +105,20 @@ pub(super) async fn serve_connection<I, S, B>(
             request.extensions_mut().insert(known);
             // An endpoint answers first, with a body of its own.
             let (begun, early) = (Instant::now(), (request_timeout / 10).min(EARLY));
-            request.extensions_mut().insert(AnswerBy(begun + request_timeout - early));
+            request
+                .extensions_mut()
+                .insert(AnswerBy(begun + request_timeout - early));
             let body = match timeout_at(begun + request_timeout, call(service, request)).await {
                 Ok(answer) => {
-                    return Ok::<_, Infallible>(answer.map(|body| AnswerBody { body: Some(body), in_progress }));
+                    return Ok::<_, Infallible>(answer.map(|body| AnswerBody {
+                        body: Some(body),
+                        in_progress,
+                    }));
                 }
-                Err(_) => AnswerBody { body: None, in_progress },
+                Err(_) => AnswerBody {
+                    body: None,
+                    in_progress,
+                },
             };
             let key = given.get();
             tracing::warn!(request_key = %key, "no answer within the time of a request");
@@ -109,15 +134,30 @@ pub(super) async fn serve_connection<I, S, B>(
             .max_concurrent_streams(options.max_requests)
             .max_header_list_size(options.max_header_bytes)
             .serve_connection(io, service);
-        drive(connection, |connection| connection.graceful_shutdown(), &activity, &options, stopped).await;
+        drive(
+            connection,
+            |connection| connection.graceful_shutdown(),
+            &activity,
+            &options,
+            stopped,
+        )
+        .await;
     } else {
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            // `Activity` has the time of headers: this one would count while the connection is idle.
+            // `Activity` has the time of headers: this one would count while the connection is
+            // idle.
             .header_read_timeout(None)
             .max_header_size(usize::try_from(options.max_header_bytes).unwrap_or(usize::MAX))
             .serve_connection(io, service);
-        drive(connection, |connection| connection.graceful_shutdown(), &activity, &options, stopped).await;
+        drive(
+            connection,
+            |connection| connection.graceful_shutdown(),
+            &activity,
+            &options,
+            stopped,
+        )
+        .await;
     }
 }
 
@@ -130,8 +170,8 @@ async fn call<S: HttpService<B>, B>(mut service: S, request: Request<RequestBody
     answer.unwrap_or_else(|never| match never {})
 }
 
-/// What is sent in place of the HTTP stack's own answer with a status: the service's answer to the fault, or without a
-/// body if the service does not judge it.
+/// What is sent in place of the HTTP stack's own answer with a status: the service's answer to the
+/// fault, or without a body if the service does not judge it.
 fn unreadable<S, B>(service: S, body_timeout: Duration) -> Unreadable
 where
     S: HttpService<B>,
@@ -145,15 +185,23 @@ where
             let mut request = Request::new(RequestBody::new(None, body_timeout));
             (*request.method_mut(), *request.uri_mut()) = (Method::OPTIONS, Uri::from_static("*"));
             request.extensions_mut().insert(given.clone());
-            request.extensions_mut().insert(HeadFault::Unreadable { status });
+            request
+                .extensions_mut()
+                .insert(HeadFault::Unreadable { status });
             let answer = call(service, request).await;
             let (mut headers, mut body) = (HeaderMap::new(), Bytes::new());
             if answer.status() == status {
                 let (head, written) = answer.into_parts();
                 headers = head.headers;
-                body = written.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+                body = written
+                    .collect()
+                    .await
+                    .map(http_body_util::Collected::to_bytes)
+                    .unwrap_or_default();
             }
-            headers.entry(REQUEST_KEY).or_insert_with(|| given.get().into());
+            headers
+                .entry(REQUEST_KEY)
+                .or_insert_with(|| given.get().into());
             write_last_answer(status, headers, &body)
         })
     })
@@ -174,7 +222,8 @@ fn write_last_answer(status: StatusCode, mut headers: HeaderMap, body: &[u8]) ->
     answer.into()
 }
 
-/// Polls a connection until it ends or its time is over. A connection whose time is over may finish what it is writing.
+/// Polls a connection until it ends or its time is over. A connection whose time is over may finish
+/// what it is writing.
 async fn drive<C: Future>(
     connection: C,
     finish: impl Fn(Pin<&mut C>),

@@ -8,50 +8,56 @@ use std::time::Duration;
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
 bankrail_values::options! {
-    /// Options of a [`Server`](super::Server): the times and amounts that a peer may take. A time of more than 365 days
-    /// counts as 365 days.
+    /// Options of a [`Server`](super::Server): the times and amounts that a peer may take. A time
+    /// of more than 365 days counts as 365 days.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct ServerOptions {
-        /// How long each of these may take: the TLS handshake, the headers of the first request from the connection's
-        /// start, and over HTTP/1.1 the headers of a later one from their first byte. Over HTTP/2 the headers of a
-        /// later one may take [`ServerOptions::idle_timeout`], or the time of the requests in progress. Default: 10 s.
+        /// How long each of these may take: the TLS handshake, the headers of the first request
+        /// from the connection's start, and over HTTP/1.1 the headers of a later one from their
+        /// first byte. Over HTTP/2 the headers of a later one may take
+        /// [`ServerOptions::idle_timeout`], or the time of the requests in progress. Default: 10 s.
         pub(super) header_timeout(Duration => |longest| longest.min(LONGEST)): Duration = Duration::from_secs(10),
-        /// How long a request's body may take to arrive, from the end of its headers. Then reading it fails with
-        /// [`RequestBodyError::TimedOut`](super::RequestBodyError::TimedOut). Default: 30 s; the endpoints and
-        /// receivers of this workspace have a shorter time of their own and answer 408 after it.
+        /// How long a request's body may take to arrive, from the end of its headers. Then reading
+        /// it fails with [`RequestBodyError::TimedOut`](super::RequestBodyError::TimedOut).
+        /// Default: 30 s; the endpoints and receivers of this workspace have a shorter time of
+        /// their own and answer 408 after it.
         pub(super) body_timeout(Duration => |longest| longest.min(LONGEST)): Duration = Duration::from_secs(30),
         /// How long a connection may stay open since its last request with a known caller
-        /// ([`KnownCaller`](crate::KnownCaller)), or since its start; other requests do not keep it open. Default:
-        /// 60 s.
+        /// ([`KnownCaller`](crate::KnownCaller)), or since its start; other requests do not keep it
+        /// open. Default: 60 s.
         pub(super) idle_timeout(Duration => |longest| longest.min(LONGEST)): Duration = Duration::from_secs(60),
-        /// How long a request may take from the end of its headers to the last byte of its answer. A service that has
-        /// not answered by then is dropped and the answer is 503; a peer that does not read its answer loses the
-        /// connection. Default: 60 s.
+        /// How long a request may take from the end of its headers to the last byte of its answer.
+        /// A service that has not answered by then is dropped and the answer is 503; a peer that
+        /// does not read its answer loses the connection. Default: 60 s.
         pub(super) request_timeout(Duration => |longest| longest.min(LONGEST)): Duration = Duration::from_secs(60),
-        /// How long requests in progress may take at shutdown before they are cut off. Default: 10 s.
+        /// How long requests in progress may take at shutdown before they are cut off. Default: 10
+        /// s.
         pub(super) shutdown_timeout: Duration = Duration::from_secs(10),
         /// The most connections at once, at least 1. Default: 1024.
         ///
-        /// When they are all taken, a new connection takes the place of another. An address is known for an hour after
-        /// a request from it with a known caller ([`KnownCaller`](crate::KnownCaller)). All others are strangers: they
-        /// have three quarters of the places, never take that of a known address, and of them one of the network and
-        /// the address with the most connections gives up its own. A known address takes the place of a stranger, then
-        /// that of a connection that had no known caller or is idle; while there is none, it waits in the operating
-        /// system's queue. If the process may not open as many files, a new connection takes the place of a stranger,
-        /// or of one that had no known caller, when no file descriptor is left.
+        /// When they are all taken, a new connection takes the place of another. An address is
+        /// known for an hour after a request from it with a known caller
+        /// ([`KnownCaller`](crate::KnownCaller)). All others are strangers: they have three
+        /// quarters of the places, never take that of a known address, and of them one of the
+        /// network and the address with the most connections gives up its own. A known address
+        /// takes the place of a stranger, then that of a connection that had no known caller or is
+        /// idle; while there is none, it waits in the operating system's queue. If the process may
+        /// not open as many files, a new connection takes the place of a stranger, or of one that
+        /// had no known caller, when no file descriptor is left.
         pub(super) max_connections(usize => |connections| connections.max(1)): usize = 1024,
-        /// The most connections at once from one IPv4 address, or from one IPv6 network of 64 bits; at least 1. One
-        /// more takes the place of one from there that had no known caller or is idle, and is closed if there is none.
-        /// Default: 256.
+        /// The most connections at once from one IPv4 address, or from one IPv6 network of 64 bits;
+        /// at least 1. One more takes the place of one from there that had no known caller or is
+        /// idle, and is closed if there is none. Default: 256.
         pub(super) max_connections_per_address(usize => |connections| connections.max(1)): usize = 256,
-        /// The networks of proxies that connections of many peers come from. They may have any number of
-        /// [`ServerOptions::max_connections`], and count as known. Default: none.
+        /// The networks of proxies that connections of many peers come from. They may have any
+        /// number of [`ServerOptions::max_connections`], and count as known. Default: none.
         pub(super) trusted_proxies(&[IpNet] => |proxies| proxies.into()): Arc<[IpNet]> = Arc::from([]),
         /// The most requests at once of one HTTP/2 connection, at least 1. Default: 64.
         pub(super) max_requests(u32 => |requests| requests.max(1)): u32 = 64,
-        /// The most bytes of a request's headers that the HTTP stack reads. What exceeds them is answered 431, over
-        /// HTTP/2 without a body and without `X-RequestKey`; [`HeadBounds`](crate::HeadBounds) are lower and judged by
-        /// a layer that answers with both. Default: 32 KiB.
+        /// The most bytes of a request's headers that the HTTP stack reads. What exceeds them is
+        /// answered 431, over HTTP/2 without a body and without `X-RequestKey`;
+        /// [`HeadBounds`](crate::HeadBounds) are lower and judged by a layer that answers with
+        /// both. Default: 32 KiB.
         pub(super) max_header_bytes: u32 = 32 * 1024,
     }
 }

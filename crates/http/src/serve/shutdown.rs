@@ -3,7 +3,8 @@
 use std::io;
 use tokio::sync::watch;
 
-/// The wish that a program stops. Cheap to clone; each part of a program waits on a clone of its own.
+/// The wish that a program stops. Cheap to clone; each part of a program waits on a clone of its
+/// own.
 ///
 /// ```no_run
 /// # async fn example() -> std::io::Result<()> {
@@ -17,8 +18,9 @@ use tokio::sync::watch;
 pub struct Shutdown(watch::Receiver<bool>);
 
 impl Shutdown {
-    /// Wanted from Ctrl-C on, and on Unix also from the signal `SIGTERM`, with which a supervisor ends a service. A
-    /// second signal does not end the process: what is under way has bounds of its own.
+    /// Wanted from Ctrl-C on, and on Unix also from the signal `SIGTERM`, with which a supervisor
+    /// ends a service. A second signal does not end the process: what is under way has bounds of
+    /// its own.
     ///
     /// # Errors
     /// The operating system's error if signals cannot be received.
@@ -29,7 +31,10 @@ impl Shutdown {
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};
-            let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+            let (mut interrupt, mut terminate) = (
+                signal(SignalKind::interrupt())?,
+                signal(SignalKind::terminate())?,
+            );
             Ok(Self::when(async move {
                 tokio::select! {
                     _ = interrupt.recv() => {}

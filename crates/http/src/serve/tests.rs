@@ -22,7 +22,8 @@ use tower_layer::Layer as _;
 
 const REQUEST: &[u8] = b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\n";
 
-/// What the service under the connection does, by the request's path. The callers of POST are known.
+/// What the service under the connection does, by the request's path. The callers of POST are
+/// known.
 #[derive(Clone)]
 struct Paths;
 
@@ -46,7 +47,8 @@ impl tower_service::Service<Request<RequestBody>> for Paths {
             let text = match head.uri.path() {
                 "/hang" => pending().await,
                 "/endpoint" => {
-                    tokio::time::sleep_until(head.extensions.get::<crate::AnswerBy>().unwrap().0).await;
+                    tokio::time::sleep_until(head.extensions.get::<crate::AnswerBy>().unwrap().0)
+                        .await;
                     b"late".to_vec()
                 }
                 "/large" => vec![b'x'; 4 << 20],
@@ -75,14 +77,22 @@ async fn serve_connection<S>(
 ) where
     S: super::HttpService<Full<Bytes>>,
 {
-    let place = Places::new(options.clone()).admit(Ipv4Addr::LOCALHOST.into()).unwrap();
+    let place = Places::new(options.clone())
+        .admit(Ipv4Addr::LOCALHOST.into())
+        .unwrap();
     connection::serve_connection(io, is_http2, service, options, place, stopped).await;
 }
 
 fn connect(is_http2: bool) -> (DuplexStream, JoinHandle<()>, watch::Sender<bool>) {
     let (ours, theirs) = duplex(4096);
     let (stop, stopped) = watch::channel(false);
-    let served = tokio::spawn(serve_connection(theirs, is_http2, Paths, ServerOptions::default(), stopped));
+    let served = tokio::spawn(serve_connection(
+        theirs,
+        is_http2,
+        Paths,
+        ServerOptions::default(),
+        stopped,
+    ));
     (ours, served, stop)
 }
 
@@ -91,7 +101,10 @@ async fn until_closed(stream: &mut DuplexStream) -> (String, u64) {
     let begun = Instant::now();
     let mut text = Vec::new();
     stream.read_to_end(&mut text).await.unwrap();
-    (String::from_utf8_lossy(&text).into_owned(), begun.elapsed().as_secs())
+    (
+        String::from_utf8_lossy(&text).into_owned(),
+        begun.elapsed().as_secs(),
+    )
 }
 
 /// Reads one answer whose body is this text.
@@ -132,7 +145,11 @@ async fn a_header_that_trickles_gets_no_more_time() {
             break;
         }
     }
-    assert!((10..=15).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    assert!(
+        (10..=15).contains(&begun.elapsed().as_secs()),
+        "{:?}",
+        begun.elapsed()
+    );
     served.await.unwrap();
 }
 
@@ -165,12 +182,19 @@ async fn requests_without_a_known_caller_do_not_keep_a_connection_open() {
     let (mut stream, served, _stop) = connect(false);
     let begun = Instant::now();
     for pause in [15, 15, 15, 14] {
-        stream.write_all(b"GET / HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\ntext").await.unwrap();
+        stream
+            .write_all(b"GET / HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\ntext")
+            .await
+            .unwrap();
         read_answer(&mut stream, "text").await;
         sleep(Duration::from_secs(pause)).await;
     }
     until_closed(&mut stream).await;
-    assert!((59..=62).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    assert!(
+        (59..=62).contains(&begun.elapsed().as_secs()),
+        "{:?}",
+        begun.elapsed()
+    );
     served.await.unwrap();
 
     let (stream, served, _stop) = connect(true);
@@ -185,7 +209,10 @@ async fn requests_without_a_known_caller_do_not_keep_a_connection_open() {
     for _ in 0..8 {
         let mut sender = sender.clone();
         hanging.push(tokio::spawn(async move {
-            sender.send_request(Request::get("http://x/hang").body(Full::default()).unwrap()).await.map(drop)
+            sender
+                .send_request(Request::get("http://x/hang").body(Full::default()).unwrap())
+                .await
+                .map(drop)
         }));
         sleep(Duration::from_secs(20)).await;
     }
@@ -200,7 +227,10 @@ async fn half_a_body_is_given_up() {
     stream.write_all(REQUEST).await.unwrap();
     stream.write_all(b"te").await.unwrap();
     let (text, seconds) = until_closed(&mut stream).await;
-    assert!(text.ends_with("the body did not arrive within 30s"), "{text}");
+    assert!(
+        text.ends_with("the body did not arrive within 30s"),
+        "{text}"
+    );
     // The rest of the body is due, and the connection cannot be used for anything else.
     assert!((30..=95).contains(&seconds), "{seconds}");
     served.await.unwrap();
@@ -209,10 +239,16 @@ async fn half_a_body_is_given_up() {
 #[tokio::test(start_paused = true)]
 async fn a_service_that_does_not_answer_is_answered_for() {
     let (mut stream, served, _stop) = connect(false);
-    stream.write_all(b"GET /hang HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
+    stream
+        .write_all(b"GET /hang HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+        .await
+        .unwrap();
     let (text, seconds) = until_closed(&mut stream).await;
     assert!(text.starts_with("HTTP/1.1 503 "), "{text}");
-    let key = text.lines().find_map(|line| line.strip_prefix("x-requestkey: ")).unwrap();
+    let key = text
+        .lines()
+        .find_map(|line| line.strip_prefix("x-requestkey: "))
+        .unwrap();
     assert!(key.parse::<bankrail_values::HyphenatedUuid>().is_ok());
     assert!((60..=62).contains(&seconds), "{seconds}");
     served.await.unwrap();
@@ -221,9 +257,15 @@ async fn a_service_that_does_not_answer_is_answered_for() {
 #[tokio::test(start_paused = true)]
 async fn an_endpoint_that_answers_when_it_is_told_to_is_in_time() {
     let (mut stream, served, _stop) = connect(false);
-    stream.write_all(b"GET /endpoint HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
+    stream
+        .write_all(b"GET /endpoint HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+        .await
+        .unwrap();
     let (text, seconds) = until_closed(&mut stream).await;
-    assert!(text.starts_with("HTTP/1.1 200 ") && text.ends_with("late"), "{text}");
+    assert!(
+        text.starts_with("HTTP/1.1 200 ") && text.ends_with("late"),
+        "{text}"
+    );
     assert_eq!(seconds, 59);
     served.await.unwrap();
 }
@@ -233,22 +275,40 @@ async fn the_answer_for_a_silent_service_has_the_key_that_the_request_was_given(
     let (mut stream, theirs) = duplex(4096);
     let (_stop, stopped) = watch::channel(false);
     let keyed = RequestKeyLayer::new().accept_incoming().layer(Paths);
-    let served = tokio::spawn(serve_connection(theirs, false, keyed, ServerOptions::new(), stopped));
+    let served = tokio::spawn(serve_connection(
+        theirs,
+        false,
+        keyed,
+        ServerOptions::new(),
+        stopped,
+    ));
     let key = RequestKey::random();
-    let request = format!("GET /hang HTTP/1.1\r\nhost: x\r\nx-requestkey: {key}\r\nconnection: close\r\n\r\n");
+    let request = format!(
+        "GET /hang HTTP/1.1\r\nhost: x\r\nx-requestkey: {key}\r\nconnection: close\r\n\r\n"
+    );
     stream.write_all(request.as_bytes()).await.unwrap();
     let (text, _) = until_closed(&mut stream).await;
-    assert!(text.starts_with("HTTP/1.1 503 ") && text.contains(&format!("x-requestkey: {key}\r\n")), "{text}");
+    assert!(
+        text.starts_with("HTTP/1.1 503 ") && text.contains(&format!("x-requestkey: {key}\r\n")),
+        "{text}"
+    );
     served.await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_peer_that_does_not_read_its_answer_is_cut_off() {
     let (mut stream, served, _stop) = connect(false);
-    stream.write_all(b"GET /large HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    stream
+        .write_all(b"GET /large HTTP/1.1\r\nhost: x\r\n\r\n")
+        .await
+        .unwrap();
     let begun = Instant::now();
     served.await.unwrap();
-    assert!((60..=70).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    assert!(
+        (60..=70).contains(&begun.elapsed().as_secs()),
+        "{:?}",
+        begun.elapsed()
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -267,24 +327,37 @@ async fn a_stop_lets_the_request_in_progress_finish_and_takes_no_other() {
 
 async fn http2(stream: DuplexStream) -> hyper::client::conn::http2::SendRequest<Full<Bytes>> {
     let (sender, connection) =
-        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+            .await
+            .unwrap();
     tokio::spawn(connection);
     sender
 }
 
 fn request(path: &str, body: Vec<u8>) -> Request<Full<Bytes>> {
-    Request::post(format!("http://x{path}")).body(Full::from(body)).unwrap()
+    Request::post(format!("http://x{path}"))
+        .body(Full::from(body))
+        .unwrap()
 }
 
 #[tokio::test(start_paused = true)]
 async fn twenty_megabytes_that_nobody_reads_do_not_hang_a_client_over_http2() {
     let (stream, served, _stop) = connect(true);
     let mut sender = http2(stream).await;
-    let answer = sender.send_request(request("/refuse", vec![b'x'; 20 << 20])).await.unwrap();
+    let answer = sender
+        .send_request(request("/refuse", vec![b'x'; 20 << 20]))
+        .await
+        .unwrap();
     assert_eq!(answer.status(), StatusCode::PAYLOAD_TOO_LARGE);
     // The connection is of use afterwards.
-    let answer = sender.send_request(request("/", b"text".to_vec())).await.unwrap();
-    assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "text");
+    let answer = sender
+        .send_request(request("/", b"text".to_vec()))
+        .await
+        .unwrap();
+    assert_eq!(
+        answer.into_body().collect().await.unwrap().to_bytes(),
+        "text"
+    );
     drop(sender);
     served.await.unwrap();
 }
@@ -294,23 +367,37 @@ async fn times_hold_over_http2_too() {
     let (stream, served, _stop) = connect(true);
     let mut sender = http2(stream).await;
     let begun = Instant::now();
-    let answer = sender.send_request(request("/hang", Vec::new())).await.unwrap();
+    let answer = sender
+        .send_request(request("/hang", Vec::new()))
+        .await
+        .unwrap();
     assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert!(RequestKey::from_headers(answer.headers()).is_some());
     assert_eq!(begun.elapsed().as_secs(), 60);
     drop(answer);
     // Idle.
     served.await.unwrap();
-    assert!((120..=125).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    assert!(
+        (120..=125).contains(&begun.elapsed().as_secs()),
+        "{:?}",
+        begun.elapsed()
+    );
     assert!(sender.send_request(request("/", Vec::new())).await.is_err());
 
     // An answer that is not read.
     let (stream, served, _stop) = connect(true);
     let mut sender = http2(stream).await;
     let begun = Instant::now();
-    let answer = sender.send_request(request("/large", Vec::new())).await.unwrap();
+    let answer = sender
+        .send_request(request("/large", Vec::new()))
+        .await
+        .unwrap();
     served.await.unwrap();
-    assert!((60..=70).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    assert!(
+        (60..=70).contains(&begun.elapsed().as_secs()),
+        "{:?}",
+        begun.elapsed()
+    );
     assert!(answer.into_body().collect().await.is_err());
 }
 
@@ -320,23 +407,34 @@ async fn a_stop_over_http2_finishes_what_was_taken_and_refuses_the_rest() {
     let mut sender = http2(stream).await;
     let mut other = sender.clone();
     // Its answer has begun and is not read yet.
-    let taken = sender.send_request(request("/large", Vec::new())).await.unwrap();
+    let taken = sender
+        .send_request(request("/large", Vec::new()))
+        .await
+        .unwrap();
     stop.send_replace(true);
     sleep(Duration::from_secs(1)).await;
     // The GOAWAY has arrived (RFC 9113 section 6.8).
-    assert!(other.ready().await.is_err() || other.send_request(request("/", Vec::new())).await.is_err());
-    assert_eq!(taken.into_body().collect().await.unwrap().to_bytes().len(), 4 << 20);
+    assert!(
+        other.ready().await.is_err() || other.send_request(request("/", Vec::new())).await.is_err()
+    );
+    assert_eq!(
+        taken.into_body().collect().await.unwrap().to_bytes().len(),
+        4 << 20
+    );
     served.await.unwrap();
 }
 
 /// Above the bounds of a layer, and above those of the stack: the layer's answer.
 #[tokio::test(start_paused = true)]
 async fn long_heads_are_answered_by_the_layer_below_and_above_the_bounds_of_the_stack() {
-    let bounds = crate::HeadBoundsLayer::new(crate::HeadBounds::new(), |fault: crate::HeadFault, _: &_| {
-        let mut refused = Response::new(Full::from(fault.to_string()));
-        *refused.status_mut() = fault.status();
-        refused
-    });
+    let bounds = crate::HeadBoundsLayer::new(
+        crate::HeadBounds::new(),
+        |fault: crate::HeadFault, _: &_| {
+            let mut refused = Response::new(Full::from(fault.to_string()));
+            *refused.status_mut() = fault.status();
+            refused
+        },
+    );
     let service = RequestKeyLayer::new().layer(bounds.layer(Paths));
     for (path, header, status) in [
         (8_000, 0, "200"),
@@ -349,13 +447,25 @@ async fn long_heads_are_answered_by_the_layer_below_and_above_the_bounds_of_the_
     ] {
         let (mut stream, theirs) = duplex(1 << 16);
         let (_stop, stopped) = watch::channel(false);
-        let served = tokio::spawn(serve_connection(theirs, false, service.clone(), ServerOptions::new(), stopped));
+        let served = tokio::spawn(serve_connection(
+            theirs,
+            false,
+            service.clone(),
+            ServerOptions::new(),
+            stopped,
+        ));
         let (path, header) = ("p".repeat(path), "h".repeat(header));
-        let head = format!("GET /{path} HTTP/1.1\r\nhost: x\r\nx: {header}\r\nconnection: close\r\n\r\n");
+        let head =
+            format!("GET /{path} HTTP/1.1\r\nhost: x\r\nx: {header}\r\nconnection: close\r\n\r\n");
         stream.write_all(head.as_bytes()).await.unwrap();
         let (text, _) = until_closed(&mut stream).await;
         let expected = format!("HTTP/1.1 {status} ");
-        assert!(text.starts_with(&expected), "{} and {}: {text}", path.len(), header.len());
+        assert!(
+            text.starts_with(&expected),
+            "{} and {}: {text}",
+            path.len(),
+            header.len()
+        );
         assert!(text.contains("x-requestkey: "), "{text}");
         assert_eq!(text.contains("expected "), status != "200", "{text}");
         served.await.unwrap();

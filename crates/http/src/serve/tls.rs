@@ -11,9 +11,9 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Makes the configuration of a [`Server`](super::Server) from PEM texts: the chain of certificates, the server's own
-/// first, and its private key. TLS 1.2 and 1.3, with the process's crypto provider if one is installed and AWS-LC
-/// otherwise.
+/// Makes the configuration of a [`Server`](super::Server) from PEM texts: the chain of
+/// certificates, the server's own first, and its private key. TLS 1.2 and 1.3, with the process's
+/// crypto provider if one is installed and AWS-LC otherwise.
 ///
 /// # Errors
 /// [`CertificateError`] if a text is unreadable or if certificate and key do not belong together.
@@ -25,7 +25,9 @@ pub fn server_config(chain_pem: &[u8], key_pem: &[u8]) -> Result<ServerConfig, C
 
 /// The process's crypto provider if one is installed, otherwise AWS-LC.
 pub(super) fn provider() -> Arc<CryptoProvider> {
-    CryptoProvider::get_default().cloned().unwrap_or_else(|| Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
+    CryptoProvider::get_default()
+        .cloned()
+        .unwrap_or_else(|| Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
 }
 
 /// Reads a chain of certificates and the private key of the first.
@@ -39,8 +41,10 @@ pub(super) fn certified_key(
     if chain.is_empty() {
         return Err(CertificateError::NoCertificate);
     }
-    let key = PrivateKeyDer::from_pem_slice(key_pem).map_err(|error| CertificateError::Key(Box::new(error)))?;
-    CertifiedKey::from_der(chain, key, provider).map_err(|error| CertificateError::Unusable(Box::new(error)))
+    let key = PrivateKeyDer::from_pem_slice(key_pem)
+        .map_err(|error| CertificateError::Key(Box::new(error)))?;
+    CertifiedKey::from_der(chain, key, provider)
+        .map_err(|error| CertificateError::Unusable(Box::new(error)))
 }
 
 /// The configuration of a server that shows the certificate of this resolver.
@@ -48,16 +52,20 @@ pub(super) fn config_of(
     provider: Arc<CryptoProvider>,
     certificates: Arc<dyn ResolvesServerCert>,
 ) -> Result<ServerConfig, CertificateError> {
-    let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let builder =
+        ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let builder = builder.map_err(|error| CertificateError::Unusable(Box::new(error)))?;
-    Ok(builder.with_no_client_auth().with_cert_resolver(certificates))
+    Ok(builder
+        .with_no_client_auth()
+        .with_cert_resolver(certificates))
 }
 
 /// A certificate or key that a server cannot use.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CertificateError {
-    /// A file cannot be read, or is longer than [`CertificateFiles::MAX_BYTES`](super::CertificateFiles::MAX_BYTES).
+    /// A file cannot be read, or is longer than
+    /// [`CertificateFiles::MAX_BYTES`](super::CertificateFiles::MAX_BYTES).
     #[error("{}: cannot be read", .path.display())]
     File {
         /// The file.

@@ -16,8 +16,8 @@ type Answer = Pin<Box<dyn Future<Output = Bytes> + Send>>;
 /// Makes the answer to a request that the HTTP stack could not read and refuses with a status.
 pub(super) type Unreadable = Box<dyn Fn(StatusCode) -> Answer + Send>;
 
-/// Tells [`Activity`] what arrives and leaves, and replaces the answers that the HTTP stack makes by itself: what it
-/// writes while no answer of the service is due.
+/// Tells [`Activity`] what arrives and leaves, and replaces the answers that the HTTP stack makes
+/// by itself: what it writes while no answer of the service is due.
 pub(super) struct Transport<I> {
     io: I,
     activity: Arc<Activity>,
@@ -32,7 +32,12 @@ enum Replacing {
 
 impl<I: AsyncWrite + Unpin> Transport<I> {
     pub(super) fn new(io: I, activity: Arc<Activity>, unreadable: Option<Unreadable>) -> Self {
-        Self { io, activity, unreadable, replacing: None }
+        Self {
+            io,
+            activity,
+            unreadable,
+            replacing: None,
+        }
     }
 
     fn replaces(&self) -> bool {
@@ -48,7 +53,8 @@ impl<I: AsyncWrite + Unpin> Transport<I> {
         loop {
             match &mut self.replacing {
                 Some(Replacing::Making(answer)) => {
-                    self.replacing = Some(Replacing::Sending(ready!(answer.as_mut().poll(context))));
+                    self.replacing =
+                        Some(Replacing::Sending(ready!(answer.as_mut().poll(context))));
                 }
                 Some(Replacing::Sending(left)) if left.has_remaining() => {
                     let sent = ready!(Pin::new(&mut self.io).poll_write(context, left))?;
@@ -86,7 +92,11 @@ impl<I: AsyncRead + Unpin> AsyncRead for Transport<I> {
 }
 
 impl<I: AsyncWrite + Unpin> AsyncWrite for Transport<I> {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         if self.replaces() {
             return self.poll_replace(context, bytes);
         }

@@ -17,7 +17,11 @@ struct Made {
 fn make() -> Made {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let der = CertificateDer::from(made.cert.der().to_vec());
-    Made { chain: made.cert.pem(), key: made.signing_key.serialize_pem(), der }
+    Made {
+        chain: made.cert.pem(),
+        key: made.signing_key.serialize_pem(),
+        der,
+    }
 }
 
 fn write(folder: &Path, chain: &str, key: &str) {
@@ -37,7 +41,10 @@ async fn is_shown(running: &Running, certificate: &Made) -> bool {
         .with_no_client_auth();
     let stream = TcpStream::connect(running.address).await.unwrap();
     let name = ServerName::try_from("localhost").unwrap();
-    match TlsConnector::from(Arc::new(client)).connect(name, stream).await {
+    match TlsConnector::from(Arc::new(client))
+        .connect(name, stream)
+        .await
+    {
         Ok(stream) => exchange(stream).await.starts_with("HTTP/1.1 200 "),
         Err(_) => false,
     }
@@ -47,9 +54,17 @@ async fn is_shown(running: &Running, certificate: &Made) -> bool {
 async fn new_files_are_shown_and_bad_ones_leave_the_old() {
     let (folder, first, second) = (tempfile::tempdir().unwrap(), make(), make());
     write(folder.path(), &first.chain, &first.key);
-    let (chain, key) = (folder.path().join("chain.pem"), folder.path().join("key.pem"));
+    let (chain, key) = (
+        folder.path().join("chain.pem"),
+        folder.path().join("key.pem"),
+    );
     let files = CertificateFiles::open(&chain, &key).unwrap();
-    let running = start(Some(files.server_config().unwrap()), ServerOptions::new(), Counter::default()).await;
+    let running = start(
+        Some(files.server_config().unwrap()),
+        ServerOptions::new(),
+        Counter::default(),
+    )
+    .await;
     assert!(is_shown(&running, &first).await && !is_shown(&running, &second).await);
     assert!(!files.reload().unwrap() && files.is_current());
 
@@ -59,7 +74,10 @@ async fn new_files_are_shown_and_bad_ones_leave_the_old() {
     assert!(!files.is_current() && is_shown(&running, &first).await);
     std::fs::remove_file(&key).unwrap();
     let error = files.reload().unwrap_err();
-    assert!(matches!(error, CertificateError::File { .. }) && error.to_string().ends_with("key.pem: cannot be read"));
+    assert!(
+        matches!(error, CertificateError::File { .. })
+            && error.to_string().ends_with("key.pem: cannot be read")
+    );
     std::fs::write(&key, "-----BEGIN").unwrap();
     assert!(files.reload().is_err() && is_shown(&running, &first).await);
 
@@ -74,9 +92,18 @@ async fn new_files_are_shown_and_bad_ones_leave_the_old() {
 fn files_are_bounded_and_shown_without_their_contents() {
     let (folder, made) = (tempfile::tempdir().unwrap(), make());
     write(folder.path(), &made.chain, &made.key);
-    let (chain, key) = (folder.path().join("chain.pem"), folder.path().join("key.pem"));
+    let (chain, key) = (
+        folder.path().join("chain.pem"),
+        folder.path().join("key.pem"),
+    );
     let shown = format!("{:?}", CertificateFiles::open(&chain, &key).unwrap());
-    assert!(shown.contains("chain.pem") && !shown.contains("PRIVATE"), "{shown}");
+    assert!(
+        shown.contains("chain.pem") && !shown.contains("PRIVATE"),
+        "{shown}"
+    );
     std::fs::write(&key, "x".repeat((1 << 20) + 1)).unwrap();
-    assert!(matches!(CertificateFiles::open(&chain, &key), Err(CertificateError::File { .. })));
+    assert!(matches!(
+        CertificateFiles::open(&chain, &key),
+        Err(CertificateError::File { .. })
+    ));
 }

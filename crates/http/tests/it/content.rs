@@ -6,16 +6,35 @@ use http::HeaderValue;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 
 fn typed(values: &[&'static str]) -> HeaderMap {
-    values.iter().map(|value| (CONTENT_TYPE, HeaderValue::from_static(value))).collect()
+    values
+        .iter()
+        .map(|value| (CONTENT_TYPE, HeaderValue::from_static(value)))
+        .collect()
 }
 
 #[test]
 fn json_has_several_names() {
-    for text in ["application/json", "Application/JSON; charset=UTF-8", "application/json ;x"] {
-        assert!(is_json(&typed(&[text])) && is_json_or_suffix(&typed(&[text])), "{text}");
+    for text in [
+        "application/json",
+        "Application/JSON; charset=UTF-8",
+        "application/json ;x",
+    ] {
+        assert!(
+            is_json(&typed(&[text])) && is_json_or_suffix(&typed(&[text])),
+            "{text}"
+        );
     }
-    assert!(is_json_or_suffix(&typed(&["application/problem+json"])) && !is_json(&typed(&["application/a+json"])));
-    for text in ["text/html", "text/json", "application/jsonp", "", "text/a+json"] {
+    assert!(
+        is_json_or_suffix(&typed(&["application/problem+json"]))
+            && !is_json(&typed(&["application/a+json"]))
+    );
+    for text in [
+        "text/html",
+        "text/json",
+        "application/jsonp",
+        "",
+        "text/a+json",
+    ] {
         assert!(!is_json_or_suffix(&typed(&[text])), "{text}");
     }
     assert!(!is_json(&typed(&[])) && !is_json(&typed(&["application/json", "application/json"])));
@@ -24,5 +43,9 @@ fn json_has_several_names() {
 #[test]
 fn identity_is_no_encoding() {
     let coded = |text| HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static(text))]);
-    assert!(is_encoded(&coded("gzip")) && !is_encoded(&coded("Identity")) && !is_encoded(&HeaderMap::new()));
+    assert!(
+        is_encoded(&coded("gzip"))
+            && !is_encoded(&coded("Identity"))
+            && !is_encoded(&HeaderMap::new())
+    );
 }

@@ -37,47 +37,91 @@ fn refusal(fault: HeadFault, _: &Parts) -> Response<String> {
 
 #[test]
 fn each_bound_holds_to_the_byte() {
-    let bounds = HeadBounds::new().max_uri_bytes(10).max_header_bytes(20).max_header_fields(2);
+    let bounds = HeadBounds::new()
+        .max_uri_bytes(10)
+        .max_header_bytes(20)
+        .max_header_fields(2);
     let judge = |uri: &str, headers: &[(&'static str, &'static str)]| {
         let headers: HeaderMap = headers
             .iter()
-            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+            .map(|(name, value)| {
+                (
+                    HeaderName::from_static(name),
+                    HeaderValue::from_static(value),
+                )
+            })
             .collect();
-        bounds.judge(&uri.parse::<Uri>().unwrap(), &headers).map_err(HeadFault::status)
+        bounds
+            .judge(&uri.parse::<Uri>().unwrap(), &headers)
+            .map_err(HeadFault::status)
     };
     assert_eq!(judge("/123456789", &[]), Ok(()));
     assert_eq!(judge("/1234567890", &[]).unwrap_err(), 414);
     assert_eq!(judge("http://x.yz/123?6", &[]), Ok(()));
     assert_eq!(judge("http://x.yz/123?67", &[]).unwrap_err(), 414);
     assert_eq!(judge("/", &[("a", "1"), ("b", "890123456")]), Ok(()));
-    assert_eq!(judge("/", &[("a", "1"), ("b", "8901234567")]).unwrap_err(), 431);
-    assert_eq!(judge("/", &[("a", ""), ("b", ""), ("c", "")]).unwrap_err(), 431);
+    assert_eq!(
+        judge("/", &[("a", "1"), ("b", "8901234567")]).unwrap_err(),
+        431
+    );
+    assert_eq!(
+        judge("/", &[("a", ""), ("b", ""), ("c", "")]).unwrap_err(),
+        431
+    );
 }
 
 #[test]
 fn there_is_at_most_one_host_and_it_is_one() {
     let judge = |hosts: &[&'static [u8]]| {
-        let hosts = hosts.iter().map(|host| (HOST, HeaderValue::from_bytes(host).unwrap())).collect();
+        let hosts = hosts
+            .iter()
+            .map(|host| (HOST, HeaderValue::from_bytes(host).unwrap()))
+            .collect();
         HeadBounds::new().judge(&Uri::from_static("/"), &hosts)
     };
-    for good in [&b"bank.example"[..], b"bank.example:8443", b"127.0.0.1", b"[::1]:80", b""] {
+    for good in [
+        &b"bank.example"[..],
+        b"bank.example:8443",
+        b"127.0.0.1",
+        b"[::1]:80",
+        b"",
+    ] {
         assert_eq!(judge(&[good]), Ok(()), "{good:?}");
     }
     assert_eq!(judge(&[]), Ok(()));
-    for bad in [&b"bank example"[..], b"a@bank.example", b"bank.example/x", b"bank.example, other", b"\xe9"] {
+    for bad in [
+        &b"bank example"[..],
+        b"a@bank.example",
+        b"bank.example/x",
+        b"bank.example, other",
+        b"\xe9",
+    ] {
         assert_eq!(judge(&[bad]), Err(HeadFault::Host), "{bad:?}");
     }
-    assert_eq!(judge(&[b"bank.example", b"bank.example"]), Err(HeadFault::Host));
+    assert_eq!(
+        judge(&[b"bank.example", b"bank.example"]),
+        Err(HeadFault::Host)
+    );
 }
 
 #[tokio::test(flavor = "current_thread")]
 async fn what_is_too_long_is_answered_by_the_service_with_a_request_key() {
-    let mut service = RequestKeyLayer::new().layer(HeadBoundsLayer::new(HeadBounds::new(), refusal).layer(Inner));
+    let mut service =
+        RequestKeyLayer::new().layer(HeadBoundsLayer::new(HeadBounds::new(), refusal).layer(Inner));
     let request = |uri: String| Request::post(uri).body(Full::from("unread")).unwrap();
     let served = service.call(request("/short".to_owned())).await.unwrap();
-    assert_eq!((served.status().as_u16(), served.body().as_str()), (200, "served"));
-    let refused = service.call(request(format!("/{}", "x".repeat(9000)))).await.unwrap();
+    assert_eq!(
+        (served.status().as_u16(), served.body().as_str()),
+        (200, "served")
+    );
+    let refused = service
+        .call(request(format!("/{}", "x".repeat(9000))))
+        .await
+        .unwrap();
     assert_eq!(refused.status(), 414);
-    assert_eq!(refused.body(), "expected an address of at most 8192 bytes, found more");
+    assert_eq!(
+        refused.body(),
+        "expected an address of at most 8192 bytes, found more"
+    );
     assert!(RequestKey::from_headers(refused.headers()).is_some());
 }

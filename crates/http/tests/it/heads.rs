@@ -20,7 +20,12 @@ fn refuse(fault: HeadFault, _: &Parts) -> Response<Full<Bytes>> {
 
 async fn judging() -> Running {
     let service = HeadBoundsLayer::new(HeadBounds::new(), refuse).layer(Counter::default());
-    start(None, ServerOptions::new(), RequestKeyLayer::new().layer(service)).await
+    start(
+        None,
+        ServerOptions::new(),
+        RequestKeyLayer::new().layer(service),
+    )
+    .await
 }
 
 /// Sends bytes and returns the last answer: status, headers and body.
@@ -31,12 +36,15 @@ async fn answer(address: SocketAddr, request: &str) -> (u16, HeaderMap, String) 
     // What the server did not read can end the connection with an error.
     let _ = stream.read_to_end(&mut text).await;
     let text = String::from_utf8(text).unwrap();
-    let last = text.rfind("HTTP/1.").unwrap_or_else(|| panic!("{request:?}: {text:?}"));
+    let last = text
+        .rfind("HTTP/1.")
+        .unwrap_or_else(|| panic!("{request:?}: {text:?}"));
     let (head, body) = text[last..].split_once("\r\n\r\n").unwrap();
     let mut lines = head.lines();
     let status = lines.next().unwrap()[9..12].parse().unwrap();
     let headers = lines.map(|line| line.split_once(": ").unwrap());
-    let headers = headers.map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_str(value).unwrap()));
+    let headers =
+        headers.map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_str(value).unwrap()));
     (status, headers.collect(), body.to_owned())
 }
 
@@ -50,14 +58,25 @@ async fn over_http_1_1_there_is_one_host() {
         ("GET / HTTP/1.1\r\n", 400),
         ("GET http://localhost/ HTTP/1.1\r\n", 400),
         ("POST / HTTP/1.1\r\nContent-Length: 0\r\n", 400),
-        ("GET / HTTP/1.1\r\nhost: localhost\r\nHost: localhost\r\n", 400),
+        (
+            "GET / HTTP/1.1\r\nhost: localhost\r\nHost: localhost\r\n",
+            400,
+        ),
         ("GET / HTTP/1.0\r\nhost: localhost\r\nhost: other\r\n", 400),
         ("GET / HTTP/1.1\r\nhost: local host\r\n", 400),
     ] {
-        let (found, headers, body) = answer(server.address, &format!("{request}connection: close\r\n\r\n")).await;
+        let (found, headers, body) = answer(
+            server.address,
+            &format!("{request}connection: close\r\n\r\n"),
+        )
+        .await;
         assert_eq!(found, status, "{request}");
         assert!(RequestKey::from_headers(&headers).is_some(), "{request}");
-        assert_eq!(body.starts_with("expected one Host"), status == 400, "{request}: {body}");
+        assert_eq!(
+            body.starts_with("expected one Host"),
+            status == 400,
+            "{request}: {body}"
+        );
     }
 }
 
@@ -68,23 +87,55 @@ async fn what_the_http_stack_refuses_has_the_answer_of_the_service() {
     for (request, status) in [
         ("garbage\r\n\r\n".to_owned(), 400),
         ("GET / HTTP/9.9\r\nhost: x\r\n\r\n".to_owned(), 400),
-        ("GET / HTTP/1.1\r\nhost: x\r\nno colon\r\n\r\n".to_owned(), 400),
+        (
+            "GET / HTTP/1.1\r\nhost: x\r\nno colon\r\n\r\n".to_owned(),
+            400,
+        ),
         ("GET / HTTP/1.1\r\nhost: x\r\na: \0\r\n\r\n".to_owned(), 400),
         ("G\u{7f}T / HTTP/1.1\r\nhost: x\r\n\r\n".to_owned(), 400),
-        ("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: x\r\n\r\n".to_owned(), 400),
-        ("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n".to_owned(), 400),
-        ("POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: gzip\r\n\r\n".to_owned(), 400),
-        (format!("GET / HTTP/1.1\r\nhost: x\r\n{}\r\n", headers(200)), 431),
-        (format!("GET / HTTP/1.1\r\nhost: x\r\na: {}\r\n\r\n", "b".repeat(32 << 10)), 431),
+        (
+            "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: x\r\n\r\n".to_owned(),
+            400,
+        ),
+        (
+            "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n"
+                .to_owned(),
+            400,
+        ),
+        (
+            "POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: gzip\r\n\r\n".to_owned(),
+            400,
+        ),
+        (
+            format!("GET / HTTP/1.1\r\nhost: x\r\n{}\r\n", headers(200)),
+            431,
+        ),
+        (
+            format!(
+                "GET / HTTP/1.1\r\nhost: x\r\na: {}\r\n\r\n",
+                "b".repeat(32 << 10)
+            ),
+            431,
+        ),
     ] {
         for before in ["", "GET / HTTP/1.1\r\nhost: x\r\n\r\n"] {
-            let (found, headers, body) = answer(server.address, &format!("{before}{request}")).await;
+            let (found, headers, body) =
+                answer(server.address, &format!("{before}{request}")).await;
             assert_eq!(found, status, "{request}");
-            assert!(RequestKey::from_headers(&headers).is_some(), "{before}{request}");
+            assert!(
+                RequestKey::from_headers(&headers).is_some(),
+                "{before}{request}"
+            );
             assert_eq!(headers["connection"], "close");
             assert_eq!(headers["content-length"], body.len().to_string());
             assert!(headers.contains_key("date"));
-            assert!(body.ends_with(&format!("answered {}", http::StatusCode::from_u16(status).unwrap())), "{body}");
+            assert!(
+                body.ends_with(&format!(
+                    "answered {}",
+                    http::StatusCode::from_u16(status).unwrap()
+                )),
+                "{body}"
+            );
         }
     }
 }

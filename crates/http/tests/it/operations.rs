@@ -11,7 +11,11 @@ use tokio::sync::oneshot;
 use tower_service::Service as _;
 
 async fn ask(operations: &Operations, method: Method, path: &str) -> (u16, String) {
-    let request = Request::builder().method(method).uri(path).body(()).unwrap();
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .body(())
+        .unwrap();
     let answer = operations.clone().call(request).await.unwrap();
     let status = answer.status().as_u16();
     let text = answer.into_body().collect().await.unwrap().to_bytes();
@@ -29,14 +33,30 @@ async fn readiness_names_what_fails_and_no_error() {
     let options = OperationsOptions::new()
         .check("ledger", move || {
             let broken = state.load(Ordering::SeqCst);
-            async move { if broken { Err(io::Error::other("secret")) } else { Ok(()) } }
+            async move {
+                if broken {
+                    Err(io::Error::other("secret"))
+                } else {
+                    Ok(())
+                }
+            }
         })
         .check("fine", || async { Ok::<_, io::Error>(()) });
     let operations = Operations::new(options);
-    assert_eq!(get(&operations, "/readyz").await, (200, "ready\n".to_owned()));
+    assert_eq!(
+        get(&operations, "/readyz").await,
+        (200, "ready\n".to_owned())
+    );
     broken.store(true, Ordering::SeqCst);
-    assert_eq!(get(&operations, "/readyz").await, (503, "not ready: ledger\n".to_owned()));
-    assert_eq!(get(&operations, "/livez").await, (200, "alive\n".to_owned()), "a process that is not ready lives");
+    assert_eq!(
+        get(&operations, "/readyz").await,
+        (503, "not ready: ledger\n".to_owned())
+    );
+    assert_eq!(
+        get(&operations, "/livez").await,
+        (200, "alive\n".to_owned()),
+        "a process that is not ready lives"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -46,14 +66,26 @@ async fn a_check_that_hangs_or_panics_fails() {
             std::future::pending::<()>().await;
             Ok::<_, io::Error>(())
         })
-        .check("panics", || async { if true { panic!("told to") } else { Ok::<_, io::Error>(()) } })
-        .check("panics at once", || -> std::future::Ready<io::Result<()>> { panic!("told to") })
+        .check("panics", || async {
+            if true {
+                panic!("told to")
+            } else {
+                Ok::<_, io::Error>(())
+            }
+        })
+        .check(
+            "panics at once",
+            || -> std::future::Ready<io::Result<()>> { panic!("told to") },
+        )
         .check("slow", || async {
             tokio::time::sleep(Duration::from_millis(900)).await;
             Ok::<_, io::Error>(())
         })
         .check_timeout(Duration::from_secs(1));
-    assert_eq!(Operations::new(options).failing().await, ["hangs", "panics", "panics at once"]);
+    assert_eq!(
+        Operations::new(options).failing().await,
+        ["hangs", "panics", "panics at once"]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -66,7 +98,10 @@ async fn a_program_that_stops_is_not_ready_and_asks_no_store() {
     assert_eq!(get(&operations, "/readyz").await.0, 200);
     stop.send(()).unwrap();
     for _ in 0..2 {
-        assert_eq!(get(&operations, "/readyz").await, (503, "not ready: stopping\n".to_owned()));
+        assert_eq!(
+            get(&operations, "/readyz").await,
+            (503, "not ready: stopping\n".to_owned())
+        );
     }
     assert_eq!(get(&operations, "/livez").await.0, 200);
 }
@@ -96,6 +131,12 @@ async fn metrics_are_served_as_prometheus_reads_them() {
     let (status, text) = get(&operations, "/metrics").await;
     assert_eq!(status, 200);
     assert!(text.contains("tests_total{reason=\"tried\"} 2\n"), "{text}");
-    assert!(text.contains("tests_duration_seconds_bucket{le=\"0.025\"} 1\n"), "{text}");
-    assert!(text.contains("tests_duration_seconds_bucket{le=\"0.01\"} 0\n"), "{text}");
+    assert!(
+        text.contains("tests_duration_seconds_bucket{le=\"0.025\"} 1\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("tests_duration_seconds_bucket{le=\"0.01\"} 0\n"),
+        "{text}"
+    );
 }

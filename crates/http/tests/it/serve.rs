@@ -1,7 +1,9 @@
 //! Whole servers on loopback.
 
 use bankrail_http::KnownCaller;
-use bankrail_http::serve::{CertificateError, HttpService, RequestBody, Server, ServerOptions, server_config};
+use bankrail_http::serve::{
+    CertificateError, HttpService, RequestBody, Server, ServerOptions, server_config,
+};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
@@ -46,7 +48,11 @@ pub(super) struct Running {
     pub(super) server: JoinHandle<()>,
 }
 
-pub(super) async fn start<S>(tls: Option<rustls::ServerConfig>, options: ServerOptions, service: S) -> Running
+pub(super) async fn start<S>(
+    tls: Option<rustls::ServerConfig>,
+    options: ServerOptions,
+    service: S,
+) -> Running
 where
     S: HttpService<Full<Bytes>, Future: Send>,
 {
@@ -60,7 +66,11 @@ where
     let server = tokio::spawn(server.run(async {
         let _ = stopped.await;
     }));
-    Running { address, stop, server }
+    Running {
+        address,
+        stop,
+        server,
+    }
 }
 
 /// A certificate for localhost, as both sides need it.
@@ -95,15 +105,28 @@ pub(super) async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin) ->
 
 #[test]
 fn certificates_and_keys_come_as_pem() {
-    let [made, other] = [0, 1].map(|_| rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap());
+    let [made, other] =
+        [0, 1].map(|_| rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap());
     let (chain, key) = (made.cert.pem(), made.signing_key.serialize_pem());
     let config = |chain: &str, key: &str| server_config(chain.as_bytes(), key.as_bytes());
     assert!(config(&chain, &key).is_ok());
-    assert!(matches!(config(&key, &key), Err(CertificateError::NoCertificate)));
-    assert!(matches!(config(&chain, &chain), Err(CertificateError::Key(_))));
-    assert!(matches!(config(&chain, &other.signing_key.serialize_pem()), Err(CertificateError::Unusable(_))));
+    assert!(matches!(
+        config(&key, &key),
+        Err(CertificateError::NoCertificate)
+    ));
+    assert!(matches!(
+        config(&chain, &chain),
+        Err(CertificateError::Key(_))
+    ));
+    assert!(matches!(
+        config(&chain, &other.signing_key.serialize_pem()),
+        Err(CertificateError::Unusable(_))
+    ));
     let broken = "-----BEGIN CERTIFICATE-----\n*\n-----END CERTIFICATE-----\n";
-    assert!(matches!(config(broken, &key), Err(CertificateError::Certificate(_))));
+    assert!(matches!(
+        config(broken, &key),
+        Err(CertificateError::Certificate(_))
+    ));
 }
 
 const FEW: &str = "BANKRAIL_FEW_DESCRIPTORS";
@@ -116,8 +139,14 @@ async fn with_few_descriptors() {
         return;
     }
     let an_hour = Duration::from_secs(3600);
-    let options = ServerOptions::new().header_timeout(an_hour).idle_timeout(an_hour);
-    let Running { address, stop, server } = start(None, options, Counter::default()).await;
+    let options = ServerOptions::new()
+        .header_timeout(an_hour)
+        .idle_timeout(an_hour);
+    let Running {
+        address,
+        stop,
+        server,
+    } = start(None, options, Counter::default()).await;
     println!("address {address}.");
     server.await.unwrap();
     drop(stop);
@@ -154,12 +183,19 @@ async fn without_descriptors_strangers_give_up_theirs() {
         exchange(TcpStream::connect(address.unwrap()).await.unwrap()).await
     });
     let answer = answer.await;
-    assert!(answer.as_ref().is_ok_and(|text| text.starts_with("HTTP/1.1 200")), "{answer:?}");
+    assert!(
+        answer
+            .as_ref()
+            .is_ok_and(|text| text.starts_with("HTTP/1.1 200")),
+        "{answer:?}"
+    );
 }
 
 #[tokio::test]
 async fn a_handshake_that_does_not_begin_does_not_delay_a_stop() {
-    let options = ServerOptions::new().header_timeout(Duration::MAX).shutdown_timeout(Duration::MAX);
+    let options = ServerOptions::new()
+        .header_timeout(Duration::MAX)
+        .shutdown_timeout(Duration::MAX);
     let running = start(Some(tls().0), options, Counter::default()).await;
     let silent = TcpStream::connect(running.address).await.unwrap();
     // Connections are accepted in their order, so the silent one is when this one has been refused.
@@ -182,13 +218,19 @@ async fn plain_http_is_not_answered_over_tls() {
     let stream = TcpStream::connect(running.address).await.unwrap();
     let name = ServerName::try_from("localhost").unwrap();
     let text = exchange(connector.connect(name.clone(), stream).await.unwrap()).await;
-    assert!(text.starts_with("HTTP/1.1 200 ") && text.ends_with("number 0"), "{text}");
+    assert!(
+        text.starts_with("HTTP/1.1 200 ") && text.ends_with("number 0"),
+        "{text}"
+    );
 
     // HTTP/2 is offered.
     let mut client = client;
     client.alpn_protocols = vec![b"h2".to_vec()];
     let connector = tokio_rustls::TlsConnector::from(Arc::new(client));
-    let stream = connector.connect(name, TcpStream::connect(running.address).await.unwrap()).await.unwrap();
+    let stream = connector
+        .connect(name, TcpStream::connect(running.address).await.unwrap())
+        .await
+        .unwrap();
     assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
     drop(stream);
     running.stop.send(()).unwrap();
@@ -223,7 +265,10 @@ async fn in_a_full_server_a_known_caller_waits_for_those_whose_requests_are_unde
     let gate = Gate(Arc::new(Semaphore::new(0)));
     let running = start(None, ServerOptions::new().max_connections(1), gate.clone()).await;
     let mut first = TcpStream::connect(running.address).await.unwrap();
-    first.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    first
+        .write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        .await
+        .unwrap();
     while Arc::strong_count(&gate.0) < 4 {
         tokio::task::yield_now().await;
     }
@@ -231,7 +276,10 @@ async fn in_a_full_server_a_known_caller_waits_for_those_whose_requests_are_unde
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert!(!second.is_finished());
     gate.0.add_permits(2);
-    assert!(second.await.unwrap().ends_with("passed"), "the first is idle, and gives up its place");
+    assert!(
+        second.await.unwrap().ends_with("passed"),
+        "the first is idle, and gives up its place"
+    );
     let mut text = String::new();
     first.read_to_string(&mut text).await.unwrap();
     assert!(text.ends_with("passed"), "after its answer");
@@ -242,20 +290,32 @@ async fn in_a_full_server_a_known_caller_waits_for_those_whose_requests_are_unde
     running.stop.send(()).unwrap();
     gate.0.add_permits(1);
     running.server.await.unwrap();
-    let answered = [third.await.unwrap(), fourth.await.unwrap()].iter().filter(|text| text.ends_with("passed")).count();
+    let answered = [third.await.unwrap(), fourth.await.unwrap()]
+        .iter()
+        .filter(|text| text.ends_with("passed"))
+        .count();
     assert_eq!(answered, 1);
 }
 
 #[tokio::test]
 async fn in_a_full_server_who_has_proved_nothing_gives_up_its_place() {
     let service = Counter::default();
-    let running = start(None, ServerOptions::new().max_connections(1), service.clone()).await;
+    let running = start(
+        None,
+        ServerOptions::new().max_connections(1),
+        service.clone(),
+    )
+    .await;
     let mut silent = TcpStream::connect(running.address).await.unwrap();
     for number in 0..3 {
         let text = exchange(TcpStream::connect(running.address).await.unwrap()).await;
         assert!(text.ends_with(&format!("number {number}")), "{text}");
     }
-    assert_eq!(silent.read(&mut [0; 1]).await.unwrap_or_default(), 0, "it was closed");
+    assert_eq!(
+        silent.read(&mut [0; 1]).await.unwrap_or_default(),
+        0,
+        "it was closed"
+    );
     running.stop.send(()).unwrap();
     running.server.await.unwrap();
 }
@@ -264,7 +324,11 @@ async fn in_a_full_server_who_has_proved_nothing_gives_up_its_place() {
 async fn a_stopped_server_accepts_nothing() {
     let running = start(None, ServerOptions::new(), Counter::default()).await;
     let idle = TcpStream::connect(running.address).await.unwrap();
-    assert!(exchange(TcpStream::connect(running.address).await.unwrap()).await.ends_with("number 0"));
+    assert!(
+        exchange(TcpStream::connect(running.address).await.unwrap())
+            .await
+            .ends_with("number 0")
+    );
     running.stop.send(()).unwrap();
     running.server.await.unwrap();
     assert!(TcpStream::connect(running.address).await.is_err());

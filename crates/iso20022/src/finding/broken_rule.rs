@@ -4,8 +4,8 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// A rule of a message, beyond the schema, that a document breaks. The crate of the message or of its family defines
-/// the rules; [`BrokenRule::get`] returns the rule's type.
+/// A rule of a message, beyond the schema, that a document breaks. The crate of the message or of
+/// its family defines the rules; [`BrokenRule::get`] returns the rule's type.
 #[derive(Clone)]
 pub struct BrokenRule {
     name: &'static str,
@@ -29,10 +29,16 @@ impl<R: fmt::Debug + fmt::Display + PartialEq + Any + Send + Sync> Rule for R {
 }
 
 impl BrokenRule {
-    /// Holds a broken rule. The name is that of the rule and has nothing of the document; `Display` says what is wrong,
-    /// in one line without a full stop.
-    pub fn new(name: &'static str, rule: impl fmt::Debug + fmt::Display + PartialEq + Any + Send + Sync) -> Self {
-        Self { name, rule: Arc::new(rule) }
+    /// Holds a broken rule. The name is that of the rule and has nothing of the document; `Display`
+    /// says what is wrong, in one line without a full stop.
+    pub fn new(
+        name: &'static str,
+        rule: impl fmt::Debug + fmt::Display + PartialEq + Any + Send + Sync,
+    ) -> Self {
+        Self {
+            name,
+            rule: Arc::new(rule),
+        }
     }
 
     /// The name of the rule.

@@ -4,23 +4,30 @@ use super::{Message, output};
 use crate::check::{Asked, Checker};
 use crate::finding::Finding;
 
-/// Everything that is not as it should be: what strict reading reports of the document as it is written.
+/// Everything that is not as it should be: what strict reading reports of the document as it is
+/// written.
 ///
 /// - The model is walked.
-/// - What stands beside the schema depends on its place, which only reading knows. A document with such parts is
-///   written and read again, and what reading says is returned, unless no document can hold the model.
+/// - What stands beside the schema depends on its place, which only reading knows. A document with
+///   such parts is written and read again, and what reading says is returned, unless no document
+///   can hold the model.
 pub fn check<M: Message>(document: &M) -> Vec<Finding> {
     findings(document, Asked::Everything)
 }
 
 /// The first finding of the schema, as [`check`] has it.
 pub fn check_schema<M: Message>(document: &M) -> Option<Finding> {
-    findings(document, Asked::Schema).into_iter().find(|finding| finding.kind.is_schema())
+    findings(document, Asked::Schema)
+        .into_iter()
+        .find(|finding| finding.kind.is_schema())
 }
 
 /// The first mandatory part that is missing.
 pub(super) fn first_missing<M: Message>(document: &M) -> Option<Finding> {
-    walked(document, Asked::MissingParts).into_findings().into_iter().next()
+    walked(document, Asked::MissingParts)
+        .into_findings()
+        .into_iter()
+        .next()
 }
 
 fn findings<M: Message>(document: &M, asked: Asked) -> Vec<Finding> {
@@ -31,7 +38,10 @@ fn findings<M: Message>(document: &M, asked: Asked) -> Vec<Finding> {
         && let Ok(Ok(again)) = output::read_back(document, true)
         && again.document == *document
     {
-        let nowhere = |finding| Finding { position: None, ..finding };
+        let nowhere = |finding| Finding {
+            position: None,
+            ..finding
+        };
         return again.findings.into_iter().map(nowhere).collect();
     }
     checker.into_findings()

@@ -13,7 +13,8 @@ use std::{fmt, io};
 pub enum WriteError {
     /// A part that the schema demands is missing, or an entry is kept that could not be read: what
     /// [`WriteOptions::incomplete`](crate::WriteOptions::incomplete) writes. Under
-    /// [`WriteOptions::schema_valid`](crate::WriteOptions::schema_valid), whatever else the schema refuses.
+    /// [`WriteOptions::schema_valid`](crate::WriteOptions::schema_valid), whatever else the schema
+    /// refuses.
     #[error("the schema refuses the document: {finding}")]
     Invalid {
         /// The first reason.
@@ -25,8 +26,8 @@ pub enum WriteError {
         /// The first such character.
         found: char,
     },
-    /// Something beyond the schema that would not be read back as it is: supplementary data or a kept part that is not
-    /// well-formed markup, or has no place in the document.
+    /// Something beyond the schema that would not be read back as it is: supplementary data or a
+    /// kept part that is not well-formed markup, or has no place in the document.
     #[error(
         "expected parts beyond the schema that can be read back as they are{}",
         .why.as_ref().map_or_else(String::new, |why| format!(": {why}"))
@@ -53,7 +54,9 @@ pub(super) fn read_back<M: Message>(
 ) -> Result<Result<Parsed<M>, ReadError>, WriteError> {
     let mut text = String::new();
     push(document, Output::plain(&mut text))?;
-    let options = ReadOptions::default().keep_unreadable(keep_unreadable).limits(ReadLimits::NONE);
+    let options = ReadOptions::default()
+        .keep_unreadable(keep_unreadable)
+        .limits(ReadLimits::NONE);
     Ok(read::parse(text.as_bytes(), &options))
 }
 

@@ -3,7 +3,8 @@
 use super::Message;
 use crate::finding::Finding;
 use crate::read::{
-    Cursor, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, StreamTokens, TextTokens, Tokens, plain_text,
+    Cursor, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, StreamTokens, TextTokens,
+    Tokens, plain_text,
 };
 use std::io::BufRead;
 
@@ -15,7 +16,8 @@ pub struct Parsed<M> {
     pub document: M,
     /// The findings, in the order of the document; disagreements of counts and sums come last.
     pub findings: Vec<Finding>,
-    /// How many more of each kind were found than [`ReadLimits::findings`](crate::ReadLimits::findings) has room for.
+    /// How many more of each kind were found than
+    /// [`ReadLimits::findings`](crate::ReadLimits::findings) has room for.
     pub further_findings: FurtherFindings,
 }
 
@@ -28,11 +30,17 @@ pub fn parse<M: Message>(bytes: &[u8], options: &ReadOptions) -> Result<Parsed<M
 }
 
 /// Reads a document from a source.
-pub fn read<M: Message>(source: impl BufRead, options: &ReadOptions) -> Result<Parsed<M>, ReadError> {
+pub fn read<M: Message>(
+    source: impl BufRead,
+    options: &ReadOptions,
+) -> Result<Parsed<M>, ReadError> {
     read_tokens(StreamTokens::new(Decoded::new(source, options)), options)
 }
 
-fn read_tokens<M: Message, T: Tokens>(tokens: T, options: &ReadOptions) -> Result<Parsed<M>, ReadError> {
+fn read_tokens<M: Message, T: Tokens>(
+    tokens: T,
+    options: &ReadOptions,
+) -> Result<Parsed<M>, ReadError> {
     let mut cursor = Cursor::new(tokens, *options, M::SHAPE);
     finish(&mut cursor)
 }
@@ -41,7 +49,11 @@ fn finish<M: Message, T: Tokens>(cursor: &mut Cursor<T>) -> Result<Parsed<M>, Re
     match document(cursor) {
         Ok(document) => {
             let findings = cursor.take_findings();
-            Ok(Parsed { document, findings, further_findings: cursor.further_findings().clone() })
+            Ok(Parsed {
+                document,
+                findings,
+                further_findings: cursor.further_findings().clone(),
+            })
         }
         Err(halt) => Err(cursor.error(halt)),
     }
@@ -55,13 +67,18 @@ fn document<M: Message, T: Tokens>(cursor: &mut Cursor<T>) -> Result<M, Halt> {
     Ok(document)
 }
 
-/// A document read with or without the fast reader, and how many elements that took and declined; for tests.
+/// A document read with or without the fast reader, and how many elements that took and declined;
+/// for tests.
 pub fn read_counting<M: Message>(
     source: impl BufRead,
     options: &ReadOptions,
     fast: bool,
 ) -> (Result<Parsed<M>, ReadError>, usize, usize) {
-    count(StreamTokens::new(Decoded::new(source, options)), options, fast)
+    count(
+        StreamTokens::new(Decoded::new(source, options)),
+        options,
+        fast,
+    )
 }
 
 /// As [`read_counting`], of a text in memory whose characters XML allows.

@@ -1,17 +1,20 @@
-//! Units one after the other, in memory bounded by the largest unit and by the parts outside of units.
+//! Units one after the other, in memory bounded by the largest unit and by the parts outside of
+//! units.
 
 use super::Message;
 use crate::field::Field;
 use crate::finding::Finding;
 use crate::node::{Node, Record};
-use crate::read::{Child, Cursor, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, Sequence, StreamTokens};
+use crate::read::{
+    Child, Cursor, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, Sequence, StreamTokens,
+};
 use std::fmt;
 use std::io::BufRead;
 
 /// Reads a message group by group and unit by unit. `message!` gives it the names of the message.
 ///
-/// An error with [`ReadError::unread`] is about a single unit, and reading goes on after it. After any other there is
-/// nothing more.
+/// An error with [`ReadError::unread`] is about a single unit, and reading goes on after it. After
+/// any other there is nothing more.
 pub struct UnitReader<M: Message, R> {
     cursor: Cursor<StreamTokens<R>>,
     state: State,
@@ -34,7 +37,8 @@ type Part<M> = Result<<M as Message>::Part, Box<ReadError>>;
 enum State {
     Begin,
     Message,
-    /// Within a group; `started` when its start has been handed out, `unit` when the start tag of one has been read.
+    /// Within a group; `started` when its start has been handed out, `unit` when the start tag of
+    /// one has been read.
     Group {
         started: bool,
         unit: bool,
@@ -48,7 +52,11 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
     /// A reader of a document from a source.
     pub fn new(source: R, options: ReadOptions) -> Self {
         Self {
-            cursor: Cursor::new(StreamTokens::new(Decoded::new(source, &options)), options, M::SHAPE),
+            cursor: Cursor::new(
+                StreamTokens::new(Decoded::new(source, &options)),
+                options,
+                M::SHAPE,
+            ),
             state: State::Begin,
             message: Default::default(),
             message_at: 0,
@@ -66,7 +74,9 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
     /// # Errors
     /// [`ReadError`].
     pub fn next_item(&mut self) -> Result<Option<M::Part>, ReadError> {
-        let part = self.advance().and_then(|part| self.cursor.refuse_findings().map(|()| part));
+        let part = self
+            .advance()
+            .and_then(|part| self.cursor.refuse_findings().map(|()| part));
         match part {
             Ok(Some(Err(unread))) => Err(*unread),
             Ok(part) => Ok(part.and_then(Result::ok)),
@@ -122,7 +132,10 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
         self.group_at = 0;
         self.units = 0;
         self.outer[1] = cursor.enter_record()?;
-        self.state = State::Group { started: false, unit: false };
+        self.state = State::Group {
+            started: false,
+            unit: false,
+        };
         Ok(None)
     }
 
@@ -131,7 +144,10 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
         let fields = <M::Group as Record>::FIELDS;
         let cursor = &mut self.cursor;
         if unit {
-            self.state = State::Group { started: true, unit: false };
+            self.state = State::Group {
+                started: true,
+                unit: false,
+            };
             let place = cursor.place();
             return match M::Unit::read(cursor) {
                 Ok(unit) => Ok(Some(Ok(M::UNIT_READ(Box::new(unit))))),
@@ -141,15 +157,22 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
                 }
             };
         }
-        let next = cursor.read_ahead::<M::Group>(&mut self.group, &mut self.group_at, M::SHAPE.unit)?;
+        let next =
+            cursor.read_ahead::<M::Group>(&mut self.group, &mut self.group_at, M::SHAPE.unit)?;
         if let Some((index, ahead)) = next.filter(|(index, _)| is(fields, *index, M::SHAPE.unit)) {
             if !started {
-                self.state = State::Group { started: true, unit: false };
+                self.state = State::Group {
+                    started: true,
+                    unit: false,
+                };
                 return self.group_start();
             }
             let mut unit = None;
             let keep = |read| unit = Some(Box::new(read));
-            if cursor.scan_element(M::UNIT, Some(self.units), ahead, keep).is_ok() {
+            if cursor
+                .scan_element(M::UNIT, Some(self.units), ahead, keep)
+                .is_ok()
+            {
                 self.group_at = index;
                 self.units += 1;
                 return Ok(unit.map(|unit| Ok(M::UNIT_READ(unit))));
@@ -160,7 +183,11 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
             Child::Unknown => return Ok(None),
             Child::End => {
                 self.state = State::GroupEnds;
-                return if started { Ok(None) } else { self.group_start() };
+                return if started {
+                    Ok(None)
+                } else {
+                    self.group_start()
+                };
             }
         };
         if !is(fields, index, M::SHAPE.unit) {
@@ -170,18 +197,31 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
         cursor.set_index(self.units);
         cursor.report_if_late();
         self.units += 1;
-        self.state = State::Group { started: true, unit: true };
-        if started { Ok(None) } else { self.group_start() }
+        self.state = State::Group {
+            started: true,
+            unit: true,
+        };
+        if started {
+            Ok(None)
+        } else {
+            self.group_start()
+        }
     }
 
-    /// What has been read of a group so far; what is missing although the schema demands it is reported at its end.
+    /// What has been read of a group so far; what is missing although the schema demands it is
+    /// reported at its end.
     fn group_start(&mut self) -> Result<Option<Part<M>>, Halt> {
         let in_unit = matches!(self.state, State::Group { unit: true, .. });
         // What is handed out now is handed out again at the end.
         let held = self.cursor.held() - self.held;
-        self.cursor.hold(usize::try_from(held).unwrap_or(usize::MAX))?;
+        self.cursor
+            .hold(usize::try_from(held).unwrap_or(usize::MAX))?;
         let group = self.group.clone();
-        let group = self.cursor.preview(in_unit, |cursor| M::Group::finish(group, cursor), Record::extras)?;
+        let group = self.cursor.preview(
+            in_unit,
+            |cursor| M::Group::finish(group, cursor),
+            Record::extras,
+        )?;
         Ok(Some(Ok(M::GROUP_START(Box::new(group)))))
     }
 

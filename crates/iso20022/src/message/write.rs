@@ -36,9 +36,10 @@ impl WriteOptions {
         self
     }
 
-    /// Writes a document in which a part is missing that the schema demands, or that holds an entry which could not be
-    /// read ([`keep_unreadable`](crate::ReadOptions::keep_unreadable)), so that whatever was read can be written.
-    /// Default: false. Without effect together with `schema_valid`.
+    /// Writes a document in which a part is missing that the schema demands, or that holds an entry
+    /// which could not be read ([`keep_unreadable`](crate::ReadOptions::keep_unreadable)), so that
+    /// whatever was read can be written. Default: false. Without effect together with
+    /// `schema_valid`.
     #[must_use]
     pub const fn incomplete(mut self, incomplete: bool) -> Self {
         self.incomplete = incomplete;
@@ -50,15 +51,27 @@ impl WriteOptions {
 pub fn to_xml<M: Message>(document: &M, options: &WriteOptions) -> Result<String, WriteError> {
     refuse(document, options)?;
     let mut text = String::new();
-    push(document, Output::plain(&mut text).indented(options.indent.map(usize::from)))?;
+    push(
+        document,
+        Output::plain(&mut text).indented(options.indent.map(usize::from)),
+    )?;
     Ok(text)
 }
 
 /// Writes the document as XML in pieces of some 64 kB.
-pub fn write_to<M: Message>(document: &M, sink: &mut dyn io::Write, options: &WriteOptions) -> Result<(), WriteError> {
+pub fn write_to<M: Message>(
+    document: &M,
+    sink: &mut dyn io::Write,
+    options: &WriteOptions,
+) -> Result<(), WriteError> {
     refuse(document, options)?;
     let mut text = String::new();
-    push(document, Output::plain(&mut text).indented(options.indent.map(usize::from)).with_sink(sink))
+    push(
+        document,
+        Output::plain(&mut text)
+            .indented(options.indent.map(usize::from))
+            .with_sink(sink),
+    )
 }
 
 /// Appends the document to a JSON text as a string literal, quotes included.
@@ -88,22 +101,38 @@ fn refuse<M: Message>(document: &M, options: &WriteOptions) -> Result<(), WriteE
     if !document.is_plain() {
         return refuse_kept(document, options);
     }
-    let refused = if options.schema_valid { check::check_schema(document) } else { None };
+    let refused = if options.schema_valid {
+        check::check_schema(document)
+    } else {
+        None
+    };
     refused.map_or(Ok(()), |finding| Err(invalid(finding)))
 }
 
-/// Parts that the schema does not know are written as they are. Only reading them again shows whether they are
-/// unchanged, and whether the schema refuses them.
+/// Parts that the schema does not know are written as they are. Only reading them again shows
+/// whether they are unchanged, and whether the schema refuses them.
 #[cold]
 fn refuse_kept<M: Message>(document: &M, options: &WriteOptions) -> Result<(), WriteError> {
-    let lacks = if options.schema_valid || options.incomplete { None } else { check::first_missing(document) };
+    let lacks = if options.schema_valid || options.incomplete {
+        None
+    } else {
+        check::first_missing(document)
+    };
     if let Some(finding) = lacks {
         return Err(invalid(finding));
     }
     let why = match read_back(document, options.schema_valid || options.incomplete) {
         Ok(Ok(again)) if again.document == *document => {
-            let refused = again.findings.into_iter().find(|finding| options.schema_valid && finding.kind.is_schema());
-            return refused.map_or(Ok(()), |finding| Err(invalid(Finding { position: None, ..finding })));
+            let refused = again
+                .findings
+                .into_iter()
+                .find(|finding| options.schema_valid && finding.kind.is_schema());
+            return refused.map_or(Ok(()), |finding| {
+                Err(invalid(Finding {
+                    position: None,
+                    ..finding
+                }))
+            });
         }
         Ok(again) => {
             let why = again.err();
@@ -114,10 +143,16 @@ fn refuse_kept<M: Message>(document: &M, options: &WriteOptions) -> Result<(), W
         }
         Err(error) => error,
     };
-    let refused = if options.schema_valid { check::check_schema(document) } else { None };
+    let refused = if options.schema_valid {
+        check::check_schema(document)
+    } else {
+        None
+    };
     Err(refused.map_or(why, invalid))
 }
 
 fn invalid(finding: Finding) -> WriteError {
-    WriteError::Invalid { finding: Box::new(finding) }
+    WriteError::Invalid {
+        finding: Box::new(finding),
+    }
 }

@@ -43,6 +43,7 @@ impl<N: Node> Alternative for Vec<N> {
     }
 
     fn scan_all(from: &mut Scanner<'_>, tag: &'static Tag) -> Result<Option<Self>, Odd> {
-        from.many(tag, MANY).map(|items| if items.is_empty() { None } else { Some(items) })
+        from.many(tag, MANY)
+            .map(|items| if items.is_empty() { None } else { Some(items) })
     }
 }

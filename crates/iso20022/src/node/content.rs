@@ -1,4 +1,5 @@
-//! The content of a field of a struct or of an alternative of a choice, and how it is written and checked.
+//! The content of a field of a struct or of an alternative of a choice, and how it is written and
+//! checked.
 
 use super::Node;
 use crate::check::Checker;
@@ -45,7 +46,12 @@ impl<N: Node> Content for Vec<N> {
 
 /// Writes a sequence or choice with the parts kept beyond the schema.
 #[cold]
-pub fn write_kept(tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>, content: impl FnOnce(&mut Output<'_>)) {
+pub fn write_kept(
+    tag: &'static Tag,
+    out: &mut Output<'_>,
+    kept: Kept<'_>,
+    content: impl FnOnce(&mut Output<'_>),
+) {
     out.start(tag);
     kept.attributes(out);
     out.start_end();
@@ -54,8 +60,8 @@ pub fn write_kept(tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>, conte
     out.close(tag);
 }
 
-/// Writes the occurrences of one element. Inlined, so that its tags are constants: a few instructions instead of a
-/// copy.
+/// Writes the occurrences of one element. Inlined, so that its tags are constants: a few
+/// instructions instead of a copy.
 #[inline(always)]
 pub fn write_field<C: Content>(content: &C, tag: &'static Tag, out: &mut Output<'_>) {
     for item in content.items() {
@@ -65,9 +71,16 @@ pub fn write_field<C: Content>(content: &C, tag: &'static Tag, out: &mut Output<
 
 /// Writes the occurrences of one element, each followed by what was kept after it.
 #[cold]
-pub fn write_field_kept<C: Content>(content: &C, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {
+pub fn write_field_kept<C: Content>(
+    content: &C,
+    tag: &'static Tag,
+    out: &mut Output<'_>,
+    kept: Kept<'_>,
+) {
     for (index, item) in content.items().iter().enumerate() {
-        kept.field(tag.wire, index, out, |out, inside| item.write(tag, out, inside));
+        kept.field(tag.wire, index, out, |out, inside| {
+            item.write(tag, out, inside)
+        });
     }
 }
 
@@ -78,8 +91,8 @@ pub fn is_plain_field<C: Content>(content: &C, min: u32) -> bool {
     (min == 0 || !items.is_empty()) && items.iter().all(Node::is_plain)
 }
 
-/// Checks the occurrences of one element and how many there are, as reading reports it. Inlined, because most elements
-/// of a sequence do not occur.
+/// Checks the occurrences of one element and how many there are, as reading reports it. Inlined,
+/// because most elements of a sequence do not occur.
 #[inline(always)]
 pub fn check_field<C: Content>(content: &C, field: Field, to: &mut Checker) {
     let items = content.items();

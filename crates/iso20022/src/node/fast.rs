@@ -1,10 +1,10 @@
-//! Where the cursor calls the fast reader: before an element of a sequence, except for groups and for most elements of
-//! a name that it keeps leaving.
+//! Where the cursor calls the fast reader: before an element of a sequence, except for groups and
+//! for most elements of a name that it keeps leaving.
 //!
-//! The fast reader takes an element whole or not at all, and only if it is as the writer writes it. Any other element
-//! is read over events; if it is a sequence, the fast reader is asked for its children. The element may break rules
-//! beyond the schema: the fast reader notes the place and the checker reports the rule, so that both readers report the
-//! same.
+//! The fast reader takes an element whole or not at all, and only if it is as the writer writes it.
+//! Any other element is read over events; if it is a sequence, the fast reader is asked for its
+//! children. The element may break rules beyond the schema: the fast reader notes the place and the
+//! checker reports the rule, so that both readers report the same.
 
 use super::record::Record;
 use crate::check::Checker;
@@ -13,9 +13,9 @@ use crate::node::Node;
 use crate::read::{Ahead, Cursor, Extent, Halt, Odd, Tokens};
 
 impl<T: Tokens> Cursor<T> {
-    /// Reads elements of a sequence into their places as long as they follow as the writer writes them, from the field
-    /// `at` on. Elements of the name `handed_out`, empty for none, are left. Returns the next field, if its start tag
-    /// is so written.
+    /// Reads elements of a sequence into their places as long as they follow as the writer writes
+    /// them, from the field `at` on. Elements of the name `handed_out`, empty for none, are left.
+    /// Returns the next field, if its start tag is so written.
     pub(crate) fn read_ahead<R: Record>(
         &mut self,
         slots: &mut R::Slots,
@@ -27,7 +27,9 @@ impl<T: Tokens> Cursor<T> {
             let next = self.field_ahead(R::FIELDS, *at);
             match next {
                 Some((index, ahead))
-                    if R::FIELDS.get(index).is_some_and(|field| field.wire != handed_out)
+                    if R::FIELDS
+                        .get(index)
+                        .is_some_and(|field| field.wire != handed_out)
                         && R::take_ahead(slots, index, ahead, self)? =>
                 {
                     *at = index;
@@ -37,9 +39,9 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// Reads the next element if all of it is as the writer writes it. Otherwise nothing has been read. `number` is its
-    /// number among those of its name, from 0, if the schema allows several. `keep` takes it from where it was read, so
-    /// that it is moved only once.
+    /// Reads the next element if all of it is as the writer writes it. Otherwise nothing has been
+    /// read. `number` is its number among those of its name, from 0, if the schema allows several.
+    /// `keep` takes it from where it was read, so that it is moved only once.
     pub(crate) fn scan_element<N: Node>(
         &mut self,
         tag: &'static Tag,
@@ -51,7 +53,9 @@ impl<T: Tokens> Cursor<T> {
             return Err(Odd);
         }
         let mut extent = Extent::default();
-        let node = self.scan_ahead(tag, ahead, &mut extent, |scanner| scanner.bare_element::<N>(tag));
+        let node = self.scan_ahead(tag, ahead, &mut extent, |scanner| {
+            scanner.bare_element::<N>(tag)
+        });
         if node.is_err() && self.end_comes(tag, ahead) {
             // Now the end is in memory, so it is read again only once.
             return self.scan_element(tag, number, ahead, keep);

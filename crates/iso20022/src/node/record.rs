@@ -14,9 +14,13 @@ pub trait Record: Sized {
     /// The elements in the order of the schema.
     const FIELDS: &'static [Field];
     /// Reads the element whose start tag has just been read.
-    fn take<T: Tokens>(slots: &mut Self::Slots, index: usize, from: &mut Cursor<T>) -> Result<(), Halt>;
-    /// Reads the element that comes next into its place, if all of it is as the writer writes it. False when it is not
-    /// or when there is no room; then nothing has been read.
+    fn take<T: Tokens>(
+        slots: &mut Self::Slots,
+        index: usize,
+        from: &mut Cursor<T>,
+    ) -> Result<(), Halt>;
+    /// Reads the element that comes next into its place, if all of it is as the writer writes it.
+    /// False when it is not or when there is no room; then nothing has been read.
     fn take_ahead<T: Tokens>(
         slots: &mut Self::Slots,
         index: usize,
@@ -51,16 +55,24 @@ impl<T: Tokens> Cursor<T> {
         Ok(record)
     }
 
-    /// Reads one more occurrence of an element into its place. `may_miss` is true for one that tolerant reading may
-    /// miss.
+    /// Reads one more occurrence of an element into its place. `may_miss` is true for one that
+    /// tolerant reading may miss.
     #[inline]
-    pub fn take<S: Slot>(&mut self, slot: &mut S, field: Field, may_miss: bool) -> Result<(), Halt> {
+    pub fn take<S: Slot>(
+        &mut self,
+        slot: &mut S,
+        field: Field,
+        may_miss: bool,
+    ) -> Result<(), Halt> {
         let count = slot.count();
         let allowed = field.allows(count);
         if field.max > 1 {
             self.set_index(count);
             if !allowed {
-                self.report(FindingKind::Repeated { name: field.wire, max: field.max });
+                self.report(FindingKind::Repeated {
+                    name: field.wire,
+                    max: field.max,
+                });
             }
         } else if !allowed {
             return self.refuse_repeated(field.wire);
@@ -81,7 +93,9 @@ impl<T: Tokens> Cursor<T> {
     /// The content of a `1..1 ~` field.
     pub fn soft<V>(&mut self, slot: Option<V>, name: &'static str) -> Result<Option<V>, Halt> {
         if slot.is_none() {
-            self.report(FindingKind::Missing { name: name.to_owned() });
+            self.report(FindingKind::Missing {
+                name: name.to_owned(),
+            });
         }
         Ok(slot)
     }

@@ -6,15 +6,19 @@ use crate::finding::FindingKind;
 use crate::read::{Odd, Scanner, growth};
 use crate::watch::{Memory, Watch};
 
-// The functions that take a tag are always inlined, so that the tag is a constant and comparing it takes two
-// instructions. Each makes its node in one place only, because a node has hundreds of bytes and is copied where two
-// branches that make one meet.
+// The functions that take a tag are always inlined, so that the tag is a constant and comparing it
+// takes two instructions. Each makes its node in one place only, because a node has hundreds of
+// bytes and is copied where two branches that make one meet.
 impl Scanner<'_> {
     /// An element that must be there.
     #[inline(always)]
     pub fn one<N: Node>(&mut self, tag: &'static Tag, _: u32) -> Result<N, Odd> {
         let left = self.rest().len();
-        if self.enter(tag, N::HAS_ATTRIBUTE) { self.element(tag, left) } else { Err(Odd) }
+        if self.enter(tag, N::HAS_ATTRIBUTE) {
+            self.element(tag, left)
+        } else {
+            Err(Odd)
+        }
     }
 
     /// An element that must be there; where it is missing, the reader over events reports it.
@@ -27,26 +31,43 @@ impl Scanner<'_> {
     #[inline(always)]
     pub fn maybe<N: Node>(&mut self, tag: &'static Tag, _: u32) -> Result<Option<N>, Odd> {
         let left = self.rest().len();
-        if self.enter(tag, N::HAS_ATTRIBUTE) { self.element(tag, left).map(Some) } else { Ok(None) }
+        if self.enter(tag, N::HAS_ATTRIBUTE) {
+            self.element(tag, left).map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     /// Any number of elements up to `max`.
     #[inline(always)]
     pub fn many<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
         let left = self.rest().len();
-        if self.enter(tag, N::HAS_ATTRIBUTE) { self.several(tag, max, left) } else { Ok(Vec::new()) }
+        if self.enter(tag, N::HAS_ATTRIBUTE) {
+            self.several(tag, max, left)
+        } else {
+            Ok(Vec::new())
+        }
     }
 
     /// One or more elements.
     #[inline(always)]
     pub fn some<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
         let left = self.rest().len();
-        if self.enter(tag, N::HAS_ATTRIBUTE) { self.several(tag, max, left) } else { Err(Odd) }
+        if self.enter(tag, N::HAS_ATTRIBUTE) {
+            self.several(tag, max, left)
+        } else {
+            Err(Odd)
+        }
     }
 
     /// The elements from the one on that has been entered.
     #[inline(always)]
-    fn several<N: Node>(&mut self, tag: &'static Tag, max: u32, mut left: usize) -> Result<Vec<N>, Odd> {
+    fn several<N: Node>(
+        &mut self,
+        tag: &'static Tag,
+        max: u32,
+        mut left: usize,
+    ) -> Result<Vec<N>, Odd> {
         // Most lists of a transaction have one element.
         let mut items = Vec::with_capacity(1);
         self.hold(size_of::<N>());
@@ -75,12 +96,16 @@ impl Scanner<'_> {
         self.check_held(before * size_of::<N>(), left)
     }
 
-    /// The rest of an element that has been entered, before which so many bytes were left, and the gap after it.
+    /// The rest of an element that has been entered, before which so many bytes were left, and the
+    /// gap after it.
     #[inline(always)]
     fn element<N: Node>(&mut self, tag: &'static Tag, left: usize) -> Result<N, Odd> {
         let node = self.content::<N>(tag);
         if let Ok(node) = &node {
-            node.settle(&mut Place { scanner: self, left });
+            node.settle(&mut Place {
+                scanner: self,
+                left,
+            });
             self.gap();
         }
         node
@@ -89,7 +114,11 @@ impl Scanner<'_> {
     /// An element, without the gap after it and without its rules beyond the schema.
     #[inline(always)]
     pub(crate) fn bare_element<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
-        self.expect(if N::HAS_ATTRIBUTE { tag.start } else { tag.open })?;
+        self.expect(if N::HAS_ATTRIBUTE {
+            tag.start
+        } else {
+            tag.open
+        })?;
         self.content(tag)
     }
 
@@ -120,8 +149,8 @@ impl Scanner<'_> {
     }
 }
 
-/// Takes the reports of an element's rules beyond the schema. Only the place is noted; the checker names the finding
-/// later.
+/// Takes the reports of an element's rules beyond the schema. Only the place is noted; the checker
+/// names the finding later.
 struct Place<'s, 'a> {
     scanner: &'s mut Scanner<'a>,
     /// Bytes left before the element.

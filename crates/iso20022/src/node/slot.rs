@@ -10,8 +10,8 @@ pub trait Slot {
     fn count(&self) -> usize;
     /// Reads one more.
     fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt>;
-    /// Reads the one that comes next if all of it is as the writer writes it. False when it is not or when the schema
-    /// has no more; then nothing has been read.
+    /// Reads the one that comes next if all of it is as the writer writes it. False when it is not
+    /// or when the schema has no more; then nothing has been read.
     fn fill_ahead<T: Tokens>(
         &mut self,
         field: Field,
@@ -41,7 +41,9 @@ impl<N: Node> Slot for Option<N> {
         if self.is_some() {
             return Ok(false);
         }
-        Ok(from.scan_element(tag, None, ahead, |item| *self = Some(item)).is_ok())
+        Ok(from
+            .scan_element(tag, None, ahead, |item| *self = Some(item))
+            .is_ok())
     }
 }
 
@@ -68,6 +70,8 @@ impl<N: Node> Slot for Vec<N> {
             return Ok(false);
         }
         from.make_room(self)?;
-        Ok(from.scan_element(tag, Some(self.len()), ahead, |item| self.push(item)).is_ok())
+        Ok(from
+            .scan_element(tag, Some(self.len()), ahead, |item| self.push(item))
+            .is_ok())
     }
 }

@@ -20,7 +20,10 @@ impl Types {
     /// Adds a type; false when it was there.
     pub fn add<N: Node>(&mut self, stated: Option<&'static str>) -> bool {
         let id = TypeId::of::<N>();
-        let is_new = self.0.iter().all(|(other, name, _)| (*other, *name) != (id, stated));
+        let is_new = self
+            .0
+            .iter()
+            .all(|(other, name, _)| (*other, *name) != (id, stated));
         if is_new {
             self.0.push((id, stated, type_of::<N>()));
         }
@@ -41,7 +44,10 @@ impl Types {
 /// The type of a node.
 #[must_use]
 pub const fn type_of<N: Node>() -> Type {
-    Type { is_type: N::is_type, read: judge::<N> }
+    Type {
+        is_type: N::is_type,
+        read: judge::<N>,
+    }
 }
 
 /// Reads the content of an element of a type, which is only judged.

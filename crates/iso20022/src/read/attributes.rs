@@ -16,7 +16,10 @@ pub(crate) struct Attribute<'a> {
 impl Attribute<'_> {
     /// The same without the tag that it was read from.
     pub(crate) fn into_owned(self) -> Attribute<'static> {
-        Attribute { name: self.name.into_owned().into(), value: self.value.into_owned().into() }
+        Attribute {
+            name: self.name.into_owned().into(),
+            value: self.value.into_owned().into(),
+        }
     }
 
     /// The prefix that the attribute declares, empty for the default namespace.
@@ -33,7 +36,11 @@ impl Attribute<'_> {
 pub(crate) const FEW: usize = 16;
 
 /// Reads the attributes between the name and the end of a start tag, `most` of them at most.
-pub(crate) fn parse<'a>(mut text: &'a str, most: usize, to: &mut Vec<Attribute<'a>>) -> Result<(), ReadErrorKind> {
+pub(crate) fn parse<'a>(
+    mut text: &'a str,
+    most: usize,
+    to: &mut Vec<Attribute<'a>>,
+) -> Result<(), ReadErrorKind> {
     loop {
         let trimmed = text.trim_start_matches(is_space);
         if trimmed.is_empty() {
@@ -41,7 +48,10 @@ pub(crate) fn parse<'a>(mut text: &'a str, most: usize, to: &mut Vec<Attribute<'
         }
         if to.len() >= most {
             let max = u64::try_from(most).unwrap_or(u64::MAX);
-            return Err(ReadErrorKind::Limit { limit: LimitKind::Attributes, max });
+            return Err(ReadErrorKind::Limit {
+                limit: LimitKind::Attributes,
+                max,
+            });
         }
         if trimmed.len() == text.len() {
             return Err(malformed("expected white space before an attribute"));
@@ -65,7 +75,10 @@ pub(crate) fn parse<'a>(mut text: &'a str, most: usize, to: &mut Vec<Attribute<'
         if to.len() < FEW && to.iter().any(|other| other.name == name) {
             return Err(occurs_twice(name));
         }
-        to.push(Attribute { name: name.into(), value: normalise(value)? });
+        to.push(Attribute {
+            name: name.into(),
+            value: normalise(value)?,
+        });
         text = rest;
     }
     if to.len() > FEW {
@@ -92,13 +105,18 @@ pub(crate) fn repeated<K: Ord + Copy>(mut keys: Vec<K>) -> Option<K> {
 }
 
 pub(crate) fn occurs_twice(name: &str) -> ReadErrorKind {
-    ReadErrorKind::Malformed { detail: format!("the attribute {} occurs twice", shown(name)) }
+    ReadErrorKind::Malformed {
+        detail: format!("the attribute {} occurs twice", shown(name)),
+    }
 }
 
 /// Resolves references and turns white space into spaces. Few values have either.
 fn normalise(raw: &str) -> Result<Cow<'_, str>, ReadErrorKind> {
     // Without a branch, so that the compiler tests many bytes in one step.
-    if !raw.bytes().fold(false, |any, b| any | (b < b' ') | (b == b'&')) {
+    if !raw
+        .bytes()
+        .fold(false, |any, b| any | (b < b' ') | (b == b'&'))
+    {
         return Ok(raw.into());
     }
     let mut value = String::with_capacity(raw.len());
@@ -140,7 +158,9 @@ pub(crate) fn resolve(name: &str) -> Result<char, ReadErrorKind> {
         "quot" => return Ok('"'),
         _ => match name.strip_prefix('#') {
             Some(number) => number,
-            None if is_qualified_name(name) => return Err(ReadErrorKind::UnknownEntity { name: shown(name) }),
+            None if is_qualified_name(name) => {
+                return Err(ReadErrorKind::UnknownEntity { name: shown(name) });
+            }
             None => return Err(malformed("expected a reference after &")),
         },
     };
@@ -152,9 +172,16 @@ pub(crate) fn resolve(name: &str) -> Result<char, ReadErrorKind> {
         return Err(malformed("expected digits in a character reference"));
     }
     // Any number of leading zeros is allowed; a number that does not fit is not a character.
-    let number = u32::from_str_radix(digits.trim_start_matches('0'), radix)
-        .unwrap_or(if digits.bytes().all(|b| b == b'0') { 0 } else { u32::MAX });
-    char::from_u32(number).filter(|c| is_xml_char(*c)).ok_or(ReadErrorKind::ForbiddenCharacter { found: number })
+    let number = u32::from_str_radix(digits.trim_start_matches('0'), radix).unwrap_or(
+        if digits.bytes().all(|b| b == b'0') {
+            0
+        } else {
+            u32::MAX
+        },
+    );
+    char::from_u32(number)
+        .filter(|c| is_xml_char(*c))
+        .ok_or(ReadErrorKind::ForbiddenCharacter { found: number })
 }
 
 /// Writes an attribute as markup.
@@ -163,7 +190,9 @@ pub(crate) fn push_attribute(name: &[&str], value: &str, xml: &mut String) {
 }
 
 pub(crate) fn malformed(detail: &str) -> ReadErrorKind {
-    ReadErrorKind::Malformed { detail: detail.to_owned() }
+    ReadErrorKind::Malformed {
+        detail: detail.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -173,13 +202,19 @@ mod tests {
     fn read(text: &str) -> Result<Vec<(String, String)>, String> {
         let mut attributes = Vec::new();
         parse(text, 40, &mut attributes).map_err(|error| error.to_string())?;
-        Ok(attributes.into_iter().map(|attribute| (attribute.name.into(), attribute.value.into())).collect())
+        Ok(attributes
+            .into_iter()
+            .map(|attribute| (attribute.name.into(), attribute.value.into()))
+            .collect())
     }
 
     #[test]
     fn values_are_normalised() {
         let text = " a = '1' b:c=\"&#x41;&amp;\t\r\nx&#10;'\" ";
-        assert_eq!(read(text).unwrap(), [("a".into(), "1".into()), ("b:c".into(), "A&  x\n'".into())]);
+        assert_eq!(
+            read(text).unwrap(),
+            [("a".into(), "1".into()), ("b:c".into(), "A&  x\n'".into())]
+        );
         assert_eq!(read("").unwrap(), []);
     }
 
@@ -206,11 +241,20 @@ mod tests {
             assert!(read(bad).is_err(), "{bad}");
         }
         assert!(read(" a='&#00000000000065;'").is_ok());
-        let many = |count: usize| (0..count).map(|number| format!(" a{number}=''")).collect::<String>();
+        let many = |count: usize| {
+            (0..count)
+                .map(|number| format!(" a{number}=''"))
+                .collect::<String>()
+        };
         assert_eq!(read(&many(40)).unwrap().len(), 40);
         assert!(read(&many(41)).unwrap_err().contains("40 attributes"));
         for twice in [0, 7, 15, 16, 17, 38] {
-            assert!(read(&format!("{} a{twice}=''", many(39))).unwrap_err().contains("twice"), "{twice}");
+            assert!(
+                read(&format!("{} a{twice}=''", many(39)))
+                    .unwrap_err()
+                    .contains("twice"),
+                "{twice}"
+            );
         }
     }
 }

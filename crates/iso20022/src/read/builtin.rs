@@ -1,4 +1,5 @@
-//! The built-in types of XML Schema, which `xsi:type` may name in supplementary data (XML Schema Part 2, chapter 3).
+//! The built-in types of XML Schema, which `xsi:type` may name in supplementary data (XML Schema
+//! Part 2, chapter 3).
 
 use super::namespaces::Namespaces;
 use crate::value::date::{Date, DateTime, YearMonth};
@@ -28,12 +29,16 @@ impl Builtin {
 
     /// True when a text is of the type.
     pub(crate) fn accepts(self, text: &str, namespaces: &Namespaces) -> bool {
-        if matches!(self.0, "anySimpleType" | "string" | "normalizedString" | "token" | "anyURI") {
+        if matches!(
+            self.0,
+            "anySimpleType" | "string" | "normalizedString" | "token" | "anyURI"
+        ) {
             return true;
         }
         let text = text.trim_matches(is_space);
-        let list =
-            |is: fn(&str) -> bool| !text.is_empty() && text.split(is_space).filter(|word| !word.is_empty()).all(is);
+        let list = |is: fn(&str) -> bool| {
+            !text.is_empty() && text.split(is_space).filter(|word| !word.is_empty()).all(is)
+        };
         match self.0 {
             "language" => is_language(text),
             "NMTOKEN" => is_token(text),
@@ -51,12 +56,25 @@ impl Builtin {
             "gYearMonth" => YearMonth::parse(text).is_ok(),
             "gYear" => is_year(text),
             // A leap year has every day of every month.
-            "gMonthDay" => text.strip_prefix("--").is_some_and(|rest| Date::parse(&format!("2000-{rest}")).is_ok()),
-            "gDay" => text.strip_prefix("---").is_some_and(|rest| Date::parse(&format!("2000-01-{rest}")).is_ok()),
-            "gMonth" => text.strip_prefix("--").is_some_and(|rest| YearMonth::parse(&format!("2000-{rest}")).is_ok()),
-            "hexBinary" => text.len().is_multiple_of(2) && text.bytes().all(|b| b.is_ascii_hexdigit()),
+            "gMonthDay" => text
+                .strip_prefix("--")
+                .is_some_and(|rest| Date::parse(&format!("2000-{rest}")).is_ok()),
+            "gDay" => text
+                .strip_prefix("---")
+                .is_some_and(|rest| Date::parse(&format!("2000-01-{rest}")).is_ok()),
+            "gMonth" => text
+                .strip_prefix("--")
+                .is_some_and(|rest| YearMonth::parse(&format!("2000-{rest}")).is_ok()),
+            "hexBinary" => {
+                text.len().is_multiple_of(2) && text.bytes().all(|b| b.is_ascii_hexdigit())
+            }
             "base64Binary" => is_base64(text),
-            "QName" => is_qualified_name(text) && text.split_once(':').is_none_or(|(p, _)| namespaces.get(p).is_some()),
+            "QName" => {
+                is_qualified_name(text)
+                    && text
+                        .split_once(':')
+                        .is_none_or(|(p, _)| namespaces.get(p).is_some())
+            }
             _ => is_whole_number(self.0, text),
         }
     }
@@ -74,7 +92,11 @@ fn is_token(text: &str) -> bool {
 }
 
 fn is_name(text: &str) -> bool {
-    is_token(text) && text.split(':').next().is_some_and(|start| start.is_empty() || is_plain_name(start))
+    is_token(text)
+        && text
+            .split(':')
+            .next()
+            .is_some_and(|start| start.is_empty() || is_plain_name(start))
 }
 
 fn digits(text: &str) -> bool {
@@ -88,7 +110,10 @@ fn unsigned(text: &str) -> &str {
 fn is_decimal(text: &str) -> bool {
     match unsigned(text).split_once('.') {
         Some((whole, part)) => {
-            (digits(whole) || digits(part)) && format!("0{whole}{part}").bytes().all(|b| b.is_ascii_digit())
+            (digits(whole) || digits(part))
+                && format!("0{whole}{part}")
+                    .bytes()
+                    .all(|b| b.is_ascii_digit())
         }
         None => digits(unsigned(text)),
     }
@@ -116,17 +141,21 @@ fn is_whole_number(name: &str, text: &str) -> bool {
         "unsignedInt" => (0, u32::MAX.into()),
         "unsignedShort" => (0, u16::MAX.into()),
         "unsignedByte" => (0, u8::MAX.into()),
-        // ENTITY, ENTITIES and NOTATION name what only a document type declaration or a schema declares.
+        // ENTITY, ENTITIES and NOTATION name what only a document type declaration or a schema
+        // declares.
         _ => return false,
     };
     // A number that does not fit is beyond all bounds but the greatest and the least.
     let size = unsigned(text).parse().unwrap_or(i128::MAX);
-    digits(unsigned(text)) && (least..=most).contains(&if text.starts_with('-') { -size } else { size })
+    digits(unsigned(text))
+        && (least..=most).contains(&if text.starts_with('-') { -size } else { size })
 }
 
 /// `-?P(nY)?(nM)?(nD)?(T(nH)?(nM)?(n(.n)?S)?)?` with at least one part, also after a `T`.
 fn is_duration(text: &str) -> bool {
-    let Some(rest) = text.strip_prefix('-').unwrap_or(text).strip_prefix('P') else { return false };
+    let Some(rest) = text.strip_prefix('-').unwrap_or(text).strip_prefix('P') else {
+        return false;
+    };
     let (days, clock) = match rest.split_once('T') {
         Some((days, clock)) => (days, Some(clock)),
         None => (rest, None),
@@ -151,14 +180,21 @@ fn is_duration(text: &str) -> bool {
 }
 
 fn is_year(text: &str) -> bool {
-    let (sign, rest) = if text.starts_with('-') { text.split_at(1) } else { ("", text) };
+    let (sign, rest) = if text.starts_with('-') {
+        text.split_at(1)
+    } else {
+        ("", text)
+    };
     let (year, offset) = rest.split_at(rest.bytes().take_while(u8::is_ascii_digit).count());
     YearMonth::parse(&format!("{sign}{year}-01{offset}")).is_ok()
 }
 
 fn is_base64(text: &str) -> bool {
     let packed: String = text.chars().filter(|c| !is_space(*c)).collect();
-    let data = packed.strip_suffix("==").or_else(|| packed.strip_suffix('=')).unwrap_or(&packed);
+    let data = packed
+        .strip_suffix("==")
+        .or_else(|| packed.strip_suffix('='))
+        .unwrap_or(&packed);
     // The bits of the last character that no byte has are zero.
     let last = match packed.len() - data.len() {
         0 => true,
@@ -167,7 +203,9 @@ fn is_base64(text: &str) -> bool {
     };
     packed.len().is_multiple_of(4)
         && last
-        && data.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'))
+        && data
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'))
 }
 
 #[cfg(test)]
@@ -178,8 +216,16 @@ mod tests {
     fn texts_of_each_type() {
         let namespaces = Namespaces::new("urn:a");
         for (names, good, bad) in [
-            ("string normalizedString token anySimpleType anyURI", "|a b| ", "~"),
-            ("language", "en|en-AU|x-klingon-1|abcdefgh|a-abcdefg8", "|e1|en-|abcdefghi|1a"),
+            (
+                "string normalizedString token anySimpleType anyURI",
+                "|a b| ",
+                "~",
+            ),
+            (
+                "language",
+                "en|en-AU|x-klingon-1|abcdefgh|a-abcdefg8",
+                "|e1|en-|abcdefghi|1a",
+            ),
             ("NMTOKEN", "a|-1:x| a ", "|a b|a/b"),
             ("NMTOKENS", "a b| -1  x", "| |a /"),
             ("Name", "a:b:c|_x|:a", "|1a|-a|a b"),
@@ -188,7 +234,11 @@ mod tests {
             ("ENTITY ENTITIES NOTATION", "~", "a|"),
             ("boolean", "true|0| 1 ", "|TRUE|yes"),
             ("decimal", "1|-1.50|+.5|5.", "|.|1e3|1,0|- 1|+-1|1.-5"),
-            ("integer", "0|-00012|+7|123456789012345678901234567890123456789012", "|1.0|.|-"),
+            (
+                "integer",
+                "0|-00012|+7|123456789012345678901234567890123456789012",
+                "|1.0|.|-",
+            ),
             ("nonPositiveInteger", "0|-0|+0|-5", "1"),
             ("negativeInteger", "-1", "0|-0|1"),
             ("nonNegativeInteger", "0|-0|5", "-1"),
@@ -198,17 +248,41 @@ mod tests {
                 "9223372036854775807|-9223372036854775808",
                 "9223372036854775808|99999999999999999999999999999999999999999",
             ),
-            ("int", "2147483647|-2147483648|007", "2147483648|-2147483649|abc|1.5|"),
+            (
+                "int",
+                "2147483647|-2147483648|007",
+                "2147483648|-2147483649|abc|1.5|",
+            ),
             ("short", "32767|-32768", "32768"),
             ("byte", "127|-128", "128|-129"),
-            ("unsignedLong", "18446744073709551615|-0", "18446744073709551616|-1"),
+            (
+                "unsignedLong",
+                "18446744073709551615|-0",
+                "18446744073709551616|-1",
+            ),
             ("unsignedInt", "4294967295", "4294967296"),
             ("unsignedShort", "65535", "65536"),
             ("unsignedByte", "255", "256|-1"),
-            ("float double", "1e3|-1.5E-7|INF|-INF|NaN|.5", "|+INF|1e|e3|nan|1e1.5"),
-            ("duration", "P1Y|-P1Y2M3DT4H5M6.7S|PT0S|P1M|PT1M", "|P|PT|P1YT|1Y|P-1Y|P1.5Y|P1D1Y|PT1.S"),
-            ("dateTime", "2021-07-29T10:00:00.5Z", "2021-07-29|2021-02-30T10:00:00"),
-            ("time", "10:00:00|24:00:00|10:00:00.123+10:00", "10:00|25:00:00|"),
+            (
+                "float double",
+                "1e3|-1.5E-7|INF|-INF|NaN|.5",
+                "|+INF|1e|e3|nan|1e1.5",
+            ),
+            (
+                "duration",
+                "P1Y|-P1Y2M3DT4H5M6.7S|PT0S|P1M|PT1M",
+                "|P|PT|P1YT|1Y|P-1Y|P1.5Y|P1D1Y|PT1.S",
+            ),
+            (
+                "dateTime",
+                "2021-07-29T10:00:00.5Z",
+                "2021-07-29|2021-02-30T10:00:00",
+            ),
+            (
+                "time",
+                "10:00:00|24:00:00|10:00:00.123+10:00",
+                "10:00|25:00:00|",
+            ),
             ("date", "2021-07-29|2021-07-29Z", "20210729|2021-7-29|"),
             ("gYearMonth", "2021-07", "2021|2021-13"),
             ("gYear", "2021|-0044|12021Z|2021+10:00", "21|0000|2021-|"),
@@ -216,17 +290,26 @@ mod tests {
             ("gDay", "---31|---01Z", "---32|--31|31"),
             ("gMonth", "--07|--12Z", "--13|07|--7"),
             ("hexBinary", "|0aFF", "0|0g"),
-            ("base64Binary", "|QQ==|QUI=|QUJD|QU JD", "Q|QQ=|QR==|Q===|QUJ-"),
+            (
+                "base64Binary",
+                "|QQ==|QUI=|QUJD|QU JD",
+                "Q|QQ=|QR==|Q===|QUJ-",
+            ),
             ("QName", "a|xml:lang", "a:b|:a|"),
         ] {
             for name in names.split(' ') {
                 let kind = Builtin::named(name).unwrap();
                 assert_eq!(kind.name(), name);
                 let cases = |texts: &'static str| texts.split('|').filter(|text| *text != "~");
-                cases(good).for_each(|text| assert!(kind.accepts(text, &namespaces), "{name} {text:?}"));
-                cases(bad).for_each(|text| assert!(!kind.accepts(text, &namespaces), "{name} {text:?}"));
+                cases(good)
+                    .for_each(|text| assert!(kind.accepts(text, &namespaces), "{name} {text:?}"));
+                cases(bad)
+                    .for_each(|text| assert!(!kind.accepts(text, &namespaces), "{name} {text:?}"));
             }
         }
-        assert_eq!((Builtin::named("anyType"), Builtin::named("Int")), (None, None));
+        assert_eq!(
+            (Builtin::named("anyType"), Builtin::named("Int")),
+            (None, None)
+        );
     }
 }

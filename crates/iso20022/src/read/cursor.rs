@@ -1,4 +1,5 @@
-//! The cursor: walks a document along the statements of a message, keeps what these do not know, and reports it.
+//! The cursor: walks a document along the statements of a message, keeps what these do not know,
+//! and reports it.
 
 mod ahead;
 mod content;
@@ -29,8 +30,9 @@ use crate::finding::{Finding, FindingKind, Position};
 use crate::watch::{Memory, Watch};
 use std::fmt;
 
-/// What the engine knows of a message: its names, and that the document element holds the message, the message groups,
-/// a group units. In a bank's report the groups are reports and the units are entries.
+/// What the engine knows of a message: its names, and that the document element holds the message,
+/// the message groups, a group units. In a bank's report the groups are reports and the units are
+/// entries.
 #[derive(Debug)]
 pub struct Shape {
     /// The namespace of the message.
@@ -60,7 +62,8 @@ impl Shape {
         self.root.first().map_or("", |root| root.wire)
     }
 
-    /// True for an element that is counted apart: a group or a unit. `around` is the number of elements around it.
+    /// True for an element that is counted apart: a group or a unit. `around` is the number of
+    /// elements around it.
     fn is_counted_apart(&self, around: usize, name: &str) -> bool {
         self.is_group(around, name) || self.is_unit(around, name)
     }
@@ -98,7 +101,8 @@ pub struct Cursor<T> {
     text: String,
     /// Room for an element without its prefix.
     plain: String,
-    /// Judges foreign markup, while only the validity of what is in it is asked for; then nothing is kept.
+    /// Judges foreign markup, while only the validity of what is in it is asked for; then nothing
+    /// is kept.
     judging: Option<Judge<T>>,
     /// The identifiers in supplementary data.
     ids: Ids,
@@ -108,7 +112,8 @@ pub struct Cursor<T> {
     handed_out: Option<&'static str>,
     /// The fast reader is asked first. Tests read without it.
     fast: bool,
-    /// Elements that the fast reader took, and those that it was asked for and left to the reader over events.
+    /// Elements that the fast reader took, and those that it was asked for and left to the reader
+    /// over events.
     scanned: (usize, usize),
     /// The names of elements that the fast reader left, each with how often in a row.
     left: Vec<(&'static str, u64)>,
@@ -138,7 +143,11 @@ impl<T: Tokens> Cursor<T> {
     /// The content of an element that has no attributes in the schema begins.
     #[inline]
     pub fn begin(&mut self) -> Result<(), Halt> {
-        if self.events.attributes().is_empty() { Ok(()) } else { self.refuse_attributes() }
+        if self.events.attributes().is_empty() {
+            Ok(())
+        } else {
+            self.refuse_attributes()
+        }
     }
 
     /// The parts kept in the sequence that ends.
@@ -153,11 +162,21 @@ impl<T: Tokens> Cursor<T> {
     }
 
     /// The next child of a sequence.
-    pub(crate) fn child(&mut self, fields: &'static [Field], at: &mut usize) -> Result<Child, Halt> {
+    pub(crate) fn child(
+        &mut self,
+        fields: &'static [Field],
+        at: &mut usize,
+    ) -> Result<Child, Halt> {
         let child = self.next_child(
             |name| {
-                let ahead = fields.get(*at..).unwrap_or_default().iter().position(|field| field.wire == name);
-                ahead.map(|index| index + *at).or_else(|| fields.iter().position(|field| field.wire == name))
+                let ahead = fields
+                    .get(*at..)
+                    .unwrap_or_default()
+                    .iter()
+                    .position(|field| field.wire == name);
+                ahead
+                    .map(|index| index + *at)
+                    .or_else(|| fields.iter().position(|field| field.wire == name))
             },
             fields,
         )?;
@@ -174,7 +193,10 @@ impl<T: Tokens> Cursor<T> {
     /// The next alternative of a choice: its index. At the end tag `None`.
     pub fn alternative(&mut self, fields: &'static [Field]) -> Result<Option<usize>, Halt> {
         loop {
-            match self.next_child(|name| fields.iter().position(|field| field.wire == name), fields)? {
+            match self.next_child(
+                |name| fields.iter().position(|field| field.wire == name),
+                fields,
+            )? {
                 Child::Field(index) => return Ok(Some(index)),
                 Child::Unknown => {}
                 Child::End => return Ok(None),
@@ -183,11 +205,19 @@ impl<T: Tokens> Cursor<T> {
     }
 
     #[inline]
-    fn next_child(&mut self, find: impl Fn(&str) -> Option<usize>, fields: &'static [Field]) -> Result<Child, Halt> {
+    fn next_child(
+        &mut self,
+        find: impl Fn(&str) -> Option<usize>,
+        fields: &'static [Field],
+    ) -> Result<Child, Halt> {
         if !self.next_start()? {
             return Ok(Child::End);
         }
-        let found = if self.events.seems_ours()? { find(self.events.tag().local_name()) } else { None };
+        let found = if self.events.seems_ours()? {
+            find(self.events.tag().local_name())
+        } else {
+            None
+        };
         let Some((index, field)) = found.and_then(|index| Some((index, fields.get(index)?))) else {
             self.keep_unknown()?;
             return Ok(Child::Unknown);
@@ -197,7 +227,8 @@ impl<T: Tokens> Cursor<T> {
         Ok(Child::Field(index))
     }
 
-    /// True when what comes next is a child of the message or of a group, or stands around the message.
+    /// True when what comes next is a child of the message or of a group, or stands around the
+    /// message.
     fn is_outer(&self) -> bool {
         let open = self.path.len();
         open <= AROUND || (open == AROUND + 1 && self.path.name_at(AROUND) == self.shape.group)
@@ -234,9 +265,20 @@ impl<T: Tokens> Cursor<T> {
         let outer = self
             .shape
             .is_counted_apart(self.path.len(), name)
-            .then(|| Used { elements: self.events.count_from(0).saturating_sub(1), kept: self.keeper.count_from(0) });
+            .then(|| Used {
+                elements: self.events.count_from(0).saturating_sub(1),
+                kept: self.keeper.count_from(0),
+            });
         let extras = self.keeper.count();
-        self.path.push(Step { name, index: 0, repeats: false, mark: self.events.mark(), last: None, extras, outer });
+        self.path.push(Step {
+            name,
+            index: 0,
+            repeats: false,
+            mark: self.events.mark(),
+            last: None,
+            extras,
+            outer,
+        });
     }
 
     /// The element ends: it is the last child of its parent.
@@ -266,8 +308,8 @@ impl<T: Tokens> Cursor<T> {
         self.leave();
     }
 
-    /// What has been read so far of a sequence that goes on, perhaps with a child whose start tag has just been read:
-    /// all of it will be read again at its end, so nothing is reported.
+    /// What has been read so far of a sequence that goes on, perhaps with a child whose start tag
+    /// has just been read: all of it will be read again at its end, so nothing is reported.
     pub(crate) fn preview<V>(
         &mut self,
         in_child: bool,
@@ -300,17 +342,25 @@ impl<T: Tokens> Cursor<T> {
         self.fast = fast;
     }
 
-    /// How many elements the fast reader took, and how many it was asked for and left to the reader over events.
+    /// How many elements the fast reader took, and how many it was asked for and left to the reader
+    /// over events.
     pub(crate) fn scanned(&self) -> (usize, usize) {
         self.scanned
     }
 
     /// The result of a choice: an error without any alternative, unknown or not.
-    pub fn chosen<C>(&mut self, chosen: Option<C>, fields: &[Field], unknown: C) -> Result<C, Halt> {
+    pub fn chosen<C>(
+        &mut self,
+        chosen: Option<C>,
+        fields: &[Field],
+        unknown: C,
+    ) -> Result<C, Halt> {
         let choice = match chosen {
             Some(choice) => choice,
             None if self.keeper.holds_element(&self.path) => {
-                self.report(FindingKind::Missing { name: alternatives(fields) });
+                self.report(FindingKind::Missing {
+                    name: alternatives(fields),
+                });
                 unknown
             }
             None => return Err(self.missing(alternatives(fields))),
@@ -319,8 +369,8 @@ impl<T: Tokens> Cursor<T> {
         Ok(choice)
     }
 
-    /// The element just begun exceeds its maximum number. It is kept as markup after the first one, so that it stays
-    /// behind it when the document is written in the order of the schema.
+    /// The element just begun exceeds its maximum number. It is kept as markup after the first one,
+    /// so that it stays behind it when the document is written in the order of the schema.
     #[cold]
     pub fn refuse_repeated(&mut self, name: &'static str) -> Result<(), Halt> {
         self.path.take_late();
@@ -370,7 +420,11 @@ impl<T: Tokens> Cursor<T> {
     }
 
     fn found(&mut self, kind: FindingKind, path: String, position: Position) {
-        let finding = Finding { kind, path, position: Some(position) };
+        let finding = Finding {
+            kind,
+            path,
+            position: Some(position),
+        };
         self.events.add_held(finding.memory());
         self.findings.push(finding);
     }
@@ -390,13 +444,19 @@ impl<T: Tokens> Cursor<T> {
 
     /// Where the current element starts.
     fn here(&self) -> Mark {
-        self.path.last().map_or(self.events.mark(), |step| step.mark)
+        self.path
+            .last()
+            .map_or(self.events.mark(), |step| step.mark)
     }
 
     /// Refuses what has been found, if the options say so.
     pub(crate) fn refuse_findings(&mut self) -> Result<(), Halt> {
         match self.findings.first_refused().cloned() {
-            Some(Finding { kind, path, position }) => {
+            Some(Finding {
+                kind,
+                path,
+                position,
+            }) => {
                 Err(Halt::new(ReadErrorKind::Refused(kind), position.unwrap_or_default()).at(path))
             }
             None => Ok(()),
@@ -406,7 +466,12 @@ impl<T: Tokens> Cursor<T> {
     /// The error where reading stopped, with what has been found before it.
     #[cold]
     pub(crate) fn error(&mut self, halt: Halt) -> ReadError {
-        let Halted { kind, position, path, .. } = halt.into_parts();
+        let Halted {
+            kind,
+            position,
+            path,
+            ..
+        } = halt.into_parts();
         let path = path.unwrap_or_else(|| self.path.text());
         let found = self.findings.take();
         ReadError::new(kind, path, position, found, self.findings.further().clone())
@@ -467,6 +532,8 @@ impl<T: Tokens> Watch for Cursor<T> {
 
 impl<T> fmt::Debug for Cursor<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Cursor").field("path", &self.path.text()).finish_non_exhaustive()
+        out.debug_struct("Cursor")
+            .field("path", &self.path.text())
+            .finish_non_exhaustive()
     }
 }

@@ -9,37 +9,59 @@ use std::borrow::Cow;
 pub(crate) fn check(text: &str) -> Result<(), ReadErrorKind> {
     let mut found = Vec::new();
     attributes::parse(text, usize::MAX, &mut found)?;
-    let mut rest = found.iter().map(|attribute| (&*attribute.name, &*attribute.value)).peekable();
-    if rest.next_if(|(name, value)| *name == "version" && is_version(value)).is_none() {
-        return Err(malformed("expected version 1.0 first in the XML declaration"));
+    let mut rest = found
+        .iter()
+        .map(|attribute| (&*attribute.name, &*attribute.value))
+        .peekable();
+    if rest
+        .next_if(|(name, value)| *name == "version" && is_version(value))
+        .is_none()
+    {
+        return Err(malformed(
+            "expected version 1.0 first in the XML declaration",
+        ));
     }
     rest.next_if(|(name, value)| *name == "encoding" && is_encoding_name(value));
     rest.next_if(|(name, value)| *name == "standalone" && matches!(*value, "yes" | "no"));
     match rest.next() {
-        Some((name, _)) => Err(malformed(&format!("unexpected or invalid {} in the XML declaration", shown(name)))),
+        Some((name, _)) => Err(malformed(&format!(
+            "unexpected or invalid {} in the XML declaration",
+            shown(name)
+        ))),
         None => Ok(()),
     }
 }
 
-/// The encoding that the declaration at the beginning of a document states, if there is a declaration that can be
-/// read. The bytes are of an encoding that has ASCII's, or of UTF-16 without its zeros.
+/// The encoding that the declaration at the beginning of a document states, if there is a
+/// declaration that can be read. The bytes are of an encoding that has ASCII's, or of UTF-16
+/// without its zeros.
 pub(crate) fn declared_encoding(head: &[u8]) -> Option<Cow<'_, str>> {
     let end = memchr::memmem::find(head, b"?>")?;
-    let declaration = std::str::from_utf8(head.get(..end)?).ok()?.strip_prefix("<?xml")?;
+    let declaration = std::str::from_utf8(head.get(..end)?)
+        .ok()?
+        .strip_prefix("<?xml")?;
     if !declaration.is_ascii() {
         return None;
     }
     let mut found = Vec::new();
     attributes::parse(declaration, usize::MAX, &mut found).ok()?;
-    found.into_iter().find(|attribute| attribute.name == "encoding").map(|attribute| attribute.value)
+    found
+        .into_iter()
+        .find(|attribute| attribute.name == "encoding")
+        .map(|attribute| attribute.value)
 }
 
-/// True for 1.0 and for the later versions that a processor of 1.0 reads as 1.0 (XML 1.0, fifth edition, 2.8).
+/// True for 1.0 and for the later versions that a processor of 1.0 reads as 1.0 (XML 1.0, fifth
+/// edition, 2.8).
 fn is_version(version: &str) -> bool {
-    version.strip_prefix("1.").is_some_and(|minor| !minor.is_empty() && minor.bytes().all(|b| b.is_ascii_digit()))
+    version
+        .strip_prefix("1.")
+        .is_some_and(|minor| !minor.is_empty() && minor.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn is_encoding_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
 }

@@ -5,26 +5,29 @@ use super::error::{LimitKind, ReadErrorKind};
 use super::options::{Mode, ReadLimits, ReadOptions};
 use crate::finding::{Position, shown};
 use encoding_rs::{
-    DecoderResult, ISO_8859_2, ISO_8859_15, UTF_16BE, UTF_16LE, WINDOWS_1250, WINDOWS_1251, WINDOWS_1252, WINDOWS_1253,
-    WINDOWS_1254, WINDOWS_1255, WINDOWS_1256, WINDOWS_1257, WINDOWS_1258,
+    DecoderResult, ISO_8859_2, ISO_8859_15, UTF_16BE, UTF_16LE, WINDOWS_1250, WINDOWS_1251,
+    WINDOWS_1252, WINDOWS_1253, WINDOWS_1254, WINDOWS_1255, WINDOWS_1256, WINDOWS_1257,
+    WINDOWS_1258,
 };
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-/// A source of UTF-8 text. It fails at the first byte that cannot be decoded and at the first character that XML does
-/// not allow; `take_failure` says why and where.
+/// A source of UTF-8 text. It fails at the first byte that cannot be decoded and at the first
+/// character that XML does not allow; `take_failure` says why and where.
 pub(crate) struct Decoded<R> {
     source: R,
     encoding: Encoding,
     decoder: Option<encoding_rs::Decoder>,
-    /// Bytes read to find the encoding, or the beginning of a character whose end has not been read yet.
+    /// Bytes read to find the encoding, or the beginning of a character whose end has not been read
+    /// yet.
     pending: Vec<u8>,
     /// Decoded text, of which `start..` is still to be consumed.
     text: String,
     start: usize,
     ended: bool,
     failure: Option<ReadErrorKind>,
-    /// All text before the failure has been consumed. Only then is it reported, although it may have been seen earlier.
+    /// All text before the failure has been consumed. Only then is it reported, although it may
+    /// have been seen earlier.
     met: bool,
     limits: ReadLimits,
     strict: bool,
@@ -72,7 +75,11 @@ impl<R: BufRead> Decoded<R> {
             strict: options.mode == Mode::Strict,
             read: 0,
             token: 0,
-            at: Position { line: 1, column: 1, offset: 0 },
+            at: Position {
+                line: 1,
+                column: 1,
+                offset: 0,
+            },
             byte_order_mark: 0,
             remembered: String::new(),
             remembers: false,
@@ -110,15 +117,22 @@ impl<R: BufRead> Decoded<R> {
         self.at
     }
 
-    /// The place of the first event, after the byte order mark, which is consumed together with the event.
+    /// The place of the first event, after the byte order mark, which is consumed together with the
+    /// event.
     pub(crate) fn first_position(&self) -> Position {
-        Position { line: 1, column: 1, offset: self.byte_order_mark }
+        Position {
+            line: 1,
+            column: 1,
+            offset: self.byte_order_mark,
+        }
     }
 
     /// Why the source failed, and where.
     pub(crate) fn take_failure(&mut self) -> Option<(ReadErrorKind, Position)> {
         let position = self.at;
-        self.failure.take_if(|_| self.met).map(|failure| (failure, position))
+        self.failure
+            .take_if(|_| self.met)
+            .map(|failure| (failure, position))
     }
 
     /// Decodes a further piece after the text that has not been consumed; false when there is none.
@@ -153,9 +167,14 @@ impl<R: BufRead> Decoded<R> {
     fn read_head(&mut self) -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
         loop {
-            let wide = if head.get(..2).is_some_and(|two| two.contains(&0)) { 2 } else { 1 };
+            let wide = if head.get(..2).is_some_and(|two| two.contains(&0)) {
+                2
+            } else {
+                1
+            };
             let plain: Vec<u8> = head.iter().copied().filter(|b| *b != 0).collect();
-            let decided = plain.len() >= 8 && memchr::memmem::find(&plain, b"<?xml").is_none_or(|at| at >= 4)
+            let decided = plain.len() >= 8
+                && memchr::memmem::find(&plain, b"<?xml").is_none_or(|at| at >= 4)
                 || memchr::memmem::find(&plain, b"?>").is_some()
                 || head.len() >= DECLARATION * wide;
             if decided && head.len() % 2 == 0 {
@@ -179,10 +198,16 @@ impl<R: BufRead> Decoded<R> {
     }
 
     fn detect(&mut self, head: &[u8]) {
-        let utf16 = |decoder: &'static encoding_rs::Encoding| Some((Encoding::Utf16, Some(decoder)));
+        let utf16 =
+            |decoder: &'static encoding_rs::Encoding| Some((Encoding::Utf16, Some(decoder)));
         let by_mark = match head {
-            [0, 0, 0xFE, 0xFF, ..] | [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0, b'<', ..] | [b'<', 0, 0, 0, ..] => {
-                self.failure = Some(ReadErrorKind::UnsupportedEncoding { found: "UTF-32".to_owned() });
+            [0, 0, 0xFE, 0xFF, ..]
+            | [0xFF, 0xFE, 0, 0, ..]
+            | [0, 0, 0, b'<', ..]
+            | [b'<', 0, 0, 0, ..] => {
+                self.failure = Some(ReadErrorKind::UnsupportedEncoding {
+                    found: "UTF-32".to_owned(),
+                });
                 return;
             }
             [0xEF, 0xBB, 0xBF, ..] => Some((Encoding::Utf8, None)),
@@ -198,12 +223,20 @@ impl<R: BufRead> Decoded<R> {
             (None, None | Some("UTF-8" | "UTF8")) => Some((Encoding::Utf8, None)),
             (None, Some("US-ASCII" | "ASCII")) => Some((Encoding::Ascii, None)),
             (None, Some("ISO-8859-1" | "ISO_8859-1" | "LATIN1")) => Some((Encoding::Latin1, None)),
-            (None, Some(name)) => single(name).map(|encoding| (Encoding::Single(encoding), Some(encoding))),
+            (None, Some(name)) => {
+                single(name).map(|encoding| (Encoding::Single(encoding), Some(encoding)))
+            }
         };
-        // Without a byte order mark, XML takes a document for UTF-8 unless its declaration says otherwise (4.3.3).
-        let unmarked =
-            matches!(found, Some((Encoding::Utf16, _))) && !matches!(head, [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..]);
-        if self.strict && unmarked && !upper.as_ref().is_some_and(|name| name.starts_with("UTF-16")) {
+        // Without a byte order mark, XML takes a document for UTF-8 unless its declaration says
+        // otherwise (4.3.3).
+        let unmarked = matches!(found, Some((Encoding::Utf16, _)))
+            && !matches!(head, [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..]);
+        if self.strict
+            && unmarked
+            && !upper
+                .as_ref()
+                .is_some_and(|name| name.starts_with("UTF-16"))
+        {
             let found = "UTF-16 that is neither marked nor declared".to_owned();
             self.failure = Some(ReadErrorKind::UnsupportedEncoding { found });
             return;
@@ -215,7 +248,9 @@ impl<R: BufRead> Decoded<R> {
                 self.decoder = decoder.map(encoding_rs::Encoding::new_decoder_without_bom_handling);
             }
             None => {
-                self.failure = Some(ReadErrorKind::UnsupportedEncoding { found: shown(&declared.unwrap_or_default()) })
+                self.failure = Some(ReadErrorKind::UnsupportedEncoding {
+                    found: shown(&declared.unwrap_or_default()),
+                })
             }
         }
     }
@@ -225,8 +260,13 @@ impl<R: BufRead> Decoded<R> {
         let over = self.read.saturating_sub(self.limits.document_bytes);
         let over = usize::try_from(over).unwrap_or(usize::MAX);
         let piece = if over > 0 {
-            self.fail(ReadErrorKind::Limit { limit: LimitKind::DocumentBytes, max: self.limits.document_bytes });
-            piece.get(..piece.len().saturating_sub(over)).unwrap_or_default()
+            self.fail(ReadErrorKind::Limit {
+                limit: LimitKind::DocumentBytes,
+                max: self.limits.document_bytes,
+            });
+            piece
+                .get(..piece.len().saturating_sub(over))
+                .unwrap_or_default()
         } else {
             piece
         };
@@ -234,10 +274,17 @@ impl<R: BufRead> Decoded<R> {
             Encoding::Unknown => return,
             Encoding::Utf8 => self.decode_utf8(piece),
             Encoding::Ascii => {
-                let end = piece.iter().position(|b| !b.is_ascii()).unwrap_or(piece.len());
-                self.text.push_str(std::str::from_utf8(piece.get(..end).unwrap_or_default()).unwrap_or_default());
+                let end = piece
+                    .iter()
+                    .position(|b| !b.is_ascii())
+                    .unwrap_or(piece.len());
+                self.text.push_str(
+                    std::str::from_utf8(piece.get(..end).unwrap_or_default()).unwrap_or_default(),
+                );
                 if end < piece.len() {
-                    self.failure = Some(ReadErrorKind::InvalidText { encoding: "US-ASCII" });
+                    self.failure = Some(ReadErrorKind::InvalidText {
+                        encoding: "US-ASCII",
+                    });
                 }
             }
             Encoding::Latin1 => {
@@ -246,7 +293,9 @@ impl<R: BufRead> Decoded<R> {
             }
             Encoding::Single(_) | Encoding::Utf16 => self.decode_other(piece),
         }
-        if let Some((end, found)) = forbidden(self.text.as_bytes().get(before..).unwrap_or_default()) {
+        if let Some((end, found)) =
+            forbidden(self.text.as_bytes().get(before..).unwrap_or_default())
+        {
             self.text.truncate(before + end);
             self.failure = Some(ReadErrorKind::ForbiddenCharacter { found });
         }
@@ -256,8 +305,11 @@ impl<R: BufRead> Decoded<R> {
         match simdutf8::compat::from_utf8(piece) {
             Ok(text) => self.text.push_str(text),
             Err(error) => {
-                let (good, rest) = piece.split_at_checked(error.valid_up_to()).unwrap_or_default();
-                self.text.push_str(std::str::from_utf8(good).unwrap_or_default());
+                let (good, rest) = piece
+                    .split_at_checked(error.valid_up_to())
+                    .unwrap_or_default();
+                self.text
+                    .push_str(std::str::from_utf8(good).unwrap_or_default());
                 if error.error_len().is_none() && !self.ended {
                     self.pending = rest.to_vec();
                 } else {
@@ -269,12 +321,20 @@ impl<R: BufRead> Decoded<R> {
 
     fn decode_other(&mut self, piece: &[u8]) {
         let last = self.ended;
-        let Some(decoder) = &mut self.decoder else { return };
-        let capacity = decoder.max_utf8_buffer_length_without_replacement(piece.len()).unwrap_or(piece.len() * 4);
+        let Some(decoder) = &mut self.decoder else {
+            return;
+        };
+        let capacity = decoder
+            .max_utf8_buffer_length_without_replacement(piece.len())
+            .unwrap_or(piece.len() * 4);
         self.text.reserve(capacity);
         let (result, _) = decoder.decode_to_string_without_replacement(piece, &mut self.text, last);
         if result != DecoderResult::InputEmpty {
-            let encoding = if let Encoding::Single(encoding) = self.encoding { encoding.name() } else { "UTF-16" };
+            let encoding = if let Encoding::Single(encoding) = self.encoding {
+                encoding.name()
+            } else {
+                "UTF-16"
+            };
             self.failure = Some(ReadErrorKind::InvalidText { encoding });
         }
     }
@@ -321,7 +381,11 @@ impl<R: BufRead> BufRead for Decoded<R> {
 
     fn consume(&mut self, amount: usize) {
         let end = self.start.saturating_add(amount).min(self.text.len());
-        let text = self.text.as_bytes().get(self.start..end).unwrap_or_default();
+        let text = self
+            .text
+            .as_bytes()
+            .get(self.start..end)
+            .unwrap_or_default();
         if self.remembers {
             let piece = self.text.get(self.start..end).unwrap_or_default();
             if piece.len() > self.limits.kept_bytes.saturating_sub(self.remembered.len()) {
@@ -369,12 +433,16 @@ pub(crate) fn forbidden(text: &[u8]) -> Option<(usize, u32)> {
     let mut base = 0;
     let mut has_lines = false;
     for chunk in text.chunks(CHUNK) {
-        // Without branches, so that the compiler tests many bytes in one step. Line ends are told apart only in a text
-        // that has any.
+        // Without branches, so that the compiler tests many bytes in one step. Line ends are told
+        // apart only in a text that has any.
         let (lowest, nearest) = if has_lines {
             (0, 0)
         } else {
-            chunk.iter().fold((u8::MAX, u8::MAX), |(lowest, nearest), b| (lowest.min(*b), nearest.min(*b ^ 0xEF)))
+            chunk
+                .iter()
+                .fold((u8::MAX, u8::MAX), |(lowest, nearest), b| {
+                    (lowest.min(*b), nearest.min(*b ^ 0xEF))
+                })
         };
         let mut suspect = lowest < 0x20 || nearest == 0;
         if suspect {
@@ -397,7 +465,9 @@ fn forbidden_from(text: &[u8], from: usize, to: usize) -> Option<(usize, u32)> {
             b'\t' | b'\n' | b'\r' => {}
             0..0x20 => return Some((from + index, u32::from(*b))),
             0xEF => {
-                if let Some([0xBF, last @ (0xBE | 0xBF)]) = text.get(from + index + 1..from + index + 3) {
+                if let Some([0xBF, last @ (0xBE | 0xBF)]) =
+                    text.get(from + index + 1..from + index + 3)
+                {
                     return Some((from + index, 0xFF40 + u32::from(*last)));
                 }
             }
@@ -407,23 +477,33 @@ fn forbidden_from(text: &[u8], from: usize, to: usize) -> Option<(usize, u32)> {
     None
 }
 
-/// The text of a document that is UTF-8 and holds only characters that XML allows; `None` for the decoder's cases.
+/// The text of a document that is UTF-8 and holds only characters that XML allows; `None` for the
+/// decoder's cases.
 pub(crate) fn plain_text<'a>(bytes: &'a [u8], limits: &ReadLimits) -> Option<&'a str> {
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limits.document_bytes {
         return None;
     }
-    let head = bytes.get(..bytes.len().min(DECLARATION)).unwrap_or_default();
+    let head = bytes
+        .get(..bytes.len().min(DECLARATION))
+        .unwrap_or_default();
     let marked = head.starts_with("\u{feff}".as_bytes());
     let declared = declared_encoding(head);
     if !marked && declared.is_some_and(|name| !name.eq_ignore_ascii_case("UTF-8")) {
         return None;
     }
     let text = simdutf8::basic::from_utf8(bytes).ok()?;
-    if forbidden(bytes).is_some() { None } else { Some(text) }
+    if forbidden(bytes).is_some() {
+        None
+    } else {
+        Some(text)
+    }
 }
 
 pub(crate) fn token_limit(limits: &ReadLimits) -> ReadErrorKind {
-    ReadErrorKind::Limit { limit: LimitKind::TokenBytes, max: count(limits.token_bytes) }
+    ReadErrorKind::Limit {
+        limit: LimitKind::TokenBytes,
+        max: count(limits.token_bytes),
+    }
 }
 
 /// Fills the buffer of a source, starting again when a signal interrupts.
@@ -441,17 +521,27 @@ fn fill<R: BufRead>(source: &mut R) -> io::Result<&[u8]> {
 /// Characters that start in a piece of UTF-8.
 fn characters(text: &[u8]) -> usize {
     // Counted in 8 bits, so that the compiler adds many in one step; 255 is the most that fits.
-    let count = |chunk: &[u8]| chunk.iter().fold(0_u8, |sum, b| sum.wrapping_add(u8::from(b & 0xC0 != 0x80)));
-    text.chunks(255).map(|chunk| usize::from(count(chunk))).sum()
+    let count = |chunk: &[u8]| {
+        chunk
+            .iter()
+            .fold(0_u8, |sum, b| sum.wrapping_add(u8::from(b & 0xC0 != 0x80)))
+    };
+    text.chunks(255)
+        .map(|chunk| usize::from(count(chunk)))
+        .sum()
 }
 
-/// Line and column after more bytes of UTF-8. Inlined, because it is called for every piece of every event.
+/// Line and column after more bytes of UTF-8. Inlined, because it is called for every piece of
+/// every event.
 #[inline(always)]
 pub(crate) fn moved((line, column): (u64, u64), over: &[u8]) -> (u64, u64) {
     match memchr::memrchr(b'\n', over) {
         Some(last) => {
             let lines = memchr::memchr_iter(b'\n', over).count();
-            (line + count(lines), 1 + count(characters(over.get(last + 1..).unwrap_or_default())))
+            (
+                line + count(lines),
+                1 + count(characters(over.get(last + 1..).unwrap_or_default())),
+            )
         }
         None => (line, column + count(characters(over))),
     }
@@ -463,7 +553,10 @@ pub(crate) fn count(number: usize) -> u64 {
 
 impl<R> fmt::Debug for Decoded<R> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Decoded").field("encoding", &self.encoding).field("at", &self.at).finish_non_exhaustive()
+        out.debug_struct("Decoded")
+            .field("encoding", &self.encoding)
+            .field("at", &self.at)
+            .finish_non_exhaustive()
     }
 }
 
@@ -473,20 +566,43 @@ mod tests {
 
     #[test]
     fn the_first_forbidden_character_is_found_at_any_place() {
-        let forbidden_ones = ["\0", "\u{1}", "\u{b}", "\u{10}", "\u{1f}", "\u{fffe}", "\u{ffff}"];
-        let allowed = ["\t", "\n", "\r", " ", "\u{7f}", "\u{80}", "\u{f000}", "\u{fffd}", "\u{ff7e}", "\u{1f44d}"];
-        for length in [0, 1, 3, 1_020, 1_022, 1_023, 1_024, 1_025, 2_047, 2_048, 5_000] {
+        let forbidden_ones = [
+            "\0", "\u{1}", "\u{b}", "\u{10}", "\u{1f}", "\u{fffe}", "\u{ffff}",
+        ];
+        let allowed = [
+            "\t",
+            "\n",
+            "\r",
+            " ",
+            "\u{7f}",
+            "\u{80}",
+            "\u{f000}",
+            "\u{fffd}",
+            "\u{ff7e}",
+            "\u{1f44d}",
+        ];
+        for length in [
+            0, 1, 3, 1_020, 1_022, 1_023, 1_024, 1_025, 2_047, 2_048, 5_000,
+        ] {
             for before in ["x", " x", "x\n", "\u{fffd}x\t"] {
                 let mut text: String = before.chars().cycle().take(length).collect();
                 text.truncate(text.floor_char_boundary(length));
                 for good in allowed {
-                    assert_eq!(forbidden(format!("{text}{good}{text}").as_bytes()), None, "{length} {good:?}");
+                    assert_eq!(
+                        forbidden(format!("{text}{good}{text}").as_bytes()),
+                        None,
+                        "{length} {good:?}"
+                    );
                 }
                 for bad in forbidden_ones {
                     let found = Some((text.len(), u32::from(bad.chars().next().unwrap())));
                     for after in ["", "x", "\u{1}", "\u{ffff}\u{2}", "\n"] {
                         let text = format!("{text}{bad}{after}");
-                        assert_eq!(forbidden(text.as_bytes()), found, "{length} {bad:?} {after:?}");
+                        assert_eq!(
+                            forbidden(text.as_bytes()),
+                            found,
+                            "{length} {bad:?} {after:?}"
+                        );
                     }
                 }
             }

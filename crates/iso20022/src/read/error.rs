@@ -5,8 +5,8 @@ use crate::finding::{Finding, FindingKind, Position};
 use std::fmt;
 use std::io;
 
-/// A document that was not read: the error, its element and its place. `Debug` prints the text of `Display` and the
-/// findings.
+/// A document that was not read: the error, its element and its place. `Debug` prints the text of
+/// `Display` and the findings.
 pub struct ReadError(Box<Parts>);
 
 struct Parts {
@@ -25,9 +25,11 @@ pub enum ReadErrorKind {
     /// The source failed.
     #[error("the source failed: {0}")]
     Io(#[source] io::Error),
-    /// The encoding is not one of UTF-8, UTF-16, US-ASCII, ISO-8859-1, ISO-8859-2, ISO-8859-15 and windows-1250 to
-    /// windows-1258.
-    #[error("expected UTF-8, UTF-16, US-ASCII, ISO-8859-1, -2 or -15, or windows-1250 to -1258, found {found}")]
+    /// The encoding is not one of UTF-8, UTF-16, US-ASCII, ISO-8859-1, ISO-8859-2, ISO-8859-15 and
+    /// windows-1250 to windows-1258.
+    #[error(
+        "expected UTF-8, UTF-16, US-ASCII, ISO-8859-1, -2 or -15, or windows-1250 to -1258, found {found}"
+    )]
     UnsupportedEncoding {
         /// The encoding, as declared or recognised; cut and escaped when long.
         found: String,
@@ -133,7 +135,14 @@ impl ReadError {
         findings: Vec<Finding>,
         further: FurtherFindings,
     ) -> Self {
-        Self(Box::new(Parts { kind, path, position, findings, further, unread: None }))
+        Self(Box::new(Parts {
+            kind,
+            path,
+            position,
+            findings,
+            further,
+            unread: None,
+        }))
     }
 
     pub(crate) fn with_unread(mut self, xml: String) -> Self {
@@ -143,17 +152,22 @@ impl ReadError {
 
     /// The finding that it is where reading goes on, without a place in the document.
     pub(crate) fn finding(&self) -> Option<Finding> {
-        self.0.kind.finding().map(|kind| Finding { kind, path: self.0.path.clone(), position: None })
+        self.0.kind.finding().map(|kind| Finding {
+            kind,
+            path: self.0.path.clone(),
+            position: None,
+        })
     }
 
     bankrail_values::getters! { self;
-        /// The element that could not be read, if the reader of one part after the other can go on after it: its text
-        /// in the document, as UTF-8, without the namespaces declared around it. `None` if nothing can be read after
-        /// the error, and if a whole document was read.
+        /// The element that could not be read, if the reader of one part after the other can go on
+        /// after it: its text in the document, as UTF-8, without the namespaces declared around it.
+        /// `None` if nothing can be read after the error, and if a whole document was read.
         unread: Option<&str> = self.0.unread.as_deref();
         /// The kind of the error.
         kind: &ReadErrorKind = &self.0.kind;
-        /// The element, such as `/Document/Message/Group[1]/Unit[3]/Amt`; empty before the first one.
+        /// The element, such as `/Document/Message/Group[1]/Unit[3]/Amt`; empty before the first
+        /// one.
         path: &str = &self.0.path;
         /// Where the tag or text starts.
         position: Position = self.0.position;
@@ -163,18 +177,22 @@ impl ReadError {
         column: u64 = self.0.position.column;
         /// The bytes before it.
         offset: u64 = self.0.position.offset;
-        /// What was found before the error. When a finding refused the document, all its findings; the first that the
-        /// options refuse is the error.
+        /// What was found before the error. When a finding refused the document, all its findings;
+        /// the first that the options refuse is the error.
         findings: &[Finding] = &self.0.findings;
-        /// How many more of each kind were found than [`ReadLimits::findings`](crate::ReadLimits::findings) has room
-        /// for.
+        /// How many more of each kind were found than
+        /// [`ReadLimits::findings`](crate::ReadLimits::findings) has room for.
         further_findings: &FurtherFindings = &self.0.further;
     }
 }
 
 impl fmt::Display for ReadError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = if self.0.path.is_empty() { "/" } else { &self.0.path };
+        let path = if self.0.path.is_empty() {
+            "/"
+        } else {
+            &self.0.path
+        };
         write!(out, "{} at {path} ({})", self.0.kind, self.0.position)
     }
 }
@@ -182,7 +200,11 @@ impl fmt::Display for ReadError {
 impl fmt::Debug for ReadError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)?;
-        if self.findings().is_empty() { Ok(()) } else { write!(out, " after {:?}", self.findings()) }
+        if self.findings().is_empty() {
+            Ok(())
+        } else {
+            write!(out, " after {:?}", self.findings())
+        }
     }
 }
 
@@ -197,7 +219,10 @@ impl ReadErrorKind {
     pub(crate) fn finding(&self) -> Option<FindingKind> {
         match self {
             Self::Missing { name } => Some(FindingKind::Missing { name: name.clone() }),
-            Self::Unreadable { expected, found } => Some(FindingKind::Unreadable { expected, found: found.clone() }),
+            Self::Unreadable { expected, found } => Some(FindingKind::Unreadable {
+                expected,
+                found: found.clone(),
+            }),
             _ => None,
         }
     }

@@ -1,4 +1,5 @@
-//! Events: start tags with their declarations and attributes, end tags, character data; within limits and with places.
+//! Events: start tags with their declarations and attributes, end tags, character data; within
+//! limits and with places.
 
 mod ahead;
 mod capture;
@@ -20,8 +21,8 @@ use crate::xml::{is_blank, is_plain_name, is_qualified_name};
 use quick_xml::errors::IllFormedError;
 use quick_xml::events::Event;
 
-/// The events of a document, with what is needed to understand them: namespaces in scope, depth, place, the last start
-/// tag.
+/// The events of a document, with what is needed to understand them: namespaces in scope, depth,
+/// place, the last start tag.
 #[derive(Debug)]
 pub(crate) struct Events<T> {
     tokens: T,
@@ -31,7 +32,8 @@ pub(crate) struct Events<T> {
     tag: StartTag,
     /// Its attributes, declarations left out.
     attributes: Vec<Attribute<'static>>,
-    /// White space at the beginning of the text being gathered; it counts only if other text follows.
+    /// White space at the beginning of the text being gathered; it counts only if other text
+    /// follows.
     blank: String,
     /// The last start tag was that of an empty element: its end is the next event.
     empty: bool,
@@ -80,8 +82,8 @@ impl<T: Tokens> Events<T> {
         self.blank.clear();
     }
 
-    /// The next event. Character data is appended to `text`; with `elements_only`, white space at its beginning only
-    /// together with what follows it.
+    /// The next event. Character data is appended to `text`; with `elements_only`, white space at
+    /// its beginning only together with what follows it.
     #[inline]
     pub(crate) fn next(&mut self, text: &mut String, elements_only: bool) -> Result<Token, Halt> {
         if std::mem::take(&mut self.empty) {
@@ -103,10 +105,12 @@ impl<T: Tokens> Events<T> {
             Ok(Event::End(_)) => {
                 // The event has the name without the white space after it.
                 let bytes = self.tokens.offset() - self.mark.text;
-                self.bound(usize::try_from(bytes).unwrap_or(usize::MAX)).map(|()| Token::End)
+                self.bound(usize::try_from(bytes).unwrap_or(usize::MAX))
+                    .map(|()| Token::End)
             }
             Ok(Event::Text(data)) if elements_only && text.is_empty() && is_blank(&data) => {
-                // More than a text may have is not gathered, but enough to be refused with what follows.
+                // More than a text may have is not gathered, but enough to be refused with what
+                // follows.
                 if self.blank.len() <= self.limits.text_bytes {
                     push_lines(&data, &mut self.blank);
                 }
@@ -132,13 +136,21 @@ impl<T: Tokens> Events<T> {
     #[inline]
     pub(crate) fn bound_text(&mut self, text: &str) -> Result<(), Halt> {
         let most = self.limits.text_bytes;
-        if text.len() > most { Err(self.limit(LimitKind::TextBytes, most)) } else { Ok(()) }
+        if text.len() > most {
+            Err(self.limit(LimitKind::TextBytes, most))
+        } else {
+            Ok(())
+        }
     }
 
     /// The source bounds what it reads in pieces; what is in memory is bounded here.
     #[inline]
     fn bound(&mut self, bytes: usize) -> Result<(), Halt> {
-        if bytes > self.limits.token_bytes { Err(self.halt(token_limit(&self.limits))) } else { Ok(()) }
+        if bytes > self.limits.token_bytes {
+            Err(self.halt(token_limit(&self.limits)))
+        } else {
+            Ok(())
+        }
     }
 
     /// An event begins.
@@ -165,7 +177,11 @@ impl<T: Tokens> Events<T> {
         if self.elements > self.limits.entry_elements {
             return Err(self.limit(LimitKind::EntryElements, self.limits.entry_elements));
         }
-        if self.tag.attributes().is_empty() { Ok(()) } else { self.read_attributes().map_err(|kind| self.halt(kind)) }
+        if self.tag.attributes().is_empty() {
+            Ok(())
+        } else {
+            self.read_attributes().map_err(|kind| self.halt(kind))
+        }
     }
 
     /// Binds what the last start tag declares, and keeps its other attributes.
@@ -184,7 +200,12 @@ impl<T: Tokens> Events<T> {
         let mut expanded: Vec<(&str, &str)> = Vec::new();
         for attribute in &found {
             if let Some((prefix, local)) = attribute.name.split_once(':') {
-                expanded.push((self.namespaces.get(prefix).ok_or_else(|| undeclared(prefix))?, local));
+                expanded.push((
+                    self.namespaces
+                        .get(prefix)
+                        .ok_or_else(|| undeclared(prefix))?,
+                    local,
+                ));
             }
         }
         if expanded.len() > 1
@@ -192,20 +213,28 @@ impl<T: Tokens> Events<T> {
         {
             return Err(occurs_twice(local));
         }
-        self.attributes.extend(found.into_iter().map(Attribute::into_owned));
+        self.attributes
+            .extend(found.into_iter().map(Attribute::into_owned));
         Ok(())
     }
 
-    /// An error when the element just begun, which is one of the schema, has the attribute `xsi:nil`.
+    /// An error when the element just begun, which is one of the schema, has the attribute
+    /// `xsi:nil`.
     #[inline]
     pub(crate) fn refuse_nil(&mut self) -> Result<(), Halt> {
         let nil = self.attributes.iter().any(|attribute| {
             attribute
                 .name
                 .split_once(':')
-                .is_some_and(|(prefix, local)| local == "nil" && self.namespaces.get(prefix) == Some(XSI))
+                .is_some_and(|(prefix, local)| {
+                    local == "nil" && self.namespaces.get(prefix) == Some(XSI)
+                })
         });
-        if nil { Err(self.halt(ReadErrorKind::Nil)) } else { Ok(()) }
+        if nil {
+            Err(self.halt(ReadErrorKind::Nil))
+        } else {
+            Ok(())
+        }
     }
 
     /// An end tag.
@@ -238,7 +267,8 @@ impl<T: Tokens> Events<T> {
         xml.ok_or_else(|| self.limit(LimitKind::KeptBytes, self.limits.kept_bytes))
     }
 
-    /// Remembers the text from here on, so that an element in it can be kept as it stands, until the next call.
+    /// Remembers the text from here on, so that an element in it can be kept as it stands, until
+    /// the next call.
     #[inline]
     pub(crate) fn remember(&mut self) {
         self.tokens.remember();
@@ -283,16 +313,22 @@ impl<T: Tokens> Events<T> {
 
     /// The value of an attribute that the schema has.
     pub(crate) fn take_attribute(&mut self, name: &str) -> Option<String> {
-        let found = self.attributes.iter().position(|attribute| attribute.name == name)?;
+        let found = self
+            .attributes
+            .iter()
+            .position(|attribute| attribute.name == name)?;
         Some(self.attributes.remove(found).value.into_owned())
     }
 
-    /// Takes the attributes of XML Schema itself, which any element may have. Returns the type that `xsi:type` names.
+    /// Takes the attributes of XML Schema itself, which any element may have. Returns the type that
+    /// `xsi:type` names.
     pub(crate) fn take_stated_type(&mut self) -> Option<String> {
         let namespaces = &self.namespaces;
         let mut stated = None;
         self.attributes.retain(|Attribute { name, value }| {
-            let local = name.split_once(':').filter(|(prefix, _)| namespaces.get(prefix) == Some(XSI));
+            let local = name
+                .split_once(':')
+                .filter(|(prefix, _)| namespaces.get(prefix) == Some(XSI));
             match local {
                 Some((_, "type")) => stated = Some(value.to_string()),
                 Some((_, "nil" | "schemaLocation" | "noNamespaceSchemaLocation")) => {}
@@ -308,24 +344,34 @@ impl<T: Tokens> Events<T> {
         std::mem::replace(&mut self.elements, elements)
     }
 
-    /// True when the element just begun is of the message's namespace. Its name is not checked here; a name that the
-    /// schema does not have has to be checked by the caller.
+    /// True when the element just begun is of the message's namespace. Its name is not checked
+    /// here; a name that the schema does not have has to be checked by the caller.
     #[inline]
     pub(crate) fn seems_ours(&mut self) -> Result<bool, Halt> {
         let ours = match self.tag.prefix() {
             Some(prefix) => self.namespaces.is_ours(prefix),
             None => Some(self.namespaces.default_is_ours()),
         };
-        if ours == Some(true) { Ok(true) } else { self.is_ours() }
+        if ours == Some(true) {
+            Ok(true)
+        } else {
+            self.is_ours()
+        }
     }
 
-    /// True when the element just begun is of the message's namespace; an error when its name is malformed.
+    /// True when the element just begun is of the message's namespace; an error when its name is
+    /// malformed.
     pub(crate) fn is_ours(&mut self) -> Result<bool, Halt> {
         if !is_qualified_name(self.tag.name()) {
             return Err(self.halt(malformed("expected an element name")));
         }
-        let Some(prefix) = self.tag.prefix() else { return Ok(self.namespaces.default_is_ours()) };
-        let ours = self.namespaces.is_ours(prefix).ok_or_else(|| undeclared(prefix));
+        let Some(prefix) = self.tag.prefix() else {
+            return Ok(self.namespaces.default_is_ours());
+        };
+        let ours = self
+            .namespaces
+            .is_ours(prefix)
+            .ok_or_else(|| undeclared(prefix));
         ours.map_err(|kind| self.halt(kind))
     }
 
@@ -339,7 +385,13 @@ impl<T: Tokens> Events<T> {
     fn failed(&mut self, kind: ReadErrorKind) -> Halt {
         match self.tokens.failure() {
             // Placed where the tag or text starts, however much of it was in memory.
-            Some((kind @ ReadErrorKind::Limit { limit: LimitKind::TokenBytes, .. }, _)) => return self.halt(kind),
+            Some((
+                kind @ ReadErrorKind::Limit {
+                    limit: LimitKind::TokenBytes,
+                    ..
+                },
+                _,
+            )) => return self.halt(kind),
             Some((kind, position)) => return Halt::new(kind, position),
             None => {}
         }
@@ -360,7 +412,10 @@ impl<T: Tokens> Events<T> {
     /// A bound is exceeded at the current event.
     #[cold]
     pub(crate) fn limit(&mut self, limit: LimitKind, max: usize) -> Halt {
-        self.halt(ReadErrorKind::Limit { limit, max: u64::try_from(max).unwrap_or(u64::MAX) })
+        self.halt(ReadErrorKind::Limit {
+            limit,
+            max: u64::try_from(max).unwrap_or(u64::MAX),
+        })
     }
 
     /// An error at the current event when a bound on what is kept was exceeded.
@@ -376,7 +431,10 @@ impl<T: Tokens> Events<T> {
 }
 
 /// Adds character data to `text`; comments and processing instructions add nothing.
-pub(crate) fn take_content(event: Result<Event<'_>, quick_xml::Error>, text: &mut String) -> Result<(), ReadErrorKind> {
+pub(crate) fn take_content(
+    event: Result<Event<'_>, quick_xml::Error>,
+    text: &mut String,
+) -> Result<(), ReadErrorKind> {
     match event {
         Ok(Event::Text(data)) => {
             if memchr::memchr(b'>', data.as_bytes()).is_some() && data.contains("]]>") {
@@ -395,9 +453,13 @@ pub(crate) fn take_content(event: Result<Event<'_>, quick_xml::Error>, text: &mu
         }
         Ok(Event::Comment(_)) => Ok(()),
         Ok(Event::PI(instruction)) => check_instruction(instruction.target()),
-        Ok(Event::Decl(_)) => Err(malformed("expected the XML declaration at the very beginning")),
+        Ok(Event::Decl(_)) => Err(malformed(
+            "expected the XML declaration at the very beginning",
+        )),
         Ok(Event::DocType(_)) => Err(ReadErrorKind::DocumentType),
-        Ok(Event::Eof) => Err(malformed("expected an end tag, found the end of the document")),
+        Ok(Event::Eof) => Err(malformed(
+            "expected an end tag, found the end of the document",
+        )),
         Ok(Event::Start(_) | Event::Empty(_) | Event::End(_)) => Err(malformed("unexpected tag")),
         Err(error) => Err(not_well_formed(&error)),
     }
@@ -405,27 +467,41 @@ pub(crate) fn take_content(event: Result<Event<'_>, quick_xml::Error>, text: &mu
 
 /// The parser's error, with the names that it quotes cut.
 pub(crate) fn not_well_formed(error: &quick_xml::Error) -> ReadErrorKind {
-    let quick_xml::Error::IllFormed(error) = error else { return malformed(&error.to_string()) };
+    let quick_xml::Error::IllFormed(error) = error else {
+        return malformed(&error.to_string());
+    };
     let detail = match error {
         IllFormedError::MismatchedEndTag { expected, found } => {
-            format!("expected the end tag of {}, found that of {}", shown(expected), shown(found))
+            format!(
+                "expected the end tag of {}, found that of {}",
+                shown(expected),
+                shown(found)
+            )
         }
-        IllFormedError::UnmatchedEndTag(found) => format!("expected no end tag, found that of {}", shown(found)),
-        IllFormedError::MissingEndTag(expected) => format!("expected the end tag of {}", shown(expected)),
+        IllFormedError::UnmatchedEndTag(found) => {
+            format!("expected no end tag, found that of {}", shown(found))
+        }
+        IllFormedError::MissingEndTag(expected) => {
+            format!("expected the end tag of {}", shown(expected))
+        }
         other => other.to_string(),
     };
     ReadErrorKind::Malformed { detail }
 }
 
 fn undeclared(prefix: &str) -> ReadErrorKind {
-    ReadErrorKind::Malformed { detail: format!("the prefix {} is not declared", shown(prefix)) }
+    ReadErrorKind::Malformed {
+        detail: format!("the prefix {} is not declared", shown(prefix)),
+    }
 }
 
 pub(crate) fn check_instruction(target: &str) -> Result<(), ReadErrorKind> {
     if is_plain_name(target) && !target.eq_ignore_ascii_case("xml") {
         Ok(())
     } else {
-        Err(malformed("expected a processing instruction with a name without a colon, other than xml"))
+        Err(malformed(
+            "expected a processing instruction with a name without a colon, other than xml",
+        ))
     }
 }
 
@@ -445,11 +521,14 @@ pub(crate) fn push_lines(data: &str, text: &mut String) {
     text.push_str(rest);
 }
 
-/// The reason why XML Namespaces forbid a declaration, if they do. The prefix is a name without a colon.
+/// The reason why XML Namespaces forbid a declaration, if they do. The prefix is a name without a
+/// colon.
 fn refused_binding(prefix: &str, namespace: &str) -> Option<&'static str> {
     match (prefix, namespace) {
         ("xml", XML) => None,
-        ("xml", _) | (_, XML) => Some("the prefix xml and its namespace cannot be bound to another"),
+        ("xml", _) | (_, XML) => {
+            Some("the prefix xml and its namespace cannot be bound to another")
+        }
         ("xmlns", _) | (_, XMLNS) => Some("the prefix xmlns cannot be declared"),
         ("", _) => None,
         (_, "") => Some("a prefix other than the default cannot be undeclared"),

@@ -23,7 +23,9 @@ impl FurtherFindings {
     /// How many of the kind with a name, as [`FindingKind::name`] gives it.
     #[must_use]
     pub fn of(&self, name: &str) -> u64 {
-        self.iter().find(|(other, _)| *other == name).map_or(0, |(_, count)| count)
+        self.iter()
+            .find(|(other, _)| *other == name)
+            .map_or(0, |(_, count)| count)
     }
 
     /// The name of each kind, and how many.
@@ -55,7 +57,13 @@ pub(crate) struct Findings {
 impl Findings {
     pub(crate) fn new(options: ReadOptions) -> Self {
         let (kept, further) = Default::default();
-        Self { options, found: Vec::new(), kept, further, silent: false }
+        Self {
+            options,
+            found: Vec::new(),
+            kept,
+            further,
+            silent: false,
+        }
     }
 
     /// Switches recording off and on.
@@ -70,7 +78,11 @@ impl Findings {
         }
         let name = kind.name();
         // The first finding of a kind that refuses the document is kept even when there is no room.
-        let room = self.options.limits.findings.max(usize::from(self.refuses(kind)));
+        let room = self
+            .options
+            .limits
+            .findings
+            .max(usize::from(self.refuses(kind)));
         let has_room = self.kept.of(name) < u64::try_from(room).unwrap_or(u64::MAX);
         if has_room {
             self.kept.add(name)
@@ -110,7 +122,9 @@ impl Findings {
         if self.is_tolerant() {
             return None;
         }
-        self.found.iter().find(|finding| self.refuses(&finding.kind))
+        self.found
+            .iter()
+            .find(|finding| self.refuses(&finding.kind))
     }
 
     fn refuses(&self, kind: &FindingKind) -> bool {

@@ -3,7 +3,8 @@
 use super::error::ReadErrorKind;
 use crate::finding::Position;
 
-/// Reading stopped: why, and where. The element is the one that the cursor is at; together they become a `ReadError`.
+/// Reading stopped: why, and where. The element is the one that the cursor is at; together they
+/// become a `ReadError`.
 #[derive(Debug)]
 pub struct Halt(Box<Halted>);
 
@@ -18,12 +19,20 @@ pub(crate) struct Halted {
 
 impl Halt {
     pub(crate) fn new(kind: ReadErrorKind, position: Position) -> Self {
-        Self(Box::new(Halted { kind, position, path: None, slight: false }))
+        Self(Box::new(Halted {
+            kind,
+            position,
+            path: None,
+            slight: false,
+        }))
     }
 
     /// True when something in the content of an element is wrong, and not the markup or a limit.
     pub(crate) fn is_of_content(&self) -> bool {
-        matches!(self.0.kind, ReadErrorKind::Missing { .. } | ReadErrorKind::Unreadable { .. })
+        matches!(
+            self.0.kind,
+            ReadErrorKind::Missing { .. } | ReadErrorKind::Unreadable { .. }
+        )
     }
 
     /// True when a mandatory part is missing.
@@ -31,7 +40,8 @@ impl Halt {
         matches!(self.0.kind, ReadErrorKind::Missing { .. })
     }
 
-    /// True when reading can continue without the element: a mandatory part is missing, or a date or time is invalid.
+    /// True when reading can continue without the element: a mandatory part is missing, or a date
+    /// or time is invalid.
     pub(crate) fn is_slight(&self) -> bool {
         self.is_missing() || self.0.slight
     }

@@ -1,4 +1,5 @@
-//! Parts beyond the schema that have been read and not yet been put into their sequence, within a bound on memory.
+//! Parts beyond the schema that have been read and not yet been put into their sequence, within a
+//! bound on memory.
 
 use super::error::LimitKind;
 use super::path::Path;
@@ -25,7 +26,12 @@ pub(crate) struct Sequence {
 
 impl Keeper {
     pub(crate) fn new(most: usize) -> Self {
-        Self { most, used: 0, parts: Vec::new(), sequence: Sequence::default() }
+        Self {
+            most,
+            used: 0,
+            parts: Vec::new(),
+            sequence: Sequence::default(),
+        }
     }
 
     /// Counts bytes from another number on; returns the number so far.
@@ -40,7 +46,13 @@ impl Keeper {
 
     /// A sequence begins `base` deep; what is returned belongs to the end of it.
     pub(crate) fn enter(&mut self, base: usize) -> Sequence {
-        std::mem::replace(&mut self.sequence, Sequence { base, first: self.parts.len() })
+        std::mem::replace(
+            &mut self.sequence,
+            Sequence {
+                base,
+                first: self.parts.len(),
+            },
+        )
     }
 
     /// A sequence ends, and the one around it goes on.
@@ -83,8 +95,15 @@ impl Keeper {
         let inside = path.below(self.sequence.base);
         // None yet where an attribute is kept.
         let after = path.last().and_then(|open| open.last);
-        let after = after.map(|(name, index)| ExtraStep { name: name.into(), index });
-        let extra = Extra { inside, after, part };
+        let after = after.map(|(name, index)| ExtraStep {
+            name: name.into(),
+            index,
+        });
+        let extra = Extra {
+            inside,
+            after,
+            part,
+        };
         let memory = extra.memory();
         self.hold(memory)?;
         self.parts.push(extra);
@@ -96,7 +115,8 @@ impl Keeper {
         let depth = path.len() - self.sequence.base;
         let before = path.last().map_or(0, |step| step.extras);
         let own = self.parts.get(before..).unwrap_or_default();
-        own.iter().any(|extra| extra.inside.len() == depth && matches!(extra.part, ExtraPart::Xml(_)))
+        own.iter()
+            .any(|extra| extra.inside.len() == depth && matches!(extra.part, ExtraPart::Xml(_)))
     }
 
     /// Counts kept bytes; an error when there are too many.
@@ -109,6 +129,10 @@ impl Keeper {
     /// An error when this many more bytes are too many.
     #[inline]
     pub(crate) fn bound(&self, bytes: usize) -> Result<(), LimitKind> {
-        if bytes > self.most.saturating_sub(self.used) { Err(LimitKind::KeptBytes) } else { Ok(()) }
+        if bytes > self.most.saturating_sub(self.used) {
+            Err(LimitKind::KeptBytes)
+        } else {
+            Ok(())
+        }
     }
 }

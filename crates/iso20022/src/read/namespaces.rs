@@ -38,7 +38,12 @@ struct Binding {
 impl Namespaces {
     /// None in scope; `own` is the namespace of the message.
     pub(crate) fn new(own: &'static str) -> Self {
-        Self { own, bindings: Vec::new(), places: HashMap::new(), default_is_ours: false }
+        Self {
+            own,
+            bindings: Vec::new(),
+            places: HashMap::new(),
+            default_is_ours: false,
+        }
     }
 
     /// The namespace of the message.
@@ -49,9 +54,19 @@ impl Namespaces {
     /// Binds a prefix, empty for the default namespace, within the element at `depth`.
     pub(crate) fn bind(&mut self, prefix: &str, namespace: &str, depth: usize) {
         let ours = namespace == self.own;
-        self.bindings.push(Binding { prefix: prefix.into(), namespace: namespace.into(), ours, depth, hidden: None });
+        self.bindings.push(Binding {
+            prefix: prefix.into(),
+            namespace: namespace.into(),
+            ours,
+            depth,
+            hidden: None,
+        });
         if self.bindings.len() > FEW {
-            let first = if self.places.is_empty() { 0 } else { self.bindings.len() - 1 };
+            let first = if self.places.is_empty() {
+                0
+            } else {
+                self.bindings.len() - 1
+            };
             for (place, binding) in self.bindings.iter_mut().enumerate().skip(first) {
                 binding.hidden = self.places.insert(binding.prefix.clone(), place);
             }
@@ -64,7 +79,11 @@ impl Namespaces {
     /// Forgets the bindings of the element at `depth`.
     #[inline]
     pub(crate) fn leave(&mut self, depth: usize) {
-        if self.bindings.last().is_some_and(|binding| binding.depth >= depth) {
+        if self
+            .bindings
+            .last()
+            .is_some_and(|binding| binding.depth >= depth)
+        {
             self.forget(depth);
         }
     }
@@ -86,7 +105,11 @@ impl Namespaces {
     #[inline]
     fn find(&self, prefix: &str) -> Option<&Binding> {
         if self.bindings.len() <= FEW {
-            return self.bindings.iter().rev().find(|binding| &*binding.prefix == prefix);
+            return self
+                .bindings
+                .iter()
+                .rev()
+                .find(|binding| &*binding.prefix == prefix);
         }
         self.bindings.get(*self.places.get(prefix)?)
     }
@@ -96,11 +119,14 @@ impl Namespaces {
         if prefix == "xml" {
             return Some(XML);
         }
-        self.find(prefix).map(|binding| &*binding.namespace).filter(|namespace| !namespace.is_empty())
+        self.find(prefix)
+            .map(|binding| &*binding.namespace)
+            .filter(|namespace| !namespace.is_empty())
     }
 
-    /// The namespace and the local part of a qualified name in a value; `None` for any other text. A name without a
-    /// prefix is in the default namespace. There is no namespace where none is the default, and for an unbound prefix.
+    /// The namespace and the local part of a qualified name in a value; `None` for any other text.
+    /// A name without a prefix is in the default namespace. There is no namespace where none is the
+    /// default, and for an unbound prefix.
     pub(crate) fn resolve<'a>(&self, name: &'a str) -> Option<(Option<&str>, &'a str)> {
         let name = name.trim_matches(is_space);
         let (prefix, local) = name.split_once(':').unwrap_or(("", name));
@@ -118,16 +144,25 @@ impl Namespaces {
 
     /// The prefix that a tag begins with, when it is bound to the message's namespace.
     pub(crate) fn our_prefix(&self, tag: &str) -> Option<&str> {
-        let begins =
-            |prefix: &str| !prefix.is_empty() && tag.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(':'));
+        let begins = |prefix: &str| {
+            !prefix.is_empty()
+                && tag
+                    .strip_prefix(prefix)
+                    .is_some_and(|rest| rest.starts_with(':'))
+        };
         let binding = if self.bindings.len() <= FEW {
             // The innermost binding of the prefix counts.
-            self.bindings.iter().rev().find(|binding| begins(&binding.prefix))?
+            self.bindings
+                .iter()
+                .rev()
+                .find(|binding| begins(&binding.prefix))?
         } else {
             // A prefix ends before the first colon, white space or bracket.
-            let end =
-                tag.bytes().position(|b| matches!(b, b':' | b' ' | b'\t' | b'\r' | b'\n' | b'/' | b'>' | b'<'))?;
-            self.find(tag.get(..end)?).filter(|binding| begins(&binding.prefix))?
+            let end = tag.bytes().position(|b| {
+                matches!(b, b':' | b' ' | b'\t' | b'\r' | b'\n' | b'/' | b'>' | b'<')
+            })?;
+            self.find(tag.get(..end)?)
+                .filter(|binding| begins(&binding.prefix))?
         };
         binding.ours.then_some(&*binding.prefix)
     }

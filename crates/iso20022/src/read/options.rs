@@ -4,10 +4,11 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Kept and reported: order, unknown parts, unknown codes, texts out of bounds, numbers of up to 28 digits where
-    /// the schema has fewer, dates without hyphens, and missing parts that the schema demands and the model has as
-    /// `Option`. An invalid date or time and an empty element are kept as markup and reported, where they or an element
-    /// around them are optional. The default.
+    /// Kept and reported: order, unknown parts, unknown codes, texts out of bounds, numbers of up
+    /// to 28 digits where the schema has fewer, dates without hyphens, and missing parts that the
+    /// schema demands and the model has as `Option`. An invalid date or time and an empty element
+    /// are kept as markup and reported, where they or an element around them are optional. The
+    /// default.
     #[default]
     Tolerant,
     /// Exactly the schema: any finding of the schema refuses the document.
@@ -35,22 +36,31 @@ impl ReadOptions {
         Self { mode, ..self }
     }
 
-    /// Refuses a document with any finding, those beyond the schema (counts, sums, check digits) too. Default: false.
+    /// Refuses a document with any finding, those beyond the schema (counts, sums, check digits)
+    /// too. Default: false.
     #[must_use]
     pub const fn deny_findings(self, deny_findings: bool) -> Self {
-        Self { deny_findings, ..self }
+        Self {
+            deny_findings,
+            ..self
+        }
     }
 
-    /// Keeps an entry that cannot be read, because a mandatory part is missing or an amount is invalid, as markup
-    /// among the extras of its report, reports why, and reads on. Default: false, it refuses the document. Such a
-    /// document is written with [`WriteOptions::incomplete`](crate::WriteOptions::incomplete).
+    /// Keeps an entry that cannot be read, because a mandatory part is missing or an amount is
+    /// invalid, as markup among the extras of its report, reports why, and reads on. Default:
+    /// false, it refuses the document. Such a document is written with
+    /// [`WriteOptions::incomplete`](crate::WriteOptions::incomplete).
     ///
-    /// For whole documents. A reader of one entry after the other goes on without this option, after an error with
-    /// [`unread`](crate::ReadError::unread), unless findings refuse the document ([`Mode::Strict`],
-    /// [`deny_findings`](Self::deny_findings)). A document that is not well-formed is refused in any case.
+    /// For whole documents. A reader of one entry after the other goes on without this option,
+    /// after an error with [`unread`](crate::ReadError::unread), unless findings refuse the
+    /// document ([`Mode::Strict`], [`deny_findings`](Self::deny_findings)). A document that is not
+    /// well-formed is refused in any case.
     #[must_use]
     pub const fn keep_unreadable(self, keep_unreadable: bool) -> Self {
-        Self { keep_unreadable, ..self }
+        Self {
+            keep_unreadable,
+            ..self
+        }
     }
 
     /// True when a document with any finding is refused.
@@ -97,27 +107,28 @@ limits! {
     document_bytes: u64 = 4 << 30,
     /// Nested elements. Default: 64.
     depth: usize = 64,
-    /// Elements in one entry, in all of a report but its entries, and in all of a message but its reports. Default:
-    /// 1,000,000.
+    /// Elements in one entry, in all of a report but its entries, and in all of a message but its
+    /// reports. Default: 1,000,000.
     entry_elements: usize = 1_000_000,
     /// Bytes of one text. Default: 1 MiB.
     text_bytes: usize = 1 << 20,
     /// Bytes of one tag, comment, processing instruction or run of text. Default: 4 MiB.
     token_bytes: usize = 4 << 20,
-    /// Bytes in memory of what is kept beyond the schema, supplementary data among them, counted as elements are.
-    /// Default: 64 MiB.
+    /// Bytes in memory of what is kept beyond the schema, supplementary data among them, counted as
+    /// elements are. Default: 64 MiB.
     kept_bytes: usize = 64 << 20,
-    /// Bytes of memory for each byte of the document that has been read, beyond the first 256 KiB of memory: the parts
-    /// of the model, what is kept beyond the schema with the namespaces that it takes along, and findings. Counted over
-    /// the whole document, also when it is read part by part. Texts, which take no more memory than they have bytes,
-    /// are not counted. Default: 16.
+    /// Bytes of memory for each byte of the document that has been read, beyond the first 256 KiB
+    /// of memory: the parts of the model, what is kept beyond the schema with the namespaces that
+    /// it takes along, and findings. Counted over the whole document, also when it is read part by
+    /// part. Texts, which take no more memory than they have bytes, are not counted. Default: 16.
     ///
-    /// With it, no document takes more than 320 KiB and 20 times its size. Without it, a document of empty elements
-    /// would take some 70 times its size.
+    /// With it, no document takes more than 320 KiB and 20 times its size. Without it, a document
+    /// of empty elements would take some 70 times its size.
     memory_per_byte: usize = 16,
     /// Attributes of one tag, namespace declarations among them. Default: 256.
     attributes: usize = 256,
-    /// Findings of one kind that are kept; further ones are only counted, so that a flood of one kind hides no other.
-    /// The first of each kind that refuses the document is kept in any case. Default: 100.
+    /// Findings of one kind that are kept; further ones are only counted, so that a flood of one
+    /// kind hides no other. The first of each kind that refuses the document is kept in any case.
+    /// Default: 100.
     findings: usize = 100,
 }

@@ -43,7 +43,10 @@ pub(crate) struct Path {
 
 impl Path {
     pub(crate) fn within(start: &str) -> Self {
-        Self { start: start.to_owned(), ..Self::default() }
+        Self {
+            start: start.to_owned(),
+            ..Self::default()
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -77,8 +80,13 @@ impl Path {
     }
 
     /// The last child of the current element becomes another; answers the one before.
-    pub(crate) fn set_last(&mut self, last: Option<(&'static str, usize)>) -> Option<(&'static str, usize)> {
-        self.steps.last_mut().and_then(|step| std::mem::replace(&mut step.last, last))
+    pub(crate) fn set_last(
+        &mut self,
+        last: Option<(&'static str, usize)>,
+    ) -> Option<(&'static str, usize)> {
+        self.steps
+            .last_mut()
+            .and_then(|step| std::mem::replace(&mut step.last, last))
     }
 
     /// The number of the current element, which may occur several times.
@@ -108,13 +116,23 @@ impl Path {
     /// The way from the element that is `base` deep down to the current one.
     pub(crate) fn below(&self, base: usize) -> Vec<ExtraStep> {
         let steps = self.steps.get(base..).unwrap_or_default();
-        steps.iter().map(|step| ExtraStep { name: step.name.into(), index: step.index }).collect()
+        steps
+            .iter()
+            .map(|step| ExtraStep {
+                name: step.name.into(),
+                index: step.index,
+            })
+            .collect()
     }
 
     /// The path as findings and errors have it.
     pub(crate) fn text(&self) -> String {
         // A number has seldom more than four digits.
-        let length: usize = self.steps.iter().map(|step| 1 + step.name.len() + if step.repeats { 6 } else { 0 }).sum();
+        let length: usize = self
+            .steps
+            .iter()
+            .map(|step| 1 + step.name.len() + if step.repeats { 6 } else { 0 })
+            .sum();
         let mut path = String::with_capacity(self.start.len() + length);
         path.push_str(&self.start);
         for step in &self.steps {

@@ -1,7 +1,7 @@
 //! The fast reader's text: tags exactly as the writer writes them, compared without events.
 //!
-//! - Anything unexpected is `Odd`: another order, attributes, a value that breaks a facet, a limit. Then the cursor
-//!   reads the element again, over events, and reports the error or finding.
+//! - Anything unexpected is `Odd`: another order, attributes, a value that breaks a facet, a limit.
+//!   Then the cursor reads the element again, over events, and reports the error or finding.
 //! - It knows no prefixes. They are removed from an element first.
 //! - It notes the place of an element that breaks a rule beyond the schema.
 
@@ -16,19 +16,25 @@ use crate::xml::ONES;
 #[allow(clippy::exhaustive_structs)] // the engine's own
 pub struct Odd;
 
-/// How many elements a list of so many that is full grows by: short ones double, because most are short; long ones grow
-/// by half, so that they and the place that they are moved from take less memory.
+/// How many elements a list of so many that is full grows by: short ones double, because most are
+/// short; long ones grow by half, so that they and the place that they are moved from take less
+/// memory.
 #[inline]
 pub(crate) fn growth(length: usize) -> usize {
     const SHORT: usize = 16;
-    if length < SHORT { length.max(1) } else { length / 2 }
+    if length < SHORT {
+        length.max(1)
+    } else {
+        length / 2
+    }
 }
 
 /// Text in memory, read from the front.
 #[derive(Debug)]
 pub struct Scanner<'a> {
     rest: &'a str,
-    /// What follows an element that is written as one tag, while `rest` is the end tag that it might have.
+    /// What follows an element that is written as one tag, while `rest` is the end tag that it
+    /// might have.
     behind: Option<&'a str>,
     /// Bytes of the whole text.
     length: usize,
@@ -47,8 +53,8 @@ pub struct Scanner<'a> {
     doubts: Vec<usize>,
 }
 
-// The functions that take a tag are always inlined, so that the tag is a constant and comparing it takes two
-// instructions.
+// The functions that take a tag are always inlined, so that the tag is a constant and comparing it
+// takes two instructions.
 impl<'a> Scanner<'a> {
     #[inline]
     pub(crate) fn new(rest: &'a str, limits: &ReadLimits, free: usize) -> Self {
@@ -74,11 +80,16 @@ impl<'a> Scanner<'a> {
         self.held += bytes;
     }
 
-    /// `Odd` when the memory, with so many bytes more, is too much for what was read when so many bytes were left.
+    /// `Odd` when the memory, with so many bytes more, is too much for what was read when so many
+    /// bytes were left.
     #[inline]
     pub(crate) fn check_held(&self, more: usize, left: usize) -> Result<(), Odd> {
         let read = self.length - left;
-        if self.held + more > self.each.saturating_mul(read).saturating_add(self.free) { Err(Odd) } else { Ok(()) }
+        if self.held + more > self.each.saturating_mul(read).saturating_add(self.free) {
+            Err(Odd)
+        } else {
+            Ok(())
+        }
     }
 
     /// Bytes of memory taken.
@@ -87,7 +98,8 @@ impl<'a> Scanner<'a> {
         self.held
     }
 
-    /// Where the elements start that break a rule beyond the schema, in the order in which the rules were asked.
+    /// Where the elements start that break a rule beyond the schema, in the order in which the
+    /// rules were asked.
     #[inline]
     pub(crate) fn doubts(&self) -> &[usize] {
         &self.doubts
@@ -120,7 +132,11 @@ impl<'a> Scanner<'a> {
     /// How many elements have been read, if nothing odd was among them.
     #[inline]
     pub(crate) fn elements(&self) -> Result<usize, Odd> {
-        if self.odd { Err(Odd) } else { Ok(self.elements) }
+        if self.odd {
+            Err(Odd)
+        } else {
+            Ok(self.elements)
+        }
     }
 
     #[inline(always)]
@@ -129,12 +145,18 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Passes over the start tag of an element, or over its name if it has an attribute. False when something else is
-    /// next.
+    /// Passes over the start tag of an element, or over its name if it has an attribute. False when
+    /// something else is next.
     #[inline(always)]
     pub(crate) fn enter(&mut self, tag: &'static Tag, has_attribute: bool) -> bool {
-        let Some(after) = self.rest.strip_prefix(tag.start) else { return false };
-        let content = if has_attribute { after.starts_with(' ').then_some(after) } else { after.strip_prefix('>') };
+        let Some(after) = self.rest.strip_prefix(tag.start) else {
+            return false;
+        };
+        let content = if has_attribute {
+            after.starts_with(' ').then_some(after)
+        } else {
+            after.strip_prefix('>')
+        };
         match content {
             Some(content) => {
                 self.rest = content;
@@ -186,7 +208,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The attribute `Ccy`, the only one of the schemas, of three bytes, and the end of the start tag.
+    /// The attribute `Ccy`, the only one of the schemas, of three bytes, and the end of the start
+    /// tag.
     #[inline]
     pub(crate) fn currency(&mut self) -> Result<&'a str, Odd> {
         self.expect(" Ccy=\"")?;
@@ -208,8 +231,8 @@ impl<'a> Scanner<'a> {
         Ok(text)
     }
 
-    /// Character data up to the end tag, whose beginning has been read, with references, line ends to be normalised,
-    /// CDATA or comments.
+    /// Character data up to the end tag, whose beginning has been read, with references, line ends
+    /// to be normalised, CDATA or comments.
     #[cold]
     pub(crate) fn text_after(&mut self, plain: &str) -> Result<String, Odd> {
         let mut text = String::from(plain);
@@ -235,7 +258,8 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// How many bytes of white space come first, eight looked at in one step. XML allows no other bytes up to the space.
+/// How many bytes of white space come first, eight looked at in one step. XML allows no other bytes
+/// up to the space.
 #[inline]
 fn blank_length(bytes: &[u8]) -> usize {
     let (words, _) = bytes.as_chunks::<8>();
@@ -266,9 +290,12 @@ pub(super) fn first(marks: u64) -> usize {
     usize::try_from(marks.trailing_zeros() / 8).unwrap_or_default()
 }
 
-/// The comment that a text begins with, and what follows it; `None` where it may not be well-formed.
+/// The comment that a text begins with, and what follows it; `None` where it may not be
+/// well-formed.
 fn comment(text: &str) -> Option<(&str, &str)> {
-    let content = text.strip_prefix("<!--").filter(|content| !content.starts_with(['>', '-']))?;
+    let content = text
+        .strip_prefix("<!--")
+        .filter(|content| !content.starts_with(['>', '-']))?;
     let end = text.len() - content.len() + memchr::memmem::find(content.as_bytes(), b"--")?;
     let (comment, after) = text.split_at_checked(end + "-->".len())?;
     comment.ends_with('>').then_some((comment, after))
@@ -306,7 +333,10 @@ fn plain_length(bytes: &[u8]) -> usize {
         at += 8;
     }
     let tail = bytes.get(at..).unwrap_or_default();
-    at + tail.iter().position(|b| matches!(b, b'<' | b'>' | b'&' | b'\r')).unwrap_or(tail.len())
+    at + tail
+        .iter()
+        .position(|b| matches!(b, b'<' | b'>' | b'&' | b'\r'))
+        .unwrap_or(tail.len())
 }
 
 #[cfg(test)]
@@ -329,7 +359,14 @@ mod tests {
     #[test]
     fn plain_text_ends_where_something_else_begins() {
         for length in 0..40 {
-            for (end, stops) in [('<', true), ('>', true), ('&', true), ('\r', true), ('=', false), (';', false)] {
+            for (end, stops) in [
+                ('<', true),
+                ('>', true),
+                ('&', true),
+                ('\r', true),
+                ('=', false),
+                (';', false),
+            ] {
                 let text = format!("{}{end}{}", "é".repeat(length / 2), "x<".repeat(20));
                 let expected = text.find(['<', '>', '&', '\r']).unwrap();
                 assert_eq!(plain_length(text.as_bytes()), expected, "{text}");
@@ -359,10 +396,19 @@ mod tests {
         scanner.hold(8);
         scanner.hold(12);
         assert_eq!(scanner.held(), 20);
-        for (more, left, fits) in
-            [(15, 0, true), (16, 0, false), (3, 4, true), (4, 4, false), (0, 5, true), (0, 6, false)]
-        {
-            assert_eq!(scanner.check_held(more, left).is_ok(), fits, "{more} {left}");
+        for (more, left, fits) in [
+            (15, 0, true),
+            (16, 0, false),
+            (3, 4, true),
+            (4, 4, false),
+            (0, 5, true),
+            (0, 6, false),
+        ] {
+            assert_eq!(
+                scanner.check_held(more, left).is_ok(),
+                fits,
+                "{more} {left}"
+            );
         }
         assert_eq!(scanner.elements(), Ok(0));
         scanner.refuse();

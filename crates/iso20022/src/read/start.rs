@@ -42,7 +42,9 @@ impl StartTag {
     /// The part of the name after the first colon, or the whole name.
     #[inline]
     pub(crate) fn local_name(&self) -> &str {
-        self.text.get(self.prefix.map_or(0, |prefix| prefix + 1)..self.name).unwrap_or_default()
+        self.text
+            .get(self.prefix.map_or(0, |prefix| prefix + 1)..self.name)
+            .unwrap_or_default()
     }
 
     /// Everything after the name.

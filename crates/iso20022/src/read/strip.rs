@@ -1,20 +1,27 @@
-//! Removes the prefix from every tag of an element, because the fast reader knows names without prefixes only.
+//! Removes the prefix from every tag of an element, because the fast reader knows names without
+//! prefixes only.
 
 use super::scan::{first, zeros};
 use crate::xml::ONES;
 
-/// Copies an element to `plain` without the prefix, which is given with its colon. `text` begins with the element's
-/// start tag, or after it.
+/// Copies an element to `plain` without the prefix, which is given with its colon. `text` begins
+/// with the element's start tag, or after it.
 ///
 /// - Returns the length of the element in `text`, in bytes.
-/// - `None` when a tag has not the prefix, or the end tag is missing or has white space. Nothing after the end tag is
-///   looked at; otherwise reading would take quadratic time.
-/// - Where an element of the same name lies within it, the result ends too early and cannot be read.
+/// - `None` when a tag has not the prefix, or the end tag is missing or has white space. Nothing
+///   after the end tag is looked at; otherwise reading would take quadratic time.
+/// - Where an element of the same name lies within it, the result ends too early and cannot be
+///   read.
 pub(crate) fn strip(text: &str, prefix: &str, name: &str, plain: &mut String) -> Option<usize> {
     // Cutting out what begins and ends with ASCII leaves whole characters.
     let mut out = std::mem::take(plain).into_bytes();
     out.clear();
-    let length = strip_bytes(text.as_bytes(), Prefix::new(prefix), name.as_bytes(), &mut out);
+    let length = strip_bytes(
+        text.as_bytes(),
+        Prefix::new(prefix),
+        name.as_bytes(),
+        &mut out,
+    );
     if length.is_none() {
         out.clear(); // The room is used again.
     }
@@ -41,7 +48,10 @@ fn strip_bytes(text: &[u8], prefix: Prefix<'_>, name: &[u8], plain: &mut Vec<u8>
         plain.extend_from_slice(mark);
         let rest = prefix.cut(tag.get(mark.len()..)?)?;
         at = text.len() - rest.len();
-        if end && rest.get(name.len()).is_some_and(|byte| ends_name(*byte)) && rest.starts_with(name) {
+        if end
+            && rest.get(name.len()).is_some_and(|byte| ends_name(*byte))
+            && rest.starts_with(name)
+        {
             plain.extend_from_slice(name);
             plain.push(b'>');
             at += name.len() + 1;
@@ -71,7 +81,11 @@ fn copy_to_tag(text: &[u8], plain: &mut Vec<u8>) -> Option<usize> {
 
 /// How many bytes the comment or CDATA section has that a text begins with.
 fn declared(tag: &[u8]) -> Option<usize> {
-    let (begin, end) = if tag.starts_with(b"<![CDATA[") { ("<![CDATA[", "]]>") } else { ("<!--", "-->") };
+    let (begin, end) = if tag.starts_with(b"<![CDATA[") {
+        ("<![CDATA[", "]]>")
+    } else {
+        ("<!--", "-->")
+    };
     let content = tag.strip_prefix(begin.as_bytes())?;
     Some(begin.len() + memchr::memmem::find(content, end.as_bytes())? + end.len())
 }
@@ -88,9 +102,15 @@ struct Prefix<'a> {
 impl<'a> Prefix<'a> {
     fn new(text: &'a str) -> Self {
         let mut word = [0; 8];
-        word.iter_mut().zip(text.bytes()).for_each(|(place, byte)| *place = byte);
+        word.iter_mut()
+            .zip(text.bytes())
+            .for_each(|(place, byte)| *place = byte);
         let mask = word.map(|byte| if byte == 0 { 0 } else { 0xFF });
-        Self { text: text.as_bytes(), word: u64::from_le_bytes(word), mask: u64::from_le_bytes(mask) }
+        Self {
+            text: text.as_bytes(),
+            word: u64::from_le_bytes(word),
+            mask: u64::from_le_bytes(mask),
+        }
     }
 
     /// What follows the prefix.
@@ -120,19 +140,32 @@ mod tests {
 
     #[test]
     fn prefixes_of_any_length_are_cut_and_others_are_not() {
-        for prefix in ["p:", "ab:", "sevenp:", "eightpr:", "ninepref:", "é:", "a-prefix-of-many-letters:"] {
+        for prefix in [
+            "p:",
+            "ab:",
+            "sevenp:",
+            "eightpr:",
+            "ninepref:",
+            "é:",
+            "a-prefix-of-many-letters:",
+        ] {
             let mut plain = String::new();
             let text = format!("<{prefix}a><{prefix}b>é</{prefix}b><{prefix}cd/></{prefix}a>");
             let longer = format!("{text}<{prefix}a>");
             for text in [&text, &longer] {
-                assert_eq!(strip(text, prefix, "a", &mut plain), Some(longer.len() - prefix.len() - "<a>".len()));
+                assert_eq!(
+                    strip(text, prefix, "a", &mut plain),
+                    Some(longer.len() - prefix.len() - "<a>".len())
+                );
                 assert_eq!(plain, "<a><b>é</b><cd/></a>");
             }
             // One byte of the prefix differs.
             for at in 0..prefix.len() {
                 let mut other = prefix.as_bytes().to_vec();
                 other[at] = b'_';
-                let Ok(other) = String::from_utf8(other) else { continue };
+                let Ok(other) = String::from_utf8(other) else {
+                    continue;
+                };
                 let text = format!("<{prefix}a><{other}b/></{prefix}a>   ");
                 assert_eq!(strip(&text, prefix, "a", &mut plain), None, "{text}");
                 assert_eq!(strip(&format!("<{other}"), prefix, "a", &mut plain), None);
@@ -144,8 +177,14 @@ mod tests {
     fn every_tag_loses_its_prefix_and_text_loses_nothing() {
         let mut plain = String::from("before");
         let text = "<p:a><p:b c=\"p:\">p:é &lt;<![CDATA[<p:b></p:a>]]></p:b><!-- </p:a>]]> --><p:ab/></p:a><p:a>";
-        assert_eq!(strip(text, "p:", "a", &mut plain), Some(text.len() - "<p:a>".len()));
-        assert_eq!(plain, "<a><b c=\"p:\">p:é &lt;<![CDATA[<p:b></p:a>]]></b><!-- </p:a>]]> --><ab/></a>");
+        assert_eq!(
+            strip(text, "p:", "a", &mut plain),
+            Some(text.len() - "<p:a>".len())
+        );
+        assert_eq!(
+            plain,
+            "<a><b c=\"p:\">p:é &lt;<![CDATA[<p:b></p:a>]]></b><!-- </p:a>]]> --><ab/></a>"
+        );
         for odd in [
             "<p:a><b/></p:a>",
             "<p:a><!-- -- ></p:a>",
@@ -162,22 +201,47 @@ mod tests {
             assert_eq!(strip(odd, "p:", "a", &mut plain), None, "{odd}");
         }
         // The name of another end tag begins alike, or its end is the text's.
-        for text in ["<p:a><p:ab>c</p:ab></p:a>", "<p:a><p:a-b></p:a-b></p:a>", "<p:a><p:ab> 1234567 </p:ab></p:a>"] {
-            assert_eq!(strip(text, "p:", "a", &mut plain), Some(text.len()), "{text}");
+        for text in [
+            "<p:a><p:ab>c</p:ab></p:a>",
+            "<p:a><p:a-b></p:a-b></p:a>",
+            "<p:a><p:ab> 1234567 </p:ab></p:a>",
+        ] {
+            assert_eq!(
+                strip(text, "p:", "a", &mut plain),
+                Some(text.len()),
+                "{text}"
+            );
             assert_eq!(plain, text.replace("p:", ""));
         }
         // The next tag is at any place of the words that are copied, or after them.
         for length in 0..20 {
             let text = format!("<p:a>{}</p:a>", "x".repeat(length));
-            assert_eq!(strip(&text, "p:", "a", &mut plain), Some(text.len()), "{text}");
+            assert_eq!(
+                strip(&text, "p:", "a", &mut plain),
+                Some(text.len()),
+                "{text}"
+            );
             assert_eq!(plain, text.replace("p:", ""));
         }
-        for section in ["<![CDATA[<]]>", "<![CDATA[x<b]]>", "<![CDATA[]]>", "<!--<b-->"] {
+        for section in [
+            "<![CDATA[<]]>",
+            "<![CDATA[x<b]]>",
+            "<![CDATA[]]>",
+            "<!--<b-->",
+        ] {
             let text = format!("<p:a>{section}</p:a>");
-            assert_eq!(strip(&text, "p:", "a", &mut plain), Some(text.len()), "{text}");
+            assert_eq!(
+                strip(&text, "p:", "a", &mut plain),
+                Some(text.len()),
+                "{text}"
+            );
             assert_eq!(plain, format!("<a>{section}</a>"));
         }
-        for odd in ["<p:a></p:a ><p:a></p:a>", "<p:a></p:a\n></p:a>", "<p:a></p:a"] {
+        for odd in [
+            "<p:a></p:a ><p:a></p:a>",
+            "<p:a></p:a\n></p:a>",
+            "<p:a></p:a",
+        ] {
             assert_eq!(strip(odd, "p:", "a", &mut plain), None, "{odd}");
         }
     }

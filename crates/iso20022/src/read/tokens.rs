@@ -32,14 +32,15 @@ pub trait Tokens {
     fn ahead(&self) -> &str;
     /// Reads more of it into memory; false when there is no more.
     fn more(&mut self) -> bool;
-    /// Skips so many bytes of it: what stands before an element, and the element, perhaps in several steps.
+    /// Skips so many bytes of it: what stands before an element, and the element, perhaps in
+    /// several steps.
     fn skip(&mut self, bytes: usize);
     /// Remembers the text from here on for [`Tokens::since`], until the next call.
     fn remember(&mut self);
     /// Stops remembering the text.
     fn forget(&mut self);
-    /// The text from a place, which was to be remembered, up to the end of the last event; `None` if it was more than
-    /// may be kept.
+    /// The text from a place, which was to be remembered, up to the end of the last event; `None`
+    /// if it was more than may be kept.
     fn since(&self, mark: Mark) -> Option<&str>;
 }
 
@@ -49,7 +50,8 @@ pub struct TextTokens<'a> {
     text: &'a str,
     reader: Reader<&'a [u8]>,
     byte_order_mark: usize,
-    /// Line and column at every `STRIDE`th byte but the first, as far as a place has been asked for.
+    /// Line and column at every `STRIDE`th byte but the first, as far as a place has been asked
+    /// for.
     places: Vec<(u64, u64)>,
     /// The last place that was asked for, because several findings may be about one element.
     last: Option<Position>,
@@ -64,15 +66,28 @@ impl<'a> TextTokens<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         let mut reader = Reader::from_str(text);
         configure(&mut reader);
-        let byte_order_mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        Self { text, reader, byte_order_mark, places: Vec::new(), last: None }
+        let byte_order_mark = if text.starts_with('\u{feff}') {
+            '\u{feff}'.len_utf8()
+        } else {
+            0
+        };
+        Self {
+            text,
+            reader,
+            byte_order_mark,
+            places: Vec::new(),
+            last: None,
+        }
     }
 }
 
 impl Tokens for TextTokens<'_> {
     #[inline]
     fn mark(&mut self) -> Mark {
-        Mark { text: self.offset(), known: None }
+        Mark {
+            text: self.offset(),
+            known: None,
+        }
     }
 
     #[inline]
@@ -94,17 +109,34 @@ impl Tokens for TextTokens<'_> {
         if let Some(last) = self.last.filter(|last| last.offset == offset) {
             return last;
         }
-        let text = self.text.as_bytes().get(self.byte_order_mark..).unwrap_or_default();
-        let end = usize::try_from(mark.text).unwrap_or(usize::MAX).min(text.len());
+        let text = self
+            .text
+            .as_bytes()
+            .get(self.byte_order_mark..)
+            .unwrap_or_default();
+        let end = usize::try_from(mark.text)
+            .unwrap_or(usize::MAX)
+            .min(text.len());
         let stride = end / STRIDE;
         while self.places.len() < stride {
             let start = self.places.len() * STRIDE;
             let before = self.places.last().copied().unwrap_or(BEGINNING);
-            self.places.push(moved(before, text.get(start..start + STRIDE).unwrap_or_default()));
+            self.places.push(moved(
+                before,
+                text.get(start..start + STRIDE).unwrap_or_default(),
+            ));
         }
-        let known = stride.checked_sub(1).and_then(|last| self.places.get(last)).copied().unwrap_or(BEGINNING);
+        let known = stride
+            .checked_sub(1)
+            .and_then(|last| self.places.get(last))
+            .copied()
+            .unwrap_or(BEGINNING);
         let (line, column) = moved(known, text.get(stride * STRIDE..end).unwrap_or_default());
-        let position = Position { line, column, offset };
+        let position = Position {
+            line,
+            column,
+            offset,
+        };
         self.last = Some(position);
         position
     }
@@ -112,7 +144,9 @@ impl Tokens for TextTokens<'_> {
     #[inline]
     fn ahead(&self) -> &str {
         let left = self.reader.get_ref().len();
-        self.text.get(self.text.len().saturating_sub(left)..).unwrap_or_default()
+        self.text
+            .get(self.text.len().saturating_sub(left)..)
+            .unwrap_or_default()
     }
 
     fn more(&mut self) -> bool {
@@ -131,7 +165,9 @@ impl Tokens for TextTokens<'_> {
     fn forget(&mut self) {}
 
     fn since(&self, mark: Mark) -> Option<&str> {
-        let start = usize::try_from(mark.text).unwrap_or(usize::MAX).saturating_add(self.byte_order_mark);
+        let start = usize::try_from(mark.text)
+            .unwrap_or(usize::MAX)
+            .saturating_add(self.byte_order_mark);
         let end = self.text.len().saturating_sub(self.reader.get_ref().len());
         Some(self.text.get(start..end).unwrap_or_default())
     }
@@ -150,7 +186,11 @@ impl<R: BufRead> StreamTokens<R> {
     pub(crate) fn new(source: Decoded<R>) -> Self {
         let mut reader = Reader::from_reader(source);
         configure(&mut reader);
-        Self { reader, buffer: Vec::new(), remembered: 0 }
+        Self {
+            reader,
+            buffer: Vec::new(),
+            remembered: 0,
+        }
     }
 }
 
@@ -159,7 +199,10 @@ impl<R: BufRead> Tokens for StreamTokens<R> {
         let text = self.offset();
         let source = self.reader.get_mut();
         source.begin_token();
-        Mark { text, known: Some(source.position()) }
+        Mark {
+            text,
+            known: Some(source.position()),
+        }
     }
 
     fn offset(&self) -> u64 {
@@ -202,8 +245,15 @@ impl<R: BufRead> Tokens for StreamTokens<R> {
     }
 
     fn since(&self, mark: Mark) -> Option<&str> {
-        let start = usize::try_from(mark.text.saturating_sub(self.remembered)).unwrap_or(usize::MAX);
-        Some(self.reader.get_ref().remembered()?.get(start..).unwrap_or_default())
+        let start =
+            usize::try_from(mark.text.saturating_sub(self.remembered)).unwrap_or(usize::MAX);
+        Some(
+            self.reader
+                .get_ref()
+                .remembered()?
+                .get(start..)
+                .unwrap_or_default(),
+        )
     }
 }
 
@@ -250,7 +300,10 @@ mod tests {
     #[test]
     fn a_source_remembers_from_where_it_is_told_until_it_is_told_to_forget() {
         let text = "<a><b/>text</a>";
-        let source = Decoded::new(text.as_bytes(), &crate::read::options::ReadOptions::default());
+        let source = Decoded::new(
+            text.as_bytes(),
+            &crate::read::options::ReadOptions::default(),
+        );
         let mut tokens = StreamTokens::new(source);
         assert!(tokens.next().is_ok());
         let mark = tokens.mark();

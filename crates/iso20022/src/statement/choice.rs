@@ -26,7 +26,8 @@ macro_rules! choice {
         #[non_exhaustive]
         pub enum $Type {
             $($(#[$doc])* #[doc = concat!("`", $wire, "`.")] $Variant($Item),)*
-            /// None of the schema's alternatives: what the document held instead is in the extras of the parent.
+            /// None of the schema's alternatives: what the document held instead is in the extras
+            /// of the parent.
             Unknown,
         }
 

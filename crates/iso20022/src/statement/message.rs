@@ -1,6 +1,7 @@
 //! `message!`: a whole message.
 
-/// States a message: the sequence below the document element, as `record!` does, and the names around it.
+/// States a message: the sequence below the document element, as `record!` does, and the names
+/// around it.
 ///
 /// ```text
 /// message! {
@@ -21,16 +22,18 @@
 /// }
 /// ```
 ///
-/// - `namespace`, `root`: the namespace of the message, and its element in the document element `Document`.
+/// - `namespace`, `root`: the namespace of the message, and its element in the document element
+///   `Document`.
 /// - `depth`: the maximum nesting of elements.
 /// - `header`: the field before the groups, and its type.
-/// - `groups`, `units`: the elements that are handed out one by one when the message is streamed. The groups are in the
-///   message, the units in a group.
-/// - `stream`: the name of the reader, a [`UnitReader`](crate::UnitReader), the name of what it reads, and those of the
-///   variants for the start of a group, a unit and the end of a group.
+/// - `groups`, `units`: the elements that are handed out one by one when the message is streamed.
+///   The groups are in the message, the units in a group.
+/// - `stream`: the name of the reader, a [`UnitReader`](crate::UnitReader), the name of what it
+///   reads, and those of the variants for the start of a group, a unit and the end of a group.
 ///
-/// It makes the document's methods (`parse`, `parse_with`, `read_with`, `check`, `check_schema`, `to_xml`,
-/// `to_xml_with`, `write_to`, `write_json_string`, `append_json_content`), the alias `Parsed` and the reader.
+/// It makes the document's methods (`parse`, `parse_with`, `read_with`, `check`, `check_schema`,
+/// `to_xml`, `to_xml_with`, `write_to`, `write_json_string`, `append_json_content`), the alias
+/// `Parsed` and the reader.
 #[macro_export]
 macro_rules! message {
     (
@@ -86,8 +89,8 @@ macro_rules! message {
             /// Reads a document tolerantly, from text or bytes.
             ///
             /// # Errors
-            /// `ReadError` when the document is malformed, of another message, misses a mandatory part that the model
-            /// cannot do without, or holds an invalid amount.
+            /// `ReadError` when the document is malformed, of another message, misses a mandatory
+            /// part that the model cannot do without, or holds an invalid amount.
             pub fn parse(xml: impl AsRef<[u8]>) -> Result<Parsed, $crate::ReadError> {
                 Self::parse_bytes(xml.as_ref(), &$crate::ReadOptions::default())
             }
@@ -107,8 +110,8 @@ macro_rules! message {
                 $crate::__private::parse(xml, options)
             }
 
-            /// Reads a document from a source; the whole document is in memory afterwards. The message's stream reads
-            /// one part after the other.
+            /// Reads a document from a source; the whole document is in memory afterwards. The
+            /// message's stream reads one part after the other.
             ///
             /// # Errors
             /// As [`parse_with`](Self::parse_with); also an error of the source.
@@ -119,21 +122,23 @@ macro_rules! message {
                 $crate::__private::read(source, options)
             }
 
-            /// Everything that is not as it should be in this document: what strict reading of the written document
-            /// reports, kind and path, whether the schema refuses it (`FindingKind::is_schema`) or a rule beyond the
-            /// schema is broken: counts, sums, currencies, check digits. There are no positions.
+            /// Everything that is not as it should be in this document: what strict reading of the
+            /// written document reports, kind and path, whether the schema refuses it
+            /// (`FindingKind::is_schema`) or a rule beyond the schema is broken: counts, sums,
+            /// currencies, check digits. There are no positions.
             ///
             /// A document with parts beyond the schema is written and read again for this.
             ///
-            /// Without a finding of the schema, [`to_xml`](Self::to_xml) gives a schema-valid document.
+            /// Without a finding of the schema, [`to_xml`](Self::to_xml) gives a schema-valid
+            /// document.
             #[must_use]
             pub fn check(&self) -> Vec<$crate::Finding> {
                 $crate::__private::check(self)
             }
 
             /// The first finding of the schema among those of [`check`](Self::check); `None` when
-            /// [`to_xml`](Self::to_xml) gives a schema-valid document. The rules beyond the schema are not asked, which
-            /// takes less time.
+            /// [`to_xml`](Self::to_xml) gives a schema-valid document. The rules beyond the schema
+            /// are not asked, which takes less time.
             #[must_use]
             pub fn check_schema(&self) -> Option<$crate::Finding> {
                 $crate::__private::check_schema(self)
@@ -159,8 +164,9 @@ macro_rules! message {
             /// Writes the document as XML in pieces of some 64 kB.
             ///
             /// # Errors
-            /// As [`to_xml`](Self::to_xml): `Invalid` and `Unfaithful` before anything is written, `Character` when
-            /// part of the document may have been written. `WriteError::Io` when the destination fails.
+            /// As [`to_xml`](Self::to_xml): `Invalid` and `Unfaithful` before anything is written,
+            /// `Character` when part of the document may have been written. `WriteError::Io` when
+            /// the destination fails.
             pub fn write_to(
                 &self,
                 sink: &mut dyn std::io::Write,
@@ -169,8 +175,8 @@ macro_rules! message {
                 $crate::__private::write_to(self, sink, options)
             }
 
-            /// Appends the document to a JSON text as a string literal, quotes included. The XML exists only in its
-            /// escaped form.
+            /// Appends the document to a JSON text as a string literal, quotes included. The XML
+            /// exists only in its escaped form.
             ///
             /// # Errors
             /// As [`to_xml`](Self::to_xml); `json` is then as it was.
@@ -178,7 +184,8 @@ macro_rules! message {
                 $crate::__private::write_json_string(self, json)
             }
 
-            /// Appends the document to a JSON text as the content of a string literal, without the quotes.
+            /// Appends the document to a JSON text as the content of a string literal, without the
+            /// quotes.
             ///
             /// # Errors
             /// As [`to_xml`](Self::to_xml); `json` is then as it was.

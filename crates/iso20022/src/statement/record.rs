@@ -16,15 +16,18 @@
 /// }
 /// ```
 ///
-/// - A field has a name, a cardinality (`1..1`, `0..1`, `1..*`, `0..*` or `0..7`), a type and the name of its element.
-/// - `~` marks a part that the schema demands and that may be missing in tolerant reading. It is an `Option` in the
-///   model; strict reading and the writer refuse a document without it.
-/// - `as` gives the schema's type, where one Rust type stands for several of equal facets. Only `xsi:type` asks for it.
-/// - `=>` names a function for the rules beyond the schema, `fn rule(record: &Header, by: &mut impl Watch)`. It is
-///   called when such a sequence has been read or checked.
+/// - A field has a name, a cardinality (`1..1`, `0..1`, `1..*`, `0..*` or `0..7`), a type and the
+///   name of its element.
+/// - `~` marks a part that the schema demands and that may be missing in tolerant reading. It is an
+///   `Option` in the model; strict reading and the writer refuse a document without it.
+/// - `as` gives the schema's type, where one Rust type stands for several of equal facets. Only
+///   `xsi:type` asks for it.
+/// - `=>` names a function for the rules beyond the schema,
+///   `fn rule(record: &Header, by: &mut impl Watch)`. It is called when such a sequence has been
+///   read or checked.
 ///
-/// For each type it makes the struct, `new` with the mandatory parts, both readers, the writer, the checker and the
-/// inventor of test values.
+/// For each type it makes the struct, `new` with the mandatory parts, both readers, the writer, the
+/// checker and the inventor of test values.
 #[macro_export]
 macro_rules! record {
     ($($(#[$meta:meta])* $Type:ident = $schema:literal { $($fields:tt)* } $(=> $($settle:ident)::+)?)*) => {

@@ -12,10 +12,12 @@ use crate::read::{Cursor, Halt, Odd, Scanner, Tokens};
 use bankrail_values::{Currency, Decimal, Money};
 use std::fmt;
 
-/// An amount that is not below zero, of at most 18 digits and `FRACTION` of them after the point, with its currency.
+/// An amount that is not below zero, of at most 18 digits and `FRACTION` of them after the point,
+/// with its currency.
 ///
-/// The scale is kept. The currency is mandatory in the schema; an amount read without it has none and is reported. So
-/// is an amount of up to 28 digits, 18 of them after the point, that has more than the schema allows.
+/// The scale is kept. The currency is mandatory in the schema; an amount read without it has none
+/// and is reported. So is an amount of up to 28 digits, 18 of them after the point, that has more
+/// than the schema allows.
 ///
 /// ```
 /// use bankrail_iso20022::Amount;
@@ -40,17 +42,27 @@ impl<const FRACTION: u32> Amount<FRACTION> {
         if !fits(value, 18, FRACTION, true) {
             return Err(NumberError::new::<18, FRACTION, true>(&value.to_string()));
         }
-        Ok(Self { value: value.abs(), currency: Some(currency.into()) })
+        Ok(Self {
+            value: value.abs(),
+            currency: Some(currency.into()),
+        })
     }
 
     fn read(text: &str, currency: Option<CurrencyCode>) -> Result<Self, Unreadable> {
-        let unreadable = Unreadable { expected: expected(18, FRACTION, true), slight: false };
-        read_kept(text, 18, FRACTION, true).map(|value| Self { value, currency }).ok_or(unreadable)
+        let unreadable = Unreadable {
+            expected: expected(18, FRACTION, true),
+            slight: false,
+        };
+        read_kept(text, 18, FRACTION, true)
+            .map(|value| Self { value, currency })
+            .ok_or(unreadable)
     }
 
     fn fault(&self) -> Option<Fault> {
         let within = is_within(self.value, 18, FRACTION, true);
-        (!within).then(|| Fault::Pattern { expected: expected(18, FRACTION, true) })
+        (!within).then(|| Fault::Pattern {
+            expected: expected(18, FRACTION, true),
+        })
     }
 
     fn broken_facet(&self) -> Option<FindingKind> {
@@ -65,12 +77,17 @@ impl<const FRACTION: u32> Amount<FRACTION> {
         if lost.is_none() && self.is_sound_leaf() {
             return Vec::new();
         }
-        [self.broken_facet(), lost, self.currency_fault()].into_iter().flatten().collect()
+        [self.broken_facet(), lost, self.currency_fault()]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     fn currency_fault(&self) -> Option<FindingKind> {
         let currency = self.currency.as_ref()?;
-        currency.fault().map(|fault| fault_kind(fault, currency.as_str()))
+        currency
+            .fault()
+            .map(|fault| fault_kind(fault, currency.as_str()))
     }
 
     /// The value, with the scale it was given.
@@ -88,7 +105,10 @@ impl<const FRACTION: u32> Amount<FRACTION> {
     /// The amount as money; `None` without a well-formed currency code.
     #[must_use]
     pub fn to_money(&self) -> Option<Money> {
-        Some(Money::new(self.value, self.currency.as_ref()?.to_currency()?))
+        Some(Money::new(
+            self.value,
+            self.currency.as_ref()?.to_currency()?,
+        ))
     }
 }
 
@@ -129,7 +149,11 @@ mod json {
 
     impl<const FRACTION: u32> Serialize for Amount<FRACTION> {
         fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-            Parts { value: self.value.to_string().into(), currency: self.currency.clone() }.serialize(out)
+            Parts {
+                value: self.value.to_string().into(),
+                currency: self.currency.clone(),
+            }
+            .serialize(out)
         }
     }
 
@@ -137,8 +161,15 @@ mod json {
         fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
             let parts = Parts::deserialize(from)?;
             match read_whole(&parts.value, 18, FRACTION, true) {
-                Some(value) => Ok(Self { value, currency: parts.currency }),
-                None => Err(serde::de::Error::custom(crate::NumberError::new::<18, FRACTION, true>(&parts.value))),
+                Some(value) => Ok(Self {
+                    value,
+                    currency: parts.currency,
+                }),
+                None => Err(serde::de::Error::custom(crate::NumberError::new::<
+                    18,
+                    FRACTION,
+                    true,
+                >(&parts.value))),
             }
         }
     }
@@ -148,15 +179,23 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
     const HAS_ATTRIBUTE: bool = true;
 
     fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
-        from.amount(|text, currency| Self::read(text, currency.map(CurrencyCode::from)), Self::faults)
+        from.amount(
+            |text, currency| Self::read(text, currency.map(CurrencyCode::from)),
+            Self::faults,
+        )
     }
 
     #[inline]
     fn scan(from: &mut Scanner<'_>) -> Result<Self, Odd> {
         let currency = CurrencyCode::accept(from.currency()?).ok_or(Odd)?;
         let text = from.plain_text()?;
-        let value = read(text, 18, FRACTION, true).filter(|value| lost(*value, text).is_none()).ok_or(Odd)?;
-        Ok(Self { value, currency: Some(currency) })
+        let value = read(text, 18, FRACTION, true)
+            .filter(|value| lost(*value, text).is_none())
+            .ok_or(Odd)?;
+        Ok(Self {
+            value,
+            currency: Some(currency),
+        })
     }
 
     #[inline]
@@ -178,7 +217,11 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
 
     #[inline]
     fn is_sound_leaf(&self) -> bool {
-        self.fault().is_none() && self.currency.as_ref().is_some_and(|currency| currency.fault().is_none())
+        self.fault().is_none()
+            && self
+                .currency
+                .as_ref()
+                .is_some_and(|currency| currency.fault().is_none())
     }
 
     fn is_type(below: &[&str], name: &str) -> bool {
@@ -194,8 +237,14 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
         if to.add::<Self>(stated) {
             let (simple, code) = match (stated, FRACTION) {
                 (Some(_), _) => ("ActiveCurrencyAndAmount_SimpleType", "ActiveCurrencyCode"),
-                (_, 13) => ("ActiveOrHistoricCurrencyAnd13DecimalAmount_SimpleType", "ActiveOrHistoricCurrencyCode"),
-                _ => ("ActiveOrHistoricCurrencyAndAmount_SimpleType", "ActiveOrHistoricCurrencyCode"),
+                (_, 13) => (
+                    "ActiveOrHistoricCurrencyAnd13DecimalAmount_SimpleType",
+                    "ActiveOrHistoricCurrencyCode",
+                ),
+                _ => (
+                    "ActiveOrHistoricCurrencyAndAmount_SimpleType",
+                    "ActiveOrHistoricCurrencyCode",
+                ),
             };
             Number::<18, FRACTION, true>::list_types(Some(simple), to);
             CurrencyCode::list_types(Some(code), to);

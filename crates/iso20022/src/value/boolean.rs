@@ -12,7 +12,10 @@ impl Simple for bool {
         match text.trim_matches(is_space) {
             "true" | "1" => Ok(true),
             "false" | "0" => Ok(false),
-            _ => Err(Unreadable { expected: "true, false, 1 or 0", slight: false }),
+            _ => Err(Unreadable {
+                expected: "true, false, 1 or 0",
+                slight: false,
+            }),
         }
     }
 
@@ -20,7 +23,8 @@ impl Simple for bool {
         out.raw(if *self { "true" } else { "false" });
     }
 
-    /// Schemas have several names for this type. The statement of each element says which one it has.
+    /// Schemas have several names for this type. The statement of each element says which one it
+    /// has.
     fn is_type(_: &str) -> bool {
         false
     }

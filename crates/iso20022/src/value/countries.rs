@@ -9,7 +9,10 @@ const ASSIGNED: &str = "\
     TRTTTVTWTZUAUGUMUSUYUZVAVCVEVGVIVNVUWFWSXKYEYTZAZMZW";
 
 pub(super) fn is_assigned(code: &str) -> bool {
-    ASSIGNED.as_bytes().chunks(2).any(|assigned| assigned == code.as_bytes())
+    ASSIGNED
+        .as_bytes()
+        .chunks(2)
+        .any(|assigned| assigned == code.as_bytes())
 }
 
 #[cfg(test)]

@@ -23,7 +23,11 @@ impl Offset {
     /// Minutes east of UTC, at most 14 hours either way; `None` outside.
     #[must_use]
     pub const fn from_minutes(minutes: i16) -> Option<Self> {
-        if minutes >= -840 && minutes <= 840 { Some(Self(OffsetKind::Minutes(minutes))) } else { None }
+        if minutes >= -840 && minutes <= 840 {
+            Some(Self(OffsetKind::Minutes(minutes)))
+        } else {
+            None
+        }
     }
 
     /// Minutes east of UTC.
@@ -64,7 +68,11 @@ impl fmt::Display for Offset {
             OffsetKind::Z => out.write_str("Z"),
             OffsetKind::Minutes(minutes) => {
                 let (hours, rest) = (minutes.unsigned_abs() / 60, minutes.unsigned_abs() % 60);
-                write!(out, "{}{hours:02}:{rest:02}", if minutes < 0 { '-' } else { '+' })
+                write!(
+                    out,
+                    "{}{hours:02}:{rest:02}",
+                    if minutes < 0 { '-' } else { '+' }
+                )
             }
         }
     }
@@ -94,8 +102,8 @@ pub struct YearMonth {
     offset: Option<Offset>,
 }
 
-/// A date and time with an optional offset, any number of fraction digits, and 24:00:00 for the end of a day
-/// (`ISODateTime`, `xs:dateTime`).
+/// A date and time with an optional offset, any number of fraction digits, and 24:00:00 for the end
+/// of a day (`ISODateTime`, `xs:dateTime`).
 ///
 /// Equality is that of the spelling: `10:00Z` and `20:00+10:00` differ, and so do `.5` and `.50`.
 /// [`DateTime::to_time`] gives the instant.
@@ -116,7 +124,8 @@ enum Fraction {
 }
 
 impl Date {
-    /// A date; `None` for a day that does not exist, for the year 0 and for years of more than nine digits.
+    /// A date; `None` for a day that does not exist, for the year 0 and for years of more than nine
+    /// digits.
     #[must_use]
     pub fn new(year: i32, month: u8, day: u8) -> Option<Self> {
         let exists = year != 0
@@ -124,7 +133,13 @@ impl Date {
             && (1..=12).contains(&month)
             && day >= 1
             && day <= days_in(year, month);
-        exists.then_some(Self { year, month, day, basic: false, offset: None })
+        exists.then_some(Self {
+            year,
+            month,
+            day,
+            basic: false,
+            offset: None,
+        })
     }
 
     /// The same date with an offset.
@@ -161,7 +176,12 @@ impl Date {
     /// The calendar day as `time` has it, without the offset; `None` outside its range.
     #[must_use]
     pub fn to_time(&self) -> Option<time::Date> {
-        time::Date::from_calendar_date(proleptic(self.year), time::Month::try_from(self.month).ok()?, self.day).ok()
+        time::Date::from_calendar_date(
+            proleptic(self.year),
+            time::Month::try_from(self.month).ok()?,
+            self.day,
+        )
+        .ok()
     }
 }
 
@@ -193,8 +213,9 @@ impl YearMonth {
 }
 
 impl DateTime {
-    /// A date and time with its offset and `digits` fraction digits, at most 9; further precision is cut. An offset
-    /// that XML Schema does not have, with seconds or of more than 14 hours, becomes UTC; the instant stays.
+    /// A date and time with its offset and `digits` fraction digits, at most 9; further precision
+    /// is cut. An offset that XML Schema does not have, with seconds or of more than 14 hours,
+    /// becomes UTC; the instant stays.
     ///
     /// ```
     /// use bankrail_iso20022::DateTime;
@@ -209,15 +230,27 @@ impl DateTime {
         let offset = minutes.and_then(|offset| Offset::from_minutes(offset.whole_minutes()));
         let (at, offset) = match offset {
             Some(offset) => (at, offset),
-            None => (at.checked_to_offset(time::UtcOffset::UTC).unwrap_or(at), Offset(OffsetKind::Minutes(0))),
+            None => (
+                at.checked_to_offset(time::UtcOffset::UTC).unwrap_or(at),
+                Offset(OffsetKind::Minutes(0)),
+            ),
         };
         let (year, offset) = (without_zero(at.year()), Some(offset));
         Self {
-            date: Date { year, month: u8::from(at.month()), day: at.day(), basic: false, offset },
+            date: Date {
+                year,
+                month: u8::from(at.month()),
+                day: at.day(),
+                basic: false,
+                offset,
+            },
             hour: at.hour(),
             minute: at.minute(),
             second: at.second(),
-            fraction: Fraction::Short { value: at.nanosecond() / 10_u32.pow(9 - u32::from(digits)), digits },
+            fraction: Fraction::Short {
+                value: at.nanosecond() / 10_u32.pow(9 - u32::from(digits)),
+                digits,
+            },
         }
     }
 
@@ -259,7 +292,10 @@ impl DateTime {
     pub fn nanosecond(&self) -> u32 {
         match &self.fraction {
             Fraction::Short { value, digits } => value * 10_u32.pow(9 - u32::from(*digits)),
-            Fraction::Long(text) => text.bytes().take(9).fold(0, |sum, b| sum * 10 + u32::from(b - b'0')),
+            Fraction::Long(text) => text
+                .bytes()
+                .take(9)
+                .fold(0, |sum, b| sum * 10 + u32::from(b - b'0')),
         }
     }
 
@@ -269,14 +305,22 @@ impl DateTime {
         self.date.offset
     }
 
-    /// The instant. A time without offset is taken to have the offset `assumed`. `None` outside the range of `time`.
+    /// The instant. A time without offset is taken to have the offset `assumed`. `None` outside the
+    /// range of `time`.
     #[must_use]
     pub fn to_time(&self, assumed: time::UtcOffset) -> Option<time::OffsetDateTime> {
         let date = self.date.to_time()?;
-        let (date, hour) = if self.hour == 24 { (date.next_day()?, 0) } else { (date, self.hour) };
-        let clock = time::Time::from_hms_nano(hour, self.minute, self.second, self.nanosecond()).ok()?;
+        let (date, hour) = if self.hour == 24 {
+            (date.next_day()?, 0)
+        } else {
+            (date, self.hour)
+        };
+        let clock =
+            time::Time::from_hms_nano(hour, self.minute, self.second, self.nanosecond()).ok()?;
         let offset = match self.date.offset {
-            Some(offset) => time::UtcOffset::from_whole_seconds(i32::from(offset.minutes()) * 60).ok()?,
+            Some(offset) => {
+                time::UtcOffset::from_whole_seconds(i32::from(offset.minutes()) * 60).ok()?
+            }
             None => assumed,
         };
         Some(time::PrimitiveDateTime::new(date, clock).assume_offset(offset))

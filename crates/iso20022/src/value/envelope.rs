@@ -11,12 +11,17 @@ use crate::xml::forbidden;
 
 /// Supplementary data, verbatim: one element of any namespace.
 ///
-/// A document of the message within it, at any depth, has to be valid like any other. An element with `xsi:type` has to
-/// be of the type that it names, which is one of XML Schema or of the message's schema.
+/// A document of the message within it, at any depth, has to be valid like any other. An element
+/// with `xsi:type` has to be of the type that it names, which is one of XML Schema or of the
+/// message's schema.
 ///
 /// `SupplementaryDataEnvelope1` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(transparent)
+)]
 pub struct Envelope(Box<str>);
 
 impl Envelope {
@@ -28,8 +33,8 @@ impl Envelope {
 
     /// An envelope of well-formed XML, which is written verbatim.
     ///
-    /// It is checked when a document is written: markup that would be read back differently is refused
-    /// ([`WriteError::Unfaithful`](crate::WriteError::Unfaithful)).
+    /// It is checked when a document is written: markup that would be read back differently is
+    /// refused ([`WriteError::Unfaithful`](crate::WriteError::Unfaithful)).
     #[must_use]
     pub fn from_unchecked_xml(xml: &str) -> Self {
         Self(xml.into())

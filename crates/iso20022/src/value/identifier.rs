@@ -8,8 +8,8 @@ use bankrail_values::Currency;
 use std::fmt;
 
 text_type! {
-    /// An international bank account number: `[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{1,30}`. The check digits are not part of the
-    /// schema; see [`Iban::has_valid_check_digits`].
+    /// An international bank account number: `[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{1,30}`. The check digits
+    /// are not part of the schema; see [`Iban::has_valid_check_digits`].
     Iban, |text| {
         let fits = text.len() >= 5 && parts(text, &[(2, upper), (2, digit), (30, alphanumeric)]);
         pattern(fits, "an IBAN: two upper-case letters, two digits, 1 to 30 letters or digits")
@@ -94,7 +94,9 @@ impl Iban {
     #[must_use]
     pub fn has_valid_check_digits(&self) -> bool {
         let text = self.as_str();
-        let Some((start, rest)) = text.split_at_checked(4) else { return false };
+        let Some((start, rest)) = text.split_at_checked(4) else {
+            return false;
+        };
         let remainder = rest.bytes().chain(start.bytes()).try_fold(0_u32, |sum, b| {
             let value = char::from(b).to_digit(36)?;
             Some((sum * if value < 10 { 10 } else { 100 } + value) % 97)
@@ -107,11 +109,17 @@ impl Isin {
     /// True when the check digit is right (Luhn over the letters' numbers).
     #[must_use]
     pub fn has_valid_check_digit(&self) -> bool {
-        let digits = self.as_str().bytes().filter_map(|b| char::from(b).to_digit(36));
+        let digits = self
+            .as_str()
+            .bytes()
+            .filter_map(|b| char::from(b).to_digit(36));
         let mut sum = 0;
         let mut double = false;
         for value in digits.collect::<Vec<_>>().into_iter().rev() {
-            for digit in [value % 10, value / 10].into_iter().take(if value < 10 { 1 } else { 2 }) {
+            for digit in [value % 10, value / 10]
+                .into_iter()
+                .take(if value < 10 { 1 } else { 2 })
+            {
                 let weighted = if double { digit * 2 } else { digit };
                 sum += weighted / 10 + weighted % 10;
                 double = !double;
@@ -125,7 +133,9 @@ impl Isin {
 #[inline]
 fn check_digits(iban: &Iban) -> Option<FindingKind> {
     let wrong = iban.is_valid() && !iban.has_valid_check_digits();
-    wrong.then(|| FindingKind::IbanCheckDigits { found: iban.to_string() })
+    wrong.then(|| FindingKind::IbanCheckDigits {
+        found: iban.to_string(),
+    })
 }
 
 /// Reports an unassigned country of a BIC that the schema accepts.
@@ -133,7 +143,9 @@ fn check_digits(iban: &Iban) -> Option<FindingKind> {
 fn country(bic: &Bic) -> Option<FindingKind> {
     let country = bic.as_str().get(4..6).unwrap_or_default();
     let wrong = bic.is_valid() && !countries::is_assigned(country);
-    wrong.then(|| FindingKind::BicCountry { found: bic.to_string() })
+    wrong.then(|| FindingKind::BicCountry {
+        found: bic.to_string(),
+    })
 }
 
 fn pattern(fits: bool, expected: &'static str) -> Option<Fault> {

@@ -8,10 +8,12 @@ use crate::xml::is_space;
 use bankrail_values::{Decimal, excerpt};
 use std::fmt;
 
-/// An exact decimal of at most `DIGITS` digits, `FRACTION` of them after the point, not below zero if `UNSIGNED`.
+/// An exact decimal of at most `DIGITS` digits, `FRACTION` of them after the point, not below zero
+/// if `UNSIGNED`.
 ///
-/// The scale is kept, so that `10.0000` stays so. Trailing zeros do not count as digits. Those beyond 28 digits are
-/// cut, which a reader of documents reports ([`FindingKind::CutZeros`]) and JSON refuses.
+/// The scale is kept, so that `10.0000` stays so. Trailing zeros do not count as digits. Those
+/// beyond 28 digits are cut, which a reader of documents reports ([`FindingKind::CutZeros`]) and
+/// JSON refuses.
 ///
 /// Tolerant reading keeps a number of up to 28 digits, 18 of them after the point, and reports it.
 ///
@@ -35,7 +37,9 @@ pub type WholeNumber = Number<18, 0>;
 /// `ImpliedCurrencyAndAmount`: an amount whose currency another element states.
 pub type ImpliedAmount = Number<18, 5, true>;
 
-impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Number<DIGITS, FRACTION, UNSIGNED> {
+impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool>
+    Number<DIGITS, FRACTION, UNSIGNED>
+{
     /// Checks the digits and the sign.
     ///
     /// # Errors
@@ -44,11 +48,14 @@ impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Number<DIGITS
         if fits(value, DIGITS, FRACTION, UNSIGNED) {
             Ok(Self(value))
         } else {
-            Err(NumberError::new::<DIGITS, FRACTION, UNSIGNED>(&value.to_string()))
+            Err(NumberError::new::<DIGITS, FRACTION, UNSIGNED>(
+                &value.to_string(),
+            ))
         }
     }
 
-    /// Reads an `xs:decimal`: white space around it, a `+`, and a point without digits on one side are allowed.
+    /// Reads an `xs:decimal`: white space around it, a `+`, and a point without digits on one side
+    /// are allowed.
     ///
     /// # Errors
     /// [`NumberError`] for any other text and for values that the schema's type cannot hold.
@@ -84,28 +91,46 @@ pub struct NumberError {
 }
 
 impl NumberError {
-    pub(crate) fn new<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool>(text: &str) -> Self {
-        Self { digits: DIGITS, fraction: FRACTION, unsigned: UNSIGNED, found: excerpt(text) }
+    pub(crate) fn new<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool>(
+        text: &str,
+    ) -> Self {
+        Self {
+            digits: DIGITS,
+            fraction: FRACTION,
+            unsigned: UNSIGNED,
+            found: excerpt(text),
+        }
     }
 }
 
 /// Reads an `xs:decimal` within the facets; `None` for other texts.
 #[inline]
 pub(crate) fn read(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<Decimal> {
-    read_plain(text.as_bytes(), digits, fraction).or_else(|| read_any(text, digits, fraction, unsigned))
+    read_plain(text.as_bytes(), digits, fraction)
+        .or_else(|| read_any(text, digits, fraction, unsigned))
 }
 
-/// Reads an `xs:decimal` within the facets or, if these allow digits after the point, of at most 28 digits and 18 after
-/// the point, which tolerant reading keeps.
+/// Reads an `xs:decimal` within the facets or, if these allow digits after the point, of at most 28
+/// digits and 18 after the point, which tolerant reading keeps.
 #[inline]
 pub(crate) fn read_kept(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<Decimal> {
-    read(text, digits, fraction, unsigned)
-        .or_else(|| if fraction == 0 { None } else { read_any(text, 28, fraction.max(18), unsigned) })
+    read(text, digits, fraction, unsigned).or_else(|| {
+        if fraction == 0 {
+            None
+        } else {
+            read_any(text, 28, fraction.max(18), unsigned)
+        }
+    })
 }
 
 /// As [`read_kept`]; `None` also for a text with zeros at the end that are not kept.
 #[cfg(feature = "serde")]
-pub(crate) fn read_whole(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<Decimal> {
+pub(crate) fn read_whole(
+    text: &str,
+    digits: u32,
+    fraction: u32,
+    unsigned: bool,
+) -> Option<Decimal> {
     read_kept(text, digits, fraction, unsigned).filter(|value| lost(*value, text).is_none())
 }
 
@@ -113,24 +138,32 @@ pub(crate) fn read_whole(text: &str, digits: u32, fraction: u32, unsigned: bool)
 #[inline]
 pub(crate) fn lost(value: Decimal, text: &str) -> Option<FindingKind> {
     // Where zeros are cut, the value has 28 digits, and the text more characters.
-    if text.len() <= 28 { None } else { cut_zeros(value, text) }
+    if text.len() <= 28 {
+        None
+    } else {
+        cut_zeros(value, text)
+    }
 }
 
 #[cold]
 fn cut_zeros(value: Decimal, text: &str) -> Option<FindingKind> {
     let (_, part) = text.trim_matches(is_space).split_once('.')?;
     let kept = usize::try_from(value.scale()).unwrap_or(usize::MAX);
-    (part.len() > kept).then(|| FindingKind::CutZeros { zeros: part.len() - kept })
+    (part.len() > kept).then(|| FindingKind::CutZeros {
+        zeros: part.len() - kept,
+    })
 }
 
-/// True when a value is within the facets; at once for nearly all of them. No value of an unsigned type is below zero.
+/// True when a value is within the facets; at once for nearly all of them. No value of an unsigned
+/// type is below zero.
 #[inline]
 pub(crate) fn is_within(value: Decimal, digits: u32, fraction: u32, unsigned: bool) -> bool {
     let plain = value.scale() <= fraction && value.mantissa().unsigned_abs() < 10_u128.pow(digits);
     plain || fits(value, digits, fraction, unsigned)
 }
 
-/// Reads at most 18 digits, perhaps with a point between them, which fit whatever they are; `None` for other texts.
+/// Reads at most 18 digits, perhaps with a point between them, which fit whatever they are; `None`
+/// for other texts.
 #[inline]
 fn read_plain(text: &[u8], digits: u32, fraction: u32) -> Option<Decimal> {
     if text.len() > usize::try_from(digits.min(18)).ok()? || !text.first()?.is_ascii_digit() {
@@ -181,7 +214,9 @@ fn read_any(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<De
                     }
                 }
                 zeros = 0;
-                mantissa = mantissa.checked_mul(10)?.checked_add(u128::from(b - b'0'))?;
+                mantissa = mantissa
+                    .checked_mul(10)?
+                    .checked_add(u128::from(b - b'0'))?;
                 scale += u32::from(point);
                 if scale > fraction || mantissa >= 10_u128.pow(digits) {
                     return None;
@@ -200,7 +235,8 @@ fn read_any(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<De
         scale += 1;
         zeros -= 1;
     }
-    let mut value = Decimal::try_from_i128_with_scale(i128::try_from(mantissa).ok()?, scale).ok()?;
+    let mut value =
+        Decimal::try_from_i128_with_scale(i128::try_from(mantissa).ok()?, scale).ok()?;
     value.set_sign_negative(negative && mantissa != 0);
     Some(value)
 }
@@ -217,10 +253,17 @@ crate::__simple_nodes! {
     [const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool] Number<DIGITS, FRACTION, UNSIGNED>
 }
 
-impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Simple for Number<DIGITS, FRACTION, UNSIGNED> {
+impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Simple
+    for Number<DIGITS, FRACTION, UNSIGNED>
+{
     fn parse(text: &str) -> Result<Self, Unreadable> {
         let expected = expected(DIGITS, FRACTION, UNSIGNED);
-        read_kept(text, DIGITS, FRACTION, UNSIGNED).map(Self).ok_or(Unreadable { expected, slight: false })
+        read_kept(text, DIGITS, FRACTION, UNSIGNED)
+            .map(Self)
+            .ok_or(Unreadable {
+                expected,
+                slight: false,
+            })
     }
 
     fn append(&self, out: &mut Output<'_>) {
@@ -245,7 +288,9 @@ impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Simple for Nu
     #[inline]
     fn fault(&self) -> Option<Fault> {
         let within = is_within(self.0, DIGITS, FRACTION, UNSIGNED);
-        (!within).then(|| Fault::Pattern { expected: expected(DIGITS, FRACTION, UNSIGNED) })
+        (!within).then(|| Fault::Pattern {
+            expected: expected(DIGITS, FRACTION, UNSIGNED),
+        })
     }
 }
 
@@ -262,13 +307,17 @@ pub(crate) fn expected(digits: u32, fraction: u32, unsigned: bool) -> &'static s
     }
 }
 
-impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> fmt::Display for Number<DIGITS, FRACTION, UNSIGNED> {
+impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> fmt::Display
+    for Number<DIGITS, FRACTION, UNSIGNED>
+{
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, out)
     }
 }
 
-impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> fmt::Debug for Number<DIGITS, FRACTION, UNSIGNED> {
+impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> fmt::Debug
+    for Number<DIGITS, FRACTION, UNSIGNED>
+{
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, out)
     }
@@ -300,6 +349,8 @@ impl<'de, const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> serde::D
         let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
         read_whole(&text, DIGITS, FRACTION, UNSIGNED)
             .map(Self)
-            .ok_or_else(|| serde::de::Error::custom(NumberError::new::<DIGITS, FRACTION, UNSIGNED>(&text)))
+            .ok_or_else(|| {
+                serde::de::Error::custom(NumberError::new::<DIGITS, FRACTION, UNSIGNED>(&text))
+            })
     }
 }

@@ -3,8 +3,8 @@
 use crate::field::Fault;
 use std::fmt;
 
-/// Defines a text type. A value may break the facet of its type, so that tolerant reading can keep it; the checker
-/// reports it.
+/// Defines a text type. A value may break the facet of its type, so that tolerant reading can keep
+/// it; the checker reports it.
 macro_rules! text_type {
     ($(#[$meta:meta])* $Type:ident $(<$(const $param:ident: usize),+>)? , $fault:expr $(, $doubt:path)?) => {
         $(#[$meta])*
@@ -12,7 +12,8 @@ macro_rules! text_type {
         pub struct $Type $(<$(const $param: usize),+>)? (compact_str::CompactString);
 
         impl $(<$(const $param: usize),+>)? $Type $(<$($param),+>)? {
-            /// Holds the text unchecked; [`is_valid`](Self::is_valid) says whether it satisfies the schema.
+            /// Holds the text unchecked; [`is_valid`](Self::is_valid) says whether it satisfies the
+            /// schema.
             #[must_use]
             #[inline]
             pub fn new(text: &str) -> Self {
@@ -169,7 +170,11 @@ impl<const MIN: usize, const MAX: usize> Digits<MIN, MAX> {
     /// The number; `None` when the text is not digits or does not fit.
     #[must_use]
     pub fn to_number(&self) -> Option<u64> {
-        if self.is_valid() { self.as_str().parse().ok() } else { None }
+        if self.is_valid() {
+            self.as_str().parse().ok()
+        } else {
+            None
+        }
     }
 }
 
@@ -179,11 +184,15 @@ impl<const MIN: usize, const MAX: usize> From<u64> for Digits<MIN, MAX> {
     }
 }
 
-/// True when a text type, with the numbers it was made with, has a name in the schema. Where several types of the
-/// schema have equal facets, the statement of the element says which is meant.
+/// True when a text type, with the numbers it was made with, has a name in the schema. Where
+/// several types of the schema have equal facets, the statement of the element says which is meant.
 pub(super) fn is_type(kind: &str, numbers: &[usize], name: &str) -> bool {
-    let number =
-        |prefix: &str, suffix: &str| -> Option<usize> { name.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok() };
+    let number = |prefix: &str, suffix: &str| -> Option<usize> {
+        name.strip_prefix(prefix)?
+            .strip_suffix(suffix)?
+            .parse()
+            .ok()
+    };
     match (kind, numbers) {
         ("Text", [max]) => number("Max", "Text") == Some(*max),
         ("Digits", [1, 1]) => name == "Exact1NumericText",
@@ -206,11 +215,19 @@ pub(super) fn is_type(kind: &str, numbers: &[usize], name: &str) -> bool {
 #[inline]
 fn length_fault(text: &str, max: usize) -> Option<Fault> {
     // A code point has one to four bytes, so the length in bytes is an upper bound.
-    if text.len() <= max && !text.is_empty() { None } else { counted_fault(text, max) }
+    if text.len() <= max && !text.is_empty() {
+        None
+    } else {
+        counted_fault(text, max)
+    }
 }
 
 #[cold]
 fn counted_fault(text: &str, max: usize) -> Option<Fault> {
     let length = text.chars().count();
-    (length == 0 || length > max).then_some(Fault::Length { min: 1, max, length })
+    (length == 0 || length > max).then_some(Fault::Length {
+        min: 1,
+        max,
+        length,
+    })
 }

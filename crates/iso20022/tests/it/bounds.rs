@@ -1,8 +1,11 @@
-//! What reading accepts and refuses at its bounds, in both readers: limits, names, declarations, texts of errors.
+//! What reading accepts and refuses at its bounds, in both readers: limits, names, declarations,
+//! texts of errors.
 
 use crate::day_book::{Document, ITEM, ItemReader, document};
 use bankrail_iso20022::__private::parse_counting;
-use bankrail_iso20022::{Extra, LimitKind, Mode, Parsed, ReadError, ReadErrorKind, ReadLimits, ReadOptions};
+use bankrail_iso20022::{
+    Extra, LimitKind, Mode, Parsed, ReadError, ReadErrorKind, ReadLimits, ReadOptions,
+};
 
 type Outcome = Result<Parsed<Document>, ReadError>;
 
@@ -15,7 +18,10 @@ fn read(xml: &str, options: ReadOptions) -> Outcome {
     let read = parse_counting::<Document>(xml, &options, true).0;
     let slow = parse_counting::<Document>(xml, &options, false).0;
     assert_eq!(format!("{read:?}"), format!("{slow:?}"), "{xml}");
-    let pieces = Document::read_with(std::io::BufReader::with_capacity(7, xml.as_bytes()), &options);
+    let pieces = Document::read_with(
+        std::io::BufReader::with_capacity(7, xml.as_bytes()),
+        &options,
+    );
     assert_eq!(format!("{read:?}"), format!("{pieces:?}"), "{xml}");
     read
 }
@@ -32,26 +38,41 @@ fn limit(outcome: Outcome) -> Option<LimitKind> {
 }
 
 fn refused(xml: &str) -> String {
-    read(xml, ReadOptions::default()).map(|parsed| panic!("{parsed:?}")).unwrap_err().kind().to_string()
+    read(xml, ReadOptions::default())
+        .map(|parsed| panic!("{parsed:?}"))
+        .unwrap_err()
+        .kind()
+        .to_string()
 }
 
-/// The item counts its own, the day all but its items, the message all but its days. An item is one of the
-/// day's until it ends.
+/// The item counts its own, the day all but its items, the message all but its days. An item is one
+/// of the day's until it ends.
 #[test]
 fn elements_are_bounded_exactly() {
     let notes = |count: usize| item(&"<Note>n</Note>".repeat(count));
     let unknown = |count: usize| "<Xtra/>".repeat(count);
     for (xml, needed) in [
         (document(&notes(3)), 5),
-        (document(&item("<Pyr><Line>a</Line><Line>b</Line><Line>c</Line></Pyr><Note>n</Note>")), 7),
+        (
+            document(&item(
+                "<Pyr><Line>a</Line><Line>b</Line><Line>c</Line></Pyr><Note>n</Note>",
+            )),
+            7,
+        ),
         (document(&format!("{}{}", unknown(6), ITEM)), 8),
         (document(&format!("{}{}", ITEM, unknown(6))), 7),
-        (document("").replace("<Day>", &format!("{}<Day>", unknown(6))), 11),
+        (
+            document("").replace("<Day>", &format!("{}<Day>", unknown(6))),
+            11,
+        ),
     ] {
         let bounds: Vec<usize> = (0..20)
             .filter(|most| {
                 let outcome = limit(limited(&xml, ReadLimits::default().entry_elements(*most)));
-                assert!(outcome.is_none_or(|limit| limit == LimitKind::EntryElements), "{outcome:?}");
+                assert!(
+                    outcome.is_none_or(|limit| limit == LimitKind::EntryElements),
+                    "{outcome:?}"
+                );
                 outcome.is_none()
             })
             .collect();
@@ -63,48 +84,76 @@ fn elements_are_bounded_exactly() {
 fn what_is_kept_is_bounded_exactly() {
     let part = 3 * size_of::<Extra>();
     for (content, needed) in [
-        (format!("{ITEM}<Xtra/>"), part + "Itm".len() + "<Xtra/>".len()),
+        (
+            format!("{ITEM}<Xtra/>"),
+            part + "Itm".len() + "<Xtra/>".len(),
+        ),
         (format!("{ITEM}text"), part + "Itm".len() + "text".len()),
-        (format!("{ITEM}<Xtra/><Xtra/>"), 2 * (part + "Itm".len() + "<Xtra/>".len())),
+        (
+            format!("{ITEM}<Xtra/><Xtra/>"),
+            2 * (part + "Itm".len() + "<Xtra/>".len()),
+        ),
         (
             item("").replace("<CdtDbtInd>", "<CdtDbtInd a=\"bc\">"),
             part + 3 + size_of::<bankrail_iso20022::ExtraStep>() + 9,
         ),
     ] {
         let xml = document(&content);
-        let least = (0..2_000).find(|most| limit(limited(&xml, ReadLimits::default().kept_bytes(*most))).is_none());
+        let least = (0..2_000)
+            .find(|most| limit(limited(&xml, ReadLimits::default().kept_bytes(*most))).is_none());
         assert_eq!(least, Some(needed), "{content}");
     }
     // A namespace that is taken along counts once.
     let long = "u".repeat(2_000);
     let xml = document("<l:x/>").replace("<Document", &format!("<Document xmlns:l=\"{long}\""));
     for (most, fits) in [(2_000, false), (3_000, true)] {
-        assert_eq!(limit(limited(&xml, ReadLimits::default().kept_bytes(most))).is_none(), fits);
+        assert_eq!(
+            limit(limited(&xml, ReadLimits::default().kept_bytes(most))).is_none(),
+            fits
+        );
     }
 }
 
 #[test]
 fn text_beside_elements_is_bounded_as_any_text_is() {
-    for (text, length) in [("x".repeat(50), 50), (format!("{}y", " ".repeat(49)), 50), ("&amp;".repeat(50), 50)] {
+    for (text, length) in [
+        ("x".repeat(50), 50),
+        (format!("{}y", " ".repeat(49)), 50),
+        ("&amp;".repeat(50), 50),
+    ] {
         let xml = document(&format!("{ITEM}<!-- -->{text}"));
         for most in [length - 1, length, length + 1] {
             let outcome = limit(limited(&xml, ReadLimits::default().text_bytes(most)));
-            assert_eq!(outcome, (most < length).then_some(LimitKind::TextBytes), "{most} {text:?}");
+            assert_eq!(
+                outcome,
+                (most < length).then_some(LimitKind::TextBytes),
+                "{most} {text:?}"
+            );
         }
     }
     // White space alone is none.
     let xml = document(&format!("{ITEM}{}{ITEM}", " \n<!-- -->".repeat(100)));
-    assert_eq!(limit(limited(&xml, ReadLimits::default().text_bytes(40))), None);
+    assert_eq!(
+        limit(limited(&xml, ReadLimits::default().text_bytes(40))),
+        None
+    );
 }
 
 /// What is too long is said before what is wrong in it.
 #[test]
 fn markup_that_is_malformed_and_too_long_exceeds_its_bound() {
     let xml = document(&format!("{ITEM}<!-- a--{} -->", "b".repeat(78)));
-    for (most, expected) in [(90, "malformed"), (91, "malformed"), (60, "60 bytes in a tag or run of text")] {
+    for (most, expected) in [
+        (90, "malformed"),
+        (91, "malformed"),
+        (60, "60 bytes in a tag or run of text"),
+    ] {
         let options = ReadOptions::default().limits(ReadLimits::default().token_bytes(most));
         for fast in [true, false] {
-            let text = parse_counting::<Document>(&xml, &options, fast).0.unwrap_err().to_string();
+            let text = parse_counting::<Document>(&xml, &options, fast)
+                .0
+                .unwrap_err()
+                .to_string();
             assert!(text.contains(expected), "{most} {text}");
         }
     }
@@ -125,12 +174,27 @@ fn declarations_of_namespaces_are_those_that_xml_allows() {
         assert_eq!(parsed.findings.len(), 1, "{good}");
     }
     for (bad, why) in [
-        ("xmlns:xml='u'".to_owned(), "the prefix xml and its namespace"),
-        (format!("xmlns:p='{XML}'"), "the prefix xml and its namespace"),
+        (
+            "xmlns:xml='u'".to_owned(),
+            "the prefix xml and its namespace",
+        ),
+        (
+            format!("xmlns:p='{XML}'"),
+            "the prefix xml and its namespace",
+        ),
         (format!("xmlns='{XML}'"), "the prefix xml and its namespace"),
-        ("xmlns:xmlns='u'".to_owned(), "the prefix xmlns cannot be declared"),
-        (format!("xmlns:p='{XMLNS}'"), "the prefix xmlns cannot be declared"),
-        (format!("xmlns='{XMLNS}'"), "the prefix xmlns cannot be declared"),
+        (
+            "xmlns:xmlns='u'".to_owned(),
+            "the prefix xmlns cannot be declared",
+        ),
+        (
+            format!("xmlns:p='{XMLNS}'"),
+            "the prefix xmlns cannot be declared",
+        ),
+        (
+            format!("xmlns='{XMLNS}'"),
+            "the prefix xmlns cannot be declared",
+        ),
         ("xmlns:p=''".to_owned(), "cannot be undeclared"),
         ("xmlns:1='u'".to_owned(), "expected an attribute name"),
         ("xmlns:='u'".to_owned(), "expected an attribute name"),
@@ -164,9 +228,16 @@ fn the_xml_declaration_is_checked_in_any_encoding() {
         let xml = format!("\u{feff}<?xml version='1.0'{rest}?>{body}");
         let whole = Document::parse(&xml);
         let pieces = Document::read_with(xml.as_bytes(), &ReadOptions::default());
-        assert_eq!((whole.is_ok(), pieces.is_ok()), (good, good), "{rest}: {whole:?}");
+        assert_eq!(
+            (whole.is_ok(), pieces.is_ok()),
+            (good, good),
+            "{rest}: {whole:?}"
+        );
         if let Err(error) = whole {
-            assert!(matches!(error.kind(), ReadErrorKind::Malformed { .. }), "{error}");
+            assert!(
+                matches!(error.kind(), ReadErrorKind::Malformed { .. }),
+                "{error}"
+            );
         }
     }
 }
@@ -181,7 +252,10 @@ fn references_name_characters_and_the_five_entities() {
         ("&;", "malformed"),
         ("&#x0;", "U+0000"),
     ] {
-        for content in [item(&format!("<Note>{reference}</Note>")), format!("<x a='{reference}'/>")] {
+        for content in [
+            item(&format!("<Note>{reference}</Note>")),
+            format!("<x a='{reference}'/>"),
+        ] {
             let text = refused(&document(&content));
             assert!(text.contains(expected), "{content}: {text}");
         }
@@ -190,12 +264,22 @@ fn references_name_characters_and_the_five_entities() {
 
 #[test]
 fn white_space_in_attributes_becomes_spaces() {
-    for (written, read) in [("\t", " "), ("a\tb\tc", "a b c"), ("\n\r\n\r", "   "), ("a b", "a b"), ("&#9;", "\t")] {
-        let parsed =
-            self::read(&document(&item("").replace("<Amt", &format!("<Amt a=\"{written}\""))), ReadOptions::default());
+    for (written, read) in [
+        ("\t", " "),
+        ("a\tb\tc", "a b c"),
+        ("\n\r\n\r", "   "),
+        ("a b", "a b"),
+        ("&#9;", "\t"),
+    ] {
+        let parsed = self::read(
+            &document(&item("").replace("<Amt", &format!("<Amt a=\"{written}\""))),
+            ReadOptions::default(),
+        );
         let parsed = parsed.unwrap();
         let parts = parsed.document.days[0].items[0].extras.parts();
-        let bankrail_iso20022::ExtraPart::Attribute { value, .. } = &parts[0].part else { panic!("{parts:?}") };
+        let bankrail_iso20022::ExtraPart::Attribute { value, .. } = &parts[0].part else {
+            panic!("{parts:?}")
+        };
         assert_eq!(&**value, read, "{written:?}");
     }
 }
@@ -203,7 +287,15 @@ fn white_space_in_attributes_becomes_spaces() {
 #[test]
 fn where_a_schema_is_may_be_said_in_any_element() {
     let xsi = "xmlns:i=\"http://www.w3.org/2001/XMLSchema-instance\"";
-    for element in ["<Document ", "<DayBook>", "<Hdr>", "<Day>", "<Itm>", "<Amt ", "<CdtDbtInd>"] {
+    for element in [
+        "<Document ",
+        "<DayBook>",
+        "<Hdr>",
+        "<Day>",
+        "<Itm>",
+        "<Amt ",
+        "<CdtDbtInd>",
+    ] {
         for (attribute, own) in [
             ("i:schemaLocation", true),
             ("i:noNamespaceSchemaLocation", true),
@@ -212,7 +304,11 @@ fn where_a_schema_is_may_be_said_in_any_element() {
             ("xml:schemaLocation", false),
         ] {
             let (name, after) = element.split_at(element.len() - 1);
-            let xml = document(ITEM).replacen(element, &format!("{name} {xsi} {attribute}=\"a b\"{after}"), 1);
+            let xml = document(ITEM).replacen(
+                element,
+                &format!("{name} {xsi} {attribute}=\"a b\"{after}"),
+                1,
+            );
             let found = read(&xml, ReadOptions::default()).unwrap().findings;
             assert_eq!(found.is_empty(), own, "{element} {attribute} {found:?}");
         }
@@ -224,11 +320,20 @@ fn another_namespace_is_shown_with_its_last_60_characters() {
     for (namespace, shown) in [
         ("urn:example:day".to_owned(), "urn:example:day".to_owned()),
         ("\u{e9}".repeat(60), "\u{e9}".repeat(60)),
-        (format!("a{}", "\u{e9}".repeat(60)), format!("\u{2026}{}", "\u{e9}".repeat(60))),
-        (format!("ab{}c", "\u{e9}".repeat(60)), format!("\u{2026}{}c", "\u{e9}".repeat(59))),
+        (
+            format!("a{}", "\u{e9}".repeat(60)),
+            format!("\u{2026}{}", "\u{e9}".repeat(60)),
+        ),
+        (
+            format!("ab{}c", "\u{e9}".repeat(60)),
+            format!("\u{2026}{}c", "\u{e9}".repeat(59)),
+        ),
     ] {
         let text = refused(&document("").replace("urn:example:daybook", &namespace));
-        assert!(text.contains("urn:example:daybook") && text.ends_with(&format!("found {shown}")), "{text}");
+        assert!(
+            text.contains("urn:example:daybook") && text.ends_with(&format!("found {shown}")),
+            "{text}"
+        );
     }
 }
 
@@ -240,20 +345,36 @@ fn a_day_without_its_parts_refuses_the_document() {
         let options = ReadOptions::default().keep_unreadable(keep);
         for second in ["<Day/>", "<Day></Day>", "<Day>\n<!-- --></Day>"] {
             let error = read(&two(second), options).unwrap_err();
-            assert!(matches!(error.kind(), ReadErrorKind::Missing { name } if name == "Id"), "{error}");
+            assert!(
+                matches!(error.kind(), ReadErrorKind::Missing { name } if name == "Id"),
+                "{error}"
+            );
             assert_eq!(error.path(), "/Document/DayBook/Day[2]");
         }
     }
 }
 
-/// Tolerantly, all of an item is read before its error is told, because reading could go on after it.
+/// Tolerantly, all of an item is read before its error is told, because reading could go on after
+/// it.
 #[test]
 fn an_item_that_is_wrong_twice_is_refused_for_its_markup_where_reading_might_go_on() {
-    let xml = document(&ITEM.replace("5.00", "five").replace("</CdtDbtInd>", "</Other>"));
+    let xml = document(
+        &ITEM
+            .replace("5.00", "five")
+            .replace("</CdtDbtInd>", "</Other>"),
+    );
     for (mode, malformed) in [(Mode::Tolerant, true), (Mode::Strict, false)] {
         let error = read(&xml, ReadOptions::default().mode(mode)).unwrap_err();
-        assert_eq!(matches!(error.kind(), ReadErrorKind::Malformed { .. }), malformed, "{error}");
-        assert_eq!(matches!(error.kind(), ReadErrorKind::Unreadable { .. }), !malformed, "{error}");
+        assert_eq!(
+            matches!(error.kind(), ReadErrorKind::Malformed { .. }),
+            malformed,
+            "{error}"
+        );
+        assert_eq!(
+            matches!(error.kind(), ReadErrorKind::Unreadable { .. }),
+            !malformed,
+            "{error}"
+        );
     }
 }
 
@@ -263,9 +384,15 @@ fn memory_is_bounded_by_what_has_been_read() {
     let counted = |content: &str, count: usize, per_byte: usize| {
         let xml = document(&content.repeat(count));
         let limits = ReadLimits::default().memory_per_byte(per_byte);
-        let whole = limit(Document::parse_with(&xml, &ReadOptions::default().limits(limits)));
+        let whole = limit(Document::parse_with(
+            &xml,
+            &ReadOptions::default().limits(limits),
+        ));
         assert_eq!(limit(limited(&xml, limits)), whole, "{count} {content}");
-        assert!(whole.is_none_or(|limit| limit == LimitKind::Memory), "{whole:?}");
+        assert!(
+            whole.is_none_or(|limit| limit == LimitKind::Memory),
+            "{whole:?}"
+        );
         whole.is_none()
     };
     let part = 3 * size_of::<Extra>();

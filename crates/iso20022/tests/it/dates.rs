@@ -25,7 +25,10 @@ proptest! {
 
 #[test]
 fn an_instant_stays_what_it_is_whatever_its_offset() {
-    let noon = time::Date::from_calendar_date(2021, time::Month::July, 29).unwrap().midnight().assume_utc();
+    let noon = time::Date::from_calendar_date(2021, time::Month::July, 29)
+        .unwrap()
+        .midnight()
+        .assume_utc();
     for (hours, minutes, seconds, written) in [
         (0, 0, 0, "2021-07-29T00:00:00+00:00"),
         (-14, 0, 0, "2021-07-28T10:00:00-14:00"),
@@ -38,7 +41,8 @@ fn an_instant_stays_what_it_is_whatever_its_offset() {
         assert_eq!(read.to_string(), written);
         assert_eq!(read.to_time(time::UtcOffset::UTC), Some(noon));
     }
-    let last = time::PrimitiveDateTime::MAX.assume_offset(time::UtcOffset::from_hms(-20, 0, 0).unwrap());
+    let last =
+        time::PrimitiveDateTime::MAX.assume_offset(time::UtcOffset::from_hms(-20, 0, 0).unwrap());
     assert_eq!(DateTime::from_time(last, 0).date().year(), 9999);
 }
 
@@ -73,7 +77,10 @@ fn offsets_reach_14_hours_either_way() {
             assert_eq!(Date::new(2021, 7, 29).unwrap().with_offset(offset), date);
         }
     }
-    assert_eq!((Offset::Z.to_string().as_str(), Offset::Z.minutes()), ("Z", 0));
+    assert_eq!(
+        (Offset::Z.to_string().as_str(), Offset::Z.minutes()),
+        ("Z", 0)
+    );
     assert_ne!(Some(Offset::Z), Offset::from_minutes(0));
 }
 
@@ -105,9 +112,16 @@ fn days_exist_or_do_not() {
     ] {
         for day in 0..33 {
             let date = Date::new(year, month, day);
-            assert_eq!(date.is_some(), (1..=days).contains(&day), "{year} {month} {day}");
+            assert_eq!(
+                date.is_some(),
+                (1..=days).contains(&day),
+                "{year} {month} {day}"
+            );
             if let Some(date) = date {
-                assert_eq!((date.year(), date.month(), date.day(), date.offset()), (year, month, day, None));
+                assert_eq!(
+                    (date.year(), date.month(), date.day(), date.offset()),
+                    (year, month, day, None)
+                );
             }
         }
     }
@@ -122,9 +136,21 @@ fn the_parts_of_a_time_are_those_that_it_is_written_with() {
     let utc = time::UtcOffset::UTC;
     for (text, clock, digits, nanosecond, second_of_day) in [
         ("2021-07-29T01:02:03", (1, 2, 3), 0, 0, 3_723),
-        ("2021-07-29T23:59:59.5Z", (23, 59, 59), 1, 500_000_000, 86_399),
+        (
+            "2021-07-29T23:59:59.5Z",
+            (23, 59, 59),
+            1,
+            500_000_000,
+            86_399,
+        ),
         ("2021-07-29T10:00:00.000000001Z", (10, 0, 0), 9, 1, 36_000),
-        ("2021-07-29T10:00:00.1234567890Z", (10, 0, 0), 10, 123_456_789, 36_000),
+        (
+            "2021-07-29T10:00:00.1234567890Z",
+            (10, 0, 0),
+            10,
+            123_456_789,
+            36_000,
+        ),
         ("2021-07-29T24:00:00.00Z", (24, 0, 0), 2, 0, 86_400),
         ("2021-07-29T24:00:00.0000000000Z", (24, 0, 0), 10, 0, 86_400),
         ("2021-07-29T10:00:00+10:00", (10, 0, 0), 0, 0, 0),
@@ -132,8 +158,15 @@ fn the_parts_of_a_time_are_those_that_it_is_written_with() {
     ] {
         let at = DateTime::parse(text).unwrap();
         assert_eq!((at.hour(), at.minute(), at.second()), clock, "{text}");
-        assert_eq!((at.fraction_digits(), at.nanosecond()), (digits, nanosecond), "{text}");
-        assert_eq!((at.to_string().as_str(), format!("{at:?}").as_str()), (text, text));
+        assert_eq!(
+            (at.fraction_digits(), at.nanosecond()),
+            (digits, nanosecond),
+            "{text}"
+        );
+        assert_eq!(
+            (at.to_string().as_str(), format!("{at:?}").as_str()),
+            (text, text)
+        );
         let midnight = at.date().to_time().unwrap().midnight().assume_utc();
         let since = at.to_time(utc).unwrap() - midnight;
         assert_eq!(
@@ -141,30 +174,67 @@ fn the_parts_of_a_time_are_those_that_it_is_written_with() {
             (second_of_day, nanosecond.try_into().unwrap())
         );
         assert_eq!(at.offset(), at.date().offset());
-        assert_eq!(at.offset().is_some(), text.len() > 19 && !text.ends_with("03"));
+        assert_eq!(
+            at.offset().is_some(),
+            text.len() > 19 && !text.ends_with("03")
+        );
     }
-    for other in ["24:00:00.01", "24:00:00.0000000001Z", "24:00:01", "24:01:00", "25:00:00", "23:60:00", "23:59:60"] {
-        assert!(DateTime::parse(&format!("2021-07-29T{other}")).is_err(), "{other}");
+    for other in [
+        "24:00:00.01",
+        "24:00:00.0000000001Z",
+        "24:00:01",
+        "24:01:00",
+        "25:00:00",
+        "23:60:00",
+        "23:59:60",
+    ] {
+        assert!(
+            DateTime::parse(&format!("2021-07-29T{other}")).is_err(),
+            "{other}"
+        );
     }
     let plus_two = time::UtcOffset::from_hms(2, 0, 0).unwrap();
     let here = DateTime::parse("2021-07-29T10:00:00").unwrap();
-    assert_eq!(here.to_time(utc).unwrap() - here.to_time(plus_two).unwrap(), time::Duration::hours(2));
-    assert_eq!(DateTime::parse("12021-07-29T10:00:00").unwrap().to_time(utc), None);
+    assert_eq!(
+        here.to_time(utc).unwrap() - here.to_time(plus_two).unwrap(),
+        time::Duration::hours(2)
+    );
+    assert_eq!(
+        DateTime::parse("12021-07-29T10:00:00")
+            .unwrap()
+            .to_time(utc),
+        None
+    );
     assert_eq!(Date::parse("-10001-01-01").unwrap().to_time(), None);
     let month = YearMonth::parse("-0044-03Z").unwrap();
-    assert_eq!((month.year(), month.month(), month.to_string().as_str()), (-44, 3, "-0044-03Z"));
+    assert_eq!(
+        (month.year(), month.month(), month.to_string().as_str()),
+        (-44, 3, "-0044-03Z")
+    );
 }
 
 #[test]
 fn an_instant_is_written_with_as_many_digits_as_are_asked_for() {
     let at = time::OffsetDateTime::from_unix_timestamp_nanos(1_627_520_523_987_654_321).unwrap();
-    for (digits, written) in
-        [(0, ""), (1, ".9"), (3, ".987"), (8, ".98765432"), (9, ".987654321"), (10, ".987654321"), (255, ".987654321")]
-    {
-        assert_eq!(DateTime::from_time(at, digits).to_string(), format!("2021-07-29T01:02:03{written}+00:00"));
+    for (digits, written) in [
+        (0, ""),
+        (1, ".9"),
+        (3, ".987"),
+        (8, ".98765432"),
+        (9, ".987654321"),
+        (10, ".987654321"),
+        (255, ".987654321"),
+    ] {
+        assert_eq!(
+            DateTime::from_time(at, digits).to_string(),
+            format!("2021-07-29T01:02:03{written}+00:00")
+        );
     }
     let whole = at.replace_nanosecond(5_000_000).unwrap();
-    assert_eq!(DateTime::from_time(whole, 4).to_string(), "2021-07-29T01:02:03.0050+00:00");
+    assert_eq!(
+        DateTime::from_time(whole, 4).to_string(),
+        "2021-07-29T01:02:03.0050+00:00"
+    );
 }
 
 #[test]

@@ -1,8 +1,10 @@
-//! An invented message of some ten elements, through which the engine is seen without any message of a bank.
+//! An invented message of some ten elements, through which the engine is seen without any message
+//! of a bank.
 
 use bankrail_iso20022::__private::Watch;
 use bankrail_iso20022::{
-    Amount, Bic, BrokenRule, CountryCode, DateTime, Digits, Envelope, FindingKind, Text, choice, codes, message, record,
+    Amount, Bic, BrokenRule, CountryCode, DateTime, Digits, Envelope, FindingKind, Text, choice,
+    codes, message, record,
 };
 
 codes! {
@@ -103,7 +105,9 @@ fn count_places(_: &Place, by: &mut impl Watch) {
 
 /// A day has at most two places.
 fn places(_: &Day, by: &mut impl Watch) {
-    let count = by.memory().map_or(0, |memory| std::mem::take(memory.get::<Places>()).0);
+    let count = by
+        .memory()
+        .map_or(0, |memory| std::mem::take(memory.get::<Places>()).0);
     if count > 2 {
         by.report(FindingKind::BrokenRule(BrokenRule::new("Places", count)));
     }
@@ -112,6 +116,9 @@ fn places(_: &Day, by: &mut impl Watch) {
 /// No note says that it is odd.
 fn notes(item: &Item, by: &mut impl Watch) {
     if item.notes.iter().any(|note| note == "odd") {
-        by.report(FindingKind::BrokenRule(BrokenRule::new("Odd", "an odd note")));
+        by.report(FindingKind::BrokenRule(BrokenRule::new(
+            "Odd",
+            "an odd note",
+        )));
     }
 }

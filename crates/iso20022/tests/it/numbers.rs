@@ -2,7 +2,9 @@
 
 use crate::day_book::Place;
 use bankrail_iso20022::__private::{Node, Output, Simple, is_field_type};
-use bankrail_iso20022::{Amount, ImpliedAmount, NonNegativeDecimal, Number, PlainDecimal, Rate, Text, WholeNumber};
+use bankrail_iso20022::{
+    Amount, ImpliedAmount, NonNegativeDecimal, Number, PlainDecimal, Rate, Text, WholeNumber,
+};
 use bankrail_values::{Currency, Decimal, Money};
 
 #[test]
@@ -22,7 +24,11 @@ fn amounts_as_the_schema_reads_them() {
         ("1234567890123.45678", "1234567890123.45678"),
         ("0.00001", "0.00001"),
     ] {
-        assert_eq!(ImpliedAmount::parse(text).unwrap().to_string(), value, "{text}");
+        assert_eq!(
+            ImpliedAmount::parse(text).unwrap().to_string(),
+            value,
+            "{text}"
+        );
     }
     for text in [
         "",
@@ -69,23 +75,47 @@ fn zeros_at_the_end_are_kept_up_to_28_digits() {
     ] {
         let number = ImpliedAmount::parse(&text).unwrap();
         assert_eq!(number.value().scale(), kept, "{text}");
-        assert!(text.trim_start_matches('0').starts_with(number.to_string().trim_start_matches('0')), "{text}");
+        assert!(
+            text.trim_start_matches('0')
+                .starts_with(number.to_string().trim_start_matches('0')),
+            "{text}"
+        );
         assert_eq!(format!("{number:?}"), number.to_string());
     }
 }
 
 #[test]
 fn a_decimal_is_written_with_its_sign_and_its_places() {
-    let mantissas =
-        [0, 1, 9, 10, 99, 100, 123_456_789, i128::from(u64::MAX), i128::from(u64::MAX) + 1, 10_i128.pow(27)];
-    for mantissa in mantissas.into_iter().flat_map(|mantissa| [mantissa, -mantissa]) {
+    let mantissas = [
+        0,
+        1,
+        9,
+        10,
+        99,
+        100,
+        123_456_789,
+        i128::from(u64::MAX),
+        i128::from(u64::MAX) + 1,
+        10_i128.pow(27),
+    ];
+    for mantissa in mantissas
+        .into_iter()
+        .flat_map(|mantissa| [mantissa, -mantissa])
+    {
         for scale in 0..=28 {
             let value = Decimal::try_from_i128_with_scale(mantissa, scale).unwrap();
             let mut written = String::new();
             Output::plain(&mut written).decimal(value);
-            let digits = format!("{:0>width$}", mantissa.unsigned_abs(), width = scale as usize + 1);
+            let digits = format!(
+                "{:0>width$}",
+                mantissa.unsigned_abs(),
+                width = scale as usize + 1
+            );
             let (whole, places) = digits.split_at(digits.len() - scale as usize);
-            let (sign, point) = (if mantissa < 0 { "-" } else { "" }, if scale > 0 { "." } else { "" });
+            let (sign, point) = (
+                if mantissa < 0 { "-" } else { "" },
+                if scale > 0 { "." } else { "" },
+            );
             assert_eq!(written, format!("{sign}{whole}{point}{places}"));
         }
     }
@@ -116,32 +146,66 @@ fn facets_of_a_value_do_not_count_zeros_at_its_end() {
         ("-0.00", true),
         ("0", true),
     ] {
-        assert_eq!(Number::<4, 2, true>::new(decimal(text)).is_ok(), fits, "{text}");
-        assert_eq!(Number::<4, 2, true>::try_from(decimal(text)).is_ok(), fits, "{text}");
+        assert_eq!(
+            Number::<4, 2, true>::new(decimal(text)).is_ok(),
+            fits,
+            "{text}"
+        );
+        assert_eq!(
+            Number::<4, 2, true>::try_from(decimal(text)).is_ok(),
+            fits,
+            "{text}"
+        );
         assert_eq!(Number::<4, 2, true>::parse(text).is_ok(), fits, "{text}");
-        assert_eq!(Amount::<5>::new(decimal(text), Currency::AUD).is_ok(), text != "-0.01", "{text}");
+        assert_eq!(
+            Amount::<5>::new(decimal(text), Currency::AUD).is_ok(),
+            text != "-0.01",
+            "{text}"
+        );
     }
-    assert!(Number::<4, 2>::new(decimal("-99.99")).is_ok() && Number::<4, 2>::parse("-10000").is_err());
+    assert!(
+        Number::<4, 2>::new(decimal("-99.99")).is_ok() && Number::<4, 2>::parse("-10000").is_err()
+    );
     let error = ImpliedAmount::parse("-5").unwrap_err();
-    assert_eq!((error.digits, error.fraction, error.unsigned, error.found.as_str()), (18, 5, true, "\"-5\""));
+    assert_eq!(
+        (
+            error.digits,
+            error.fraction,
+            error.unsigned,
+            error.found.as_str()
+        ),
+        (18, 5, true, "\"-5\"")
+    );
     assert_eq!(
         error.to_string(),
         "expected a decimal of at most 18 digits, 5 after the point, not below zero, found \"-5\""
     );
     let error = Rate::parse("x").unwrap_err();
-    assert_eq!(error.to_string(), "expected a decimal of at most 11 digits, 10 after the point, found \"x\"");
+    assert_eq!(
+        error.to_string(),
+        "expected a decimal of at most 11 digits, 10 after the point, found \"x\""
+    );
 }
 
 #[test]
 fn an_amount_is_money_where_it_has_a_currency() {
     let amount: Amount = Amount::new(Decimal::new(1250, 2), Currency::AUD).unwrap();
-    assert_eq!((amount.to_string().as_str(), format!("{amount:?}").as_str()), ("12.50 AUD", "12.50 AUD"));
+    assert_eq!(
+        (amount.to_string().as_str(), format!("{amount:?}").as_str()),
+        ("12.50 AUD", "12.50 AUD")
+    );
     assert_eq!(amount.currency().map(|code| code.as_str()), Some("AUD"));
     let money = Money::new(Decimal::new(1250, 2), Currency::AUD);
     assert_eq!(amount.to_money(), Some(money));
     assert_eq!(Amount::<5>::try_from(money).unwrap(), amount);
     assert!(Amount::<5>::try_from(Money::new(Decimal::NEGATIVE_ONE, Currency::AUD)).is_err());
-    assert_eq!(Amount::<5>::new(Decimal::new(0, 2), Currency::AUD).unwrap().value().to_string(), "0.00");
+    assert_eq!(
+        Amount::<5>::new(Decimal::new(0, 2), Currency::AUD)
+            .unwrap()
+            .value()
+            .to_string(),
+        "0.00"
+    );
     assert!(Amount::<5>::new(Decimal::new(1, 6), Currency::AUD).is_err());
     assert!(Amount::<13>::new(Decimal::new(1, 13), Currency::AUD).is_ok());
     assert!(Amount::<13>::new(Decimal::new(1, 14), Currency::AUD).is_err());
@@ -155,12 +219,30 @@ fn each_type_says_what_it_expects() {
     }
     for (said, meant) in [
         (expected::<PlainDecimal>(), "a decimal of at most 18 digits"),
-        (expected::<NonNegativeDecimal>(), "a decimal of at most 18 digits, not below zero"),
-        (expected::<WholeNumber>(), "a whole number of at most 18 digits"),
-        (expected::<Rate>(), "a decimal of at most 11 digits, 10 after the point"),
-        (expected::<ImpliedAmount>(), "an amount of at most 18 digits, 5 after the point, not below zero"),
-        (expected::<Number<18, 13, true>>(), "an amount of at most 18 digits, 13 after the point, not below zero"),
-        (expected::<Number<4, 2>>(), "a decimal within the schema's digits"),
+        (
+            expected::<NonNegativeDecimal>(),
+            "a decimal of at most 18 digits, not below zero",
+        ),
+        (
+            expected::<WholeNumber>(),
+            "a whole number of at most 18 digits",
+        ),
+        (
+            expected::<Rate>(),
+            "a decimal of at most 11 digits, 10 after the point",
+        ),
+        (
+            expected::<ImpliedAmount>(),
+            "an amount of at most 18 digits, 5 after the point, not below zero",
+        ),
+        (
+            expected::<Number<18, 13, true>>(),
+            "an amount of at most 18 digits, 13 after the point, not below zero",
+        ),
+        (
+            expected::<Number<4, 2>>(),
+            "a decimal within the schema's digits",
+        ),
         (expected::<bool>(), "true, false, 1 or 0"),
     ] {
         assert_eq!(said, meant);
@@ -169,14 +251,27 @@ fn each_type_says_what_it_expects() {
 
 #[test]
 fn amounts_have_the_names_of_their_types() {
-    let (five, thirteen) = ("ActiveOrHistoricCurrencyAndAmount", "ActiveOrHistoricCurrencyAnd13DecimalAmount");
-    for (name, of_five, of_thirteen) in [(five, true, false), (thirteen, false, true), ("Number", false, false)] {
+    let (five, thirteen) = (
+        "ActiveOrHistoricCurrencyAndAmount",
+        "ActiveOrHistoricCurrencyAnd13DecimalAmount",
+    );
+    for (name, of_five, of_thirteen) in [
+        (five, true, false),
+        (thirteen, false, true),
+        ("Number", false, false),
+    ] {
         assert_eq!(
-            (Amount::<5>::is_type(&[], name), Amount::<13>::is_type(&[], name)),
+            (
+                Amount::<5>::is_type(&[], name),
+                Amount::<13>::is_type(&[], name)
+            ),
             (of_five, of_thirteen),
             "{name}"
         );
-        assert!(!Amount::<5>::is_type(&["Amt"], name) && !Amount::<13>::is_type(&["Amt"], name), "{name}");
+        assert!(
+            !Amount::<5>::is_type(&["Amt"], name) && !Amount::<13>::is_type(&["Amt"], name),
+            "{name}"
+        );
         assert_eq!(Box::<Amount<5>>::is_type(&[], name), of_five, "{name}");
         // The statement of each element says which type of true and false it has.
         assert!(!<bool as Node>::is_type(&[], name), "{name}");
@@ -186,12 +281,24 @@ fn amounts_have_the_names_of_their_types() {
 /// The name that the statement of an element gives is that of its own type, not of those below it.
 #[test]
 fn an_element_has_the_type_that_its_statement_names() {
-    for (name, stated, own) in [("Own1Code", true, false), ("Max4Text", false, true), ("Other", false, false)] {
-        assert_eq!(is_field_type::<Text<4>>(&["Own1Code"], &[], name), stated, "{name}");
+    for (name, stated, own) in [
+        ("Own1Code", true, false),
+        ("Max4Text", false, true),
+        ("Other", false, false),
+    ] {
+        assert_eq!(
+            is_field_type::<Text<4>>(&["Own1Code"], &[], name),
+            stated,
+            "{name}"
+        );
         assert_eq!(is_field_type::<Text<4>>(&[], &[], name), own, "{name}");
     }
     for (name, below) in [("Max10Text", true), ("Place1", false), ("Own1", false)] {
-        assert_eq!(is_field_type::<Place>(&["Own1"], &["Nm"], name), below, "{name}");
+        assert_eq!(
+            is_field_type::<Place>(&["Own1"], &["Nm"], name),
+            below,
+            "{name}"
+        );
         assert_eq!(is_field_type::<Place>(&[], &["Nm"], name), below, "{name}");
     }
 }

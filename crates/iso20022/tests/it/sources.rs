@@ -1,4 +1,5 @@
-//! Sources of bytes: the encoding that is found, pieces of any length, failures, places, and bounds that hold exactly.
+//! Sources of bytes: the encoding that is found, pieces of any length, failures, places, and bounds
+//! that hold exactly.
 
 use crate::day_book::{Document, ITEM, ItemReader, StreamItem, document};
 use bankrail_iso20022::__private::parse_counting;
@@ -6,7 +7,8 @@ use bankrail_iso20022::{LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits, R
 use std::error::Error as _;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 
-/// A source that hands out a few bytes at a time and fails so many times once it has handed out some.
+/// A source that hands out a few bytes at a time and fails so many times once it has handed out
+/// some.
 struct Source<'a> {
     bytes: &'a [u8],
     piece: usize,
@@ -17,8 +19,21 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn new(bytes: &'a [u8], piece: usize, fails_after: usize, kind: ErrorKind, fails: usize) -> Self {
-        Self { bytes, piece, fails_after, kind, fails, passed: 0 }
+    fn new(
+        bytes: &'a [u8],
+        piece: usize,
+        fails_after: usize,
+        kind: ErrorKind,
+        fails: usize,
+    ) -> Self {
+        Self {
+            bytes,
+            piece,
+            fails_after,
+            kind,
+            fails,
+            passed: 0,
+        }
     }
 }
 
@@ -37,7 +52,11 @@ impl BufRead for Source<'_> {
             self.fails -= 1;
             return Err(self.kind.into());
         }
-        let most = if self.fails > 0 { self.piece.min(ahead) } else { self.piece };
+        let most = if self.fails > 0 {
+            self.piece.min(ahead)
+        } else {
+            self.piece
+        };
         Ok(&self.bytes[self.passed..self.bytes.len().min(self.passed + most)])
     }
 
@@ -54,25 +73,45 @@ fn item(more: &str) -> String {
 fn declared(encoding: &str, length: usize, content: &str) -> String {
     let body = document(content).split_once("?>").unwrap().1.to_owned();
     let declaration = format!("<?xml version=\"1.0\" encoding=\"{encoding}\"");
-    format!("{declaration:<width$}?>{body}", width = length.saturating_sub(2))
+    format!(
+        "{declaration:<width$}?>{body}",
+        width = length.saturating_sub(2)
+    )
 }
 
 fn latin(text: &str) -> Vec<u8> {
-    text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect()
+    text.chars()
+        .map(|c| u8::try_from(u32::from(c)).unwrap())
+        .collect()
 }
 
 fn utf16(text: &str, little: bool) -> Vec<u8> {
-    text.encode_utf16().flat_map(|unit| if little { unit.to_le_bytes() } else { unit.to_be_bytes() }).collect()
+    text.encode_utf16()
+        .flat_map(|unit| {
+            if little {
+                unit.to_le_bytes()
+            } else {
+                unit.to_be_bytes()
+            }
+        })
+        .collect()
 }
 
-/// What a document is read to whole, and in pieces of several lengths: the first note of its first item, or the error.
+/// What a document is read to whole, and in pieces of several lengths: the first note of its first
+/// item, or the error.
 fn read(bytes: &[u8], options: ReadOptions) -> Result<String, ReadError> {
     let whole = Document::parse_with(bytes, &options);
     for piece in [1, 7, 4096] {
         let pieces = Document::read_with(BufReader::with_capacity(piece, bytes), &options);
         assert_eq!(format!("{whole:?}"), format!("{pieces:?}"), "{piece}");
     }
-    whole.map(|parsed| parsed.document.days[0].items[0].notes.first().map(ToString::to_string).unwrap_or_default())
+    whole.map(|parsed| {
+        parsed.document.days[0].items[0]
+            .notes
+            .first()
+            .map(ToString::to_string)
+            .unwrap_or_default()
+    })
 }
 
 fn strict() -> ReadOptions {
@@ -82,13 +121,21 @@ fn strict() -> ReadOptions {
 #[test]
 fn a_declaration_is_looked_for_in_the_first_1024_characters() {
     let note = item("<Note>n\u{e9}</Note>");
-    for length in [60, 61, 511, 512, 513, 514, 1022, 1023, 1024, 1025, 1026, 1027, 1028, 1029, 2048, 3000] {
+    for length in [
+        60, 61, 511, 512, 513, 514, 1022, 1023, 1024, 1025, 1026, 1027, 1028, 1029, 2048, 3000,
+    ] {
         let read_latin = read(&latin(&declared("ISO-8859-1", length, &note)), strict());
         match read_latin {
             Ok(found) => assert!(length <= 1024 && found == "n\u{e9}", "{length} {found}"),
             Err(error) => {
                 assert!(length > 1024, "{length} {error}");
-                assert!(matches!(error.kind(), ReadErrorKind::InvalidText { encoding: "UTF-8" }), "{error}");
+                assert!(
+                    matches!(
+                        error.kind(),
+                        ReadErrorKind::InvalidText { encoding: "UTF-8" }
+                    ),
+                    "{error}"
+                );
             }
         }
         // Strictly, UTF-16 without a mark has to be declared.
@@ -97,7 +144,10 @@ fn a_declaration_is_looked_for_in_the_first_1024_characters() {
                 Ok(found) => assert!(length <= 1024 && found == "n\u{e9}", "{length} {found}"),
                 Err(error) => {
                     assert!(length > 1024, "{length} {error}");
-                    assert!(matches!(error.kind(), ReadErrorKind::UnsupportedEncoding { .. }), "{error}");
+                    assert!(
+                        matches!(error.kind(), ReadErrorKind::UnsupportedEncoding { .. }),
+                        "{error}"
+                    );
                 }
             }
         }
@@ -109,9 +159,17 @@ fn a_mark_counts_more_than_a_declaration() {
     let note = item("<Note>n\u{e9}</Note>");
     for encoding in ["ISO-8859-1", "UTF-16", "US-ASCII", "windows-1252", "UTF-8"] {
         let marked = format!("\u{feff}{}", declared(encoding, 60, &note));
-        assert_eq!(read(marked.as_bytes(), strict()).unwrap(), "n\u{e9}", "{encoding}");
+        assert_eq!(
+            read(marked.as_bytes(), strict()).unwrap(),
+            "n\u{e9}",
+            "{encoding}"
+        );
         for little in [true, false] {
-            assert_eq!(read(&utf16(&marked, little), strict()).unwrap(), "n\u{e9}", "{encoding}");
+            assert_eq!(
+                read(&utf16(&marked, little), strict()).unwrap(),
+                "n\u{e9}",
+                "{encoding}"
+            );
         }
     }
 }
@@ -135,7 +193,11 @@ fn an_encoding_of_single_bytes_has_several_names() {
         for name in names.split(' ') {
             let mut bytes = declared(name, 60, &item("<Note>n~</Note>")).into_bytes();
             *bytes.iter_mut().find(|b| **b == b'~').unwrap() = byte;
-            assert_eq!(read(&bytes, strict()).unwrap(), format!("n{expected}"), "{name}");
+            assert_eq!(
+                read(&bytes, strict()).unwrap(),
+                format!("n{expected}"),
+                "{name}"
+            );
             let other = String::from_utf8_lossy(&bytes).replace(name, &format!("{name}0"));
             assert!(matches!(
                 read(other.as_bytes(), strict()).unwrap_err().kind(),
@@ -153,8 +215,19 @@ fn ascii_has_bytes_below_128_only() {
         for odd in ['\u{80}', '\u{e9}'] {
             let bytes = latin(&plain.replace('\u{7f}', &odd.to_string()));
             let error = read(&bytes, strict()).unwrap_err();
-            assert!(matches!(error.kind(), ReadErrorKind::InvalidText { encoding: "US-ASCII" }), "{error}");
-            assert_eq!(error.offset(), u64::try_from(plain.find('\u{7f}').unwrap()).unwrap());
+            assert!(
+                matches!(
+                    error.kind(),
+                    ReadErrorKind::InvalidText {
+                        encoding: "US-ASCII"
+                    }
+                ),
+                "{error}"
+            );
+            assert_eq!(
+                error.offset(),
+                u64::try_from(plain.find('\u{7f}').unwrap()).unwrap()
+            );
         }
     }
 }
@@ -167,10 +240,20 @@ fn a_source_that_is_interrupted_is_asked_again_and_one_that_fails_is_not() {
     for at in (0..bytes.len()).step_by(5).chain([1, 2]) {
         for piece in [1, 100_000] {
             let interrupted = Source::new(bytes, piece, at, ErrorKind::Interrupted, 3);
-            assert_eq!(Document::read_with(interrupted, &strict()).unwrap().document, expected, "{at}");
+            assert_eq!(
+                Document::read_with(interrupted, &strict())
+                    .unwrap()
+                    .document,
+                expected,
+                "{at}"
+            );
             for kind in [ErrorKind::BrokenPipe, ErrorKind::TimedOut] {
-                let error = Document::read_with(Source::new(bytes, piece, at, kind, 1), &strict()).unwrap_err();
-                assert!(matches!(error.kind(), ReadErrorKind::Io(cause) if cause.kind() == kind), "{at} {error}");
+                let error = Document::read_with(Source::new(bytes, piece, at, kind, 1), &strict())
+                    .unwrap_err();
+                assert!(
+                    matches!(error.kind(), ReadErrorKind::Io(cause) if cause.kind() == kind),
+                    "{at} {error}"
+                );
                 let cause = error.source().unwrap().downcast_ref::<io::Error>().unwrap();
                 assert_eq!(cause.kind(), kind);
             }
@@ -181,11 +264,24 @@ fn a_source_that_is_interrupted_is_asked_again_and_one_that_fails_is_not() {
 /// Nothing waits for more of a source than it needs.
 #[test]
 fn what_came_before_a_failure_has_been_handed_out() {
-    for xml in [document(&ITEM.repeat(3)), document(&ITEM.repeat(3)).split_once("?>").unwrap().1.to_owned()] {
+    for xml in [
+        document(&ITEM.repeat(3)),
+        document(&ITEM.repeat(3))
+            .split_once("?>")
+            .unwrap()
+            .1
+            .to_owned(),
+    ] {
         let mark = format!("\u{feff}{xml}");
-        for bytes in [xml.as_bytes(), mark.as_bytes(), &utf16(&mark, true), &utf16(&mark, false)] {
+        for bytes in [
+            xml.as_bytes(),
+            mark.as_bytes(),
+            &utf16(&mark, true),
+            &utf16(&mark, false),
+        ] {
             for piece in [1, 64] {
-                let source = Source::new(bytes, piece, bytes.len(), ErrorKind::BrokenPipe, usize::MAX);
+                let source =
+                    Source::new(bytes, piece, bytes.len(), ErrorKind::BrokenPipe, usize::MAX);
                 let mut reader = ItemReader::new(source, ReadOptions::default());
                 assert!(matches!(reader.next(), Some(Ok(StreamItem::DayStart(_)))));
                 for _ in 0..3 {
@@ -205,7 +301,10 @@ fn places_do_not_count_a_byte_order_mark_as_a_character() {
     for (xml, at) in [
         (plain.clone(), "<Amt"),
         (plain.replace("?>", "?>\n"), "<Amt"),
-        (plain.replace("?>", "?>\u{20}<!-- \u{e9}\u{1f44d} -->"), "<Amt"),
+        (
+            plain.replace("?>", "?>\u{20}<!-- \u{e9}\u{1f44d} -->"),
+            "<Amt",
+        ),
         ("<Other/>".to_owned(), "<Other"),
         ("\n<Other/>".to_owned(), "<Other"),
     ] {
@@ -223,31 +322,75 @@ fn places_do_not_count_a_byte_order_mark_as_a_character() {
         ] {
             let position = read(&bytes, ReadOptions::default()).unwrap_err().position();
             let found = [position.line, position.column, position.offset];
-            assert_eq!(found, [line, column, offset].map(|number| u64::try_from(number).unwrap()), "{xml}");
+            assert_eq!(
+                found,
+                [line, column, offset].map(|number| u64::try_from(number).unwrap()),
+                "{xml}"
+            );
         }
     }
 }
 
-/// A tag, comment, instruction or run of text of exactly as many bytes as are allowed is read; one more is refused, at
-/// its beginning.
+/// A tag, comment, instruction or run of text of exactly as many bytes as are allowed is read; one
+/// more is refused, at its beginning.
 #[test]
 fn the_bytes_of_each_kind_of_markup_are_bounded_exactly() {
     const LENGTH: usize = 90;
-    let padded =
-        |before: &str, after: &str| format!("{before}{}{after}", "x".repeat(LENGTH - before.len() - after.len()));
+    let padded = |before: &str, after: &str| {
+        format!(
+            "{before}{}{after}",
+            "x".repeat(LENGTH - before.len() - after.len())
+        )
+    };
     let blanks = |before: &str, after: &str| padded(before, after).replace('x', " ");
     let day = "/Document/DayBook/Day[1]";
     for (token, around, path) in [
-        (blanks("<Note", ">"), item("\u{1}n</Note>"), format!("{day}/Itm[1]")),
-        (padded("<Note a=\"", "\">"), item("\u{1}n</Note>"), format!("{day}/Itm[1]")),
-        (blanks("<Note", "/>"), item("\u{1}"), format!("{day}/Itm[1]")),
-        (blanks("</Note", ">"), item("<Note>n\u{1}"), format!("{day}/Itm[1]/Note[1]")),
-        (padded("<!--", "-->"), item("<Note>n\u{1}</Note>"), format!("{day}/Itm[1]/Note[1]")),
-        (padded("<?p ", "?>"), item("<Note>n</Note>\u{1}"), format!("{day}/Itm[1]")),
+        (
+            blanks("<Note", ">"),
+            item("\u{1}n</Note>"),
+            format!("{day}/Itm[1]"),
+        ),
+        (
+            padded("<Note a=\"", "\">"),
+            item("\u{1}n</Note>"),
+            format!("{day}/Itm[1]"),
+        ),
+        (
+            blanks("<Note", "/>"),
+            item("\u{1}"),
+            format!("{day}/Itm[1]"),
+        ),
+        (
+            blanks("</Note", ">"),
+            item("<Note>n\u{1}"),
+            format!("{day}/Itm[1]/Note[1]"),
+        ),
+        (
+            padded("<!--", "-->"),
+            item("<Note>n\u{1}</Note>"),
+            format!("{day}/Itm[1]/Note[1]"),
+        ),
+        (
+            padded("<?p ", "?>"),
+            item("<Note>n</Note>\u{1}"),
+            format!("{day}/Itm[1]"),
+        ),
         (padded("<", "/>"), item("\u{1}"), format!("{day}/Itm[1]")),
-        (padded("<![CDATA[", "]]>"), item("<Xtra>\u{1}</Xtra>"), format!("{day}/Itm[1]")),
-        (padded("", ""), item("<Xtra>\u{1}</Xtra>"), format!("{day}/Itm[1]")),
-        (blanks("", ""), item("\u{1}<Note>n</Note>"), format!("{day}/Itm[1]")),
+        (
+            padded("<![CDATA[", "]]>"),
+            item("<Xtra>\u{1}</Xtra>"),
+            format!("{day}/Itm[1]"),
+        ),
+        (
+            padded("", ""),
+            item("<Xtra>\u{1}</Xtra>"),
+            format!("{day}/Itm[1]"),
+        ),
+        (
+            blanks("", ""),
+            item("\u{1}<Note>n</Note>"),
+            format!("{day}/Itm[1]"),
+        ),
         (padded("", ""), format!("{ITEM}\u{1}"), day.to_owned()),
         (padded("<", "/>"), format!("{ITEM}\u{1}"), day.to_owned()),
     ] {
@@ -261,7 +404,10 @@ fn the_bytes_of_each_kind_of_markup_are_bounded_exactly() {
                 parse_counting::<Document>(&xml, &options, false).0,
             ];
             for piece in [1, 64, 4096] {
-                outcomes.push(Document::read_with(BufReader::with_capacity(piece, xml.as_bytes()), &options));
+                outcomes.push(Document::read_with(
+                    BufReader::with_capacity(piece, xml.as_bytes()),
+                    &options,
+                ));
             }
             for outcome in outcomes {
                 let Err(error) = outcome else {
@@ -270,14 +416,28 @@ fn the_bytes_of_each_kind_of_markup_are_bounded_exactly() {
                 };
                 assert!(most < LENGTH, "{most} {token:?}: {error}");
                 let kind = error.kind();
-                assert!(matches!(kind, ReadErrorKind::Limit { limit: LimitKind::TokenBytes, .. }), "{error}");
-                assert_eq!((error.path(), error.offset()), (path.as_str(), place), "{most} {token:?}");
+                assert!(
+                    matches!(
+                        kind,
+                        ReadErrorKind::Limit {
+                            limit: LimitKind::TokenBytes,
+                            ..
+                        }
+                    ),
+                    "{error}"
+                );
+                assert_eq!(
+                    (error.path(), error.offset()),
+                    (path.as_str(), place),
+                    "{most} {token:?}"
+                );
             }
         }
     }
 }
 
-/// An item that cannot be read is handed out as it stands, if it has no more bytes than may be kept.
+/// An item that cannot be read is handed out as it stands, if it has no more bytes than may be
+/// kept.
 #[test]
 fn an_unread_item_has_as_many_bytes_as_may_be_kept() {
     let odd = ITEM.replace("5.00", "five");
@@ -285,11 +445,21 @@ fn an_unread_item_has_as_many_bytes_as_may_be_kept() {
     for most in [odd.len() - 1, odd.len(), odd.len() + 1] {
         let options = ReadOptions::default().limits(ReadLimits::default().kept_bytes(most));
         for piece in [1, 7, 4096] {
-            let mut parts = ItemReader::new(BufReader::with_capacity(piece, xml.as_bytes()), options).skip(2);
+            let mut parts =
+                ItemReader::new(BufReader::with_capacity(piece, xml.as_bytes()), options).skip(2);
             let error = parts.next().unwrap().unwrap_err();
             if most < odd.len() {
                 let kind = error.kind();
-                assert!(matches!(kind, ReadErrorKind::Limit { limit: LimitKind::KeptBytes, .. }), "{error}");
+                assert!(
+                    matches!(
+                        kind,
+                        ReadErrorKind::Limit {
+                            limit: LimitKind::KeptBytes,
+                            ..
+                        }
+                    ),
+                    "{error}"
+                );
                 continue;
             }
             assert_eq!(error.unread(), Some(odd.as_str()));
@@ -304,8 +474,16 @@ fn a_long_prefix_changes_nothing() {
         let prefix = "p".repeat(length);
         let plain = document(&item("<Note>n</Note>"));
         let (declaration, body) = plain.split_once("?>").unwrap();
-        let body = body.replace("</", "\u{1}").replace('<', &format!("<{prefix}:"));
-        let body = body.replace('\u{1}', &format!("</{prefix}:")).replace(" xmlns=", &format!(" xmlns:{prefix}="));
-        assert_eq!(read(format!("{declaration}?>{body}").as_bytes(), strict()).unwrap(), "n", "{length}");
+        let body = body
+            .replace("</", "\u{1}")
+            .replace('<', &format!("<{prefix}:"));
+        let body = body
+            .replace('\u{1}', &format!("</{prefix}:"))
+            .replace(" xmlns=", &format!(" xmlns:{prefix}="));
+        assert_eq!(
+            read(format!("{declaration}?>{body}").as_bytes(), strict()).unwrap(),
+            "n",
+            "{length}"
+        );
     }
 }

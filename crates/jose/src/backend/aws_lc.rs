@@ -6,17 +6,21 @@ use crate::key::{KeyError, PublicKey, RsaSize};
 use aws_lc_rs::encoding::AsDer as _;
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::{
-    KeySize, OAEP_SHA1_MGF1SHA1, OaepPrivateDecryptingKey, OaepPublicEncryptingKey, PrivateDecryptingKey,
-    PublicEncryptingKey,
+    KeySize, OAEP_SHA1_MGF1SHA1, OaepPrivateDecryptingKey, OaepPublicEncryptingKey,
+    PrivateDecryptingKey, PublicEncryptingKey,
 };
-use aws_lc_rs::signature::{ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair};
+use aws_lc_rs::signature::{
+    ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair,
+};
 use zeroize::Zeroizing;
 
 pub(super) struct AwsLc;
 
 impl Library for AwsLc {
     fn signer(&self, pkcs8: &[u8]) -> Result<Box<dyn Sign>, KeyError> {
-        Ok(Box::new(Signer(RsaKeyPair::from_pkcs8(pkcs8).map_err(|_| KeyError::Backend)?)))
+        Ok(Box::new(Signer(
+            RsaKeyPair::from_pkcs8(pkcs8).map_err(|_| KeyError::Backend)?,
+        )))
     }
 
     fn verifier(&self, public: &PublicKey) -> Result<Box<dyn Verify>, KeyError> {
@@ -25,13 +29,17 @@ impl Library for AwsLc {
     }
 
     fn encrypter(&self, public: &PublicKey) -> Result<Box<dyn Encrypt>, KeyError> {
-        let key = PublicEncryptingKey::from_der(&public.to_spki_der()).map_err(|_| KeyError::Backend)?;
-        Ok(Box::new(Encrypter(OaepPublicEncryptingKey::new(key).map_err(|_| KeyError::Backend)?)))
+        let key =
+            PublicEncryptingKey::from_der(&public.to_spki_der()).map_err(|_| KeyError::Backend)?;
+        Ok(Box::new(Encrypter(
+            OaepPublicEncryptingKey::new(key).map_err(|_| KeyError::Backend)?,
+        )))
     }
 
     fn decrypter(&self, pkcs8: &[u8]) -> Result<Box<dyn Decrypt>, KeyError> {
         let key = PrivateDecryptingKey::from_pkcs8(pkcs8).map_err(|_| KeyError::Backend)?;
-        let operation = OaepPrivateDecryptingKey::new(key.clone()).map_err(|_| KeyError::Backend)?;
+        let operation =
+            OaepPrivateDecryptingKey::new(key.clone()).map_err(|_| KeyError::Backend)?;
         Ok(Box::new(Decrypter { key, operation }))
     }
 
@@ -42,7 +50,12 @@ impl Library for AwsLc {
             RsaSize::Rsa4096 => KeySize::Rsa4096,
         };
         let key = PrivateDecryptingKey::generate(size).map_err(|_| KeyError::Backend)?;
-        Ok(Zeroizing::new(key.as_der().map_err(|_| KeyError::Backend)?.as_ref().to_vec()))
+        Ok(Zeroizing::new(
+            key.as_der()
+                .map_err(|_| KeyError::Backend)?
+                .as_ref()
+                .to_vec(),
+        ))
     }
 }
 
@@ -51,12 +64,21 @@ struct Signer(RsaKeyPair);
 impl Sign for Signer {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Refused> {
         let mut signature = vec![0; self.0.public_modulus_len()];
-        self.0.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), message, &mut signature).map_err(|_| Refused)?;
+        self.0
+            .sign(
+                &RSA_PKCS1_SHA256,
+                &SystemRandom::new(),
+                message,
+                &mut signature,
+            )
+            .map_err(|_| Refused)?;
         Ok(signature)
     }
 
     fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, Refused> {
-        Ok(Zeroizing::new(self.0.as_der().map_err(|_| Refused)?.as_ref().to_vec()))
+        Ok(Zeroizing::new(
+            self.0.as_der().map_err(|_| Refused)?.as_ref().to_vec(),
+        ))
     }
 }
 
@@ -73,7 +95,11 @@ struct Encrypter(OaepPublicEncryptingKey);
 impl Encrypt for Encrypter {
     fn encrypt(&self, plain: &[u8]) -> Result<Vec<u8>, Refused> {
         let mut encrypted = vec![0; self.0.ciphertext_size()];
-        let length = self.0.encrypt(&OAEP_SHA1_MGF1SHA1, plain, &mut encrypted, None).map_err(|_| Refused)?.len();
+        let length = self
+            .0
+            .encrypt(&OAEP_SHA1_MGF1SHA1, plain, &mut encrypted, None)
+            .map_err(|_| Refused)?
+            .len();
         encrypted.truncate(length);
         Ok(encrypted)
     }
@@ -87,21 +113,25 @@ struct Decrypter {
 impl Decrypt for Decrypter {
     fn decrypt(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refused> {
         let mut plain = Zeroizing::new(vec![0; self.operation.min_output_size()]);
-        let read = self.operation.decrypt(&OAEP_SHA1_MGF1SHA1, encrypted, &mut plain, None);
+        let read = self
+            .operation
+            .decrypt(&OAEP_SHA1_MGF1SHA1, encrypted, &mut plain, None);
         let length = read.map_err(|_| Refused)?.len();
         plain.truncate(length);
         Ok(plain)
     }
 
     fn content_key(&self, encrypted: &[u8], stand_in: ContentKey) -> ContentKey {
-        // AWS-LC checks the padding in constant time. A failure adds an entry to its error queue: some 30 ns of 281 µs,
-        // which took 90,000 pairs of measurements to show. It is the same for every bad padding, and so shows nothing
-        // that Manger's attack could use.
+        // AWS-LC checks the padding in constant time. A failure adds an entry to its error queue:
+        // some 30 ns of 281 µs, which took 90,000 pairs of measurements to show. It is the same for
+        // every bad padding, and so shows nothing that Manger's attack could use.
         let decrypted = self.decrypt(encrypted);
         stand_in.or(decrypted.as_deref().map(Vec::as_slice).unwrap_or_default())
     }
 
     fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, Refused> {
-        Ok(Zeroizing::new(self.key.as_der().map_err(|_| Refused)?.as_ref().to_vec()))
+        Ok(Zeroizing::new(
+            self.key.as_der().map_err(|_| Refused)?.as_ref().to_vec(),
+        ))
     }
 }

@@ -1,4 +1,5 @@
-//! A back end without security, which lets fuzzers get past the RSA operations. Exists under `cfg(fuzzing)` only.
+//! A back end without security, which lets fuzzers get past the RSA operations. Exists under
+//! `cfg(fuzzing)` only.
 
 use super::{Backend, Decrypt, Encrypt, Refused, Sign, Verify};
 use crate::ContentKey;
@@ -11,19 +12,27 @@ pub(super) struct Library;
 
 impl super::Library for Library {
     fn signer(&self, pkcs8: &[u8]) -> Result<Box<dyn Sign>, KeyError> {
-        Ok(Box::new(Insecure { pkcs8: Zeroizing::new(pkcs8.to_vec()) }))
+        Ok(Box::new(Insecure {
+            pkcs8: Zeroizing::new(pkcs8.to_vec()),
+        }))
     }
 
     fn verifier(&self, _public: &PublicKey) -> Result<Box<dyn Verify>, KeyError> {
-        Ok(Box::new(Insecure { pkcs8: Zeroizing::default() }))
+        Ok(Box::new(Insecure {
+            pkcs8: Zeroizing::default(),
+        }))
     }
 
     fn encrypter(&self, _public: &PublicKey) -> Result<Box<dyn Encrypt>, KeyError> {
-        Ok(Box::new(Insecure { pkcs8: Zeroizing::default() }))
+        Ok(Box::new(Insecure {
+            pkcs8: Zeroizing::default(),
+        }))
     }
 
     fn decrypter(&self, pkcs8: &[u8]) -> Result<Box<dyn Decrypt>, KeyError> {
-        Ok(Box::new(Insecure { pkcs8: Zeroizing::new(pkcs8.to_vec()) }))
+        Ok(Box::new(Insecure {
+            pkcs8: Zeroizing::new(pkcs8.to_vec()),
+        }))
     }
 
     fn generate(&self, size: RsaSize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
@@ -63,7 +72,9 @@ impl Encrypt for Insecure {
 impl Decrypt for Insecure {
     fn decrypt(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refused> {
         let (length, rest) = encrypted.split_first().ok_or(Refused)?;
-        Ok(Zeroizing::new(rest.get(..usize::from(*length)).ok_or(Refused)?.to_vec()))
+        Ok(Zeroizing::new(
+            rest.get(..usize::from(*length)).ok_or(Refused)?.to_vec(),
+        ))
     }
 
     fn content_key(&self, encrypted: &[u8], stand_in: ContentKey) -> ContentKey {

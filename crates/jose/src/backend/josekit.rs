@@ -1,7 +1,7 @@
 //! RSA operations by OpenSSL, through josekit.
 //!
-//! Only josekit's RSA primitives are used. Header checks, tag comparison and inflating are done outside this module.
-//! Decryption calls OpenSSL directly: see `content_key`.
+//! Only josekit's RSA primitives are used. Header checks, tag comparison and inflating are done
+//! outside this module. Decryption calls OpenSSL directly: see `content_key`.
 
 mod oaep;
 
@@ -22,21 +22,39 @@ pub(super) struct Josekit;
 
 impl Library for Josekit {
     fn signer(&self, pkcs8: &[u8]) -> Result<Box<dyn Sign>, KeyError> {
-        let key = RS256.signer_from_der(pkcs8).map_err(|_| KeyError::Backend)?;
-        Ok(Box::new(Signer { key, der: Zeroizing::new(pkcs8.to_vec()) }))
+        let key = RS256
+            .signer_from_der(pkcs8)
+            .map_err(|_| KeyError::Backend)?;
+        Ok(Box::new(Signer {
+            key,
+            der: Zeroizing::new(pkcs8.to_vec()),
+        }))
     }
 
     fn verifier(&self, public: &PublicKey) -> Result<Box<dyn Verify>, KeyError> {
-        Ok(Box::new(Verifier(RS256.verifier_from_der(public.to_spki_der()).map_err(|_| KeyError::Backend)?)))
+        Ok(Box::new(Verifier(
+            RS256
+                .verifier_from_der(public.to_spki_der())
+                .map_err(|_| KeyError::Backend)?,
+        )))
     }
 
     fn encrypter(&self, public: &PublicKey) -> Result<Box<dyn Encrypt>, KeyError> {
-        Ok(Box::new(Encrypter(RSA_OAEP.encrypter_from_der(public.to_spki_der()).map_err(|_| KeyError::Backend)?)))
+        Ok(Box::new(Encrypter(
+            RSA_OAEP
+                .encrypter_from_der(public.to_spki_der())
+                .map_err(|_| KeyError::Backend)?,
+        )))
     }
 
     fn decrypter(&self, pkcs8: &[u8]) -> Result<Box<dyn Decrypt>, KeyError> {
-        let key = PKey::private_key_from_pkcs8(pkcs8).and_then(|key| key.rsa()).map_err(|_| KeyError::Backend)?;
-        Ok(Box::new(Decrypter { key, der: Zeroizing::new(pkcs8.to_vec()) }))
+        let key = PKey::private_key_from_pkcs8(pkcs8)
+            .and_then(|key| key.rsa())
+            .map_err(|_| KeyError::Backend)?;
+        Ok(Box::new(Decrypter {
+            key,
+            der: Zeroizing::new(pkcs8.to_vec()),
+        }))
     }
 
     fn generate(&self, size: RsaSize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
@@ -74,7 +92,9 @@ struct Encrypter(RsaesJweEncrypter);
 impl Encrypt for Encrypter {
     fn encrypt(&self, plain: &[u8]) -> Result<Vec<u8>, Refused> {
         // RSA-OAEP reads neither header.
-        let encrypted = self.0.encrypt(plain, &JweHeader::new(), &mut JweHeader::new());
+        let encrypted = self
+            .0
+            .encrypt(plain, &JweHeader::new(), &mut JweHeader::new());
         encrypted.ok().flatten().ok_or(Refused)
     }
 }
@@ -89,13 +109,14 @@ impl Decrypt for Decrypter {
         self.raw_decrypt(encrypted, Padding::PKCS1_OAEP)
     }
 
-    /// Decrypts without padding and decodes the padding in constant time. OpenSSL's own failure builds an error with
-    /// texts, and josekit's one with a back trace if the environment asks for it. Both take measurably longer.
+    /// Decrypts without padding and decodes the padding in constant time. OpenSSL's own failure
+    /// builds an error with texts, and josekit's one with a back trace if the environment asks for
+    /// it. Both take measurably longer.
     fn content_key(&self, encrypted: &[u8], stand_in: ContentKey) -> ContentKey {
         match self.raw_decrypt(encrypted, Padding::NONE) {
             Ok(mut encoded) => oaep::content_key(&mut encoded, stand_in),
-            // It refuses only a number that is not smaller than the modulus, which anybody can see: this reveals
-            // nothing.
+            // It refuses only a number that is not smaller than the modulus, which anybody can see:
+            // this reveals nothing.
             Err(Refused) => stand_in,
         }
     }
@@ -106,9 +127,20 @@ impl Decrypt for Decrypter {
 }
 
 impl Decrypter {
-    fn raw_decrypt(&self, encrypted: &[u8], padding: Padding) -> Result<Zeroizing<Vec<u8>>, Refused> {
-        let mut plain = Zeroizing::new(vec![0; usize::try_from(self.key.size()).map_err(|_| Refused)?]);
-        let length = self.key.private_decrypt(encrypted, &mut plain, padding).map_err(|_| Refused)?;
+    fn raw_decrypt(
+        &self,
+        encrypted: &[u8],
+        padding: Padding,
+    ) -> Result<Zeroizing<Vec<u8>>, Refused> {
+        let mut plain = Zeroizing::new(vec![
+            0;
+            usize::try_from(self.key.size())
+                .map_err(|_| Refused)?
+        ]);
+        let length = self
+            .key
+            .private_decrypt(encrypted, &mut plain, padding)
+            .map_err(|_| Refused)?;
         plain.truncate(length);
         Ok(plain)
     }

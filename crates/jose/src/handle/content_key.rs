@@ -4,8 +4,8 @@ use crate::algorithm::CONTENT_KEY_LEN;
 use bankrail_values::{RandomnessError, fill_random};
 use zeroize::Zeroizing;
 
-/// The content encryption key of one message: 64 bytes, of which the first half is the MAC key and the second the
-/// encryption key (RFC 7518 section 5.2.5). Overwritten when dropped.
+/// The content encryption key of one message: 64 bytes, of which the first half is the MAC key and
+/// the second the encryption key (RFC 7518 section 5.2.5). Overwritten when dropped.
 #[derive(Clone)]
 pub struct ContentKey(Zeroizing<[u8; ContentKey::LEN]>);
 
@@ -25,8 +25,8 @@ impl ContentKey {
 
     /// `decrypted` if it is 64 bytes long, otherwise `self`.
     ///
-    /// It turns the answer of a remote key into a content key: call it on [`ContentKey::random`], with an empty slice
-    /// if the remote key could not decrypt.
+    /// It turns the answer of a remote key into a content key: call it on [`ContentKey::random`],
+    /// with an empty slice if the remote key could not decrypt.
     #[must_use]
     pub fn or(mut self, decrypted: &[u8]) -> Self {
         if decrypted.len() == Self::LEN {

@@ -27,8 +27,8 @@ pub struct DecryptError;
 private_constructors!(DecryptionKey, Role::Decrypt);
 
 impl DecryptionKey {
-    /// Binds a checked key to decryption. A trial run encrypts and decrypts once, and finds numbers that passed every
-    /// check but do not work.
+    /// Binds a checked key to decryption. A trial run encrypts and decrypts once, and finds numbers
+    /// that passed every check but do not work.
     ///
     /// # Errors
     /// [`KeyError`] if the size is not allowed or the back end refuses the key.
@@ -38,12 +38,19 @@ impl DecryptionKey {
         options.sizes.check(public.bits(), Role::Decrypt)?;
         let public_half = EncryptionKey::from_public_key(public, options)?;
         let operation = options.backend.library().decrypter(&key.to_pkcs8_der())?;
-        let trial = public_half.encrypt(b"trial run").map_err(|_| KeyError::Backend)?;
-        let back = operation.decrypt(&trial).map_err(|_| KeyError::Inconsistent)?;
+        let trial = public_half
+            .encrypt(b"trial run")
+            .map_err(|_| KeyError::Backend)?;
+        let back = operation
+            .decrypt(&trial)
+            .map_err(|_| KeyError::Inconsistent)?;
         if *back != *b"trial run" {
             return Err(KeyError::Inconsistent);
         }
-        Ok(Self { public_half, operation: operation.into() })
+        Ok(Self {
+            public_half,
+            operation: operation.into(),
+        })
     }
 
     /// The public half, with the same `kid`.
@@ -60,8 +67,8 @@ impl DecryptionKey {
 
     /// Decrypts an encrypted key and reports whether that succeeded.
     ///
-    /// To open a message use [`DecryptionKey::content_key`], which hides a failure: a sender who can tell success from
-    /// failure can decrypt messages of others (RFC 7516 section 11.5).
+    /// To open a message use [`DecryptionKey::content_key`], which hides a failure: a sender who
+    /// can tell success from failure can decrypt messages of others (RFC 7516 section 11.5).
     ///
     /// # Errors
     /// [`DecryptError`] for every failure.
@@ -72,11 +79,12 @@ impl DecryptionKey {
         self.operation.decrypt(encrypted).map_err(|_| DecryptError)
     }
 
-    /// Decrypts an encrypted content key. If that fails, or the result is not 64 bytes long, a random content key is
-    /// returned in its place.
+    /// Decrypts an encrypted content key. If that fails, or the result is not 64 bytes long, a
+    /// random content key is returned in its place.
     ///
     /// # Errors
-    /// [`RandomnessError`] if the system gives no random bytes. They are requested before the key is used.
+    /// [`RandomnessError`] if the system gives no random bytes. They are requested before the key
+    /// is used.
     pub fn content_key(&self, encrypted: &[u8]) -> Result<ContentKey, RandomnessError> {
         let stand_in = ContentKey::random()?;
         if encrypted.len() != self.encrypted_len() {

@@ -36,7 +36,10 @@ impl EncryptionKey {
     pub fn from_public_key(public: PublicKey, options: &KeyOptions) -> Result<Self, KeyError> {
         options.sizes.check(public.bits(), Role::Encrypt)?;
         let operation = options.backend.library().encrypter(&public)?;
-        Ok(Self { kid: None, inner: Arc::new(Inner { public, operation }) })
+        Ok(Self {
+            kid: None,
+            inner: Arc::new(Inner { public, operation }),
+        })
     }
 
     /// Encrypts a content key. The result is as long as the modulus and differs each time.
@@ -44,6 +47,9 @@ impl EncryptionKey {
     /// # Errors
     /// [`EncryptError`] if `content_key` is too long for the modulus or the back end failed.
     pub fn encrypt(&self, content_key: &[u8]) -> Result<Vec<u8>, EncryptError> {
-        self.inner.operation.encrypt(content_key).map_err(|_| EncryptError)
+        self.inner
+            .operation
+            .encrypt(content_key)
+            .map_err(|_| EncryptError)
     }
 }

@@ -35,8 +35,8 @@ pub enum SignError {
 private_constructors!(SigningKey, Role::Sign);
 
 impl SigningKey {
-    /// Binds a checked key to signing. A trial run makes and checks one signature, and finds numbers that passed every
-    /// check but do not work.
+    /// Binds a checked key to signing. A trial run makes and checks one signature, and finds
+    /// numbers that passed every check but do not work.
     ///
     /// # Errors
     /// [`KeyError`] if the size is not allowed or the back end refuses the key.
@@ -46,9 +46,16 @@ impl SigningKey {
         options.sizes.check(public.bits(), Role::Sign)?;
         let public_half = VerifyingKey::from_public_key(public, options)?;
         let operation = options.backend.library().signer(&key.to_pkcs8_der())?;
-        let trial = operation.sign(b"trial run").map_err(|_| KeyError::Backend)?;
-        public_half.verify(b"trial run", &trial).map_err(|_| KeyError::Inconsistent)?;
-        Ok(Self { public_half, operation: operation.into() })
+        let trial = operation
+            .sign(b"trial run")
+            .map_err(|_| KeyError::Backend)?;
+        public_half
+            .verify(b"trial run", &trial)
+            .map_err(|_| KeyError::Inconsistent)?;
+        Ok(Self {
+            public_half,
+            operation: operation.into(),
+        })
     }
 
     /// The public half, with the same `kid`.

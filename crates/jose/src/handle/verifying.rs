@@ -36,7 +36,10 @@ impl VerifyingKey {
     pub fn from_public_key(public: PublicKey, options: &KeyOptions) -> Result<Self, KeyError> {
         options.sizes.check(public.bits(), Role::Verify)?;
         let operation = options.backend.library().verifier(&public)?;
-        Ok(Self { kid: None, inner: Arc::new(Inner { public, operation }) })
+        Ok(Self {
+            kid: None,
+            inner: Arc::new(Inner { public, operation }),
+        })
     }
 
     /// Checks an RS256 signature of bytes. For tokens see [`jws`](crate::jws).
@@ -47,6 +50,9 @@ impl VerifyingKey {
         if signature.len() != self.inner.public.modulus_len() {
             return Err(SignatureError);
         }
-        self.inner.operation.verify(message, signature).map_err(|_| SignatureError)
+        self.inner
+            .operation
+            .verify(message, signature)
+            .map_err(|_| SignatureError)
     }
 }

@@ -16,22 +16,34 @@ pub struct Compact<'a> {
 }
 
 impl<'a> Compact<'a> {
-    /// Reads a token. The checks are, in this order: length, exactly three parts, a strict RS256 header, canonical
-    /// base64url of payload and signature.
+    /// Reads a token. The checks are, in this order: length, exactly three parts, a strict RS256
+    /// header, canonical base64url of payload and signature.
     ///
     /// # Errors
     /// [`ParseError`] with what was wrong.
     pub fn parse(token: &'a str, options: &VerifyOptions) -> Result<Self, ParseError> {
         if token.len() > options.max_token {
-            return Err(ParseError::TooLong { found: token.len(), max: options.max_token });
+            return Err(ParseError::TooLong {
+                found: token.len(),
+                max: options.max_token,
+            });
         }
         let [header, payload, signature] = split(token)?;
-        let signing_input = token.get(..header.len() + 1 + payload.len()).unwrap_or_default();
+        let signing_input = token
+            .get(..header.len() + 1 + payload.len())
+            .unwrap_or_default();
         let header = JoseHeader::parse(header, &HeaderRules::signature(options.max_header))?;
-        let payload = base64url::decode(payload).map_err(|_| ParseError::NotBase64url { part: "payload" })?;
+        let payload =
+            base64url::decode(payload).map_err(|_| ParseError::NotBase64url { part: "payload" })?;
         let payload = Zeroizing::new(payload);
-        let signature = base64url::decode(signature).map_err(|_| ParseError::NotBase64url { part: "signature" })?;
-        Ok(Self { signing_input, header, payload, signature })
+        let signature = base64url::decode(signature)
+            .map_err(|_| ParseError::NotBase64url { part: "signature" })?;
+        Ok(Self {
+            signing_input,
+            header,
+            payload,
+            signature,
+        })
     }
 
     bankrail_values::getters! { self;
@@ -46,12 +58,24 @@ impl<'a> Compact<'a> {
     /// Checks the signature with the keys that the header's `kid` selects.
     ///
     /// # Errors
-    /// [`VerifyError::NoKey`] or [`VerifyError::BadSignature`]. Give a counterparty the same answer in both cases.
-    pub fn verify(self, keys: &(impl KeyLookup<VerifyingKey> + ?Sized)) -> Result<Verified, VerifyError> {
+    /// [`VerifyError::NoKey`] or [`VerifyError::BadSignature`]. Give a counterparty the same answer
+    /// in both cases.
+    pub fn verify(
+        self,
+        keys: &(impl KeyLookup<VerifyingKey> + ?Sized),
+    ) -> Result<Verified, VerifyError> {
         let selected = keys.select(self.header.kid())?;
         for key in selected.as_slice() {
-            if key.verify(self.signing_input.as_bytes(), &self.signature).is_ok() {
-                return Ok(Verified::new(self.header, self.payload, self.signature, key.clone()));
+            if key
+                .verify(self.signing_input.as_bytes(), &self.signature)
+                .is_ok()
+            {
+                return Ok(Verified::new(
+                    self.header,
+                    self.payload,
+                    self.signature,
+                    key.clone(),
+                ));
             }
         }
         Err(VerifyError::BadSignature)
@@ -67,11 +91,13 @@ fn split(token: &str) -> Result<[&str; 3], ParseError> {
     {
         return Ok([header, payload, signature]);
     }
-    Err(ParseError::Parts { found: token.bytes().filter(|byte| *byte == b'.').count() + 1 })
+    Err(ParseError::Parts {
+        found: token.bytes().filter(|byte| *byte == b'.').count() + 1,
+    })
 }
 
-/// A token that is not a well-formed compact RS256 signature. The error may hold text from the sender: log it, do not
-/// send it back.
+/// A token that is not a well-formed compact RS256 signature. The error may hold text from the
+/// sender: log it, do not send it back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseError {

@@ -8,7 +8,8 @@ use bankrail_values::options;
 use zeroize::Zeroizing;
 
 options! {
-    /// The header of a signature, with the key's `kid` if it has one. `alg` is always [`algorithm::SIGNATURE`].
+    /// The header of a signature, with the key's `kid` if it has one. `alg` is always
+    /// [`algorithm::SIGNATURE`].
     ///
     /// The members are written in this order: `alg`, `typ`, `cty`, `kid`, others.
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,20 +25,29 @@ options! {
 }
 
 /// Members with methods of their own, and members that `JoseHeader` refuses or interprets.
-const RESERVED: [&str; 12] = ["alg", "typ", "cty", "kid", "enc", "zip", "crit", "b64", "jwk", "jku", "x5u", "x5c"];
+const RESERVED: [&str; 12] = [
+    "alg", "typ", "cty", "kid", "enc", "zip", "crit", "b64", "jwk", "jku", "x5u", "x5c",
+];
 
 impl JwsHeader {
     /// Adds another member with a string value. Receivers that do not know it ignore it.
     ///
     /// # Errors
-    /// [`JoseHeaderError::Refused`] if the name has a method here, is excluded by this profile, or was added before.
-    pub fn member(mut self, name: impl Into<String>, value: impl Into<String>) -> Result<Self, JoseHeaderError> {
+    /// [`JoseHeaderError::Refused`] if the name has a method here, is excluded by this profile, or
+    /// was added before.
+    pub fn member(
+        mut self,
+        name: impl Into<String>,
+        value: impl Into<String>,
+    ) -> Result<Self, JoseHeaderError> {
         let name = name.into();
         if let Some(name) = RESERVED.into_iter().find(|reserved| *reserved == name) {
             return Err(JoseHeaderError::Refused { name });
         }
         if self.members.iter().any(|(known, _)| *known == name) {
-            return Err(JoseHeaderError::Refused { name: "given twice" });
+            return Err(JoseHeaderError::Refused {
+                name: "given twice",
+            });
         }
         self.members.push((name, value.into()));
         Ok(self)
@@ -51,7 +61,10 @@ impl JwsHeader {
             .optional_string("typ", self.typ.as_deref())
             .optional_string("cty", self.cty.as_deref())
             .optional_string("kid", self.kid.as_deref().or(key_kid));
-        self.members.iter().fold(own, |object, (name, value)| object.string(name, value)).finish()
+        self.members
+            .iter()
+            .fold(own, |object, (name, value)| object.string(name, value))
+            .finish()
     }
 }
 
@@ -68,8 +81,8 @@ pub fn sign(key: &SigningKey, header: &JwsHeader, payload: &[u8]) -> Result<Stri
 /// Signs `payload` with a remote key and returns the token.
 ///
 /// # Errors
-/// [`SignError::Remote`] if the key could not be used; [`SignError::NotThisKey`] if the signature returned is not valid
-/// for the key.
+/// [`SignError::Remote`] if the key could not be used; [`SignError::NotThisKey`] if the signature
+/// returned is not valid for the key.
 pub async fn sign_remote(
     key: &(impl RemoteSigner + ?Sized),
     header: &JwsHeader,
@@ -94,13 +107,15 @@ pub async fn sign_remote(
     }
 }
 
-/// Writes a token up to its signature, which is made elsewhere. `key_kid` is the `kid` of the key, if it has one.
+/// Writes a token up to its signature, which is made elsewhere. `key_kid` is the `kid` of the key,
+/// if it has one.
 #[must_use]
 pub fn prepare(header: &JwsHeader, key_kid: Option<&str>, payload: &[u8]) -> Prepared {
     let header = header.to_json(key_kid);
-    // Room for the signature of a 4096-bit key and for a cipher's padding, so that neither reallocates the token and
-    // leaves a copy behind.
-    let room = base64url::encoded_len(header.len()) + base64url::encoded_len(payload.len()) + 2 + 684 + 16;
+    // Room for the signature of a 4096-bit key and for a cipher's padding, so that neither
+    // reallocates the token and leaves a copy behind.
+    let room =
+        base64url::encoded_len(header.len()) + base64url::encoded_len(payload.len()) + 2 + 684 + 16;
     let mut token = Zeroizing::new(String::with_capacity(room));
     base64url::encode_into(header.as_bytes(), &mut token);
     token.push('.');
@@ -122,13 +137,14 @@ impl Prepared {
         SignRequest::new(self.token.as_bytes())
     }
 
-    /// Checks the signature and adds it. An invalid one must not leave: the receiver would refuse it, and a faulty RSA
-    /// signature can reveal the private key.
+    /// Checks the signature and adds it. An invalid one must not leave: the receiver would refuse
+    /// it, and a faulty RSA signature can reveal the private key.
     ///
     /// # Errors
     /// [`SignError::NotThisKey`] if it is not valid for `key`.
     pub fn finish(self, signature: &[u8], key: &VerifyingKey) -> Result<String, SignError> {
-        key.verify(self.token.as_bytes(), signature).map_err(|_| SignError::NotThisKey)?;
+        key.verify(self.token.as_bytes(), signature)
+            .map_err(|_| SignError::NotThisKey)?;
         Ok(self.append(signature))
     }
 
@@ -141,6 +157,8 @@ impl Prepared {
 
 impl std::fmt::Debug for Prepared {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Prepared").field("len", &self.token.len()).finish()
+        out.debug_struct("Prepared")
+            .field("len", &self.token.len())
+            .finish()
     }
 }

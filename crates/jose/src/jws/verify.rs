@@ -38,8 +38,18 @@ pub struct Verified {
 }
 
 impl Verified {
-    pub(super) fn new(header: JoseHeader, payload: Zeroizing<Vec<u8>>, signature: Vec<u8>, key: VerifyingKey) -> Self {
-        Self { header, payload, signature, key }
+    pub(super) fn new(
+        header: JoseHeader,
+        payload: Zeroizing<Vec<u8>>,
+        signature: Vec<u8>,
+        key: VerifyingKey,
+    ) -> Self {
+        Self {
+            header,
+            payload,
+            signature,
+            key,
+        }
     }
 
     bankrail_values::getters! { self;

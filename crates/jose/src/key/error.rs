@@ -5,7 +5,8 @@ use bankrail_values::json::JsonError;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// Key material that is refused. It is a fault of configuration, not of a message, and never holds key material.
+/// Key material that is refused. It is a fault of configuration, not of a message, and never holds
+/// key material.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
@@ -23,7 +24,8 @@ pub enum KeyError {
         /// What was found instead.
         reason: &'static str,
     },
-    /// The private key is encrypted with a pass phrase. Decrypt it first, for example with `openssl pkey`.
+    /// The private key is encrypted with a pass phrase. Decrypt it first, for example with
+    /// `openssl pkey`.
     #[error("expected a private key without a pass phrase, found an encrypted one")]
     Encrypted,
     /// A PEM block of another kind.
@@ -42,7 +44,8 @@ pub enum KeyError {
         /// What was wrong.
         source: Source,
     },
-    /// A key of another algorithm, or an RSA key whose algorithm identifier binds it to RSASSA-PSS or RSAES-OAEP.
+    /// A key of another algorithm, or an RSA key whose algorithm identifier binds it to RSASSA-PSS
+    /// or RSAES-OAEP.
     #[error("expected an RSA key (rsaEncryption), found another algorithm")]
     NotRsa,
     /// The length of the modulus is not allowed for this use.
@@ -61,7 +64,8 @@ pub enum KeyError {
     /// The public exponent is even, less than 3 or longer than 33 bits.
     #[error("expected an odd public exponent from 3 to 2^33 - 1")]
     Exponent,
-    /// The modulus has the form that a faulty chip generates and that can be factored (ROCA, CVE-2017-15361).
+    /// The modulus has the form that a faulty chip generates and that can be factored (ROCA,
+    /// CVE-2017-15361).
     #[error("the modulus can be factored (ROCA, CVE-2017-15361)")]
     Factorable,
     /// The key has more than two primes (RFC 8017 section 3.2).
@@ -81,7 +85,8 @@ pub enum KeyError {
         /// What was expected.
         expected: &'static str,
     },
-    /// The JWK's `use`, `key_ops` or `alg` does not allow the use, or the JWK lacks the private numbers for it.
+    /// The JWK's `use`, `key_ops` or `alg` does not allow the use, or the JWK lacks the private
+    /// numbers for it.
     #[error("JWK member {name:?} does not allow {role}")]
     NotAllowed {
         /// The member that forbids it; `d` if the private numbers are absent.
@@ -95,8 +100,8 @@ pub enum KeyError {
     /// The keys of a JWK set do not make a set for the use.
     #[error(transparent)]
     Set(#[from] crate::KeySetError),
-    /// Two keys of a JWK set have the same modulus and different uses. An operation of one use can then serve an attack
-    /// on the other (RFC 8725 section 3.1).
+    /// Two keys of a JWK set have the same modulus and different uses. An operation of one use can
+    /// then serve an attack on the other (RFC 8725 section 3.1).
     #[error("key {other} of the set has the same modulus and another use")]
     TwoUses {
         /// The index of the other key in the set, counted from zero.

@@ -46,17 +46,26 @@ impl KeyMaterial {
     /// Reads what [`KeyMaterial::parse`] reads out of a file.
     ///
     /// # Errors
-    /// [`KeyFileError`] if the file cannot be read or is too long, or if no key in it is acceptable.
+    /// [`KeyFileError`] if the file cannot be read or is too long, or if no key in it is
+    /// acceptable.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, KeyFileError> {
         let path = path.as_ref();
         let read = || {
             // A buffer that grows by itself would leave copies of the key behind.
             let mut bytes = Zeroizing::new(Vec::with_capacity(Self::MAX_BYTES));
-            File::open(path)?.take(Self::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+            File::open(path)?
+                .take(Self::MAX_BYTES as u64 + 1)
+                .read_to_end(&mut bytes)?;
             Ok(bytes)
         };
-        let bytes = read().map_err(|source| KeyFileError::Read { path: path.to_owned(), source })?;
-        Self::parse(&bytes).map_err(|source| KeyFileError::Key { path: path.to_owned(), source })
+        let bytes = read().map_err(|source| KeyFileError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::parse(&bytes).map_err(|source| KeyFileError::Key {
+            path: path.to_owned(),
+            source,
+        })
     }
 }
 
@@ -64,9 +73,15 @@ impl KeyMaterial {
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 pub(crate) fn open<K: crate::KeyHandle>(path: &Path) -> Result<K, KeyFileError> {
     let read = KeyMaterial::open(path)?.into_keys::<K>(&crate::KeyOptions::default());
-    let (keys, _) = read.map_err(|source| KeyFileError::Key { path: path.to_owned(), source })?;
+    let (keys, _) = read.map_err(|source| KeyFileError::Key {
+        path: path.to_owned(),
+        source,
+    })?;
     match keys.keys().as_slice() {
         [key] => Ok(key.clone()),
-        keys => Err(KeyFileError::Several { path: path.to_owned(), found: keys.len() }),
+        keys => Err(KeyFileError::Several {
+            path: path.to_owned(),
+            found: keys.len(),
+        }),
     }
 }

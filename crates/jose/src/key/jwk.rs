@@ -11,7 +11,8 @@ use zeroize::{Zeroize as _, Zeroizing};
 /// An RSA key as a JSON Web Key: its numbers, its `kid`, and what it may be used for.
 ///
 /// - `kty` must be `RSA`.
-/// - `use`, `key_ops` and `alg` are honoured: a role that one of them excludes is refused ([`Jwk::allows`]).
+/// - `use`, `key_ops` and `alg` are honoured: a role that one of them excludes is refused
+///   ([`Jwk::allows`]).
 /// - Unknown members are ignored.
 #[derive(Debug)]
 pub struct Jwk {
@@ -23,19 +24,26 @@ pub struct Jwk {
     alg: Option<String>,
 }
 
-const KEY_LIMITS: JsonLimits = JsonLimits::new().max_bytes(super::pem::MAX_LEN).max_depth(6).max_values(256);
-const SET_LIMITS: JsonLimits = JsonLimits::new().max_bytes(KeyMaterial::MAX_BYTES).max_depth(8).max_values(8192);
+const KEY_LIMITS: JsonLimits = JsonLimits::new()
+    .max_bytes(super::pem::MAX_LEN)
+    .max_depth(6)
+    .max_values(256);
+const SET_LIMITS: JsonLimits = JsonLimits::new()
+    .max_bytes(KeyMaterial::MAX_BYTES)
+    .max_depth(8)
+    .max_values(8192);
 const MAX_KID: usize = 256;
 
 impl Jwk {
     /// Reads one JWK.
     ///
     /// # Errors
-    /// [`KeyError`] unless it is one RSA key with acceptable numbers. A private key must have all of `p`, `q`, `dp`,
-    /// `dq` and `qi` or none of them (RFC 7518 section 6.3.2), and no `oth`. With none of them, `e` must be 65537 or
-    /// more.
+    /// [`KeyError`] unless it is one RSA key with acceptable numbers. A private key must have all
+    /// of `p`, `q`, `dp`, `dq` and `qi` or none of them (RFC 7518 section 6.3.2), and no `oth`.
+    /// With none of them, `e` must be 65537 or more.
     pub fn parse(json: &str) -> Result<Self, KeyError> {
-        let mut members = json::read_object(json.as_bytes(), &KEY_LIMITS).map_err(KeyError::Json)?;
+        let mut members =
+            json::read_object(json.as_bytes(), &KEY_LIMITS).map_err(KeyError::Json)?;
         let read = Self::from_members(&members);
         members.zeroize();
         read
@@ -50,20 +58,33 @@ impl Jwk {
         }
         let (n, e) = (number(members, "n")?, number(members, "e")?);
         let number = |name| number(members, name);
-        let private = if ["p", "q", "dp", "dq", "qi"].iter().any(|name| members.get(name).is_some()) {
+        let private = if ["p", "q", "dp", "dq", "qi"]
+            .iter()
+            .any(|name| members.get(name).is_some())
+        {
             let mut numbers = Numbers::default();
-            for (slot, name) in numbers.iter_mut().zip(["n", "e", "d", "p", "q", "dp", "dq", "qi"]) {
+            for (slot, name) in numbers
+                .iter_mut()
+                .zip(["n", "e", "d", "p", "q", "dp", "dq", "qi"])
+            {
                 *slot = number(name)?;
             }
             Some(PrivateKey::from_numbers(numbers)?)
         } else if members.get("d").is_some() {
-            Some(PrivateKey::from_exponent(n.clone(), e.clone(), number("d")?)?)
+            Some(PrivateKey::from_exponent(
+                n.clone(),
+                e.clone(),
+                number("d")?,
+            )?)
         } else {
             None
         };
         let kid = text(members, "kid")?;
         if kid.as_ref().is_some_and(|kid| kid.len() > MAX_KID) {
-            return Err(KeyError::JwkMember { name: "kid", expected: "at most 256 bytes" });
+            return Err(KeyError::JwkMember {
+                name: "kid",
+                expected: "at most 256 bytes",
+            });
         }
         Ok(Self {
             public: PublicKey::from_numbers(n, e)?,
@@ -84,20 +105,32 @@ impl Jwk {
         private_key: Option<&PrivateKey> = self.private.as_ref();
     }
 
-    /// Checks that `use`, `key_ops` and `alg`, where present, allow the role, and that the key has the private numbers
-    /// that the role needs.
+    /// Checks that `use`, `key_ops` and `alg`, where present, allow the role, and that the key has
+    /// the private numbers that the role needs.
     ///
     /// # Errors
     /// [`KeyError::NotAllowed`] with the first member that forbids the role.
     pub fn allows(&self, role: Role) -> Result<(), KeyError> {
         let refused = |name| Err(KeyError::NotAllowed { name, role });
-        if self.public_use.as_ref().is_some_and(|found| found != role.jwk_use()) {
+        if self
+            .public_use
+            .as_ref()
+            .is_some_and(|found| found != role.jwk_use())
+        {
             return refused("use");
         }
-        if self.alg.as_ref().is_some_and(|found| found != role.jwk_alg()) {
+        if self
+            .alg
+            .as_ref()
+            .is_some_and(|found| found != role.jwk_alg())
+        {
             return refused("alg");
         }
-        if self.key_ops.as_ref().is_some_and(|ops| !ops.iter().any(|op| role.jwk_ops().contains(&op.as_str()))) {
+        if self
+            .key_ops
+            .as_ref()
+            .is_some_and(|ops| !ops.iter().any(|op| role.jwk_ops().contains(&op.as_str())))
+        {
             return refused("key_ops");
         }
         if matches!(role, Role::Sign | Role::Decrypt) && self.private.is_none() {
@@ -106,16 +139,23 @@ impl Jwk {
         Ok(())
     }
 
-    /// Whether both have the same modulus, and one is for signatures only and the other for encryption only.
+    /// Whether both have the same modulus, and one is for signatures only and the other for
+    /// encryption only.
     fn conflicts_with(&self, other: &Self) -> bool {
         let uses = |key: &Self| [Role::Verify, Role::Encrypt].map(|role| key.allows_use(role));
-        matches!((uses(self), uses(other)), ([true, false], [false, true]) | ([false, true], [true, false]))
-            && self.public.modulus() == other.public.modulus()
+        matches!(
+            (uses(self), uses(other)),
+            ([true, false], [false, true]) | ([false, true], [true, false])
+        ) && self.public.modulus() == other.public.modulus()
     }
 
     /// Whether the key may be used for this role or its private counterpart.
     fn allows_use(&self, public: Role) -> bool {
-        let private = if public == Role::Verify { Role::Sign } else { Role::Decrypt };
+        let private = if public == Role::Verify {
+            Role::Sign
+        } else {
+            Role::Decrypt
+        };
         let bound = |role| self.allows(role).is_ok();
         bound(public) || bound(private)
     }
@@ -124,7 +164,14 @@ impl Jwk {
 /// The key without a `kid`, for any use.
 impl From<PublicKey> for Jwk {
     fn from(public: PublicKey) -> Self {
-        Self { public, private: None, kid: None, public_use: None, key_ops: None, alg: None }
+        Self {
+            public,
+            private: None,
+            kid: None,
+            public_use: None,
+            key_ops: None,
+            alg: None,
+        }
     }
 }
 
@@ -132,7 +179,10 @@ impl From<PublicKey> for Jwk {
 impl From<PrivateKey> for Jwk {
     fn from(private: PrivateKey) -> Self {
         let public = private.public_key();
-        Self { private: Some(private), ..Self::from(public) }
+        Self {
+            private: Some(private),
+            ..Self::from(public)
+        }
     }
 }
 
@@ -147,8 +197,9 @@ pub struct JwkSet {
 
 /// A key of a set that was left out.
 ///
-/// It is of another type, out of bounds or malformed (RFC 7517 section 5 asks to ignore such keys), it has the same
-/// modulus as another key of the set for a different use, or its `kid` does not select it.
+/// It is of another type, out of bounds or malformed (RFC 7517 section 5 asks to ignore such keys),
+/// it has the same modulus as another key of the set for a different use, or its `kid` does not
+/// select it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct UnusableKey {
@@ -167,10 +218,11 @@ impl JwkSet {
     /// Reads a JWK set of at most 256 KiB.
     ///
     /// # Errors
-    /// [`KeyError`] if it is not a JSON object with an array `keys`, or has more than [`JwkSet::MAX_KEYS`]. An unusable
-    /// key is not an error: see [`JwkSet::unusable`].
+    /// [`KeyError`] if it is not a JSON object with an array `keys`, or has more than
+    /// [`JwkSet::MAX_KEYS`]. An unusable key is not an error: see [`JwkSet::unusable`].
     pub fn parse(json: &str) -> Result<Self, KeyError> {
-        let mut members = json::read_object(json.as_bytes(), &SET_LIMITS).map_err(KeyError::Json)?;
+        let mut members =
+            json::read_object(json.as_bytes(), &SET_LIMITS).map_err(KeyError::Json)?;
         let read = Self::from_members(&members);
         members.zeroize();
         read
@@ -178,34 +230,63 @@ impl JwkSet {
 
     fn from_members(members: &JsonObject<'_>) -> Result<Self, KeyError> {
         let Some(JsonValue::Array(list)) = members.get("keys") else {
-            return Err(KeyError::JwkMember { name: "keys", expected: "an array" });
+            return Err(KeyError::JwkMember {
+                name: "keys",
+                expected: "an array",
+            });
         };
         if list.len() > Self::MAX_KEYS {
-            return Err(KeyError::TooManyKeys { found: list.len(), max: Self::MAX_KEYS });
+            return Err(KeyError::TooManyKeys {
+                found: list.len(),
+                max: Self::MAX_KEYS,
+            });
         }
-        let (mut read_keys, mut unusable): (Vec<(usize, Jwk)>, Vec<UnusableKey>) = (Vec::new(), Vec::new());
+        let (mut read_keys, mut unusable): (Vec<(usize, Jwk)>, Vec<UnusableKey>) =
+            (Vec::new(), Vec::new());
         for (index, key) in list.iter().enumerate() {
-            let refused = |kid: Option<String>, error| UnusableKey { index, kid: kid.as_deref().map(excerpt), error };
+            let refused = |kid: Option<String>, error| UnusableKey {
+                index,
+                kid: kid.as_deref().map(excerpt),
+                error,
+            };
             match key {
                 JsonValue::Object(members) => match Jwk::from_members(members) {
                     Ok(key) => read_keys.push((index, key)),
-                    Err(error) => unusable.push(refused(text(members, "kid").ok().flatten(), error)),
+                    Err(error) => {
+                        unusable.push(refused(text(members, "kid").ok().flatten(), error))
+                    }
                 },
                 _ => {
-                    let error = KeyError::JwkMember { name: "keys", expected: "an array of objects" };
+                    let error = KeyError::JwkMember {
+                        name: "keys",
+                        expected: "an array of objects",
+                    };
                     unusable.push(refused(None, error));
                 }
             }
         }
         let conflicts: Vec<Option<usize>> = read_keys
             .iter()
-            .map(|(_, key)| read_keys.iter().find(|(_, other)| key.conflicts_with(other)).map(|(index, _)| *index))
+            .map(|(_, key)| {
+                read_keys
+                    .iter()
+                    .find(|(_, other)| key.conflicts_with(other))
+                    .map(|(index, _)| *index)
+            })
             .collect();
-        let mut set = Self { keys: Vec::new(), places: Vec::new(), unusable };
+        let mut set = Self {
+            keys: Vec::new(),
+            places: Vec::new(),
+            unusable,
+        };
         for ((index, key), conflict) in read_keys.into_iter().zip(conflicts) {
             if let Some(other) = conflict {
                 let kid = key.kid().map(excerpt);
-                set.unusable.push(UnusableKey { index, kid, error: KeyError::TwoUses { other } });
+                set.unusable.push(UnusableKey {
+                    index,
+                    kid,
+                    error: KeyError::TwoUses { other },
+                });
             } else {
                 set.keys.push(key);
                 set.places.push(index);
@@ -262,18 +343,28 @@ fn text(members: &JsonObject<'_>, name: &'static str) -> Result<Option<String>, 
     match members.get(name) {
         None => Ok(None),
         Some(JsonValue::String(text)) => Ok(Some(text.clone().into_owned())),
-        Some(_) => Err(KeyError::JwkMember { name, expected: "a string" }),
+        Some(_) => Err(KeyError::JwkMember {
+            name,
+            expected: "a string",
+        }),
     }
 }
 
 /// A Base64urlUInt (RFC 7518 section 2). Leading zero bytes are refused in `n` and `e`.
 fn number(members: &JsonObject<'_>, name: &'static str) -> Result<BigUint, KeyError> {
-    let refused = KeyError::JwkMember { name, expected: "a number in canonical base64url" };
-    let Some(JsonValue::String(text)) = members.get(name) else { return Err(refused) };
+    let refused = KeyError::JwkMember {
+        name,
+        expected: "a number in canonical base64url",
+    };
+    let Some(JsonValue::String(text)) = members.get(name) else {
+        return Err(refused);
+    };
     if text.len() > 2048 {
         return Err(refused);
     }
-    let Ok(bytes) = base64url::decode(text).map(Zeroizing::new) else { return Err(refused) };
+    let Ok(bytes) = base64url::decode(text).map(Zeroizing::new) else {
+        return Err(refused);
+    };
     // Private numbers may have leading zero bytes: some writers pad them to a fixed length.
     match (bytes.first(), name) {
         (None, _) | (Some(0), "n" | "e") => Err(refused),
@@ -282,7 +373,10 @@ fn number(members: &JsonObject<'_>, name: &'static str) -> Result<BigUint, KeyEr
 }
 
 fn key_ops(members: &JsonObject<'_>) -> Result<Option<Vec<String>>, KeyError> {
-    let refused = || KeyError::JwkMember { name: "key_ops", expected: "an array of different strings" };
+    let refused = || KeyError::JwkMember {
+        name: "key_ops",
+        expected: "an array of different strings",
+    };
     let list = match members.get("key_ops") {
         None => return Ok(None),
         Some(JsonValue::Array(list)) => list,
@@ -291,7 +385,9 @@ fn key_ops(members: &JsonObject<'_>) -> Result<Option<Vec<String>>, KeyError> {
     let mut ops: Vec<String> = Vec::new();
     for op in list {
         match op {
-            JsonValue::String(op) if !ops.iter().any(|known| known == op) => ops.push(op.clone().into_owned()),
+            JsonValue::String(op) if !ops.iter().any(|known| known == op) => {
+                ops.push(op.clone().into_owned())
+            }
             _ => return Err(refused()),
         }
     }

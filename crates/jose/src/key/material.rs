@@ -2,13 +2,18 @@
 
 use super::{Jwk, JwkSet, KeyError, PrivateKey, PublicKey};
 
-/// The keys of a file, and how it spells them. For programs that are given files and do not know their spelling.
+/// The keys of a file, and how it spells them. For programs that are given files and do not know
+/// their spelling.
 #[derive(Debug)]
-#[allow(clippy::exhaustive_enums, reason = "who handles each spelling shall be told of a further one")]
+#[allow(
+    clippy::exhaustive_enums,
+    reason = "who handles each spelling shall be told of a further one"
+)]
 pub enum KeyMaterial {
     /// One private key as PEM or DER, under the name of the spelling, such as `PKCS#8 PEM`.
     Private(&'static str, PrivateKey),
-    /// One public key as PEM or DER, under the name of the spelling, such as `SubjectPublicKeyInfo DER`.
+    /// One public key as PEM or DER, under the name of the spelling, such as
+    /// `SubjectPublicKeyInfo DER`.
     Public(&'static str, PublicKey),
     /// One JSON Web Key.
     Jwk(Jwk),
@@ -47,7 +52,8 @@ impl KeyMaterial {
     /// The keys for one use, and those of a JWK set that are left out.
     ///
     /// # Errors
-    /// [`KeyError`] if there is no key for the use: a public key does not sign or decrypt, for example.
+    /// [`KeyError`] if there is no key for the use: a public key does not sign or decrypt, for
+    /// example.
     #[cfg(any(feature = "aws-lc", feature = "josekit"))]
     pub fn into_keys<K: crate::KeyHandle>(
         self,
@@ -55,13 +61,18 @@ impl KeyMaterial {
     ) -> Result<(crate::KeySet<K>, Vec<super::UnusableKey>), KeyError> {
         use super::Role;
         let jwk = match self {
-            Self::Public(..) if matches!(K::ROLE, Role::Sign | Role::Decrypt) => return Err(KeyError::NotPrivate),
+            Self::Public(..) if matches!(K::ROLE, Role::Sign | Role::Decrypt) => {
+                return Err(KeyError::NotPrivate);
+            }
             Self::Private(_, key) => key.into(),
             Self::Public(_, key) => key.into(),
             Self::Jwk(jwk) => jwk,
             Self::Set(set) => {
                 let (keys, unusable) = crate::KeySet::from_jwk_set(&set, options)?;
-                return Ok((keys, set.into_unusable().into_iter().chain(unusable).collect()));
+                return Ok((
+                    keys,
+                    set.into_unusable().into_iter().chain(unusable).collect(),
+                ));
             }
         };
         K::from_jwk(&jwk, options).map(|key| (key.into(), Vec::new()))
@@ -71,7 +82,10 @@ impl KeyMaterial {
 fn from_pem(text: &str) -> Result<KeyMaterial, KeyError> {
     let private = |format| PrivateKey::from_pem(text).map(|key| KeyMaterial::Private(format, key));
     let public = |format| PublicKey::from_pem(text).map(|key| KeyMaterial::Public(format, key));
-    let label = text.split_once("-----BEGIN ").and_then(|(_, rest)| rest.split_once("-----")).map(|(label, _)| label);
+    let label = text
+        .split_once("-----BEGIN ")
+        .and_then(|(_, rest)| rest.split_once("-----"))
+        .map(|(label, _)| label);
     match label {
         Some("RSA PRIVATE KEY") => private("PKCS#1 PEM"),
         Some("RSA PUBLIC KEY") => public("PKCS#1 PEM"),
@@ -82,8 +96,12 @@ fn from_pem(text: &str) -> Result<KeyMaterial, KeyError> {
 }
 
 fn from_der(bytes: &[u8]) -> Result<KeyMaterial, KeyError> {
-    let private = |format, read: Result<PrivateKey, KeyError>| read.map(|key| KeyMaterial::Private(format, key));
-    let public = |format, read: Result<PublicKey, KeyError>| read.map(|key| KeyMaterial::Public(format, key));
+    let private = |format, read: Result<PrivateKey, KeyError>| {
+        read.map(|key| KeyMaterial::Private(format, key))
+    };
+    let public = |format, read: Result<PublicKey, KeyError>| {
+        read.map(|key| KeyMaterial::Public(format, key))
+    };
     let readings = [
         private("PKCS#8 DER", PrivateKey::from_pkcs8_der(bytes)),
         private("PKCS#1 DER", PrivateKey::from_pkcs1_der(bytes)),

@@ -1,7 +1,7 @@
 //! PEM blocks (RFC 7468).
 //!
-//! Reading is more lenient than RFC 7468: any line width and text around the block are accepted, as in key files that
-//! were sent by e-mail. Writing follows RFC 7468.
+//! Reading is more lenient than RFC 7468: any line width and text around the block are accepted, as
+//! in key files that were sent by e-mail. Writing follows RFC 7468.
 
 use super::KeyError;
 use bankrail_values::excerpt;
@@ -19,14 +19,20 @@ const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const DASHES: &str = "-----";
 
-/// The label and contents of the only PEM block in `text`, or of the first one of a chain of certificates.
+/// The label and contents of the only PEM block in `text`, or of the first one of a chain of
+/// certificates.
 pub(super) fn decode(text: &str) -> Result<(&str, Zeroizing<Vec<u8>>), KeyError> {
     if text.len() > MAX_LEN {
-        return Err(KeyError::TooLong { found: text.len(), max: MAX_LEN });
+        return Err(KeyError::TooLong {
+            found: text.len(),
+            max: MAX_LEN,
+        });
     }
     let refused = |reason| KeyError::NotPem { reason };
     let (_, rest) = text.split_once(BEGIN).ok_or(refused("no BEGIN line"))?;
-    let (label, rest) = rest.split_once(DASHES).ok_or(refused("an unfinished BEGIN line"))?;
+    let (label, rest) = rest
+        .split_once(DASHES)
+        .ok_or(refused("an unfinished BEGIN line"))?;
     if label.len() > 64 || label.contains(['\n', '\r']) {
         return Err(refused("an unfinished BEGIN line"));
     }
@@ -34,31 +40,44 @@ pub(super) fn decode(text: &str) -> Result<(&str, Zeroizing<Vec<u8>>), KeyError>
         return Err(KeyError::Encrypted);
     }
     let (body, rest) = rest.split_once(END).ok_or(refused("no END line"))?;
-    let closing = rest.strip_prefix(label).and_then(|rest| rest.strip_prefix(DASHES));
+    let closing = rest
+        .strip_prefix(label)
+        .and_then(|rest| rest.strip_prefix(DASHES));
     let after = closing.ok_or(refused("an END line that does not match its BEGIN line"))?;
     // A chain of certificates starts with the one whose key is meant (RFC 8446 section 4.4.2).
     let more = after.split(BEGIN).skip(1);
     if label != CERTIFICATE && more.clone().next().is_some() {
         return Err(refused("more than one block"));
     }
-    if more.into_iter().any(|block| block.split_once(DASHES).is_none_or(|(label, _)| label != CERTIFICATE)) {
+    if more.into_iter().any(|block| {
+        block
+            .split_once(DASHES)
+            .is_none_or(|(label, _)| label != CERTIFICATE)
+    }) {
         return Err(refused("a certificate and a block of another kind"));
     }
     let mut characters = Zeroizing::new(Vec::with_capacity(body.len()));
     characters.extend(body.bytes().filter(|byte| !byte.is_ascii_whitespace()));
-    let bytes = STANDARD.decode(&*characters).map_err(|_| refused("contents that are not base64"))?;
+    let bytes = STANDARD
+        .decode(&*characters)
+        .map_err(|_| refused("contents that are not base64"))?;
     Ok((label, Zeroizing::new(bytes)))
 }
 
 /// The error for a block with another label than expected.
 pub(super) fn unexpected(label: &str, expected: &'static str) -> KeyError {
-    KeyError::UnexpectedLabel { expected, found: excerpt(label) }
+    KeyError::UnexpectedLabel {
+        expected,
+        found: excerpt(label),
+    }
 }
 
 /// Writes one block with lines of 64 characters.
 pub(super) fn encode(label: &str, der: &[u8]) -> Zeroizing<String> {
     let characters = Zeroizing::new(STANDARD.encode(der));
-    let mut text = Zeroizing::new(String::with_capacity(characters.len() + characters.len() / 64 + 128));
+    let mut text = Zeroizing::new(String::with_capacity(
+        characters.len() + characters.len() / 64 + 128,
+    ));
     text.extend([BEGIN, label, DASHES, "\n"]);
     let mut rest = characters.as_str();
     while !rest.is_empty() {
@@ -110,7 +129,10 @@ mod tests {
             "-----BEGIN X-----\nA*AA\n-----END X-----",
             "-----BEGIN X-----\nAAAA\n-----END X-----\n-----BEGIN X-----\nAAAA\n-----END X-----",
         ] {
-            assert!(matches!(decode(text), Err(KeyError::NotPem { .. })), "{text}");
+            assert!(
+                matches!(decode(text), Err(KeyError::NotPem { .. })),
+                "{text}"
+            );
         }
         for text in [
             "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----",
@@ -122,7 +144,13 @@ mod tests {
         let block = "-----BEGIN X-----\nAAAA\n-----END X-----";
         let padded = |length: usize| format!("{block}{}", " ".repeat(length - block.len()));
         assert!(decode(&padded(64 * 1024)).is_ok());
-        assert!(matches!(decode(&padded(64 * 1024 + 1)), Err(KeyError::TooLong { found: 65_537, max: 65_536 })));
+        assert!(matches!(
+            decode(&padded(64 * 1024 + 1)),
+            Err(KeyError::TooLong {
+                found: 65_537,
+                max: 65_536
+            })
+        ));
         for (length, accepted) in [(64, true), (65, false)] {
             let label = "L".repeat(length);
             let block = format!("-----BEGIN {label}-----\nAAAA\n-----END {label}-----");

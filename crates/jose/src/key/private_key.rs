@@ -17,15 +17,16 @@ use zeroize::Zeroizing;
 ///
 /// Whether the factors are primes is found by the trial run when the key becomes a handle.
 ///
-/// Not `Clone`. `Debug` prints the public half. The private numbers are overwritten when the key is dropped.
+/// Not `Clone`. `Debug` prints the public half. The private numbers are overwritten when the key is
+/// dropped.
 pub struct PrivateKey(RsaPrivateKey);
 
 impl PrivateKey {
     /// Reads a PEM block `PRIVATE KEY` (PKCS#8) or `RSA PRIVATE KEY` (PKCS#1).
     ///
     /// # Errors
-    /// [`KeyError`] unless it is one such block with an acceptable key; [`KeyError::Encrypted`] if it needs a pass
-    /// phrase.
+    /// [`KeyError`] unless it is one such block with an acceptable key; [`KeyError::Encrypted`] if
+    /// it needs a pass phrase.
     pub fn from_pem(text: &str) -> Result<Self, KeyError> {
         match pem::decode(text)? {
             ("PRIVATE KEY", der) => Self::from_pkcs8_der(&der),
@@ -55,7 +56,13 @@ impl PrivateKey {
         if key.version() != pkcs1::Version::TwoPrime {
             return Err(KeyError::MultiPrime);
         }
-        let numbers = [key.modulus, key.public_exponent, key.private_exponent, key.prime1, key.prime2];
+        let numbers = [
+            key.modulus,
+            key.public_exponent,
+            key.private_exponent,
+            key.prime1,
+            key.prime2,
+        ];
         let [n, e, d, p, q] = numbers.map(number);
         let [dp, dq, qi] = [key.exponent1, key.exponent2, key.coefficient].map(number);
         Self::from_numbers(Zeroizing::new([n, e, d, p, q, dp, dq, qi]))
@@ -69,13 +76,20 @@ impl PrivateKey {
             return Err(KeyError::Inconsistent);
         }
         let [n, e, d, p, q] = [n, e, d, p, q].map(std::mem::take);
-        let key = RsaPrivateKey::from_components(n, e, d, vec![p, q]).map_err(|_| KeyError::Inconsistent)?;
+        let key = RsaPrivateKey::from_components(n, e, d, vec![p, q])
+            .map_err(|_| KeyError::Inconsistent)?;
         let found = key.crt_coefficient().map(Zeroizing::new);
-        let fits = key.dp() == Some(&*dp) && key.dq() == Some(&*dq) && found.as_deref() == Some(&*qi);
-        if fits { Self::from_checked(key) } else { Err(KeyError::Inconsistent) }
+        let fits =
+            key.dp() == Some(&*dp) && key.dq() == Some(&*dq) && found.as_deref() == Some(&*qi);
+        if fits {
+            Self::from_checked(key)
+        } else {
+            Err(KeyError::Inconsistent)
+        }
     }
 
-    /// Computes the factors from the exponents (NIST SP 800-56B appendix C.2), for keys without them.
+    /// Computes the factors from the exponents (NIST SP 800-56B appendix C.2), for keys without
+    /// them.
     pub(super) fn from_exponent(n: BigUint, e: BigUint, d: BigUint) -> Result<Self, KeyError> {
         let mut d = Zeroizing::new(d);
         check_numbers(&n, &e)?;
@@ -87,7 +101,11 @@ impl PrivateKey {
     }
 
     fn from_checked(key: RsaPrivateKey) -> Result<Self, KeyError> {
-        if roca::is_marked(key.as_ref()) { Err(KeyError::Factorable) } else { Ok(Self(key)) }
+        if roca::is_marked(key.as_ref()) {
+            Err(KeyError::Factorable)
+        } else {
+            Ok(Self(key))
+        }
     }
 
     /// The public half.
@@ -99,7 +117,10 @@ impl PrivateKey {
     /// The key as a PrivateKeyInfo (PKCS#8) in DER.
     #[must_use]
     pub fn to_pkcs8_der(&self) -> Zeroizing<Vec<u8>> {
-        self.0.to_pkcs8_der().expect("a checked key always encodes").to_bytes()
+        self.0
+            .to_pkcs8_der()
+            .expect("a checked key always encodes")
+            .to_bytes()
     }
 
     /// The key as a PEM block `PRIVATE KEY`.
@@ -111,7 +132,10 @@ impl PrivateKey {
     /// The key as an RSAPrivateKey (PKCS#1) in DER, for programs that read no PKCS#8.
     #[must_use]
     pub fn to_pkcs1_der(&self) -> Zeroizing<Vec<u8>> {
-        self.0.to_pkcs1_der().expect("a checked key always encodes").to_bytes()
+        self.0
+            .to_pkcs1_der()
+            .expect("a checked key always encodes")
+            .to_bytes()
     }
 
     /// The key as a PEM block `RSA PRIVATE KEY`, for programs that read no PKCS#8.
@@ -120,9 +144,12 @@ impl PrivateKey {
         pem::encode("RSA PRIVATE KEY", &self.to_pkcs1_der())
     }
 
-    /// `d`, `p`, `q`, `dp`, `dq`, `qi`: the private members of a JWK in the order of RFC 7518 section 6.3.2.
+    /// `d`, `p`, `q`, `dp`, `dq`, `qi`: the private members of a JWK in the order of RFC 7518
+    /// section 6.3.2.
     pub(super) fn private_numbers(&self) -> [(&'static str, Zeroizing<Vec<u8>>); 6] {
-        let bytes = |number: Option<&BigUint>| Zeroizing::new(number.map(BigUint::to_bytes_be).unwrap_or_default());
+        let bytes = |number: Option<&BigUint>| {
+            Zeroizing::new(number.map(BigUint::to_bytes_be).unwrap_or_default())
+        };
         let qi = self.0.crt_coefficient().map(Zeroizing::new);
         [
             ("d", bytes(Some(self.0.d()))),
@@ -135,11 +162,14 @@ impl PrivateKey {
     }
 }
 
-/// Unchecked numbers of a private key: `n`, `e`, `d`, `p`, `q`, `dp`, `dq` and `qi`. Overwritten when dropped.
+/// Unchecked numbers of a private key: `n`, `e`, `d`, `p`, `q`, `dp`, `dq` and `qi`. Overwritten
+/// when dropped.
 pub(super) type Numbers = Zeroizing<[BigUint; 8]>;
 
 impl fmt::Debug for PrivateKey {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_tuple("PrivateKey").field(&self.public_key()).finish()
+        out.debug_tuple("PrivateKey")
+            .field(&self.public_key())
+            .finish()
     }
 }

@@ -10,12 +10,13 @@ use rsa::{BigUint, RsaPrivateKey, RsaPublicKey};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 
-/// The longest modulus accepted, in bits. The cost of checking a key grows with the cube of this length.
+/// The longest modulus accepted, in bits. The cost of checking a key grows with the cube of this
+/// length.
 const MAX_BITS: usize = 8192;
 
 /// An RSA public key that obeys these rules:
-/// - the modulus is odd, at most 8192 bits long, and not of the form that a faulty chip generates (ROCA,
-///   CVE-2017-15361);
+/// - the modulus is odd, at most 8192 bits long, and not of the form that a faulty chip generates
+///   (ROCA, CVE-2017-15361);
 /// - the exponent is odd, from 3 to 2³³ − 1.
 ///
 /// The lengths that a use allows are checked when the key becomes a handle for that use.
@@ -23,11 +24,12 @@ const MAX_BITS: usize = 8192;
 pub struct PublicKey(RsaPublicKey);
 
 impl PublicKey {
-    /// Reads a PEM block `PUBLIC KEY` (SPKI) or `RSA PUBLIC KEY` (PKCS#1). With the feature `x509` it also reads
-    /// `CERTIFICATE`, or the first one of a chain, without checking its dates.
+    /// Reads a PEM block `PUBLIC KEY` (SPKI) or `RSA PUBLIC KEY` (PKCS#1). With the feature `x509`
+    /// it also reads `CERTIFICATE`, or the first one of a chain, without checking its dates.
     ///
     /// # Errors
-    /// [`KeyError`] unless it is one such block, or a chain of certificates, with an acceptable key.
+    /// [`KeyError`] unless it is one such block, or a chain of certificates, with an acceptable
+    /// key.
     pub fn from_pem(text: &str) -> Result<Self, KeyError> {
         match pem::decode(text)? {
             ("PUBLIC KEY", der) => Self::from_spki_der(&der),
@@ -46,7 +48,8 @@ impl PublicKey {
     /// [`KeyError`] unless it is one acceptable RSA key and nothing else.
     pub fn from_spki_der(der: &[u8]) -> Result<Self, KeyError> {
         check_len(der)?;
-        let info = pkcs8::SubjectPublicKeyInfoRef::try_from(der).map_err(not_der("a SubjectPublicKeyInfo"))?;
+        let info = pkcs8::SubjectPublicKeyInfoRef::try_from(der)
+            .map_err(not_der("a SubjectPublicKeyInfo"))?;
         check_algorithm(&info.algorithm)?;
         Self::from_pkcs1_der(info.subject_public_key.as_bytes().ok_or(KeyError::NotRsa)?)
     }
@@ -63,8 +66,13 @@ impl PublicKey {
 
     pub(super) fn from_numbers(n: BigUint, e: BigUint) -> Result<Self, KeyError> {
         check_numbers(&n, &e)?;
-        let key = RsaPublicKey::new_with_max_size(n, e, MAX_BITS).map_err(|_| KeyError::Exponent)?;
-        if roca::is_marked(&key) { Err(KeyError::Factorable) } else { Ok(Self(key)) }
+        let key =
+            RsaPublicKey::new_with_max_size(n, e, MAX_BITS).map_err(|_| KeyError::Exponent)?;
+        if roca::is_marked(&key) {
+            Err(KeyError::Factorable)
+        } else {
+            Ok(Self(key))
+        }
     }
 
     pub(super) fn of(private: &RsaPrivateKey) -> Self {
@@ -86,7 +94,10 @@ impl PublicKey {
     /// The key as a SubjectPublicKeyInfo in DER.
     #[must_use]
     pub fn to_spki_der(&self) -> Vec<u8> {
-        self.0.to_public_key_der().expect("two integers always encode").into_vec()
+        self.0
+            .to_public_key_der()
+            .expect("two integers always encode")
+            .into_vec()
     }
 
     /// The key as a PEM block `PUBLIC KEY`.
@@ -98,7 +109,10 @@ impl PublicKey {
     /// The key as an RSAPublicKey (PKCS#1) in DER.
     #[must_use]
     pub fn to_pkcs1_der(&self) -> Vec<u8> {
-        self.0.to_pkcs1_der().expect("two integers always encode").into_vec()
+        self.0
+            .to_pkcs1_der()
+            .expect("two integers always encode")
+            .into_vec()
     }
 
     /// The key as a PEM block `RSA PUBLIC KEY`.
@@ -110,8 +124,13 @@ impl PublicKey {
     /// The SHA-256 thumbprint (RFC 7638) in base64url, the same for the private and the public key.
     #[must_use]
     pub fn thumbprint(&self) -> String {
-        let (n, e) = (base64url::encode(&self.modulus()), base64url::encode(&self.exponent()));
-        base64url::encode(&Sha256::digest(format!(r#"{{"e":"{e}","kty":"RSA","n":"{n}"}}"#)))
+        let (n, e) = (
+            base64url::encode(&self.modulus()),
+            base64url::encode(&self.exponent()),
+        );
+        base64url::encode(&Sha256::digest(format!(
+            r#"{{"e":"{e}","kty":"RSA","n":"{n}"}}"#
+        )))
     }
 
     pub(crate) fn modulus(&self) -> Vec<u8> {
@@ -125,7 +144,10 @@ impl PublicKey {
 
 impl fmt::Debug for PublicKey {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("PublicKey").field("bits", &self.bits()).field("thumbprint", &self.thumbprint()).finish()
+        out.debug_struct("PublicKey")
+            .field("bits", &self.bits())
+            .field("thumbprint", &self.thumbprint())
+            .finish()
     }
 }
 
@@ -135,7 +157,10 @@ pub(super) fn number(bytes: UintRef<'_>) -> BigUint {
 
 pub(super) fn check_len(der: &[u8]) -> Result<(), KeyError> {
     if der.len() > pem::MAX_LEN {
-        return Err(KeyError::TooLong { found: der.len(), max: pem::MAX_LEN });
+        return Err(KeyError::TooLong {
+            found: der.len(),
+            max: pem::MAX_LEN,
+        });
     }
     Ok(())
 }
@@ -143,21 +168,38 @@ pub(super) fn check_len(der: &[u8]) -> Result<(), KeyError> {
 pub(super) fn not_der<E: std::error::Error + Send + Sync + 'static>(
     expected: &'static str,
 ) -> impl FnOnce(E) -> KeyError {
-    move |error| KeyError::NotDer { expected, source: Box::new(error) }
+    move |error| KeyError::NotDer {
+        expected,
+        source: Box::new(error),
+    }
 }
 
-/// Accepts `rsaEncryption` with NULL parameters only (RFC 3279 section 2.3.1): a key marked for RSASSA-PSS or
-/// RSAES-OAEP may be used for that scheme alone.
+/// Accepts `rsaEncryption` with NULL parameters only (RFC 3279 section 2.3.1): a key marked for
+/// RSASSA-PSS or RSAES-OAEP may be used for that scheme alone.
 pub(super) fn check_algorithm(found: &pkcs8::AlgorithmIdentifierRef<'_>) -> Result<(), KeyError> {
-    let null = found.parameters.is_some_and(|parameters| parameters.is_null());
-    if found.oid == pkcs1::ALGORITHM_OID && null { Ok(()) } else { Err(KeyError::NotRsa) }
+    let null = found
+        .parameters
+        .is_some_and(|parameters| parameters.is_null());
+    if found.oid == pkcs1::ALGORITHM_OID && null {
+        Ok(())
+    } else {
+        Err(KeyError::NotRsa)
+    }
 }
 
 pub(super) fn check_numbers(n: &BigUint, e: &BigUint) -> Result<(), KeyError> {
     if n.bits() > MAX_BITS {
-        return Err(KeyError::TooLong { found: n.bits().div_ceil(8), max: MAX_BITS / 8 });
+        return Err(KeyError::TooLong {
+            found: n.bits().div_ceil(8),
+            max: MAX_BITS / 8,
+        });
     }
-    let odd = |number: &BigUint| number.to_bytes_le().first().is_some_and(|byte| byte % 2 == 1);
+    let odd = |number: &BigUint| {
+        number
+            .to_bytes_le()
+            .first()
+            .is_some_and(|byte| byte % 2 == 1)
+    };
     if !odd(n) {
         return Err(KeyError::EvenModulus);
     }

@@ -35,12 +35,29 @@ impl Role {
     }
 
     /// `use`, `alg`, `key_ops` and the role in words.
-    fn row(self) -> (&'static str, &'static str, &'static [&'static str], &'static str) {
+    fn row(
+        self,
+    ) -> (
+        &'static str,
+        &'static str,
+        &'static [&'static str],
+        &'static str,
+    ) {
         match self {
             Self::Sign => ("sig", algorithm::SIGNATURE, &["sign"], "signing"),
             Self::Verify => ("sig", algorithm::SIGNATURE, &["verify"], "verifying"),
-            Self::Encrypt => ("enc", algorithm::KEY_ENCRYPTION, &["wrapKey", "encrypt"], "encryption"),
-            Self::Decrypt => ("enc", algorithm::KEY_ENCRYPTION, &["unwrapKey", "decrypt"], "decryption"),
+            Self::Encrypt => (
+                "enc",
+                algorithm::KEY_ENCRYPTION,
+                &["wrapKey", "encrypt"],
+                "encryption",
+            ),
+            Self::Decrypt => (
+                "enc",
+                algorithm::KEY_ENCRYPTION,
+                &["unwrapKey", "decrypt"],
+                "decryption",
+            ),
         }
     }
 }
@@ -55,15 +72,15 @@ impl fmt::Display for Role {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeySizes {
-    /// To sign and verify, any length from 2048 to 8192 bits that is a whole number of bytes (Default); to encrypt and
-    /// decrypt, 2048 bits (Specification: "Secured payload envelope").
+    /// To sign and verify, any length from 2048 to 8192 bits that is a whole number of bytes
+    /// (Default); to encrypt and decrypt, 2048 bits (Specification: "Secured payload envelope").
     ///
-    /// The specification limits signing keys to 2048 or 4096 bits for the secured payload, not for client assertions:
-    /// see [`KeySizes::SecuredPayload`].
+    /// The specification limits signing keys to 2048 or 4096 bits for the secured payload, not for
+    /// client assertions: see [`KeySizes::SecuredPayload`].
     #[default]
     Encryption2048,
-    /// The keys of messages (Specification: "Secured payload envelope"): to sign and verify, 2048 or 4096 bits; to
-    /// encrypt and decrypt, 2048 bits.
+    /// The keys of messages (Specification: "Secured payload envelope"): to sign and verify, 2048
+    /// or 4096 bits; to encrypt and decrypt, 2048 bits.
     SecuredPayload,
     /// For every use any length from 2048 to 8192 bits that is a whole number of bytes.
     AnyFrom2048,
@@ -79,14 +96,24 @@ impl KeySizes {
             (Self::Encryption2048 | Self::SecuredPayload, Role::Encrypt | Role::Decrypt) => {
                 (bits == algorithm::ENCRYPTION_KEY_BITS, "2048")
             }
-            (Self::SecuredPayload, Role::Sign | Role::Verify) => {
-                (algorithm::MESSAGE_SIGNING_KEY_BITS.contains(&bits), "2048 or 4096")
-            }
-            (Self::Encryption2048 | Self::AnyFrom2048, _) => {
-                ((2048..=8192).contains(&bits) && bits.is_multiple_of(8), "2048 to 8192")
-            }
+            (Self::SecuredPayload, Role::Sign | Role::Verify) => (
+                algorithm::MESSAGE_SIGNING_KEY_BITS.contains(&bits),
+                "2048 or 4096",
+            ),
+            (Self::Encryption2048 | Self::AnyFrom2048, _) => (
+                (2048..=8192).contains(&bits) && bits.is_multiple_of(8),
+                "2048 to 8192",
+            ),
         };
-        if fits { Ok(()) } else { Err(KeyError::Size { bits, role, expected }) }
+        if fits {
+            Ok(())
+        } else {
+            Err(KeyError::Size {
+                bits,
+                role,
+                expected,
+            })
+        }
     }
 }
 

@@ -6,8 +6,9 @@ use x509_cert::der::{Decode as _, Encode as _};
 
 /// The key of an X.509 certificate and the dates between which it is valid.
 ///
-/// Nothing else is read: issuer, key usage and revocation are not checked. The certificate is only a container in which
-/// a counterparty hands over a key. Trust comes from the way in which it was handed over.
+/// Nothing else is read: issuer, key usage and revocation are not checked. The certificate is only
+/// a container in which a counterparty hands over a key. Trust comes from the way in which it was
+/// handed over.
 #[derive(Clone, Debug)]
 pub struct Certificate {
     public_key: PublicKey,
@@ -16,10 +17,12 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Reads one PEM block `CERTIFICATE`, or the first one of a chain. The rest of the chain is not read.
+    /// Reads one PEM block `CERTIFICATE`, or the first one of a chain. The rest of the chain is not
+    /// read.
     ///
     /// # Errors
-    /// [`KeyError`] unless there are only such blocks, the first of them with an acceptable RSA key.
+    /// [`KeyError`] unless there are only such blocks, the first of them with an acceptable RSA
+    /// key.
     pub fn from_pem(text: &str) -> Result<Self, KeyError> {
         match pem::decode(text)? {
             (pem::CERTIFICATE, der) => Self::from_der(&der),
@@ -33,10 +36,15 @@ impl Certificate {
     /// [`KeyError`] unless it is one certificate with an acceptable RSA key and nothing else.
     pub fn from_der(der: &[u8]) -> Result<Self, KeyError> {
         if der.len() > pem::MAX_LEN {
-            return Err(KeyError::TooLong { found: der.len(), max: pem::MAX_LEN });
+            return Err(KeyError::TooLong {
+                found: der.len(),
+                max: pem::MAX_LEN,
+            });
         }
-        let refused =
-            |error: x509_cert::der::Error| KeyError::NotDer { expected: "a certificate", source: Box::new(error) };
+        let refused = |error: x509_cert::der::Error| KeyError::NotDer {
+            expected: "a certificate",
+            source: Box::new(error),
+        };
         let certificate = x509_cert::Certificate::from_der(der).map_err(refused)?;
         let body = certificate.tbs_certificate();
         let spki = body.subject_public_key_info().to_der().map_err(refused)?;

@@ -7,7 +7,9 @@ use proptest::prelude::*;
 fn only_the_canonical_spelling_is_read() {
     assert_eq!(decode("-_8").unwrap(), [0xfb, 0xff]);
     assert!(decode("").unwrap().is_empty());
-    for text in ["-_8=", "+/8", "-_9", "-_8\n", " -_8", "-_8.", "-", "é", "-_\u{0}8"] {
+    for text in [
+        "-_8=", "+/8", "-_9", "-_8\n", " -_8", "-_8.", "-", "é", "-_\u{0}8",
+    ] {
         assert!(matches!(decode(text), Err(Base64Error { .. })), "{text:?}");
     }
 }

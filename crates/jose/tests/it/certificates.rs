@@ -1,4 +1,5 @@
-//! Certificates as containers of keys. They were made for these tests; the private keys were not kept.
+//! Certificates as containers of keys. They were made for these tests; the private keys were not
+//! kept.
 
 use bankrail_jose::{Certificate, KeyError, PublicKey, VerifyingKey};
 use bankrail_values::Timestamp;
@@ -58,7 +59,10 @@ fn at(text: &str) -> Timestamp {
 #[test]
 fn a_certificate_gives_its_key_and_its_dates() {
     let certificate = Certificate::from_pem(RSA).unwrap();
-    assert_eq!(*certificate.public_key(), PublicKey::from_pem(RSA_KEY).unwrap());
+    assert_eq!(
+        *certificate.public_key(),
+        PublicKey::from_pem(RSA_KEY).unwrap()
+    );
     assert_eq!(certificate.not_before(), at("2026-11-21T06:46:52.000Z"));
     assert_eq!(certificate.not_after(), at("2126-10-28T06:46:52.000Z"));
     for (now, valid) in [
@@ -76,22 +80,49 @@ fn a_certificate_gives_its_key_and_its_dates() {
 /// As in the files that certificate authorities give out.
 #[test]
 fn a_chain_gives_the_key_of_its_first_certificate() {
-    for chain in [[RSA, RSA].concat(), [RSA, EC, EC].concat(), format!("subject: test\n{RSA}\nissuer: other\n{EC}")] {
-        assert_eq!(*Certificate::from_pem(&chain).unwrap().public_key(), PublicKey::from_pem(RSA_KEY).unwrap());
-        assert_eq!(VerifyingKey::from_pem(&chain).unwrap().to_spki_pem(), RSA_KEY);
+    for chain in [
+        [RSA, RSA].concat(),
+        [RSA, EC, EC].concat(),
+        format!("subject: test\n{RSA}\nissuer: other\n{EC}"),
+    ] {
+        assert_eq!(
+            *Certificate::from_pem(&chain).unwrap().public_key(),
+            PublicKey::from_pem(RSA_KEY).unwrap()
+        );
+        assert_eq!(
+            VerifyingKey::from_pem(&chain).unwrap().to_spki_pem(),
+            RSA_KEY
+        );
     }
-    assert!(matches!(Certificate::from_pem(&[EC, RSA].concat()), Err(KeyError::NotRsa)));
+    assert!(matches!(
+        Certificate::from_pem(&[EC, RSA].concat()),
+        Err(KeyError::NotRsa)
+    ));
 }
 
 #[test]
 fn what_is_not_a_certificate_of_an_rsa_key_is_refused() {
     assert!(matches!(Certificate::from_pem(EC), Err(KeyError::NotRsa)));
-    assert!(matches!(Certificate::from_pem(RSA_KEY), Err(KeyError::UnexpectedLabel { .. })));
-    for mixed in [[RSA, RSA_KEY].concat(), [RSA, EC, RSA_KEY].concat(), [RSA_KEY, RSA].concat(), RSA_KEY.repeat(2)] {
-        assert!(matches!(PublicKey::from_pem(&mixed), Err(KeyError::NotPem { .. })));
+    assert!(matches!(
+        Certificate::from_pem(RSA_KEY),
+        Err(KeyError::UnexpectedLabel { .. })
+    ));
+    for mixed in [
+        [RSA, RSA_KEY].concat(),
+        [RSA, EC, RSA_KEY].concat(),
+        [RSA_KEY, RSA].concat(),
+        RSA_KEY.repeat(2),
+    ] {
+        assert!(matches!(
+            PublicKey::from_pem(&mixed),
+            Err(KeyError::NotPem { .. })
+        ));
     }
     let spki = PublicKey::from_pem(RSA_KEY).unwrap().to_spki_der();
-    assert!(matches!(Certificate::from_der(&spki), Err(KeyError::NotDer { .. })));
+    assert!(matches!(
+        Certificate::from_der(&spki),
+        Err(KeyError::NotDer { .. })
+    ));
 }
 
 proptest! {

@@ -14,12 +14,35 @@ fn jwe(json: &str, zip: bool) -> Result<JoseHeader, JoseHeaderError> {
 #[test]
 fn the_profile_is_read_and_unknown_members_are_kept() {
     let header = jws(r#"{"typ":"JWT","alg":"RS256","kid":"k","x5t":"y","iat":5}"#).unwrap();
-    assert_eq!((header.kid(), header.typ(), header.cty()), (Some("k"), Some("JWT"), None));
-    assert_eq!((header.member_text("x5t"), header.member_json("x5t")), (Some("y"), Some("\"y\"")));
-    assert_eq!((header.member_text("iat"), header.member_json("iat")), (None, Some("5")));
-    assert!(!jwe(r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#, false).unwrap().is_deflated());
-    assert!(jwe(r#"{"zip":"DEF","alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#, true).unwrap().is_deflated());
-    assert_eq!(jws(r#"{"alg":"RS256","cty":"json"}"#).unwrap().cty(), Some("json"));
+    assert_eq!(
+        (header.kid(), header.typ(), header.cty()),
+        (Some("k"), Some("JWT"), None)
+    );
+    assert_eq!(
+        (header.member_text("x5t"), header.member_json("x5t")),
+        (Some("y"), Some("\"y\""))
+    );
+    assert_eq!(
+        (header.member_text("iat"), header.member_json("iat")),
+        (None, Some("5"))
+    );
+    assert!(
+        !jwe(r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#, false)
+            .unwrap()
+            .is_deflated()
+    );
+    assert!(
+        jwe(
+            r#"{"zip":"DEF","alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#,
+            true
+        )
+        .unwrap()
+        .is_deflated()
+    );
+    assert_eq!(
+        jws(r#"{"alg":"RS256","cty":"json"}"#).unwrap().cty(),
+        Some("json")
+    );
 }
 
 #[test]
@@ -65,18 +88,41 @@ fn what_is_not_the_profile_is_refused() {
     ] {
         assert!(jwe(json, true).is_err(), "{json}");
     }
-    let deflated = jwe(r#"{"zip":"DEF","alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#, false);
-    assert!(matches!(deflated, Err(JoseHeaderError::Refused { name: "zip" })));
-    let other = jwe(r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512","zip":"GZIP"}"#, true).unwrap_err().to_string();
-    assert!(["zip", "DEF", "GZIP"].iter().all(|word| other.contains(word)), "{other}");
+    let deflated = jwe(
+        r#"{"zip":"DEF","alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#,
+        false,
+    );
+    assert!(matches!(
+        deflated,
+        Err(JoseHeaderError::Refused { name: "zip" })
+    ));
+    let other = jwe(
+        r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512","zip":"GZIP"}"#,
+        true,
+    )
+    .unwrap_err()
+    .to_string();
+    assert!(
+        ["zip", "DEF", "GZIP"]
+            .iter()
+            .all(|word| other.contains(word)),
+        "{other}"
+    );
 }
 
 #[test]
 fn members_with_a_meaning_are_texts() {
     for name in ["alg", "enc", "kid", "typ", "cty", "zip"] {
-        for rules in [HeaderRules::signature(1024), HeaderRules::encryption(1024, true)] {
-            let found = JoseHeader::from_json(format!(r#"{{"{name}":1}}"#).as_bytes(), &rules).unwrap_err();
-            assert_eq!(found.to_string(), format!("expected text as header member {name:?}"));
+        for rules in [
+            HeaderRules::signature(1024),
+            HeaderRules::encryption(1024, true),
+        ] {
+            let found =
+                JoseHeader::from_json(format!(r#"{{"{name}":1}}"#).as_bytes(), &rules).unwrap_err();
+            assert_eq!(
+                found.to_string(),
+                format!("expected text as header member {name:?}")
+            );
         }
     }
 }
@@ -93,10 +139,20 @@ fn a_header_is_bounded() {
     let rules = HeaderRules::signature(1024);
     assert_eq!(json(1024).len(), 1024);
     assert!(jws(&json(1024)).is_ok());
-    assert!(matches!(jws(&json(1025)), Err(JoseHeaderError::NotObject(_))));
-    let parse = |bytes: usize| JoseHeader::parse(&base64url::encode(json(bytes).as_bytes()), &rules);
+    assert!(matches!(
+        jws(&json(1025)),
+        Err(JoseHeaderError::NotObject(_))
+    ));
+    let parse =
+        |bytes: usize| JoseHeader::parse(&base64url::encode(json(bytes).as_bytes()), &rules);
     assert!(parse(1024).is_ok());
-    assert!(matches!(parse(1025), Err(JoseHeaderError::TooLong { found: 1367, max: 1366 })));
+    assert!(matches!(
+        parse(1025),
+        Err(JoseHeaderError::TooLong {
+            found: 1367,
+            max: 1366
+        })
+    ));
 }
 
 #[test]
@@ -111,7 +167,10 @@ fn an_error_names_its_member() {
         assert_eq!(jws(json).unwrap_err().member(), member, "{json}");
     }
     let found = JoseHeaderError::unsupported("alg", "RS256", "a\n");
-    assert_eq!(found.to_string(), r#"expected "RS256" as header member "alg", found "a\n""#);
+    assert_eq!(
+        found.to_string(),
+        r#"expected "RS256" as header member "alg", found "a\n""#
+    );
 }
 
 #[test]

@@ -12,14 +12,18 @@ impl Keyed for Key {
 }
 
 fn found(set: &impl KeyLookup<Key>, kid: Option<&str>) -> Result<Vec<u8>, SelectError> {
-    set.select(kid).map(|keys| keys.as_slice().iter().map(|key| key.1).collect())
+    set.select(kid)
+        .map(|keys| keys.as_slice().iter().map(|key| key.1).collect())
 }
 
 #[test]
 fn a_name_selects_and_an_unknown_name_is_refused() {
     let set = KeySet::new([Key(Some("a"), 1), Key(Some("b"), 2)]).unwrap();
     assert_eq!(found(&set, Some("b")), Ok(vec![2]));
-    assert_eq!(found(&set, Some("c")), Err(SelectError::UnknownKid { keys: 2 }));
+    assert_eq!(
+        found(&set, Some("c")),
+        Err(SelectError::UnknownKid { keys: 2 })
+    );
     assert_eq!(found(&set, None), Ok(vec![1, 2]));
 }
 
@@ -39,7 +43,10 @@ fn keys_without_names_are_tried_whatever_the_token_says() {
     assert_eq!(found(&set, Some("x")), Ok(vec![1, 2]));
     assert_eq!(found(&Key(None, 3), Some("x")), Ok(vec![3]));
     assert_eq!(found(&Key(Some("k"), 3), None), Ok(vec![3]));
-    assert_eq!(found(&Key(Some("k"), 3), Some("x")), Err(SelectError::UnknownKid { keys: 1 }));
+    assert_eq!(
+        found(&Key(Some("k"), 3), Some("x")),
+        Err(SelectError::UnknownKid { keys: 1 })
+    );
 }
 
 #[test]
@@ -48,14 +55,30 @@ fn sets_that_would_be_a_guess_are_refused() {
     assert!(matches!(make(vec![]), KeySetError::Empty));
     let twice = make(vec![Key(Some("a"), 1), Key(Some("a"), 2)]);
     assert!(matches!(twice, KeySetError::DuplicateKid { kid } if kid == "a"));
-    assert!(matches!(make(vec![Key(Some("a"), 1), Key(None, 2)]), KeySetError::PartlyNamed));
-    assert!(matches!(make(vec![Key(None, 1); 65]), KeySetError::TooMany { max: 64 }));
+    assert!(matches!(
+        make(vec![Key(Some("a"), 1), Key(None, 2)]),
+        KeySetError::PartlyNamed
+    ));
+    assert!(matches!(
+        make(vec![Key(None, 1); 65]),
+        KeySetError::TooMany { max: 64 }
+    ));
     const NAMES: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/*";
-    let named = |count: usize| (0..count).map(|at| Key(Some(&NAMES[at..=at]), 0)).collect::<Vec<_>>();
-    assert_eq!(found(&KeySet::new(named(64)).unwrap(), Some("/")), Ok(vec![0]));
+    let named = |count: usize| {
+        (0..count)
+            .map(|at| Key(Some(&NAMES[at..=at]), 0))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        found(&KeySet::new(named(64)).unwrap(), Some("/")),
+        Ok(vec![0])
+    );
     assert!(matches!(make(named(65)), KeySetError::TooMany { max: 64 }));
     assert!(KeySet::new(vec![Key(None, 1); 4]).is_ok());
-    assert!(matches!(make(vec![Key(None, 1); 5]), KeySetError::TooManyUnnamed { max: 4 }));
+    assert!(matches!(
+        make(vec![Key(None, 1); 5]),
+        KeySetError::TooManyUnnamed { max: 4 }
+    ));
 }
 
 #[test]
@@ -73,6 +96,12 @@ fn clones_share_a_replacement_and_a_refused_one_changes_nothing() {
 #[test]
 fn printing_shows_the_keys() {
     let key = Key(Some("k"), 7);
-    assert_eq!(format!("{:?}", KeySet::from(key.clone())), r#"KeySet([Key(Some("k"), 7)])"#);
-    assert_eq!(format!("{:?}", CurrentKey::new(key)), r#"CurrentKey(Key(Some("k"), 7))"#);
+    assert_eq!(
+        format!("{:?}", KeySet::from(key.clone())),
+        r#"KeySet([Key(Some("k"), 7)])"#
+    );
+    assert_eq!(
+        format!("{:?}", CurrentKey::new(key)),
+        r#"CurrentKey(Key(Some("k"), 7))"#
+    );
 }

@@ -1,4 +1,5 @@
-//! The public API: keys in and out, tokens, published vectors, remote keys; on every back end that is compiled in.
+//! The public API: keys in and out, tokens, published vectors, remote keys; on every back end that
+//! is compiled in.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod base64url;

@@ -2,8 +2,12 @@
 
 use crate::shared::{DECRYPTION, SIGNING};
 use bankrail_jose::jws::{self, JwsHeader, VerifyOptions};
-use bankrail_jose::remote::{DecryptionOutcome, RemoteDecrypter, RemoteError, RemoteFuture, RemoteSigner, SignRequest};
-use bankrail_jose::{DecryptionKey, EncryptionKey, KeySet, Keyed as _, RsaSize, SignError, SigningKey, VerifyingKey};
+use bankrail_jose::remote::{
+    DecryptionOutcome, RemoteDecrypter, RemoteError, RemoteFuture, RemoteSigner, SignRequest,
+};
+use bankrail_jose::{
+    DecryptionKey, EncryptionKey, KeySet, Keyed as _, RsaSize, SignError, SigningKey, VerifyingKey,
+};
 use std::future::Future;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -56,7 +60,10 @@ impl RemoteSigner for Loopback {
                 waker.wake();
             }
         });
-        Box::pin(Answer { receiver: Mutex::new(receiver), waker })
+        Box::pin(Answer {
+            receiver: Mutex::new(receiver),
+            waker,
+        })
     }
 }
 
@@ -100,7 +107,10 @@ fn remote(answer: impl Fn(&[u8]) -> Vec<u8> + Send + 'static) -> Arc<dyn RemoteS
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     serve(listener, answer);
-    Arc::new(Loopback { address, key: SIGNING.verifying_key().with_kid("hsm") })
+    Arc::new(Loopback {
+        address,
+        key: SIGNING.verifying_key().with_kid("hsm"),
+    })
 }
 
 #[test]
@@ -108,7 +118,10 @@ fn a_remote_key_signs() {
     let signer = remote(|message| SIGNING.sign(message).unwrap());
     let token = block_on(jws::sign_remote(&signer, &JwsHeader::new(), b"{}")).unwrap();
     let verified = jws::verify(&token, &signer.verifying_key(), &VerifyOptions::default()).unwrap();
-    assert_eq!((verified.payload(), verified.header().kid()), (&b"{}"[..], Some("hsm")));
+    assert_eq!(
+        (verified.payload(), verified.header().kid()),
+        (&b"{}"[..], Some("hsm"))
+    );
 }
 
 #[test]
@@ -122,10 +135,17 @@ fn a_slow_key_does_not_block_another_one() {
     let quick = remote(|message| SIGNING.sign(message).unwrap());
     let header = JwsHeader::new();
     let mut waiting = pin!(jws::sign_remote(&slow, &header, b"{}"));
-    let mut asked_again = || waiting.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    let mut asked_again = || {
+        waiting
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+    };
     assert!(asked_again().is_pending());
     let token = block_on(jws::sign_remote(&quick, &header, b"{}")).unwrap();
-    assert!(asked_again().is_pending(), "the slow key was not told to answer");
+    assert!(
+        asked_again().is_pending(),
+        "the slow key was not told to answer"
+    );
     answer_now.send(()).unwrap();
     assert_eq!(block_on(waiting).unwrap(), token, "RS256 is deterministic");
 }
@@ -143,15 +163,22 @@ fn an_invalid_signature_of_the_remote_key_is_refused() {
 
 #[test]
 fn an_unreachable_key_is_a_retryable_local_fault() {
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let signer = Loopback { address, key: SIGNING.verifying_key() };
+    let address = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let signer = Loopback {
+        address,
+        key: SIGNING.verifying_key(),
+    };
     match block_on(jws::sign_remote(&signer, &JwsHeader::new(), b"{}")) {
         Err(SignError::Remote(error)) => assert!(error.is_retryable()),
         other => panic!("{other:?}"),
     }
 }
 
-/// Signs with the key in use when it is asked to sign, which is replaced after every `replaced_after` looks at it.
+/// Signs with the key in use when it is asked to sign, which is replaced after every
+/// `replaced_after` looks at it.
 #[derive(Debug)]
 struct Rotating {
     keys: [SigningKey; 2],
@@ -168,26 +195,49 @@ impl Rotating {
 impl RemoteSigner for Rotating {
     fn verifying_key(&self) -> VerifyingKey {
         let key = self.current().verifying_key();
-        assert!(self.looks.fetch_add(1, Ordering::SeqCst) < 100, "a key is asked for ever");
+        assert!(
+            self.looks.fetch_add(1, Ordering::SeqCst) < 100,
+            "a key is asked for ever"
+        );
         key
     }
 
     fn sign<'a>(&'a self, request: SignRequest<'a>) -> RemoteFuture<'a, Vec<u8>> {
-        Box::pin(async move { self.current().sign(request.message()).map_err(RemoteError::permanent) })
+        Box::pin(async move {
+            self.current()
+                .sign(request.message())
+                .map_err(RemoteError::permanent)
+        })
     }
 }
 
 #[test]
 fn a_key_that_is_replaced_before_it_signs_signs_under_its_own_name() {
     let other = SigningKey::generate(RsaSize::Rsa2048).unwrap();
-    let keys = || [SIGNING.clone().with_kid("old"), other.clone().with_kid("new")];
-    let rotating = Rotating { keys: keys(), looks: AtomicUsize::new(6), replaced_after: 7 };
+    let keys = || {
+        [
+            SIGNING.clone().with_kid("old"),
+            other.clone().with_kid("new"),
+        ]
+    };
+    let rotating = Rotating {
+        keys: keys(),
+        looks: AtomicUsize::new(6),
+        replaced_after: 7,
+    };
     let token = block_on(jws::sign_remote(&rotating, &JwsHeader::new(), b"{}")).unwrap();
     let both = KeySet::new(keys().map(|key| key.verifying_key())).unwrap();
     let verified = jws::verify(&token, &both, &VerifyOptions::default()).unwrap();
-    assert_eq!((verified.header().kid(), verified.key().kid()), (Some("new"), Some("new")));
+    assert_eq!(
+        (verified.header().kid(), verified.key().kid()),
+        (Some("new"), Some("new"))
+    );
     // One that changes all the time is not followed for ever.
-    let restless = Rotating { keys: keys(), looks: AtomicUsize::new(0), replaced_after: 1 };
+    let restless = Rotating {
+        keys: keys(),
+        looks: AtomicUsize::new(0),
+        replaced_after: 1,
+    };
     let refused = block_on(jws::sign_remote(&restless, &JwsHeader::new(), b"{}"));
     assert!(matches!(refused, Err(SignError::NotThisKey)), "{refused:?}");
 }
@@ -198,13 +248,22 @@ fn a_service_that_signs_digests_gets_the_one_of_sha_256() {
     let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     let request = SignRequest::new(b"abc");
     assert_eq!(request.message(), b"abc");
-    assert_eq!(request.digest().map(|byte| format!("{byte:02x}")).concat(), expected);
+    assert_eq!(
+        request.digest().map(|byte| format!("{byte:02x}")).concat(),
+        expected
+    );
 }
 
 #[test]
 fn an_error_of_a_key_service_tells_its_cause_and_whether_a_retry_can_help() {
-    for (error, retryable) in [(RemoteError::retryable("busy"), true), (RemoteError::permanent("busy"), false)] {
-        assert_eq!((error.is_retryable(), error.cause().to_string().as_str()), (retryable, "busy"));
+    for (error, retryable) in [
+        (RemoteError::retryable("busy"), true),
+        (RemoteError::permanent("busy"), false),
+    ] {
+        assert_eq!(
+            (error.is_retryable(), error.cause().to_string().as_str()),
+            (retryable, "busy")
+        );
         assert_eq!(error.to_string(), "the key service could not be used");
     }
 }
@@ -219,7 +278,9 @@ impl RemoteDecrypter for Local {
 
     fn decrypt<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, DecryptionOutcome> {
         let found = self.0.decrypt(encrypted);
-        Box::pin(async move { Ok(found.map_or(DecryptionOutcome::CannotDecrypt, DecryptionOutcome::Key)) })
+        Box::pin(async move {
+            Ok(found.map_or(DecryptionOutcome::CannotDecrypt, DecryptionOutcome::Key))
+        })
     }
 }
 
@@ -227,10 +288,23 @@ impl RemoteDecrypter for Local {
 fn a_remote_key_decrypts_under_the_name_of_its_public_half() {
     let key = DECRYPTION.clone().with_kid("hsm");
     let remote: Arc<dyn RemoteDecrypter> = Arc::new(Local(key.clone(), key.encryption_key()));
-    assert_eq!((remote.kid(), remote.encryption_key()), (Some("hsm"), &key.encryption_key()));
+    assert_eq!(
+        (remote.kid(), remote.encryption_key()),
+        (Some("hsm"), &key.encryption_key())
+    );
     let encrypted = remote.encryption_key().encrypt(b"secret").unwrap();
     let outcome = |encrypted: &[u8]| block_on(remote.decrypt(encrypted)).unwrap();
-    assert_eq!((outcome(&encrypted).bytes(), outcome(&encrypted[1..]).bytes()), (&b"secret"[..], &b""[..]));
-    let printed = [outcome(&encrypted), outcome(&encrypted[1..])].map(|outcome| format!("{outcome:?}"));
-    assert_eq!(printed[0], printed[1], "it does not print whether there is a key");
+    assert_eq!(
+        (
+            outcome(&encrypted).bytes(),
+            outcome(&encrypted[1..]).bytes()
+        ),
+        (&b"secret"[..], &b""[..])
+    );
+    let printed =
+        [outcome(&encrypted), outcome(&encrypted[1..])].map(|outcome| format!("{outcome:?}"));
+    assert_eq!(
+        printed[0], printed[1],
+        "it does not print whether there is a key"
+    );
 }

@@ -27,14 +27,15 @@ pub struct KnownEntry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "engines act on each")]
 pub enum ReceiveDecision {
-    /// No entry holds the message. Store it, pending and due, and answer [`ReceiveOutcome::stored`].
+    /// No entry holds the message. Store it, pending and due, and answer
+    /// [`ReceiveOutcome::stored`].
     Store {
         /// The entry that it contradicts.
         conflicts_with: Option<EntryId>,
         /// The entry that it follows.
         follows: Option<EntryId>,
-        /// A pending entry that arrived earlier and follows it: store the new entry's number there as
-        /// [`InboxEntry::follows`](super::InboxEntry::follows).
+        /// A pending entry that arrived earlier and follows it: store the new entry's number there
+        /// as [`InboxEntry::follows`](super::InboxEntry::follows).
         followed_by: Option<EntryId>,
     },
     /// An entry holds the message. Change nothing, and answer this.
@@ -44,39 +45,69 @@ pub enum ReceiveDecision {
 impl ReceiveDecision {
     /// Decides on a message, from all entries that have a hash in common with it, in any order.
     ///
-    /// - The earliest entry with the same content ([`Incoming::has_content`]) holds the message. If it is pending, the
-    ///   message is in progress, else it is a duplicate.
-    /// - If no entry holds it, it is in conflict with the earliest entry of its own sort: an interim message with an
-    ///   interim one, a result with a result.
-    /// - Without such an entry it is new. A result follows the earliest interim message. If the result
-    ///   arrived first and is not finished, it follows the interim message that arrives late.
+    /// - The earliest entry with the same content ([`Incoming::has_content`]) holds the message. If
+    ///   it is pending, the message is in progress, else it is a duplicate.
+    /// - If no entry holds it, it is in conflict with the earliest entry of its own sort: an
+    ///   interim message with an interim one, a result with a result.
+    /// - Without such an entry it is new. A result follows the earliest interim message. If the
+    ///   result arrived first and is not finished, it follows the interim message that arrives
+    ///   late.
     #[must_use]
     pub fn of(message: &Incoming, known: Vec<KnownEntry>) -> Self {
-        let same = known.iter().filter(|entry| message.has_content(entry.fingerprint));
+        let same = known
+            .iter()
+            .filter(|entry| message.has_content(entry.fingerprint));
         match same.min_by_key(|entry| entry.id).cloned() {
             None => Self::store(message, &known),
-            Some(KnownEntry { id, acknowledgement, state: InboxState::Pending, .. }) => {
-                Self::Answer(ReceiveOutcome::InProgress { id, acknowledgement })
-            }
-            Some(KnownEntry { id, acknowledgement, .. }) => {
-                Self::Answer(ReceiveOutcome::Duplicate { id, acknowledgement })
-            }
+            Some(KnownEntry {
+                id,
+                acknowledgement,
+                state: InboxState::Pending,
+                ..
+            }) => Self::Answer(ReceiveOutcome::InProgress {
+                id,
+                acknowledgement,
+            }),
+            Some(KnownEntry {
+                id,
+                acknowledgement,
+                ..
+            }) => Self::Answer(ReceiveOutcome::Duplicate {
+                id,
+                acknowledgement,
+            }),
         }
     }
 
     /// What to store with a message that no entry holds.
     fn store(message: &Incoming, known: &[KnownEntry]) -> Self {
-        let (alike, other): (Vec<_>, Vec<_>) = known.iter().partition(|entry| entry.interim == message.interim);
+        let (alike, other): (Vec<_>, Vec<_>) = known
+            .iter()
+            .partition(|entry| entry.interim == message.interim);
         let conflicts_with = alike.iter().map(|entry| entry.id).min();
         if conflicts_with.is_some() {
-            return Self::Store { conflicts_with, follows: None, followed_by: None };
+            return Self::Store {
+                conflicts_with,
+                follows: None,
+                followed_by: None,
+            };
         }
-        let other = other.into_iter().filter(|entry| entry.conflicts_with.is_none());
+        let other = other
+            .into_iter()
+            .filter(|entry| entry.conflicts_with.is_none());
         if message.interim {
             let waiting = other.filter(|entry| entry.state == InboxState::Pending);
-            Self::Store { conflicts_with, follows: None, followed_by: waiting.map(|entry| entry.id).min() }
+            Self::Store {
+                conflicts_with,
+                follows: None,
+                followed_by: waiting.map(|entry| entry.id).min(),
+            }
         } else {
-            Self::Store { conflicts_with, follows: other.map(|entry| entry.id).min(), followed_by: None }
+            Self::Store {
+                conflicts_with,
+                follows: other.map(|entry| entry.id).min(),
+                followed_by: None,
+            }
         }
     }
 }

@@ -13,12 +13,12 @@ use std::error::Error;
     note = "with another inbox use `Handlers::on`, `on_any` and `on_conflict`, which may handle a message twice"
 )]
 pub trait TransactionalInbox: Inbox {
-    /// The work in a transaction of this engine: a function of the engine's own transaction type. Each engine documents
-    /// how to make one.
+    /// The work in a transaction of this engine: a function of the engine's own transaction type.
+    /// Each engine documents how to make one.
     type Work: Send + 'static;
 
-    /// Marks an entry handled and runs `work` in one transaction: both take effect, or neither does. If the future is
-    /// dropped, either may be the case.
+    /// Marks an entry handled and runs `work` in one transaction: both take effect, or neither
+    /// does. If the future is dropped, either may be the case.
     fn complete_with(
         &self,
         id: EntryId,

@@ -4,17 +4,19 @@ use super::LeaseOwner;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// How long after it was asked for a lease may still be made: by a database that gets late what was sent to it.
+/// How long after it was asked for a lease may still be made: by a database that gets late what was
+/// sent to it.
 const MADE_LATE: Duration = Duration::from_secs(30);
 
 /// How many leases without an answer are remembered.
 const MOST: usize = 100;
 
-/// The owners of one worker's leases: one for each lease, so that what belongs to one never changes another.
+/// The owners of one worker's leases: one for each lease, so that what belongs to one never changes
+/// another.
 ///
-/// A store may have made a lease whose answer was lost, by a time-out or by a restart of the database. Its entries then
-/// wait for its end, although nobody works on them. So a worker gives back what was not answered before it leases
-/// again:
+/// A store may have made a lease whose answer was lost, by a time-out or by a restart of the
+/// database. Its entries then wait for its end, although nobody works on them. So a worker gives
+/// back what was not answered before it leases again:
 ///
 /// ```
 /// use bankrail_mailbox::{Lease, LeaseOwner, LeaseOwners, LeaseRequest, Outbox, OutboxEntry};
@@ -42,7 +44,8 @@ const MOST: usize = 100;
 /// ```
 ///
 /// - A store may make a lease late, after it was given back: it is given back again for 30 s.
-/// - Of many leases without an answer the last 100 are remembered. Those before are over at their ends.
+/// - Of many leases without an answer the last 100 are remembered. Those before are over at their
+///   ends.
 #[derive(Debug)]
 pub struct LeaseOwners {
     random: [u8; 16],
@@ -59,10 +62,15 @@ struct Unanswered {
 }
 
 impl LeaseOwners {
-    /// The owners of a worker, which 16 bytes from a random generator distinguish from those of other workers.
+    /// The owners of a worker, which 16 bytes from a random generator distinguish from those of
+    /// other workers.
     #[must_use]
     pub const fn from_random_bytes(random: [u8; 16]) -> Self {
-        Self { random, asked: 0, unanswered: VecDeque::new() }
+        Self {
+            random,
+            asked: 0,
+            unanswered: VecDeque::new(),
+        }
     }
 
     /// A lease is asked for that lasts so long: its owner.
@@ -76,7 +84,11 @@ impl LeaseOwners {
         if self.unanswered.len() >= MOST {
             self.unanswered.pop_front();
         }
-        self.unanswered.push_back(Unanswered { owner, asked: now, lasts });
+        self.unanswered.push_back(Unanswered {
+            owner,
+            asked: now,
+            lasts,
+        });
         owner
     }
 
@@ -87,13 +99,16 @@ impl LeaseOwners {
 
     /// The owners whose leases are to be given back.
     pub fn unanswered(&mut self, now: Instant) -> Vec<LeaseOwner> {
-        self.unanswered.retain(|lease| now.saturating_duration_since(lease.asked) < lease.lasts);
+        self.unanswered
+            .retain(|lease| now.saturating_duration_since(lease.asked) < lease.lasts);
         self.unanswered.iter().map(|lease| lease.owner).collect()
     }
 
-    /// They were given back by a call that began at this instant. Those that may still be made stay.
+    /// They were given back by a call that began at this instant. Those that may still be made
+    /// stay.
     pub fn given_back(&mut self, began: Instant) {
-        self.unanswered.retain(|lease| began.saturating_duration_since(lease.asked) < MADE_LATE);
+        self.unanswered
+            .retain(|lease| began.saturating_duration_since(lease.asked) < MADE_LATE);
     }
 }
 
@@ -103,7 +118,9 @@ mod tests {
 
     fn owners() -> (LeaseOwners, impl Fn(u64) -> Instant) {
         let start = Instant::now();
-        (LeaseOwners::from_random_bytes([7; 16]), move |seconds| start + Duration::from_secs(seconds))
+        (LeaseOwners::from_random_bytes([7; 16]), move |seconds| {
+            start + Duration::from_secs(seconds)
+        })
     }
 
     #[test]
@@ -116,20 +133,34 @@ mod tests {
         owners.answered(second);
         assert_eq!(owners.unanswered(after(5)), [first]);
         owners.given_back(after(5));
-        assert_eq!(owners.unanswered(after(29)), [first], "it may have been made since");
+        assert_eq!(
+            owners.unanswered(after(29)),
+            [first],
+            "it may have been made since"
+        );
         owners.given_back(after(29));
-        assert_eq!(owners.unanswered(after(30)), [first], "the last call may have been too early");
+        assert_eq!(
+            owners.unanswered(after(30)),
+            [first],
+            "the last call may have been too early"
+        );
         owners.given_back(after(30));
         assert!(owners.unanswered(after(31)).is_empty());
         let third = owners.ask(after(32), lasts);
-        assert_eq!(owners.unanswered(after(71)), [third], "however long the store fails");
+        assert_eq!(
+            owners.unanswered(after(71)),
+            [third],
+            "however long the store fails"
+        );
         assert!(owners.unanswered(after(72)).is_empty(), "it is over");
     }
 
     #[test]
     fn the_last_hundred_are_remembered() {
         let (mut owners, after) = owners();
-        let asked: Vec<LeaseOwner> = (0..101).map(|_| owners.ask(after(0), Duration::MAX)).collect();
+        let asked: Vec<LeaseOwner> = (0..101)
+            .map(|_| owners.ask(after(0), Duration::MAX))
+            .collect();
         assert_eq!(owners.unanswered(after(1)), asked[1..]);
         owners.answered(asked[100]);
         assert_eq!(owners.unanswered(after(1)), asked[1..100]);

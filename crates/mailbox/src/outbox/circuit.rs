@@ -3,15 +3,15 @@
 use super::EndpointId;
 use bankrail_values::Timestamp;
 
-/// The circuit of an endpoint, shared by all workers over one outbox and kept over a restart. An endpoint without one
-/// is healthy. Workers decide when it opens and for how long; an outbox keeps it and leases by it. The first delivery
-/// that the endpoint answers closes it ([`Outbox::record`](super::Outbox::record)), whichever worker makes it and
-/// whenever it began.
+/// The circuit of an endpoint, shared by all workers over one outbox and kept over a restart. An
+/// endpoint without one is healthy. Workers decide when it opens and for how long; an outbox keeps
+/// it and leases by it. The first delivery that the endpoint answers closes it
+/// ([`Outbox::record`](super::Outbox::record)), whichever worker makes it and whenever it began.
 ///
 /// - Open or at rest, its entries are not leased ([`Circuit::is_held`]).
-/// - Once it has opened, and until it is closed, at most one entry of the endpoint is under lease at once, those of all
-///   workers counted ([`Circuit::bound`]): the trial. A worker that crashes with it delays the next one until the lease
-///   is over.
+/// - Once it has opened, and until it is closed, at most one entry of the endpoint is under lease
+///   at once, those of all workers counted ([`Circuit::bound`]): the trial. A worker that crashes
+///   with it delays the next one until the lease is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "workers and engines make them")]
 pub struct Circuit {
@@ -39,23 +39,38 @@ impl Circuit {
     /// The most entries under lease at once, if it would be `per_endpoint` without a circuit.
     #[must_use]
     pub fn bound(&self, per_endpoint: u32) -> u32 {
-        if self.openings > 0 { per_endpoint.min(1) } else { per_endpoint }
+        if self.openings > 0 {
+            per_endpoint.min(1)
+        } else {
+            per_endpoint
+        }
     }
 
-    /// Returns the circuit after `news` of a worker, for engines. If both opened equally often, the stored opening
-    /// stays, so that deliveries that began before it do not lengthen it. The later of two rests stays.
+    /// Returns the circuit after `news` of a worker, for engines. If both opened equally often, the
+    /// stored opening stays, so that deliveries that began before it do not lengthen it. The later
+    /// of two rests stays.
     #[must_use]
     pub fn joined(self, news: Self) -> Self {
-        let opening = if news.openings > self.openings { news } else { self };
-        Self { rests_until: self.rests_until.max(news.rests_until), ..opening }
+        let opening = if news.openings > self.openings {
+            news
+        } else {
+            self
+        };
+        Self {
+            rests_until: self.rests_until.max(news.rests_until),
+            ..opening
+        }
     }
 
-    /// Returns the circuit after the endpoint answered a delivery, for engines. Only a rest that lasts beyond now
-    /// remains; `None` if there is no such rest.
+    /// Returns the circuit after the endpoint answered a delivery, for engines. Only a rest that
+    /// lasts beyond now remains; `None` if there is no such rest.
     #[must_use]
     pub fn closed(self, now: Timestamp) -> Option<Self> {
         let rests_until = self.rests_until.filter(|until| now < *until)?;
-        Some(Self { rests_until: Some(rests_until), ..Self::default() })
+        Some(Self {
+            rests_until: Some(rests_until),
+            ..Self::default()
+        })
     }
 }
 

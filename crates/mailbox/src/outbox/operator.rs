@@ -11,8 +11,8 @@ pub type OperatorName = BoundedText<1, 100>;
 /// Why somebody intervenes: up to 500 code points. No payload.
 pub type InterventionReason = BoundedText<0, 500>;
 
-/// Who stopped an endpoint or dropped an entry, and why. The store keeps it with its time. PostgreSQL keeps U+FFFD in
-/// place of U+0000.
+/// Who stopped an endpoint or dropped an entry, and why. The store keeps it with its time.
+/// PostgreSQL keeps U+FFFD in place of U+0000.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "who and why")]
 pub struct Intervention {
@@ -22,7 +22,8 @@ pub struct Intervention {
     pub reason: InterventionReason,
 }
 
-/// A stopped endpoint, to which nothing is delivered: an operator stopped it, or a dispatcher did after its answer 410.
+/// A stopped endpoint, to which nothing is delivered: an operator stopped it, or a dispatcher did
+/// after its answer 410.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines make them")]
 pub struct StoppedEndpoint {
@@ -35,8 +36,8 @@ pub struct StoppedEndpoint {
 }
 
 bankrail_values::options! {
-    /// Which entries [`OutboxOperator::list`](super::OutboxOperator::list) returns, and how many at once. `new` asks
-    /// for the first 100 of all.
+    /// Which entries [`OutboxOperator::list`](super::OutboxOperator::list) returns, and how many at
+    /// once. `new` asks for the first 100 of all.
     ///
     /// ```
     /// use bankrail_mailbox::{OutboxQuery, OutboxState};
@@ -74,8 +75,8 @@ impl OutboxQuery {
     }
 }
 
-/// An entry without its payload. [`OutboxOperator::deliveries`](super::OutboxOperator::deliveries) has its deliveries,
-/// [`OutboxOperator::find`](super::OutboxOperator::find) its body.
+/// An entry without its payload. [`OutboxOperator::deliveries`](super::OutboxOperator::deliveries)
+/// has its deliveries, [`OutboxOperator::find`](super::OutboxOperator::find) its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines make them")]
 pub struct OutboxSummary {
@@ -104,10 +105,19 @@ pub struct OutboxSummary {
 }
 
 impl OutboxSummary {
-    /// The summary of an entry that is neither leased nor finished nor dropped. An engine sets those fields.
+    /// The summary of an entry that is neither leased nor finished nor dropped. An engine sets
+    /// those fields.
     #[must_use]
     pub fn of(entry: &OutboxEntry) -> Self {
-        let OutboxEntry { id, message, state, enqueued_at, due, deliveries, .. } = entry;
+        let OutboxEntry {
+            id,
+            message,
+            state,
+            enqueued_at,
+            due,
+            deliveries,
+            ..
+        } = entry;
         Self {
             id: *id,
             endpoint: message.endpoint.clone(),
@@ -126,11 +136,15 @@ impl OutboxSummary {
 
 /// The answer of [`OutboxOperator::drop_entry`](super::OutboxOperator::drop_entry).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "dropped, or one of two reasons why not")]
+#[allow(
+    clippy::exhaustive_enums,
+    reason = "dropped, or one of two reasons why not"
+)]
 pub enum DropOutcome {
     /// It is dropped, and never delivered from now on.
     Dropped,
-    /// Nothing was changed: a worker may be delivering it. Repeat the call at this instant, or after its record.
+    /// Nothing was changed: a worker may be delivering it. Repeat the call at this instant, or
+    /// after its record.
     Leased {
         /// The end of the lease.
         until: Timestamp,
@@ -149,7 +163,8 @@ pub struct EndpointBacklog {
     pub pending: u64,
     /// The number of dead letters.
     pub dead_letters: u64,
-    /// The earliest time at which a pending entry is or was due. Its age is how late the endpoint's messages are.
+    /// The earliest time at which a pending entry is or was due. Its age is how late the endpoint's
+    /// messages are.
     pub oldest_due: Option<Timestamp>,
 }
 

@@ -3,17 +3,21 @@
 use super::EndpointId;
 use crate::lease::{EntryId, Lease};
 
-/// Which entries to lease. To leave an endpoint out, stop it ([`Outbox::stop_endpoint`](super::Outbox::stop_endpoint))
-/// or let it rest ([`Outbox::hold_endpoint`](super::Outbox::hold_endpoint)).
+/// Which entries to lease. To leave an endpoint out, stop it
+/// ([`Outbox::stop_endpoint`](super::Outbox::stop_endpoint)) or let it rest
+/// ([`Outbox::hold_endpoint`](super::Outbox::hold_endpoint)).
 ///
-/// - The endpoints take turns. An entry's turn is the number of its endpoint's leases that last beyond now, those of
-///   other workers counted, plus the number of the endpoint's due and free entries before it, by due time and then in
-///   order of enqueueing. Lower turns go first.
-/// - Within a turn the endpoints go round in the order of their names, from the one after [`LeaseRequest::after`] on.
-///   So no backlog, however long and old, keeps another endpoint's first entry waiting for more than one round.
-/// - Of an endpoint whose circuit has opened at most one entry is under lease ([`Circuit`](crate::Circuit)).
+/// - The endpoints take turns. An entry's turn is the number of its endpoint's leases that last
+///   beyond now, those of other workers counted, plus the number of the endpoint's due and free
+///   entries before it, by due time and then in order of enqueueing. Lower turns go first.
+/// - Within a turn the endpoints go round in the order of their names, from the one after
+///   [`LeaseRequest::after`] on. So no backlog, however long and old, keeps another endpoint's
+///   first entry waiting for more than one round.
+/// - Of an endpoint whose circuit has opened at most one entry is under lease
+///   ([`Circuit`](crate::Circuit)).
 /// - Slow endpoints have a limit and a round of their own ([`LeaseRequest::slow`]).
-/// - An entry of a later turn is leased only if enough of the limit stays free ([`LeaseRequest::reserve`]).
+/// - An entry of a later turn is leased only if enough of the limit stays free
+///   ([`LeaseRequest::reserve`]).
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct LeaseRequest<'a> {
@@ -31,8 +35,8 @@ pub struct LeaseRequest<'a> {
     pub slow_limit: u32,
     /// The endpoint that was leased last of these.
     pub slow_after: Option<&'a EndpointId>,
-    /// What stays free of a limit for each turn: an entry of turn `n`, counted from 0, is leased only if `n` times so
-    /// many more could be.
+    /// What stays free of a limit for each turn: an entry of turn `n`, counted from 0, is leased
+    /// only if `n` times so many more could be.
     pub reserve: u32,
 }
 
@@ -52,60 +56,79 @@ impl<'a> LeaseRequest<'a> {
         }
     }
 
-    /// The endpoint whose entry was leased last: the round goes on after it. Default: the round begins with the first
-    /// name.
+    /// The endpoint whose entry was leased last: the round goes on after it. Default: the round
+    /// begins with the first name.
     #[must_use]
     pub fn after(mut self, endpoint: Option<&'a EndpointId>) -> Self {
         self.after = endpoint;
         self
     }
 
-    /// The most entries of one endpoint under lease at once, those of other workers counted. Only leases that last
-    /// beyond now count. A delivery that outlives its lease may still be under way and no longer counts, so a worker
-    /// leases for longer than its deliveries can take. Default: no bound.
+    /// The most entries of one endpoint under lease at once, those of other workers counted. Only
+    /// leases that last beyond now count. A delivery that outlives its lease may still be under way
+    /// and no longer counts, so a worker leases for longer than its deliveries can take. Default:
+    /// no bound.
     #[must_use]
     pub fn per_endpoint(mut self, entries: u32) -> Self {
         self.per_endpoint = entries;
         self
     }
 
-    /// Endpoints whose entries count against a limit of their own and not against that of [`LeaseRequest::new`], and
-    /// the one of them whose entry was leased last. Default: none.
+    /// Endpoints whose entries count against a limit of their own and not against that of
+    /// [`LeaseRequest::new`], and the one of them whose entry was leased last. Default: none.
     #[must_use]
-    pub fn slow(mut self, endpoints: &'a [EndpointId], limit: u32, after: Option<&'a EndpointId>) -> Self {
+    pub fn slow(
+        mut self,
+        endpoints: &'a [EndpointId],
+        limit: u32,
+        after: Option<&'a EndpointId>,
+    ) -> Self {
         self.slow = endpoints;
         self.slow_limit = limit;
         self.slow_after = after;
         self
     }
 
-    /// Leases an entry of turn `n`, counted from 0, only if `n` times so many entries of its limit stay free after it.
-    /// What stays free is there for endpoints with fewer entries under lease. Default: 0.
+    /// Leases an entry of turn `n`, counted from 0, only if `n` times so many entries of its limit
+    /// stay free after it. What stays free is there for endpoints with fewer entries under lease.
+    /// Default: 0.
     #[must_use]
     pub fn reserve(mut self, entries: u32) -> Self {
         self.reserve = entries;
         self
     }
 
-    /// Chooses among the candidates, for engines: the entries to lease, in their order, those of slow endpoints last.
+    /// Chooses among the candidates, for engines: the entries to lease, in their order, those of
+    /// slow endpoints last.
     ///
-    /// The candidates are, of each endpoint that is neither stopped nor held, its first due and free
-    /// entries: as many as [`Circuit::bound`](crate::Circuit::bound) of [`LeaseRequest::per_endpoint`] allows beside
-    /// its leases, or as the limit does. A lease that is
-    /// already over does not count, so an endpoint below its bound may have any number of candidates.
+    /// The candidates are, of each endpoint that is neither stopped nor held, its first due and
+    /// free entries: as many as [`Circuit::bound`](crate::Circuit::bound) of
+    /// [`LeaseRequest::per_endpoint`] allows beside its leases, or as the limit does. A lease that
+    /// is already over does not count, so an endpoint below its bound may have any number of
+    /// candidates.
     #[must_use]
     pub fn choose(&self, mut candidates: Vec<LeaseCandidate>) -> Vec<EntryId> {
         let is_next_round = |entry: &LeaseCandidate| {
-            let after = if entry.slow { self.slow_after } else { self.after };
+            let after = if entry.slow {
+                self.slow_after
+            } else {
+                self.after
+            };
             after.is_some_and(|after| entry.endpoint.as_str() <= after.as_str())
         };
         candidates.sort_by(|a, b| {
             let key = |entry: &LeaseCandidate| (entry.slow, entry.turn, is_next_round(entry));
-            key(a).cmp(&key(b)).then_with(|| a.endpoint.cmp(&b.endpoint))
+            key(a)
+                .cmp(&key(b))
+                .then_with(|| a.endpoint.cmp(&b.endpoint))
         });
         let (mut quick, mut slow) = (0_u64, 0_u64);
         candidates.retain(|entry| {
-            let (taken, limit) = if entry.slow { (&mut slow, self.slow_limit) } else { (&mut quick, self.limit) };
+            let (taken, limit) = if entry.slow {
+                (&mut slow, self.slow_limit)
+            } else {
+                (&mut quick, self.limit)
+            };
             let reserved = u64::from(entry.turn) * u64::from(self.reserve);
             let fits = (*taken + 1).saturating_add(reserved) <= u64::from(limit);
             *taken += u64::from(fits);

@@ -5,7 +5,8 @@ use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use std::future::ready;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Records in a list, in the plainest way: the last number, and the records with their content. For tests only.
+/// Records in a list, in the plainest way: the last number, and the records with their content. For
+/// tests only.
 #[derive(Debug, Default)]
 pub struct ModelArchive(Mutex<(u64, Vec<(ArchiveRecord, OpaqueBytes)>)>);
 
@@ -35,11 +36,17 @@ impl ArchiveStore for ModelArchive {
         }
         let (last, records) = &mut *self.state();
         *last += 1;
-        records.push((ArchiveRecord::new(*last, label.clone(), bytes), sealed.clone()));
+        records.push((
+            ArchiveRecord::new(*last, label.clone(), bytes),
+            sealed.clone(),
+        ));
         let is_of_kind = |record: &ArchiveRecord| record.label.kind == label.kind;
         records.retain(|(record, _)| !is_of_kind(record) || record.label.at >= oldest);
-        let mut left: u64 =
-            records.iter().filter(|(record, _)| is_of_kind(record)).map(|(record, _)| record.bytes).sum();
+        let mut left: u64 = records
+            .iter()
+            .filter(|(record, _)| is_of_kind(record))
+            .map(|(record, _)| record.bytes)
+            .sum();
         records.retain(|(record, _)| {
             let is_kept = left <= max_bytes || !is_of_kind(record);
             left -= if is_kept { 0 } else { record.bytes };
@@ -50,7 +57,10 @@ impl ArchiveStore for ModelArchive {
 
     fn records(&self, after: u64, most: u32) -> StoreFuture<'_, Vec<ArchiveRecord>> {
         let records = &self.state().1;
-        let found = records.iter().map(|(record, _)| record.clone()).filter(|record| record.number > after);
+        let found = records
+            .iter()
+            .map(|(record, _)| record.clone())
+            .filter(|record| record.number > after);
         Box::pin(ready(Ok(found.take(most as usize).collect())))
     }
 

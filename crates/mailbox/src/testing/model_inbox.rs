@@ -2,7 +2,8 @@
 
 use super::ready;
 use crate::inbox::{
-    Inbox, InboxCounts, InboxEntry, InboxState, InboxUpdate, Incoming, KnownEntry, ReceiveDecision, ReceiveOutcome,
+    Inbox, InboxCounts, InboxEntry, InboxState, InboxUpdate, Incoming, KnownEntry, ReceiveDecision,
+    ReceiveOutcome,
 };
 use crate::key::{DuplicateKey, Fingerprint};
 use crate::kind::Kind;
@@ -10,7 +11,8 @@ use crate::lease::{EntryId, Lease, LeaseOwner};
 use bankrail_values::{StoreFuture, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// An inbox in a list, searched from the start. For tests only: it is lost at the end of the process.
+/// An inbox in a list, searched from the start. For tests only: it is lost at the end of the
+/// process.
 #[derive(Debug, Default)]
 pub struct ModelInbox(Mutex<State>);
 
@@ -60,21 +62,34 @@ impl ModelInbox {
 
     fn store(&self, message: &Incoming, now: Timestamp) -> ReceiveOutcome {
         let mut state = self.state();
-        let known = state.stored.iter().filter(|stored| stored.key.overlaps(&message.key)).map(|stored| KnownEntry {
-            id: stored.entry.id,
-            fingerprint: stored.fingerprint,
-            interim: stored.interim,
-            state: stored.entry.state,
-            acknowledgement: stored.entry.acknowledgement.clone(),
-            conflicts_with: stored.entry.conflicts_with,
-        });
-        let (conflicts_with, follows, followed_by) = match ReceiveDecision::of(message, known.collect()) {
-            ReceiveDecision::Answer(outcome) => return outcome,
-            ReceiveDecision::Store { conflicts_with, follows, followed_by } => (conflicts_with, follows, followed_by),
-        };
+        let known = state
+            .stored
+            .iter()
+            .filter(|stored| stored.key.overlaps(&message.key))
+            .map(|stored| KnownEntry {
+                id: stored.entry.id,
+                fingerprint: stored.fingerprint,
+                interim: stored.interim,
+                state: stored.entry.state,
+                acknowledgement: stored.entry.acknowledgement.clone(),
+                conflicts_with: stored.entry.conflicts_with,
+            });
+        let (conflicts_with, follows, followed_by) =
+            match ReceiveDecision::of(message, known.collect()) {
+                ReceiveDecision::Answer(outcome) => return outcome,
+                ReceiveDecision::Store {
+                    conflicts_with,
+                    follows,
+                    followed_by,
+                } => (conflicts_with, follows, followed_by),
+            };
         state.last += 1;
         let id = EntryId::new(state.last);
-        for stored in state.stored.iter_mut().filter(|stored| Some(stored.entry.id) == followed_by) {
+        for stored in state
+            .stored
+            .iter_mut()
+            .filter(|stored| Some(stored.entry.id) == followed_by)
+        {
             stored.entry.follows = Some(id);
         }
         state.stored.push(Stored {
@@ -102,12 +117,20 @@ impl ModelInbox {
     }
 
     fn change(&self, id: EntryId, change: impl FnOnce(&mut Stored) -> bool) -> bool {
-        self.state().stored.iter_mut().find(|stored| stored.entry.id == id).is_some_and(change)
+        self.state()
+            .stored
+            .iter_mut()
+            .find(|stored| stored.entry.id == id)
+            .is_some_and(change)
     }
 }
 
 impl Inbox for ModelInbox {
-    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
+    fn receive<'a>(
+        &'a self,
+        message: &'a Incoming,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ReceiveOutcome> {
         ready(self.store(message, now))
     }
 
@@ -119,15 +142,25 @@ impl Inbox for ModelInbox {
         now: Timestamp,
     ) -> StoreFuture<'a, Vec<InboxEntry>> {
         let mut state = self.state();
-        let pending = state.stored.iter().filter(|stored| stored.entry.state == InboxState::Pending);
+        let pending = state
+            .stored
+            .iter()
+            .filter(|stored| stored.entry.state == InboxState::Pending);
         let pending: Vec<EntryId> = pending.map(|stored| stored.entry.id).collect();
         let wanted = |stored: &&mut Stored| kinds.is_empty() || kinds.contains(&stored.entry.kind);
-        let free = state.stored.iter_mut().filter(|stored| stored.is_free(now) && stored.due <= now).filter(wanted);
-        let free = free.filter(|stored| stored.entry.follows.is_none_or(|id| !pending.contains(&id)));
-        let leased = free.take(usize::try_from(limit).unwrap_or(usize::MAX)).map(|stored| {
-            stored.take(lease);
-            stored.entry.clone()
-        });
+        let free = state
+            .stored
+            .iter_mut()
+            .filter(|stored| stored.is_free(now) && stored.due <= now)
+            .filter(wanted);
+        let free =
+            free.filter(|stored| stored.entry.follows.is_none_or(|id| !pending.contains(&id)));
+        let leased = free
+            .take(usize::try_from(limit).unwrap_or(usize::MAX))
+            .map(|stored| {
+                stored.take(lease);
+                stored.entry.clone()
+            });
         ready(leased.collect())
     }
 
@@ -159,7 +192,11 @@ impl Inbox for ModelInbox {
 
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
         let mut state = self.state();
-        let owned = |stored: &&mut Stored| stored.lease.is_some_and(|lease| owners.contains(&lease.owner));
+        let owned = |stored: &&mut Stored| {
+            stored
+                .lease
+                .is_some_and(|lease| owners.contains(&lease.owner))
+        };
         let leased = state.stored.iter_mut().filter(owned);
         ready(leased.map(Stored::give_back).map(|()| 1).sum())
     }
@@ -167,8 +204,14 @@ impl Inbox for ModelInbox {
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
         let state = self.state();
         let entries = state.stored.iter().map(|stored| &stored.entry);
-        let listed = entries.filter(|entry| entry.state == InboxState::DeadLetter && Some(entry.id) > after);
-        ready(listed.take(usize::try_from(limit).unwrap_or(usize::MAX)).cloned().collect())
+        let listed =
+            entries.filter(|entry| entry.state == InboxState::DeadLetter && Some(entry.id) > after);
+        ready(
+            listed
+                .take(usize::try_from(limit).unwrap_or(usize::MAX))
+                .cloned()
+                .collect(),
+        )
     }
 
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
@@ -184,13 +227,21 @@ impl Inbox for ModelInbox {
     }
 
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>> {
-        ready(self.state().stored.iter().find(|stored| stored.entry.id == id).map(|stored| stored.entry.clone()))
+        ready(
+            self.state()
+                .stored
+                .iter()
+                .find(|stored| stored.entry.id == id)
+                .map(|stored| stored.entry.clone()),
+        )
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
         let mut state = self.state();
         let length = state.stored.len();
-        state.stored.retain(|s| s.entry.state != InboxState::Completed || s.completed_at >= before);
+        state
+            .stored
+            .retain(|s| s.entry.state != InboxState::Completed || s.completed_at >= before);
         let forgotten = length - state.stored.len();
         ready(u64::try_from(forgotten).unwrap_or(u64::MAX))
     }
@@ -198,7 +249,10 @@ impl Inbox for ModelInbox {
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
         let state = self.state();
         // In the order of arrival.
-        let first = state.stored.iter().find(|stored| stored.entry.state == InboxState::Pending);
+        let first = state
+            .stored
+            .iter()
+            .find(|stored| stored.entry.state == InboxState::Pending);
         ready(first.map(|stored| stored.entry.received_at))
     }
 

@@ -3,15 +3,16 @@
 use super::ready;
 use crate::lease::{EntryId, Lease, LeaseOwner};
 use crate::outbox::{
-    Circuit, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId, Enqueued,
-    Intervention, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxOperator, OutboxQuery, OutboxState,
-    OutboxSummary, Outgoing, StoppedEndpoint,
+    Circuit, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit,
+    EndpointId, Enqueued, Intervention, LeaseRequest, Outbox, OutboxCounts, OutboxEntry,
+    OutboxOperator, OutboxQuery, OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
 };
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// An outbox in a list, searched from the start. For tests only: it is lost at the end of the process.
+/// An outbox in a list, searched from the start. For tests only: it is lost at the end of the
+/// process.
 #[derive(Debug, Default)]
 pub struct ModelOutbox(Mutex<State>);
 
@@ -71,7 +72,11 @@ impl ModelOutbox {
     }
 
     fn change(&self, id: EntryId, change: impl FnOnce(&mut Stored) -> bool) -> bool {
-        self.state().stored.iter_mut().find(|stored| stored.entry.id == id).is_some_and(change)
+        self.state()
+            .stored
+            .iter_mut()
+            .find(|stored| stored.entry.id == id)
+            .is_some_and(change)
     }
 
     fn as_owner(&self, id: EntryId, owner: LeaseOwner, change: impl FnOnce(&mut Stored)) -> bool {
@@ -93,9 +98,14 @@ impl Outbox for ModelOutbox {
             there.endpoint == message.endpoint && there.message_id == message.message_id
         };
         if let Some(stored) = state.stored.iter().find(same) {
-            let same =
-                stored.entry.message.has_same_content(message).then_some(Enqueued::AlreadyStored(stored.entry.id));
-            return Box::pin(std::future::ready(same.ok_or_else(|| StoreErrorKind::Conflict.into())));
+            let same = stored
+                .entry
+                .message
+                .has_same_content(message)
+                .then_some(Enqueued::AlreadyStored(stored.entry.id));
+            return Box::pin(std::future::ready(
+                same.ok_or_else(|| StoreErrorKind::Conflict.into()),
+            ));
         }
         state.last += 1;
         let id = EntryId::new(state.last);
@@ -117,36 +127,67 @@ impl Outbox for ModelOutbox {
         ready(Enqueued::New(id))
     }
 
-    fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>> {
+    fn lease<'a>(
+        &'a self,
+        request: LeaseRequest<'a>,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Vec<OutboxEntry>> {
         let mut state = self.state();
         let held = |stored: &Stored| stored.lease.is_some_and(|lease| !lease.is_over(now));
         let of = |endpoint: &EndpointId, counts: &dyn Fn(&Stored) -> bool| {
-            let count = state.stored.iter().filter(|s| s.entry.message.endpoint == *endpoint && counts(s)).count();
+            let count = state
+                .stored
+                .iter()
+                .filter(|s| s.entry.message.endpoint == *endpoint && counts(s))
+                .count();
             u32::try_from(count).unwrap_or(u32::MAX)
         };
-        let free = |s: &Stored| s.entry.state == OutboxState::Pending && s.entry.due <= now && !held(s);
+        let free =
+            |s: &Stored| s.entry.state == OutboxState::Pending && s.entry.due <= now && !held(s);
         let mut candidates = Vec::new();
-        for entry in state.stored.iter().filter(|stored| free(stored)).map(|stored| &stored.entry) {
+        for entry in state
+            .stored
+            .iter()
+            .filter(|stored| free(stored))
+            .map(|stored| &stored.entry)
+        {
             let endpoint = &entry.message.endpoint;
             let barred = state.stopped.iter().any(|s| s.endpoint == *endpoint);
             let circuit = state.circuits.get(endpoint).copied().unwrap_or_default();
             let per_endpoint = circuit.bound(request.per_endpoint);
             let leased = of(endpoint, &held);
-            let before = of(endpoint, &|s| free(s) && (s.entry.due, s.entry.id) < (entry.due, entry.id));
+            let before = of(endpoint, &|s| {
+                free(s) && (s.entry.due, s.entry.id) < (entry.due, entry.id)
+            });
             let full = leased >= per_endpoint;
             let over = leased.saturating_add(before) >= per_endpoint && !request.lease.is_over(now);
             if !barred && !circuit.is_held(now) && !full && !over {
                 let slow = request.slow.contains(endpoint);
-                let last = if slow { request.slow_after } else { request.after };
+                let last = if slow {
+                    request.slow_after
+                } else {
+                    request.after
+                };
                 let in_this_round = last.is_none_or(|last| endpoint > last);
-                candidates.push((slow, leased.saturating_add(before), !in_this_round, endpoint.clone(), entry.id));
+                candidates.push((
+                    slow,
+                    leased.saturating_add(before),
+                    !in_this_round,
+                    endpoint.clone(),
+                    entry.id,
+                ));
             }
         }
         candidates.sort_unstable();
         let mut chosen: Vec<(bool, EntryId)> = Vec::new();
         for (slow, turn, _, _, id) in candidates {
-            let limit = if slow { request.slow_limit } else { request.limit };
-            let taken = u32::try_from(chosen.iter().filter(|(other, _)| *other == slow).count()).unwrap_or(u32::MAX);
+            let limit = if slow {
+                request.slow_limit
+            } else {
+                request.limit
+            };
+            let taken = u32::try_from(chosen.iter().filter(|(other, _)| *other == slow).count())
+                .unwrap_or(u32::MAX);
             if taken < limit && limit - taken > turn.saturating_mul(request.reserve) {
                 chosen.push((slow, id));
             }
@@ -175,8 +216,13 @@ impl Outbox for ModelOutbox {
     ) -> StoreFuture<'a, bool> {
         if let Some(endpoint) = answered {
             let mut state = self.state();
-            let rest = state.circuits.remove(endpoint).and_then(|circuit| circuit.closed(now));
-            state.circuits.extend(rest.map(|rest| (endpoint.clone(), rest)));
+            let rest = state
+                .circuits
+                .remove(endpoint)
+                .and_then(|circuit| circuit.closed(now));
+            state
+                .circuits
+                .extend(rest.map(|rest| (endpoint.clone(), rest)));
         }
         ready(self.as_owner(id, owner, |stored| {
             stored.lease = None;
@@ -199,7 +245,11 @@ impl Outbox for ModelOutbox {
 
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
         let mut state = self.state();
-        let owned = |stored: &&mut Stored| stored.lease.is_some_and(|lease| owners.contains(&lease.owner));
+        let owned = |stored: &&mut Stored| {
+            stored
+                .lease
+                .is_some_and(|lease| owners.contains(&lease.owner))
+        };
         let leased = state.stored.iter_mut().filter(owned);
         ready(leased.map(|stored| stored.lease = None).map(|()| 1).sum())
     }
@@ -208,20 +258,30 @@ impl Outbox for ModelOutbox {
         let state = self.state();
         let running = state.stored.iter().filter(|stored| {
             let endpoint = &stored.entry.message.endpoint;
-            stored.entry.state == OutboxState::Pending && !state.stopped.iter().any(|s| s.endpoint == *endpoint)
+            stored.entry.state == OutboxState::Pending
+                && !state.stopped.iter().any(|s| s.endpoint == *endpoint)
         });
         let next = running.map(|stored| {
             let next = stored.lease.map_or(stored.entry.due, |lease| lease.until);
-            let held = state.circuits.get(&stored.entry.message.endpoint).and_then(Circuit::held_until);
+            let held = state
+                .circuits
+                .get(&stored.entry.message.endpoint)
+                .and_then(Circuit::held_until);
             held.map_or(next, |held| held.max(next))
         });
         ready(next.min())
     }
 
-    fn hold_endpoint<'a>(&'a self, endpoint: &'a EndpointId, circuit: Circuit) -> StoreFuture<'a, ()> {
+    fn hold_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        circuit: Circuit,
+    ) -> StoreFuture<'a, ()> {
         let mut state = self.state();
         let kept = state.circuits.get(endpoint).copied().unwrap_or_default();
-        state.circuits.insert(endpoint.clone(), kept.joined(circuit));
+        state
+            .circuits
+            .insert(endpoint.clone(), kept.joined(circuit));
         ready(())
     }
 
@@ -232,9 +292,17 @@ impl Outbox for ModelOutbox {
         now: Timestamp,
     ) -> StoreFuture<'a, ()> {
         let mut state = self.state();
-        if !state.stopped.iter().any(|stopped| stopped.endpoint == *endpoint) {
+        if !state
+            .stopped
+            .iter()
+            .any(|stopped| stopped.endpoint == *endpoint)
+        {
             let (endpoint, intervention) = (endpoint.clone(), intervention.clone());
-            state.stopped.push(StoppedEndpoint { endpoint, since: now, intervention });
+            state.stopped.push(StoppedEndpoint {
+                endpoint,
+                since: now,
+                intervention,
+            });
             state.stopped.sort_by(|a, b| a.endpoint.cmp(&b.endpoint));
         }
         ready(())
@@ -244,7 +312,10 @@ impl Outbox for ModelOutbox {
         let mut state = self.state();
         let length = state.stored.len();
         state.stored.retain(|stored| {
-            let done = matches!(stored.entry.state, OutboxState::Delivered | OutboxState::Dropped);
+            let done = matches!(
+                stored.entry.state,
+                OutboxState::Delivered | OutboxState::Dropped
+            );
             !done || stored.finished_at >= Some(before)
         });
         let forgotten = length - state.stored.len();
@@ -255,33 +326,68 @@ impl Outbox for ModelOutbox {
 impl OutboxOperator for ModelOutbox {
     fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
         let circuits = self.state().circuits.clone();
-        ready(circuits.into_iter().map(|(endpoint, circuit)| EndpointCircuit { endpoint, circuit }).collect())
+        ready(
+            circuits
+                .into_iter()
+                .map(|(endpoint, circuit)| EndpointCircuit { endpoint, circuit })
+                .collect(),
+        )
     }
 
     fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
         let state = self.state();
         let stored = state.stored.iter().find(|stored| stored.entry.id == id);
-        ready(stored.map(|stored| stored.deliveries.clone()).unwrap_or_default())
+        ready(
+            stored
+                .map(|stored| stored.deliveries.clone())
+                .unwrap_or_default(),
+        )
     }
 
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
-        ready(self.state().stored.iter().find(|stored| stored.entry.id == id).map(|stored| stored.entry.clone()))
+        ready(
+            self.state()
+                .stored
+                .iter()
+                .find(|stored| stored.entry.id == id)
+                .map(|stored| stored.entry.clone()),
+        )
     }
 
     fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>> {
-        let summaries = self.state().stored.iter().map(Stored::summary).collect::<Vec<_>>();
+        let summaries = self
+            .state()
+            .stored
+            .iter()
+            .map(Stored::summary)
+            .collect::<Vec<_>>();
         let listed = summaries.into_iter().filter(|entry| {
             Some(entry.id) > query.after
-                && query.endpoint.as_ref().is_none_or(|endpoint| entry.endpoint == *endpoint)
+                && query
+                    .endpoint
+                    .as_ref()
+                    .is_none_or(|endpoint| entry.endpoint == *endpoint)
                 && query.state.is_none_or(|state| entry.state == state)
                 && query.kind.as_ref().is_none_or(|kind| entry.kind == *kind)
-                && query.enqueued_before.is_none_or(|before| entry.enqueued_at < before)
+                && query
+                    .enqueued_before
+                    .is_none_or(|before| entry.enqueued_at < before)
         });
-        ready(listed.take(usize::try_from(query.page()).unwrap_or(usize::MAX)).collect())
+        ready(
+            listed
+                .take(usize::try_from(query.page()).unwrap_or(usize::MAX))
+                .collect(),
+        )
     }
 
     fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>> {
-        ready(self.state().stored.iter().find(|stored| stored.entry.id == id).map(Stored::summary))
+        ready(
+            self.state()
+                .stored
+                .iter()
+                .find(|stored| stored.entry.id == id)
+                .map(Stored::summary),
+        )
     }
 
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
@@ -290,8 +396,15 @@ impl OutboxOperator for ModelOutbox {
 
     fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
         let mut state = self.state();
-        let of_endpoint = state.stored.iter_mut().filter(|stored| stored.entry.message.endpoint == *endpoint);
-        ready(of_endpoint.map(|stored| u64::from(stored.resend(now))).sum())
+        let of_endpoint = state
+            .stored
+            .iter_mut()
+            .filter(|stored| stored.entry.message.endpoint == *endpoint);
+        ready(
+            of_endpoint
+                .map(|stored| u64::from(stored.resend(now)))
+                .sum(),
+        )
     }
 
     fn drop_entry<'a>(
@@ -302,7 +415,10 @@ impl OutboxOperator for ModelOutbox {
     ) -> StoreFuture<'a, DropOutcome> {
         let mut outcome = DropOutcome::NotOpen;
         self.change(id, |stored| {
-            let open = matches!(stored.entry.state, OutboxState::Pending | OutboxState::DeadLetter);
+            let open = matches!(
+                stored.entry.state,
+                OutboxState::Pending | OutboxState::DeadLetter
+            );
             match stored.lease.filter(|lease| !lease.is_over(now)) {
                 Some(lease) => outcome = DropOutcome::Leased { until: lease.until },
                 None if open => {
@@ -318,7 +434,11 @@ impl OutboxOperator for ModelOutbox {
         ready(outcome)
     }
 
-    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, bool> {
+    fn resume_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
         let mut state = self.state();
         for entry in state.stored.iter_mut().map(|stored| &mut stored.entry) {
             if entry.message.endpoint == *endpoint && entry.state == OutboxState::Pending {
@@ -327,7 +447,9 @@ impl OutboxOperator for ModelOutbox {
         }
         state.circuits.remove(endpoint);
         let length = state.stopped.len();
-        state.stopped.retain(|stopped| stopped.endpoint != *endpoint);
+        state
+            .stopped
+            .retain(|stopped| stopped.endpoint != *endpoint);
         ready(state.stopped.len() < length)
     }
 
@@ -339,7 +461,8 @@ impl OutboxOperator for ModelOutbox {
         let state = self.state();
         let mut waiting = state.stored.iter().filter(|stored| {
             let endpoint = &stored.entry.message.endpoint;
-            stored.entry.state == OutboxState::Pending && !state.stopped.iter().any(|s| s.endpoint == *endpoint)
+            stored.entry.state == OutboxState::Pending
+                && !state.stopped.iter().any(|s| s.endpoint == *endpoint)
         });
         // In the order of enqueueing.
         ready(waiting.next().map(|stored| stored.entry.enqueued_at))
@@ -361,26 +484,50 @@ impl OutboxOperator for ModelOutbox {
         ready(counts)
     }
 
-    fn backlogs<'a>(&'a self, after: Option<&'a EndpointId>, limit: u32) -> StoreFuture<'a, Vec<EndpointBacklog>> {
+    fn backlogs<'a>(
+        &'a self,
+        after: Option<&'a EndpointId>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<EndpointBacklog>> {
         let state = self.state();
-        let mut names: Vec<&EndpointId> = state.stored.iter().map(|stored| &stored.entry.message.endpoint).collect();
+        let mut names: Vec<&EndpointId> = state
+            .stored
+            .iter()
+            .map(|stored| &stored.entry.message.endpoint)
+            .collect();
         names.sort_unstable();
         names.dedup();
-        let backlogs = names.into_iter().filter(|name| after.is_none_or(|after| *name > after)).map(|name| {
-            let of_state = |state: OutboxState| {
-                move |stored: &&Stored| stored.entry.message.endpoint == *name && stored.entry.state == state
-            };
-            let count = |wanted: OutboxState| {
-                u64::try_from(state.stored.iter().filter(of_state(wanted)).count()).unwrap_or(u64::MAX)
-            };
-            EndpointBacklog {
-                endpoint: name.clone(),
-                pending: count(OutboxState::Pending),
-                dead_letters: count(OutboxState::DeadLetter),
-                oldest_due: state.stored.iter().filter(of_state(OutboxState::Pending)).map(|s| s.entry.due).min(),
-            }
-        });
+        let backlogs = names
+            .into_iter()
+            .filter(|name| after.is_none_or(|after| *name > after))
+            .map(|name| {
+                let of_state = |state: OutboxState| {
+                    move |stored: &&Stored| {
+                        stored.entry.message.endpoint == *name && stored.entry.state == state
+                    }
+                };
+                let count = |wanted: OutboxState| {
+                    u64::try_from(state.stored.iter().filter(of_state(wanted)).count())
+                        .unwrap_or(u64::MAX)
+                };
+                EndpointBacklog {
+                    endpoint: name.clone(),
+                    pending: count(OutboxState::Pending),
+                    dead_letters: count(OutboxState::DeadLetter),
+                    oldest_due: state
+                        .stored
+                        .iter()
+                        .filter(of_state(OutboxState::Pending))
+                        .map(|s| s.entry.due)
+                        .min(),
+                }
+            });
         let limit = usize::try_from(limit.min(OutboxQuery::MAX_LIMIT)).unwrap_or(usize::MAX);
-        ready(backlogs.filter(|backlog| backlog.pending + backlog.dead_letters > 0).take(limit).collect())
+        ready(
+            backlogs
+                .filter(|backlog| backlog.pending + backlog.dead_letters > 0)
+                .take(limit)
+                .collect(),
+        )
     }
 }

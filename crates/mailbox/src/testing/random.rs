@@ -28,7 +28,9 @@ impl Random {
     }
 
     pub(super) fn pick<T: Clone>(&mut self, from: &[T]) -> Option<T> {
-        let length = u64::try_from(from.len()).ok().filter(|length| *length > 0)?;
+        let length = u64::try_from(from.len())
+            .ok()
+            .filter(|length| *length > 0)?;
         from.get(usize::try_from(self.below(length)).ok()?).cloned()
     }
 }

@@ -1,5 +1,9 @@
 //! Public-API tests.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say what they expect")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "tests say what they expect"
+)]
 
 mod archives;
 mod decision;

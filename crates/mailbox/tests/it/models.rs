@@ -9,7 +9,11 @@ use std::time::Duration;
 #[test]
 fn the_model_inbox_passes_its_suite() {
     run_ready(inbox_suite(async || ModelInbox::new()));
-    assert_eq!(ModelInbox::new().retention(), None, "an engine that forgets nothing by itself says nothing of it");
+    assert_eq!(
+        ModelInbox::new().retention(),
+        None,
+        "an engine that forgets nothing by itself says nothing of it"
+    );
 }
 
 #[test]
@@ -79,12 +83,19 @@ impl Faulty {
 }
 
 impl Inbox for Faulty {
-    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
+    fn receive<'a>(
+        &'a self,
+        message: &'a Incoming,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ReceiveOutcome> {
         Box::pin(async move {
             let outcome = self.0.receive(&self.message(message), now).await?;
             Ok(match outcome {
                 ReceiveOutcome::InProgress { id, .. } if self.1 == Fault::FreshAcknowledgement => {
-                    ReceiveOutcome::InProgress { id, acknowledgement: message.acknowledgement.clone() }
+                    ReceiveOutcome::InProgress {
+                        id,
+                        acknowledgement: message.acknowledgement.clone(),
+                    }
                 }
                 other => other,
             })
@@ -98,7 +109,11 @@ impl Inbox for Faulty {
         lease: Lease,
         now: Timestamp,
     ) -> StoreFuture<'a, Vec<InboxEntry>> {
-        let now = if self.1 == Fault::NoTakeOver { Timestamp::MIN } else { now };
+        let now = if self.1 == Fault::NoTakeOver {
+            Timestamp::MIN
+        } else {
+            now
+        };
         self.0.lease(kinds, limit, self.lease_of(lease), now)
     }
 
@@ -109,7 +124,9 @@ impl Inbox for Faulty {
         mut update: InboxUpdate<'a>,
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
-        update.until = update.until.map(|until| self.lease_of(Lease { owner, until }).until);
+        update.until = update
+            .until
+            .map(|until| self.lease_of(Lease { owner, until }).until);
         if self.1 == Fault::NotDue {
             update.due = update.due.map(|_| Timestamp::MIN);
         }
@@ -121,7 +138,9 @@ impl Inbox for Faulty {
     }
 
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
-        let all: Vec<LeaseOwner> = (0..=255).map(|number| LeaseOwner::from_random_bytes([number; 16])).collect();
+        let all: Vec<LeaseOwner> = (0..=255)
+            .map(|number| LeaseOwner::from_random_bytes([number; 16]))
+            .collect();
         Box::pin(async move {
             match self.1 {
                 Fault::NotGivenBack => Ok(0),
@@ -144,7 +163,11 @@ impl Inbox for Faulty {
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        self.0.forget(if self.1 == Fault::Unforgetting { Timestamp::MIN } else { before })
+        self.0.forget(if self.1 == Fault::Unforgetting {
+            Timestamp::MIN
+        } else {
+            before
+        })
     }
 
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
@@ -159,7 +182,10 @@ impl Inbox for Faulty {
 #[test]
 fn the_suite_finds_each_fault() {
     let passes = |fault| {
-        catch_unwind(AssertUnwindSafe(|| run_ready(inbox_suite(async || Faulty(ModelInbox::new(), fault))))).is_ok()
+        catch_unwind(AssertUnwindSafe(|| {
+            run_ready(inbox_suite(async || Faulty(ModelInbox::new(), fault)))
+        }))
+        .is_ok()
     };
     assert!(passes(Fault::None));
     for fault in [

@@ -28,12 +28,25 @@ proptest! {
 #[test]
 fn ten_deliveries_within_some_three_days() {
     let [second, minute] = [1, 60];
-    let delays =
-        [0, 5 * second, 5 * minute, 30 * minute, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
+    let delays = [
+        0,
+        5 * second,
+        5 * minute,
+        30 * minute,
+        2 * HOUR,
+        5 * HOUR,
+        10 * HOUR,
+        14 * HOUR,
+        20 * HOUR,
+        24 * HOUR,
+    ];
     let schedule = Schedule::default();
     let middle = 1 << 63;
     let made: Vec<Option<Duration>> = (0..=10).map(|made| schedule.delay(made, middle)).collect();
-    let expected = delays.map(|seconds| Some(Duration::from_secs(seconds))).into_iter().chain([None]);
+    let expected = delays
+        .map(|seconds| Some(Duration::from_secs(seconds)))
+        .into_iter()
+        .chain([None]);
     assert_eq!(made, expected.collect::<Vec<_>>());
     assert_eq!(DEFAULT_TIME_OUT, Duration::from_secs(15));
 }
@@ -41,19 +54,44 @@ fn ten_deliveries_within_some_three_days() {
 #[test]
 fn the_extremes_are_reached_and_the_middle_is_the_delay() {
     let schedule = Schedule::default();
-    assert_eq!(schedule.delay(9, 0), Some(Duration::from_secs(24 * HOUR * 4 / 5)));
-    assert_eq!(schedule.delay(9, u64::MAX), Some(Duration::from_secs(24 * HOUR * 6 / 5)));
-    assert_eq!(schedule.delay(9, 1 << 63), Some(Duration::from_secs(24 * HOUR)));
-    assert_eq!(Schedule::new([Duration::from_secs(7)], 0).delay(0, u64::MAX), Some(Duration::from_secs(7)));
+    assert_eq!(
+        schedule.delay(9, 0),
+        Some(Duration::from_secs(24 * HOUR * 4 / 5))
+    );
+    assert_eq!(
+        schedule.delay(9, u64::MAX),
+        Some(Duration::from_secs(24 * HOUR * 6 / 5))
+    );
+    assert_eq!(
+        schedule.delay(9, 1 << 63),
+        Some(Duration::from_secs(24 * HOUR))
+    );
+    assert_eq!(
+        Schedule::new([Duration::from_secs(7)], 0).delay(0, u64::MAX),
+        Some(Duration::from_secs(7))
+    );
 }
 
 #[test]
 fn retry_after_is_a_floor_and_is_cut() {
     let schedule = Schedule::default();
     let now = Timestamp::UNIX_EPOCH;
-    let in_seconds = |seconds| Disposition::RetryAt(now.saturating_add(Duration::from_secs(seconds)));
-    assert_eq!(schedule.after_failure(1, now, Some(Duration::from_secs(60)), 0), in_seconds(60));
-    assert_eq!(schedule.after_failure(1, now, Some(Duration::from_secs(1)), 0), in_seconds(4));
-    assert_eq!(schedule.after_failure(1, now, Some(Duration::MAX), 0), in_seconds(24 * HOUR));
-    assert_eq!(schedule.after_failure(10, now, Some(Duration::from_secs(60)), 0), Disposition::DeadLetter);
+    let in_seconds =
+        |seconds| Disposition::RetryAt(now.saturating_add(Duration::from_secs(seconds)));
+    assert_eq!(
+        schedule.after_failure(1, now, Some(Duration::from_secs(60)), 0),
+        in_seconds(60)
+    );
+    assert_eq!(
+        schedule.after_failure(1, now, Some(Duration::from_secs(1)), 0),
+        in_seconds(4)
+    );
+    assert_eq!(
+        schedule.after_failure(1, now, Some(Duration::MAX), 0),
+        in_seconds(24 * HOUR)
+    );
+    assert_eq!(
+        schedule.after_failure(10, now, Some(Duration::from_secs(60)), 0),
+        Disposition::DeadLetter
+    );
 }

@@ -49,14 +49,20 @@ fn stable_names_are_read_back() {
     ];
     assert_eq!(DeliveryNote::ALL, notes.map(|(note, _)| note));
     for (note, name) in notes {
-        assert_eq!((note.as_str(), DeliveryNote::from_name(name)), (name, Some(note)));
+        assert_eq!(
+            (note.as_str(), DeliveryNote::from_name(name)),
+            (name, Some(note))
+        );
     }
     for (state, name) in [
         (InboxState::Pending, "pending"),
         (InboxState::Completed, "completed"),
         (InboxState::DeadLetter, "dead_letter"),
     ] {
-        assert_eq!((state.as_str(), InboxState::from_name(name)), (name, Some(state)));
+        assert_eq!(
+            (state.as_str(), InboxState::from_name(name)),
+            (name, Some(state))
+        );
     }
     let states = [
         (OutboxState::Pending, "pending"),
@@ -66,10 +72,16 @@ fn stable_names_are_read_back() {
     ];
     assert_eq!(OutboxState::ALL, states.map(|(state, _)| state));
     for (state, name) in states {
-        assert_eq!((state.as_str(), OutboxState::from_name(name)), (name, Some(state)));
+        assert_eq!(
+            (state.as_str(), OutboxState::from_name(name)),
+            (name, Some(state))
+        );
     }
     for name in ["", "Pending", "held"] {
-        assert_eq!((InboxState::from_name(name), OutboxState::from_name(name)), (None, None));
+        assert_eq!(
+            (InboxState::from_name(name), OutboxState::from_name(name)),
+            (None, None)
+        );
         assert_eq!(DeliveryNote::from_name(name), None);
     }
 }
@@ -92,6 +104,10 @@ fn a_kind_is_a_short_plain_name() {
     }
     for byte in 0..=0x7f_u8 {
         let allowed = "abcdefghijklmnopqrstuvwxyz0123456789_-.".contains(char::from(byte));
-        assert_eq!(Kind::parse(&char::from(byte).to_string()).is_ok(), allowed, "{byte}");
+        assert_eq!(
+            Kind::parse(&char::from(byte).to_string()).is_ok(),
+            allowed,
+            "{byte}"
+        );
     }
 }

@@ -4,7 +4,8 @@ use crate::{CallType, Policy};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The call types of this process by their place: the name of each, and its default policy.
-static OWN: [OnceLock<(&str, Policy)>; OwnCallType::MOST] = [const { OnceLock::new() }; OwnCallType::MOST];
+static OWN: [OnceLock<(&str, Policy)>; OwnCallType::MOST] =
+    [const { OnceLock::new() }; OwnCallType::MOST];
 
 /// Held while a call type is added.
 static ADDING: Mutex<()> = Mutex::new(());
@@ -38,9 +39,9 @@ const PLACES: [Place; OwnCallType::MOST] = [
 ];
 
 impl CallType {
-    /// A call type of another service, so that it poses as none of the specification's: with a name for keys, metrics
-    /// and logs, and the policy of customers without one of their own. The same name and policy give the same call
-    /// type.
+    /// A call type of another service, so that it poses as none of the specification's: with a name
+    /// for keys, metrics and logs, and the policy of customers without one of their own. The same
+    /// name and policy give the same call type.
     ///
     /// ```
     /// use bankrail_rate_limit::{Algorithm, CallType, Counting, Policy, Window, default_limits};
@@ -51,12 +52,15 @@ impl CallType {
     /// ```
     ///
     /// # Errors
-    /// [`OwnCallTypeError`] for a name that is not 1 to 40 of `a` to `z`, `0` to `9` and `-`, for one that is taken, by
-    /// the specification or with another policy, and for a ninth call type.
+    /// [`OwnCallTypeError`] for a name that is not 1 to 40 of `a` to `z`, `0` to `9` and `-`, for
+    /// one that is taken, by the specification or with another policy, and for a ninth call type.
     pub fn own(name: &'static str, policy: Policy) -> Result<Self, OwnCallTypeError> {
-        let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        let is_allowed =
+            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if !(1..=40).contains(&name.len()) || !name.bytes().all(is_allowed) {
-            return Err(OwnCallTypeError::Name { found: bankrail_values::excerpt(name) });
+            return Err(OwnCallTypeError::Name {
+                found: bankrail_values::excerpt(name),
+            });
         }
         let taken = Err(OwnCallTypeError::Taken { name });
         if Self::ALL.iter().any(|known| known.as_str() == name) {
@@ -66,7 +70,11 @@ impl CallType {
         for (slot, place) in OWN.iter().zip(PLACES) {
             let (known, its_policy) = slot.get_or_init(|| (name, policy));
             if *known == name {
-                return if *its_policy == policy { Ok(Self::Own(OwnCallType(place))) } else { taken };
+                return if *its_policy == policy {
+                    Ok(Self::Own(OwnCallType(place)))
+                } else {
+                    taken
+                };
             }
         }
         Err(OwnCallTypeError::TooMany { name })
@@ -91,7 +99,9 @@ impl OwnCallType {
     }
 
     fn get(self) -> &'static (&'static str, Policy) {
-        OWN.get(self.place()).and_then(OnceLock::get).expect("it is made with its place")
+        OWN.get(self.place())
+            .and_then(OnceLock::get)
+            .expect("it is made with its place")
     }
 }
 
@@ -112,7 +122,10 @@ pub enum OwnCallTypeError {
         name: &'static str,
     },
     /// There are [`OwnCallType::MOST`] others.
-    #[error("expected at most {} call types of one's own, found one more: {name}", OwnCallType::MOST)]
+    #[error(
+        "expected at most {} call types of one's own, found one more: {name}",
+        OwnCallType::MOST
+    )]
     TooMany {
         /// The name.
         name: &'static str,

@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Writes `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers): for each window its quota and
-/// length, and what is left of it and until when, in seconds rounded up. Nothing is written for a policy without
-/// windows.
+/// Writes `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers): for each
+/// window its quota and length, and what is left of it and until when, in seconds rounded up.
+/// Nothing is written for a policy without windows.
 pub fn write_rate_limit(decision: &Decision, out: &mut HeaderMap) {
     let (mut policy, mut left) = (String::new(), String::new());
     for status in decision.windows() {
@@ -20,12 +20,22 @@ pub fn write_rate_limit(decision: &Decision, out: &mut HeaderMap) {
         let name = name_of(status.window);
         let seconds = |millis: u128| millis.div_ceil(1000);
         let window = seconds(u128::from(status.window.millis()));
-        let reset = seconds(status.ends_at.saturating_since(decision.asked_at()).as_millis());
-        write!(policy, "\"{name}\";q={};w={window}", status.window.limit()).expect("a String takes everything");
-        write!(left, "\"{name}\";r={};t={reset}", status.remaining).expect("a String takes everything");
+        let reset = seconds(
+            status
+                .ends_at
+                .saturating_since(decision.asked_at())
+                .as_millis(),
+        );
+        write!(policy, "\"{name}\";q={};w={window}", status.window.limit())
+            .expect("a String takes everything");
+        write!(left, "\"{name}\";r={};t={reset}", status.remaining)
+            .expect("a String takes everything");
     }
     for (header, text) in [(RATE_LIMIT_POLICY, policy), (RATE_LIMIT, left)] {
-        if let Some(value) = HeaderValue::try_from(text).ok().filter(|value| !value.is_empty()) {
+        if let Some(value) = HeaderValue::try_from(text)
+            .ok()
+            .filter(|value| !value.is_empty())
+        {
             out.insert(header, value);
         }
     }

@@ -18,12 +18,14 @@ pub enum LimitRefusal {
     Exceeded(Decision),
     /// The counters could not be reached, and the limits say to refuse then: 503.
     Unreachable(StoreError),
-    /// Nothing says whom the request is charged to, and the caller of the layer refuses such requests with this status.
+    /// Nothing says whom the request is charged to, and the caller of the layer refuses such
+    /// requests with this status.
     Unidentified(StatusCode),
 }
 
 impl Limiter {
-    /// Charges one request. `Ok(None)` if the counters did not answer and the limits say to allow it then.
+    /// Charges one request. `Ok(None)` if the counters did not answer and the limits say to allow
+    /// it then.
     ///
     /// # Errors
     /// [`LimitRefusal`]: the request must not be served.
@@ -57,12 +59,18 @@ impl LimitRefusal {
         }
     }
 
-    /// Writes `Retry-After` in whole seconds, rounded up, so that a request at that time is served; and the headers of
-    /// [`write_rate_limit`] if `rate_limit` is true. Nothing is written unless a limit is used up.
+    /// Writes `Retry-After` in whole seconds, rounded up, so that a request at that time is served;
+    /// and the headers of [`write_rate_limit`] if `rate_limit` is true. Nothing is written unless a
+    /// limit is used up.
     pub fn write_headers(&self, rate_limit: bool, out: &mut HeaderMap) {
-        let Self::Exceeded(decision) = self else { return };
+        let Self::Exceeded(decision) = self else {
+            return;
+        };
         if let Some(seconds) = decision.retry_after_seconds() {
-            out.insert(RETRY_AFTER, RetryAfter::After(Duration::from_secs(seconds)).into());
+            out.insert(
+                RETRY_AFTER,
+                RetryAfter::After(Duration::from_secs(seconds)).into(),
+            );
         }
         if rate_limit {
             write_rate_limit(decision, out);
@@ -84,11 +92,14 @@ impl RefusalBody {
     /// A JSON body.
     #[must_use]
     pub fn json(text: impl Into<Bytes>) -> Self {
-        Self { content_type: Some(HeaderValue::from_static("application/json")), bytes: text.into() }
+        Self {
+            content_type: Some(HeaderValue::from_static("application/json")),
+            bytes: text.into(),
+        }
     }
 
-    /// A problem (RFC 9457). An exceeded limit has the type `quota-exceeded` and names the windows that refused; the
-    /// request's key is the `instance`.
+    /// A problem (RFC 9457). An exceeded limit has the type `quota-exceeded` and names the windows
+    /// that refused; the request's key is the `instance`.
     #[must_use]
     pub fn problem(refusal: &LimitRefusal, key: Option<RequestKey>) -> Self {
         let status = refusal.status();
@@ -98,20 +109,26 @@ impl RefusalBody {
             text.push_str("https://iana.org/assignments/http-problem-types#quota-exceeded");
             for window in decision.windows().filter(|window| window.refused) {
                 let comma = if violated.is_empty() { "" } else { "," };
-                write!(violated, "{comma}\"{}\"", name_of(window.window)).expect("a String takes everything");
+                write!(violated, "{comma}\"{}\"", name_of(window.window))
+                    .expect("a String takes everything");
             }
         } else {
             text.push_str("about:blank");
         }
         let title = status.canonical_reason().unwrap_or_default();
-        write!(text, r#"","title":"{title}","status":{}"#, status.as_u16()).expect("a String takes everything");
+        write!(text, r#"","title":"{title}","status":{}"#, status.as_u16())
+            .expect("a String takes everything");
         if let Some(key) = key {
             write!(text, r#","instance":"urn:uuid:{key}""#).expect("a String takes everything");
         }
         if !violated.is_empty() {
-            write!(text, r#","violated-policies":[{violated}]"#).expect("a String takes everything");
+            write!(text, r#","violated-policies":[{violated}]"#)
+                .expect("a String takes everything");
         }
         text.push('}');
-        Self { content_type: Some(HeaderValue::from_static("application/problem+json")), bytes: text.into() }
+        Self {
+            content_type: Some(HeaderValue::from_static("application/problem+json")),
+            bytes: text.into(),
+        }
     }
 }

@@ -31,13 +31,19 @@ impl LimitKey {
     /// The limit of this customer for this kind of call.
     #[must_use]
     pub fn new(customer: impl Into<String>, call_type: CallType) -> Self {
-        Self { customer: customer.into(), call_type }
+        Self {
+            customer: customer.into(),
+            call_type,
+        }
     }
 }
 
 /// What a [`LimitLayer`] does with a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a request is charged, passes or is refused")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a request is charged, passes or is refused"
+)]
 pub enum RequestLimit {
     /// It is charged to this limit.
     Of(LimitKey),
@@ -54,10 +60,11 @@ type BodyOf = dyn Fn(&LimitRefusal, &Parts) -> RefusalBody + Send + Sync;
 ///
 /// - A refusal has the status and `Retry-After` of its [`LimitRefusal`]; its body is empty unless
 ///   [`LimitLayerOptions::body`] says otherwise.
-/// - `X-RequestKey` is handled by [`RequestKeyLayer`](bankrail_http::RequestKeyLayer), which belongs further out.
+/// - `X-RequestKey` is handled by [`RequestKeyLayer`](bankrail_http::RequestKeyLayer), which
+///   belongs further out.
 /// - A request with a limit is charged, whatever the inner services answer.
-/// - Put the layer behind a layer that proves who calls: a caller that can choose the key can use up the limit of
-///   others.
+/// - Put the layer behind a layer that proves who calls: a caller that can choose the key can use
+///   up the limit of others.
 #[derive(Clone)]
 pub struct LimitLayer {
     limiter: Arc<Limiter>,
@@ -82,7 +89,10 @@ impl LimitLayerOptions {
 
     /// Makes the body of a refusal, from the refusal and the head of the request. Default: empty.
     #[must_use]
-    pub fn body(mut self, body: impl Fn(&LimitRefusal, &Parts) -> RefusalBody + Send + Sync + 'static) -> Self {
+    pub fn body(
+        mut self,
+        body: impl Fn(&LimitRefusal, &Parts) -> RefusalBody + Send + Sync + 'static,
+    ) -> Self {
         self.body = Some(Arc::new(body));
         self
     }
@@ -90,10 +100,13 @@ impl LimitLayerOptions {
     /// Refuses with a problem (RFC 9457); see [`RefusalBody::problem`].
     #[must_use]
     pub fn problem_json(self) -> Self {
-        self.body(|refusal, request| RefusalBody::problem(refusal, RequestKey::of(&request.extensions)))
+        self.body(|refusal, request| {
+            RefusalBody::problem(refusal, RequestKey::of(&request.extensions))
+        })
     }
 
-    /// Whether every answer to a charged request has `RateLimit-Policy` and `RateLimit`. Default: no.
+    /// Whether every answer to a charged request has `RateLimit-Policy` and `RateLimit`. Default:
+    /// no.
     #[must_use]
     pub fn rate_limit_headers(mut self, wanted: bool) -> Self {
         self.rate_limit_headers = wanted;
@@ -102,15 +115,20 @@ impl LimitLayerOptions {
 }
 
 impl LimitLayer {
-    /// A layer that charges `limiter`. `key` says what a request is charged to, or what happens to one that nothing is
-    /// charged for.
+    /// A layer that charges `limiter`. `key` says what a request is charged to, or what happens to
+    /// one that nothing is charged for.
     pub fn new(
         limiter: Arc<Limiter>,
         clock: Arc<dyn Clock>,
         key: impl Fn(&Parts) -> RequestLimit + Send + Sync + 'static,
         options: LimitLayerOptions,
     ) -> Self {
-        Self { limiter, clock, key: Arc::new(key), options }
+        Self {
+            limiter,
+            clock,
+            key: Arc::new(key),
+            options,
+        }
     }
 
     /// The headers to add to the answer, or the refusal.
@@ -119,10 +137,18 @@ impl LimitLayer {
         let (refusal, call_type) = match (self.key)(request) {
             RequestLimit::Unlimited => return Ok(headers),
             RequestLimit::Refused(status) => (LimitRefusal::Unidentified(status), None),
-            RequestLimit::Of(LimitKey { customer, call_type }) => {
-                match self.limiter.admit(&customer, call_type, self.clock.now()).await {
+            RequestLimit::Of(LimitKey {
+                customer,
+                call_type,
+            }) => {
+                match self
+                    .limiter
+                    .admit(&customer, call_type, self.clock.now())
+                    .await
+                {
                     Ok(decision) => {
-                        if let Some(decision) = decision.filter(|_| self.options.rate_limit_headers) {
+                        if let Some(decision) = decision.filter(|_| self.options.rate_limit_headers)
+                        {
                             write_rate_limit(&decision, &mut headers);
                         }
                         return Ok(headers);
@@ -136,8 +162,18 @@ impl LimitLayer {
             tracing::error!(request_key, call_type, error = %error, "counter store failed");
         }
         let status = refusal.status();
-        tracing::info!(request_key, status = status.as_u16(), call_type, "refused by a limit");
-        let body = self.options.body.as_ref().map(|body| body(&refusal, request)).unwrap_or_default();
+        tracing::info!(
+            request_key,
+            status = status.as_u16(),
+            call_type,
+            "refused by a limit"
+        );
+        let body = self
+            .options
+            .body
+            .as_ref()
+            .map(|body| body(&refusal, request))
+            .unwrap_or_default();
         refusal.write_headers(self.options.rate_limit_headers, &mut headers);
         headers.insert(CONTENT_LENGTH, HeaderValue::from(body.bytes.len()));
         if let Some(content_type) = body.content_type {
@@ -171,7 +207,10 @@ impl<S> Layer<S> for LimitLayer {
     type Service = LimitService<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        LimitService { inner, layer: self.clone() }
+        LimitService {
+            inner,
+            layer: self.clone(),
+        }
     }
 }
 

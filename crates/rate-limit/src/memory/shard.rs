@@ -17,8 +17,8 @@ pub(super) struct Shard {
     /// Where the next search for expired keys starts.
     cursor: usize,
     calls: u8,
-    /// Every forgotten key had expired by then. A new key may be one of them after the clock stepped back, so a charge
-    /// before this time counts as one at this time.
+    /// Every forgotten key had expired by then. A new key may be one of them after the clock
+    /// stepped back, so a charge before this time counts as one at this time.
     forgotten_until: i64,
 }
 
@@ -60,14 +60,25 @@ impl Shard {
                 }) {
                     return Ok(Decision::allowed(*state, charge));
                 }
-                Ok(judge(state, charge.policy(), charge.now(), charge.cost(), elapsed_in(turns)))
+                Ok(judge(
+                    state,
+                    charge.policy(),
+                    charge.now(),
+                    charge.cost(),
+                    elapsed_in(turns),
+                ))
             }
             None => self.charge_new(hash, charge, hasher),
         }
     }
 
     #[cold]
-    fn charge_new(&mut self, hash: u64, charge: &Charge<'_>, hasher: &impl BuildHasher) -> Result<Decision, FullError> {
+    fn charge_new(
+        &mut self,
+        hash: u64,
+        charge: &Charge<'_>,
+        hasher: &impl BuildHasher,
+    ) -> Result<Decision, FullError> {
         let remembers = charge.cost() > 0 && !charge.policy().windows().is_empty();
         if remembers {
             self.look_for_expired(LOOKS, charge.now(), hasher);
@@ -77,14 +88,27 @@ impl Shard {
         }
         let mut state = State::starting_at(self.forgotten_until);
         let elapsed = elapsed_in(self.turns.of(charge.call_type()));
-        let decision = judge(&mut state, charge.policy(), charge.now(), charge.cost(), elapsed);
+        let decision = judge(
+            &mut state,
+            charge.policy(),
+            charge.now(),
+            charge.cost(),
+            elapsed,
+        );
         if remembers {
-            self.table.insert(hash, charge.customer(), charge.call_type(), state, hasher);
+            self.table
+                .insert(hash, charge.customer(), charge.call_type(), state, hasher);
         }
         Ok(decision)
     }
 
-    pub(super) fn remove(&mut self, hash: u64, customer: &str, call_type: CallType, hasher: &impl BuildHasher) {
+    pub(super) fn remove(
+        &mut self,
+        hash: u64,
+        customer: &str,
+        call_type: CallType,
+        hasher: &impl BuildHasher,
+    ) {
         if let Some(at) = self.table.place(hash, customer, call_type) {
             self.table.remove(at, hasher);
         }
@@ -104,12 +128,15 @@ impl Shard {
         }
     }
 
-    /// Examines the next `looks` keys, from the end to the start so that filling a gap with the last key skips none.
+    /// Examines the next `looks` keys, from the end to the start so that filling a gap with the
+    /// last key skips none.
     #[cold]
     fn look_for_expired(&mut self, looks: usize, now: Timestamp, hasher: &impl BuildHasher) {
         for _ in 0..looks.min(self.table.len()) {
             let Some(at) = self.step() else { return };
-            let Some(state) = self.table.state(at) else { return };
+            let Some(state) = self.table.state(at) else {
+                return;
+            };
             match state.expires_at_millis() {
                 Some(expires_at) if expires_at > now.unix_millis() => {}
                 expired_at => {
@@ -131,9 +158,14 @@ impl Shard {
         }
         // Nothing had expired, so the same keys are still in the same places.
         self.cursor = start;
-        let looked_at = (0..LOOKS_WHEN_FULL.min(self.table.len())).filter_map(|_| self.step()).collect::<Vec<_>>();
+        let looked_at = (0..LOOKS_WHEN_FULL.min(self.table.len()))
+            .filter_map(|_| self.step())
+            .collect::<Vec<_>>();
         let charged_at = |at: &usize| self.table.state(*at).map(State::high_water_millis);
-        let stalest = looked_at.into_iter().min_by_key(charged_at).ok_or(FullError)?;
+        let stalest = looked_at
+            .into_iter()
+            .min_by_key(charged_at)
+            .ok_or(FullError)?;
         self.table.remove(stalest, hasher);
         Ok(())
     }
@@ -145,8 +177,8 @@ impl Shard {
     }
 }
 
-/// When the windows of each call type last turned: most requests come in the same piece of time as the one before, so
-/// that nothing has to be divided.
+/// When the windows of each call type last turned: most requests come in the same piece of time as
+/// the one before, so that nothing has to be divided.
 #[derive(Debug, Default)]
 struct Turns([[Turn; MAX_WINDOWS]; CallType::PLACES]);
 
@@ -161,16 +193,23 @@ struct Turn {
 impl Turns {
     #[inline]
     fn of(&mut self, call_type: CallType) -> &mut [Turn; MAX_WINDOWS] {
-        self.0.get_mut(call_type.index()).expect("there is a place for every call type")
+        self.0
+            .get_mut(call_type.index())
+            .expect("there is a place for every call type")
     }
 }
 
-/// Tells for a window of a call type how much of the piece of time that holds an instant has passed.
+/// Tells for a window of a call type how much of the piece of time that holds an instant has
+/// passed.
 #[inline]
 fn elapsed_in(turns: &mut [Turn; MAX_WINDOWS]) -> impl FnMut(usize, i64, u32) -> u64 {
     |at, now, length| {
         let turn = turns.get_mut(at).expect("a policy has no more windows");
-        if turn.holds(now, length) { turn.elapsed(now) } else { turn.turned(now, length) }
+        if turn.holds(now, length) {
+            turn.elapsed(now)
+        } else {
+            turn.turned(now, length)
+        }
     }
 }
 
@@ -191,7 +230,10 @@ impl Turn {
     #[inline(never)]
     fn turned(&mut self, now: i64, length: u32) -> u64 {
         let elapsed = elapsed(now, length);
-        *self = Self { start: now.wrapping_sub_unsigned(elapsed), length };
+        *self = Self {
+            start: now.wrapping_sub_unsigned(elapsed),
+            length,
+        };
         elapsed
     }
 }
@@ -203,21 +245,50 @@ mod tests {
     #[test]
     fn what_has_passed_is_the_same_with_and_without_dividing() {
         let mut turns = Turns::default();
-        let times =
-            [0, 1, 999, 1_000, 1_001, 1_999, 500, -1, -1_000, 1_627_520_523_450, 1_627_520_523_999, 59_999, 60_000];
-        let edges = [i64::from(u32::MAX), Timestamp::MIN.unix_millis(), Timestamp::MAX.unix_millis()];
-        for lengths in [[3_600_000, 60_000, 1_000], [1_000, 7, 1], [1_000, u32::MAX, 2]] {
+        let times = [
+            0,
+            1,
+            999,
+            1_000,
+            1_001,
+            1_999,
+            500,
+            -1,
+            -1_000,
+            1_627_520_523_450,
+            1_627_520_523_999,
+            59_999,
+            60_000,
+        ];
+        let edges = [
+            i64::from(u32::MAX),
+            Timestamp::MIN.unix_millis(),
+            Timestamp::MAX.unix_millis(),
+        ];
+        for lengths in [
+            [3_600_000, 60_000, 1_000],
+            [1_000, 7, 1],
+            [1_000, u32::MAX, 2],
+        ] {
             for now in times.into_iter().chain(edges) {
                 let mut told = elapsed_in(turns.of(CallType::Payment));
                 for (at, length) in lengths.into_iter().enumerate() {
-                    assert_eq!(told(at, now, length), elapsed(now, length), "{now} {length}");
+                    assert_eq!(
+                        told(at, now, length),
+                        elapsed(now, length),
+                        "{now} {length}"
+                    );
                 }
             }
         }
         // Another policy of the same call type has a window of another length in the same place.
         let mut told = elapsed_in(turns.of(CallType::Payment));
         for length in [3_600_000, 86_400_000, 60_000, 3_600_000] {
-            assert_eq!(told(0, 36_030_000, length), elapsed(36_030_000, length), "{length}");
+            assert_eq!(
+                told(0, 36_030_000, length),
+                elapsed(36_030_000, length),
+                "{length}"
+            );
         }
     }
 }

@@ -6,8 +6,8 @@ use hashbrown::hash_table::OccupiedEntry;
 use slab::Slab;
 use std::hash::{BuildHasher, Hasher};
 
-/// The keys of one shard, stored side by side in a cache line each and found by `index`: the search for expired keys is
-/// sequential in memory, and growing moves no hash table of large slots.
+/// The keys of one shard, stored side by side in a cache line each and found by `index`: the search
+/// for expired keys is sequential in memory, and growing moves no hash table of large slots.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     index: HashTable<u32>,
@@ -45,7 +45,12 @@ impl Table {
     }
 
     #[inline]
-    pub(super) fn find(&mut self, hash: u64, customer: &str, call_type: CallType) -> Option<&mut State> {
+    pub(super) fn find(
+        &mut self,
+        hash: u64,
+        customer: &str,
+        call_type: CallType,
+    ) -> Option<&mut State> {
         let at = self.place(hash, customer, call_type)?;
         self.keys.entries.get_mut(at).map(|entry| &mut entry.state)
     }
@@ -59,13 +64,18 @@ impl Table {
         // Without a call, so that nothing has to be saved before it.
         self.find_entry(hash, |entry| {
             entry.call_type == call_type
-                && entry.text.get(..usize::from(entry.length)).is_some_and(|text| same(text, customer))
+                && entry
+                    .text
+                    .get(..usize::from(entry.length))
+                    .is_some_and(|text| same(text, customer))
         })
     }
 
     #[inline(never)]
     fn place_of_long(&self, hash: u64, customer: &[u8], call_type: CallType) -> Option<usize> {
-        self.find_entry(hash, |entry| entry.call_type == call_type && self.keys.customer(entry) == customer)
+        self.find_entry(hash, |entry| {
+            entry.call_type == call_type && self.keys.customer(entry) == customer
+        })
     }
 
     #[inline]
@@ -83,14 +93,18 @@ impl Table {
         state: State,
         hasher: &impl BuildHasher,
     ) {
-        let at = u32::try_from(self.keys.entries.len()).expect("the number of keys was bounded to 32 bits");
+        let at = u32::try_from(self.keys.entries.len())
+            .expect("the number of keys was bounded to 32 bits");
         self.keys.push(customer, call_type, state);
-        self.index.insert_unique(hash, at, |at| self.keys.hash_at(*at as usize, hasher));
+        self.index
+            .insert_unique(hash, at, |at| self.keys.hash_at(*at as usize, hasher));
     }
 
     /// Removes the key at `at`; the last one takes its place.
     pub(super) fn remove(&mut self, at: usize, hasher: &impl BuildHasher) {
-        let Some(last) = self.len().checked_sub(1).filter(|last| at <= *last) else { return };
+        let Some(last) = self.len().checked_sub(1).filter(|last| at <= *last) else {
+            return;
+        };
         self.point(at, hasher, |found| {
             found.remove();
         });
@@ -103,13 +117,22 @@ impl Table {
 
     pub(super) fn shrink_to_fit(&mut self, hasher: &impl BuildHasher) {
         self.keys.entries.shrink_to_fit();
-        self.index.shrink_to_fit(|at| self.keys.hash_at(*at as usize, hasher));
+        self.index
+            .shrink_to_fit(|at| self.keys.hash_at(*at as usize, hasher));
     }
 
     /// Changes the index's pointer to the key at `at`.
-    fn point(&mut self, at: usize, hasher: &impl BuildHasher, change: impl FnOnce(OccupiedEntry<'_, u32>)) {
+    fn point(
+        &mut self,
+        at: usize,
+        hasher: &impl BuildHasher,
+        change: impl FnOnce(OccupiedEntry<'_, u32>),
+    ) {
         let hash = self.keys.hash_at(at, hasher);
-        if let Ok(found) = self.index.find_entry(hash, |pointer| *pointer as usize == at) {
+        if let Ok(found) = self
+            .index
+            .find_entry(hash, |pointer| *pointer as usize == at)
+        {
             change(found);
         }
     }
@@ -128,12 +151,18 @@ impl Keys {
                 u8::try_from(customer.len()).unwrap_or(LONG)
             }
             None => {
-                let at = u32::try_from(self.long.insert(customer.into())).expect("there are at most as many as keys");
+                let at = u32::try_from(self.long.insert(customer.into()))
+                    .expect("there are at most as many as keys");
                 text = written(at);
                 LONG
             }
         };
-        self.entries.push(Entry { state, call_type, length, text });
+        self.entries.push(Entry {
+            state,
+            call_type,
+            length,
+            text,
+        });
     }
 
     fn swap_remove(&mut self, at: usize) {
@@ -144,18 +173,25 @@ impl Keys {
     }
 
     fn hash_at(&self, at: usize, hasher: &impl BuildHasher) -> u64 {
-        self.entries.get(at).map_or(0, |entry| hash_of(hasher, self.customer(entry), entry.call_type))
+        self.entries.get(at).map_or(0, |entry| {
+            hash_of(hasher, self.customer(entry), entry.call_type)
+        })
     }
 
     #[inline]
     fn customer<'a>(&'a self, entry: &'a Entry) -> &'a [u8] {
         // `LONG` is more than the length of any short text.
-        entry.text.get(..usize::from(entry.length)).unwrap_or_else(|| self.long_text(entry))
+        entry
+            .text
+            .get(..usize::from(entry.length))
+            .unwrap_or_else(|| self.long_text(entry))
     }
 
     #[cold]
     fn long_text(&self, entry: &Entry) -> &[u8] {
-        self.long.get(place(&entry.text)).map_or(&[], |text| text.as_bytes())
+        self.long
+            .get(place(&entry.text))
+            .map_or(&[], |text| text.as_bytes())
     }
 }
 
@@ -170,7 +206,8 @@ fn written(at: u32) -> [u8; SHORT] {
 
 /// What [`written`] wrote.
 fn place(text: &[u8; SHORT]) -> usize {
-    text.first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes) as usize)
+    text.first_chunk()
+        .map_or(0, |bytes| u32::from_ne_bytes(*bytes) as usize)
 }
 
 /// Whether two short texts are equal, compared by their ends, which overlap.
@@ -253,7 +290,10 @@ mod tests {
             assert_eq!(table.len(), 0);
             assert!(table.keys.long.is_empty(), "no text is left");
         }
-        assert!(table.keys.long.capacity() < 2 * texts.len(), "places are used again");
+        assert!(
+            table.keys.long.capacity() < 2 * texts.len(),
+            "places are used again"
+        );
     }
 
     #[test]

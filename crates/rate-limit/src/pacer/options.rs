@@ -9,16 +9,18 @@ bankrail_values::options! {
     /// Options of a [`Pacer`](super::Pacer).
     #[derive(Clone, Debug)]
     pub struct PacerOptions {
-        /// Where calls are counted, for several pacers, or several processes, that spend the same limits. A store that
-        /// judges by a clock of its own keeps the guard at the boundaries only. Default: counters of the pacer's own.
+        /// Where calls are counted, for several pacers, or several processes, that spend the same
+        /// limits. A store that judges by a clock of its own keeps the guard at the boundaries
+        /// only. Default: counters of the pacer's own.
         pub(super) counters: Arc<dyn CounterStore> = Arc::new(MemoryCounters::new(Capacity::new(1, OnFull::RefuseNew))),
-        /// The customer under whose name calls are counted. Default: the empty text, for a store of one customer.
+        /// The customer under whose name calls are counted. Default: the empty text, for a store of
+        /// one customer.
         pub(super) customer(&str => |customer| customer.into()): Box<str> = Box::default(),
-        /// What happens to a call that may not go yet. Default: [`Pacing::default`]. [`Pacing::Fail`] also does without
-        /// the guard.
+        /// What happens to a call that may not go yet. Default: [`Pacing::default`].
+        /// [`Pacing::Fail`] also does without the guard.
         pub(super) pacing: Pacing = Pacing::default(),
-        /// The most that the two clocks may differ, the way to the provider included; at most a quarter of the shortest
-        /// window is kept. Default: 100 ms.
+        /// The most that the two clocks may differ, the way to the provider included; at most a
+        /// quarter of the shortest window is kept. Default: 100 ms.
         pub(super) guard: Duration = Duration::from_millis(100),
     }
 }

@@ -11,13 +11,13 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Pacing {
-    /// It waits as long as necessary and keeps the guard away from the boundaries of the limits' windows, so that a
-    /// service whose clock is that much off does not count it in another window. Statements allow 25 calls an hour, so
-    /// that can be most of an hour, and a `Retry-After` may ask for a day. A call that is dropped while it waits has
-    /// not been charged.
+    /// It waits as long as necessary and keeps the guard away from the boundaries of the limits'
+    /// windows, so that a service whose clock is that much off does not count it in another window.
+    /// Statements allow 25 calls an hour, so that can be most of an hour, and a `Retry-After` may
+    /// ask for a day. A call that is dropped while it waits has not been charged.
     Wait,
-    /// It waits in the same way if that takes no longer than this, and fails as soon as it is known to take longer,
-    /// with the time from which it would be allowed.
+    /// It waits in the same way if that takes no longer than this, and fails as soon as it is known
+    /// to take longer, with the time from which it would be allowed.
     WaitUpTo(Duration),
     /// It fails at once, with the time from which it would be allowed.
     Fail,
@@ -30,8 +30,9 @@ impl Default for Pacing {
 }
 
 impl Pacing {
-    /// How long a call waits by default: one minute. It covers every limit of a second or a minute, and is short
-    /// beside the hour of tokens and statements, whose callers learn when to come back.
+    /// How long a call waits by default: one minute. It covers every limit of a second or a minute,
+    /// and is short beside the hour of tokens and statements, whose callers learn when to come
+    /// back.
     pub const DEFAULT_LONGEST_WAIT: Duration = Duration::from_secs(60);
 
     /// The latest time at which a call may be let go that began to wait at `begun`.

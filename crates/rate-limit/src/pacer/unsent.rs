@@ -4,8 +4,8 @@ use super::LetGo;
 use crate::Policy;
 use bankrail_values::Timestamp;
 
-/// Calls that were counted and not sent, so that others can go in their place. There are no more than the longest
-/// window allows, because each was counted in it.
+/// Calls that were counted and not sent, so that others can go in their place. There are no more
+/// than the longest window allows, because each was counted in it.
 #[derive(Debug, Default)]
 pub(super) struct Unsent {
     calls: Vec<LetGo>,
@@ -34,17 +34,32 @@ impl Unsent {
 
     /// Lets a call that would be counted at `at` go in place of one that was not sent, if it may.
     ///
-    /// Both algorithms count by window, so it makes no difference for a window that both are in. In a shorter one the
-    /// call is not counted, so no other call of this pacer may be in the same window or beside it.
+    /// Both algorithms count by window, so it makes no difference for a window that both are in. In
+    /// a shorter one the call is not counted, so no other call of this pacer may be in the same
+    /// window or beside it.
     pub(super) fn replace(&mut self, at: Timestamp, cost: u32, policy: &Policy) -> Instead {
         let lengths = || policy.windows().iter().map(|window| window.millis());
-        let together = |unsent: &LetGo, length| number(unsent.counted_at, length) == number(at, length);
-        self.calls.retain(|unsent| lengths().max().is_some_and(|longest| together(unsent, longest)));
-        let same_cost = self.calls.iter().enumerate().rfind(|(_, unsent)| unsent.cost == cost);
-        let Some((place, unsent)) = same_cost else { return Instead::Refused };
+        let together =
+            |unsent: &LetGo, length| number(unsent.counted_at, length) == number(at, length);
+        self.calls.retain(|unsent| {
+            lengths()
+                .max()
+                .is_some_and(|longest| together(unsent, longest))
+        });
+        let same_cost = self
+            .calls
+            .iter()
+            .enumerate()
+            .rfind(|(_, unsent)| unsent.cost == cost);
+        let Some((place, unsent)) = same_cost else {
+            return Instead::Refused;
+        };
         let clear_of = |other: Timestamp| {
             let apart = lengths().filter(|length| !together(unsent, *length));
-            apart.map(|length| begin(number(other, length) + 2, length)).max().unwrap_or(at)
+            apart
+                .map(|length| begin(number(other, length) + 2, length))
+                .max()
+                .unwrap_or(at)
         };
         let opens = self.last.map_or(at, clear_of);
         if opens > at {

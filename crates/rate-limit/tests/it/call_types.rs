@@ -1,8 +1,8 @@
 //! Call types: their names and default limits.
 
 use bankrail_rate_limit::{
-    Algorithm, CallType, Counting, Limits, MemoryCounters, OnStoreError, OwnCallType, OwnCallTypeError, Policy, Window,
-    default_limits,
+    Algorithm, CallType, Counting, Limits, MemoryCounters, OnStoreError, OwnCallType,
+    OwnCallTypeError, Policy, Window, default_limits,
 };
 
 /// Specification: "Limits". `0` stands for n/a.
@@ -24,7 +24,10 @@ fn the_table_row_by_row() {
     ];
     assert_eq!(table.map(|row| row.0), CallType::ALL[..12]);
     // Default: the budgets for requests that prove nothing.
-    let budgets = [(CallType::TokenFailure, 60, 0, 5), (CallType::BearerFailure, 60, 0, 5)];
+    let budgets = [
+        (CallType::TokenFailure, 60, 0, 5),
+        (CallType::BearerFailure, 60, 0, 5),
+    ];
     assert_eq!(budgets.map(|row| row.0), CallType::ALL[12..]);
     for (call_type, hour, minute, second) in table.into_iter().chain(budgets) {
         let expected: Vec<(u128, u32)> = [(3_600_000, hour), (60_000, minute), (1_000, second)]
@@ -32,9 +35,15 @@ fn the_table_row_by_row() {
             .filter(|(_, limit)| *limit > 0)
             .collect();
         let policy = default_limits(call_type);
-        assert_eq!((policy.algorithm(), policy.counting()), (Algorithm::Sliding, Counting::Attempts));
-        let found: Vec<(u128, u32)> =
-            policy.windows().iter().map(|window| (window.length().as_millis(), window.limit())).collect();
+        assert_eq!(
+            (policy.algorithm(), policy.counting()),
+            (Algorithm::Sliding, Counting::Attempts)
+        );
+        let found: Vec<(u128, u32)> = policy
+            .windows()
+            .iter()
+            .map(|window| (window.length().as_millis(), window.limit()))
+            .collect();
         assert_eq!(found, expected, "{call_type}");
     }
 }
@@ -70,28 +79,52 @@ fn names_are_distinct_and_read_back() {
 /// One test, because the names of a process are few.
 #[test]
 fn a_call_type_of_ones_own_has_a_name_and_limits_of_its_own() {
-    let hourly =
-        |limit| Policy::new(Algorithm::Fixed, Counting::Admitted, &[Window::per_hour(limit).unwrap()]).unwrap();
+    let hourly = |limit| {
+        Policy::new(
+            Algorithm::Fixed,
+            Counting::Admitted,
+            &[Window::per_hour(limit).unwrap()],
+        )
+        .unwrap()
+    };
     let long = "a-name-of-forty-characters-a-z-0-9-and-h";
     assert_eq!(long.len(), 40);
     let names = ["search", "reports", "x", long, "n4", "n5", "n6", "n7"];
-    let own: Vec<CallType> =
-        (1..).zip(names).map(|(limit, name)| CallType::own(name, hourly(limit)).unwrap()).collect();
+    let own: Vec<CallType> = (1..)
+        .zip(names)
+        .map(|(limit, name)| CallType::own(name, hourly(limit)).unwrap())
+        .collect();
     for ((limit, name), call_type) in (1..).zip(names).zip(&own) {
-        assert_eq!((call_type.as_str(), call_type.to_string().as_str()), (name, name));
+        assert_eq!(
+            (call_type.as_str(), call_type.to_string().as_str()),
+            (name, name)
+        );
         assert_eq!(default_limits(*call_type), hourly(limit));
         assert_eq!(call_type.default_windows(), []);
-        assert_eq!(CallType::own(name, hourly(limit)), Ok(*call_type), "made once");
+        assert_eq!(
+            CallType::own(name, hourly(limit)),
+            Ok(*call_type),
+            "made once"
+        );
     }
     let taken = |name| Err(OwnCallTypeError::Taken { name });
     assert_eq!(CallType::own("search", hourly(2)), taken("search"));
     assert_eq!(CallType::own("statement", hourly(1)), taken("statement"));
-    assert_eq!(CallType::own("ninth", hourly(1)), Err(OwnCallTypeError::TooMany { name: "ninth" }));
+    assert_eq!(
+        CallType::own("ninth", hourly(1)),
+        Err(OwnCallTypeError::TooMany { name: "ninth" })
+    );
     assert_eq!(OwnCallType::MOST, 8);
     let longer = "a-name-of-forty-one-characters-a-z-0-9-hy";
     assert_eq!(longer.len(), 41);
     for name in ["", "Search", "a b", "a_b", "a\u{e9}", longer] {
-        assert!(matches!(CallType::own(name, hourly(1)), Err(OwnCallTypeError::Name { .. })), "{name}");
+        assert!(
+            matches!(
+                CallType::own(name, hourly(1)),
+                Err(OwnCallTypeError::Name { .. })
+            ),
+            "{name}"
+        );
     }
     // Each is limited and counted by itself.
     let mut limits = Limits::new();
@@ -99,14 +132,21 @@ fn a_call_type_of_ones_own_has_a_name_and_limits_of_its_own() {
     limits.set_on_store_error(own[7], OnStoreError::Allow);
     assert_eq!(limits.default_policy(own[7]), &hourly(3));
     assert_eq!(limits.default_policy(own[6]), &hourly(7));
-    assert_eq!([own[6], own[7]].map(|one| limits.on_store_error(one)), [OnStoreError::Refuse, OnStoreError::Allow]);
+    assert_eq!(
+        [own[6], own[7]].map(|one| limits.on_store_error(one)),
+        [OnStoreError::Refuse, OnStoreError::Allow]
+    );
     assert_eq!(Limits::new().default_policy(own[7]), &hourly(8));
     let counters = MemoryCounters::default();
     let now = "2021-07-29T10:00:00.000Z".parse().unwrap();
     for (call_type, allowed) in [(own[0], 1), (own[1], 2), (own[7], 3)] {
         for number in 0..5 {
             let charge = limits.charge("ACME", call_type, now, 1).unwrap();
-            assert_eq!(counters.charge(&charge).unwrap().is_allowed(), number < allowed, "{call_type} {number}");
+            assert_eq!(
+                counters.charge(&charge).unwrap().is_allowed(),
+                number < allowed,
+                "{call_type} {number}"
+            );
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Single decisions that other implementations get wrong.
 
 use crate::{at, policy};
-use bankrail_rate_limit::{Algorithm, CallType, Charge, Counting, Decision, Policy, State, Window, decide};
+use bankrail_rate_limit::{
+    Algorithm, CallType, Charge, Counting, Decision, Policy, State, Window, decide,
+};
 use std::time::Duration;
 
 #[test]
@@ -14,13 +16,19 @@ fn a_look_changes_nothing_and_tells_what_is_left() {
         let look = decide(&mut state, &policy, at(now), 0).unwrap();
         assert!(look.is_allowed());
         assert_eq!(look.remaining(), Some(if now == 5_000 { 2 } else { 1 }));
-        assert_eq!((look.cost(), look.retry_at(), look.refused_by()), (0, None, None));
+        assert_eq!(
+            (look.cost(), look.retry_at(), look.refused_by()),
+            (0, None, None)
+        );
     }
     assert_eq!(state, before);
     for _ in 0..2 {
         let _ = decide(&mut state, &policy, at(0), 1).unwrap();
     }
-    assert!(!decide(&mut state, &policy, at(0), 0).unwrap().is_allowed(), "3 is above 2");
+    assert!(
+        !decide(&mut state, &policy, at(0), 0).unwrap().is_allowed(),
+        "3 is above 2"
+    );
 }
 
 #[test]
@@ -29,7 +37,10 @@ fn a_cost_that_never_fits_is_no_refusal_and_charges_nothing() {
         let policy = policy(Algorithm::Sliding, counting, &[(3_600_000, 10), (1_000, 2)]);
         let mut state = State::new();
         let error = decide(&mut state, &policy, at(0), 3).unwrap_err();
-        assert_eq!((error.cost, error.window), (3, Window::per_second(2).unwrap()));
+        assert_eq!(
+            (error.cost, error.window),
+            (3, Window::per_second(2).unwrap())
+        );
         assert_eq!(state, State::new());
     }
 }
@@ -49,14 +60,29 @@ fn a_clock_that_steps_back_gives_nothing_and_locks_nobody_out_for_longer() {
         let policy = policy(algorithm, Counting::Admitted, &[(1_000, 2)]);
         let mut state = State::new();
         for _ in 0..2 {
-            assert!(decide(&mut state, &policy, at(10_500), 1).unwrap().is_allowed());
+            assert!(
+                decide(&mut state, &policy, at(10_500), 1)
+                    .unwrap()
+                    .is_allowed()
+            );
         }
         let back = decide(&mut state, &policy, at(9_500), 1).unwrap();
         assert!(!back.is_allowed());
-        let retry_at = if algorithm == Algorithm::Fixed { 11_000 } else { 11_500 };
+        let retry_at = if algorithm == Algorithm::Fixed {
+            11_000
+        } else {
+            11_500
+        };
         assert_eq!(back.retry_at(), Some(at(retry_at)));
-        assert_eq!(back.retry_after(), Some(Duration::from_millis(retry_at.unsigned_abs() - 9_500)));
-        assert!(decide(&mut state, &policy, at(retry_at), 1).unwrap().is_allowed());
+        assert_eq!(
+            back.retry_after(),
+            Some(Duration::from_millis(retry_at.unsigned_abs() - 9_500))
+        );
+        assert!(
+            decide(&mut state, &policy, at(retry_at), 1)
+                .unwrap()
+                .is_allowed()
+        );
     }
 }
 
@@ -64,15 +90,28 @@ fn a_clock_that_steps_back_gives_nothing_and_locks_nobody_out_for_longer() {
 fn seconds_to_wait_are_rounded_up() {
     let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(60_000, 1)]);
     let mut state = State::new();
-    assert_eq!(decide(&mut state, &policy, at(0), 1).unwrap().retry_after_seconds(), None);
-    let seconds = [0, 1, 58_999, 59_000, 59_001, 59_999]
-        .map(|now| decide(&mut state, &policy, at(now), 1).unwrap().retry_after_seconds().unwrap());
+    assert_eq!(
+        decide(&mut state, &policy, at(0), 1)
+            .unwrap()
+            .retry_after_seconds(),
+        None
+    );
+    let seconds = [0, 1, 58_999, 59_000, 59_001, 59_999].map(|now| {
+        decide(&mut state, &policy, at(now), 1)
+            .unwrap()
+            .retry_after_seconds()
+            .unwrap()
+    });
     assert_eq!(seconds, [60, 60, 2, 1, 1, 1]);
 }
 
 #[test]
 fn of_several_windows_the_one_that_holds_out_longest_is_named() {
-    let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, 2), (60_000, 2), (1_000, 2)]);
+    let policy = policy(
+        Algorithm::Fixed,
+        Counting::Admitted,
+        &[(3_600_000, 2), (60_000, 2), (1_000, 2)],
+    );
     let mut state = State::new();
     let _ = decide(&mut state, &policy, at(0), 2).unwrap();
     let refused = decide(&mut state, &policy, at(0), 1).unwrap();
@@ -85,24 +124,37 @@ fn of_several_windows_the_one_that_holds_out_longest_is_named() {
 fn a_limit_of_one_slides() {
     let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(1_000, 1)]);
     let mut state = State::new();
-    assert!(decide(&mut state, &policy, at(300), 1).unwrap().is_allowed());
+    assert!(
+        decide(&mut state, &policy, at(300), 1)
+            .unwrap()
+            .is_allowed()
+    );
     // Any weight of the one before is too much beside one more, so the whole next window is lost.
     let refused = decide(&mut state, &policy, at(1_000), 1).unwrap();
     assert_eq!(refused.retry_at(), Some(at(2_000)));
-    assert!(decide(&mut state, &policy, at(2_000), 1).unwrap().is_allowed());
+    assert!(
+        decide(&mut state, &policy, at(2_000), 1)
+            .unwrap()
+            .is_allowed()
+    );
 }
 
-/// A sliding counter bounds trailing windows by twice the limit less one, and reaches that, as the crate's
-/// documentation says.
+/// A sliding counter bounds trailing windows by twice the limit less one, and reaches that, as the
+/// crate's documentation says.
 #[test]
 fn a_sliding_counter_admits_two_limits_less_one_in_a_trailing_window() {
     const HOUR: i64 = 3_600_000;
     for limit in [1, 2, 25, 100] {
-        let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(3_600_000, limit)]);
+        let policy = policy(
+            Algorithm::Sliding,
+            Counting::Admitted,
+            &[(3_600_000, limit)],
+        );
         let mut state = State::new();
         let last = HOUR - 1;
         let (mut now, mut admitted) = (last, 0);
-        // The whole limit in the last millisecond of an hour, then each request as soon as it is allowed.
+        // The whole limit in the last millisecond of an hour, then each request as soon as it is
+        // allowed.
         while now < last + HOUR {
             match decide(&mut state, &policy, at(now), 1).unwrap().retry_at() {
                 None => admitted += 1,
@@ -115,19 +167,37 @@ fn a_sliding_counter_admits_two_limits_less_one_in_a_trailing_window() {
 
 #[test]
 fn counts_survive_a_change_of_limits_and_windows() {
-    let old = policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, 3), (1_000, 3)]);
+    let old = policy(
+        Algorithm::Fixed,
+        Counting::Admitted,
+        &[(3_600_000, 3), (1_000, 3)],
+    );
     let mut state = State::new();
     assert!(decide(&mut state, &old, at(0), 3).unwrap().is_allowed());
     assert!(!decide(&mut state, &old, at(2_000), 1).unwrap().is_allowed());
-    // Raised, with another second window and a new minute: three of five are used, the minute starts empty.
-    let new = policy(Algorithm::Sliding, Counting::Admitted, &[(3_600_000, 5), (60_000, 4), (500, 4)]);
+    // Raised, with another second window and a new minute: three of five are used, the minute
+    // starts empty.
+    let new = policy(
+        Algorithm::Sliding,
+        Counting::Admitted,
+        &[(3_600_000, 5), (60_000, 4), (500, 4)],
+    );
     let decision = decide(&mut state, &new, at(2_000), 1).unwrap();
     assert!(decision.is_allowed());
-    assert_eq!(decision.windows().map(|window| window.remaining).collect::<Vec<_>>(), [1, 3, 3]);
+    assert_eq!(
+        decision
+            .windows()
+            .map(|window| window.remaining)
+            .collect::<Vec<_>>(),
+        [1, 3, 3]
+    );
     // Lowered below what is used.
     let lower = policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, 2)]);
     let decision = decide(&mut state, &lower, at(2_000), 1).unwrap();
-    assert_eq!((decision.is_allowed(), decision.remaining()), (false, Some(0)));
+    assert_eq!(
+        (decision.is_allowed(), decision.remaining()),
+        (false, Some(0))
+    );
 }
 
 #[test]
@@ -135,14 +205,26 @@ fn counters_stop_at_the_ceiling_and_stay_refused() {
     let most = Window::per_hour(1).unwrap().ceiling();
     let policy = policy(Algorithm::Sliding, Counting::Attempts, &[(3_600_000, most)]);
     let mut state = State::new();
-    assert!(decide(&mut state, &policy, at(0), most).unwrap().is_allowed());
+    assert!(
+        decide(&mut state, &policy, at(0), most)
+            .unwrap()
+            .is_allowed()
+    );
     for cost in [1, most, most] {
         let refused = decide(&mut state, &policy, at(1), cost).unwrap();
         assert!(!refused.is_allowed());
         let retry_at = refused.retry_at().unwrap();
-        assert!(decide(&mut { state }, &policy, retry_at, cost).unwrap().is_allowed());
+        assert!(
+            decide(&mut { state }, &policy, retry_at, cost)
+                .unwrap()
+                .is_allowed()
+        );
         let earlier = at(retry_at.unix_millis() - 1);
-        assert!(!decide(&mut { state }, &policy, earlier, cost).unwrap().is_allowed());
+        assert!(
+            !decide(&mut { state }, &policy, earlier, cost)
+                .unwrap()
+                .is_allowed()
+        );
     }
     assert_eq!(state.counts().next().unwrap().current, most);
 }
@@ -150,7 +232,11 @@ fn counters_stop_at_the_ceiling_and_stay_refused() {
 #[test]
 fn the_ends_of_time_are_answered() {
     use bankrail_values::Timestamp;
-    let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(u64::from(u32::MAX), 1), (1, 1)]);
+    let policy = policy(
+        Algorithm::Sliding,
+        Counting::Admitted,
+        &[(u64::from(u32::MAX), 1), (1, 1)],
+    );
     for now in [Timestamp::MIN, at(-1), at(0), Timestamp::MAX] {
         let mut state = State::new();
         assert!(decide(&mut state, &policy, now, 1).unwrap().is_allowed());
@@ -165,18 +251,31 @@ fn without_windows_everything_is_allowed() {
     let mut state = State::new();
     let decision = decide(&mut state, &Policy::unlimited(), at(0), u32::MAX).unwrap();
     assert!(decision.is_allowed());
-    assert_eq!((decision.remaining(), decision.next_chance(u32::MAX)), (None, Ok(at(0))));
+    assert_eq!(
+        (decision.remaining(), decision.next_chance(u32::MAX)),
+        (None, Ok(at(0)))
+    );
     assert_eq!(state.expires_at(), None);
 }
 
 #[test]
 fn an_engine_says_which_windows_refused() {
-    let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(3_600_000, 10), (60_000, 5), (1_000, 2)]);
+    let policy = policy(
+        Algorithm::Fixed,
+        Counting::Attempts,
+        &[(3_600_000, 10), (60_000, 5), (1_000, 2)],
+    );
     let charge = Charge::new("A", CallType::Token, &policy, at(0), 1).unwrap();
     for bits in 0..8_u8 {
         let refused = [0, 1, 2].map(|window| bits >> window & 1 == 1);
         let decision = Decision::from_engine(State::new(), &charge, at(0), refused);
-        assert_eq!(decision.windows().map(|status| status.refused).collect::<Vec<_>>(), refused);
+        assert_eq!(
+            decision
+                .windows()
+                .map(|status| status.refused)
+                .collect::<Vec<_>>(),
+            refused
+        );
         assert_eq!(decision.is_allowed(), bits == 0);
     }
 }

@@ -3,10 +3,12 @@
 use crate::{at, policy};
 use bankrail_http::{RequestKey, RequestKeyLayer};
 use bankrail_rate_limit::layer::{
-    LimitKey, LimitLayer, LimitLayerOptions, LimitRefusal, RefusalBody, RequestLimit, write_rate_limit,
+    LimitKey, LimitLayer, LimitLayerOptions, LimitRefusal, RefusalBody, RequestLimit,
+    write_rate_limit,
 };
 use bankrail_rate_limit::{
-    Algorithm, CallType, Charge, CounterStore, Counting, Decision, Limiter, Limits, OnStoreError, State, decide,
+    Algorithm, CallType, Charge, CounterStore, Counting, Decision, Limiter, Limits, OnStoreError,
+    State, decide,
 };
 use bankrail_values::{ManualClock, StoreErrorKind, StoreFuture};
 use bytes::Bytes;
@@ -49,7 +51,11 @@ struct Answer {
 
 impl Answer {
     fn header(&self, name: &str) -> &str {
-        self.headers.get(name).unwrap_or_else(|| panic!("no {name}")).to_str().unwrap()
+        self.headers
+            .get(name)
+            .unwrap_or_else(|| panic!("no {name}"))
+            .to_str()
+            .unwrap()
     }
 
     fn json(&self) -> serde_json::Value {
@@ -59,13 +65,24 @@ impl Answer {
 
 impl World {
     fn new(limiter: Limiter, options: LimitLayerOptions) -> Self {
-        let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
-        let key = |request: &Parts| match request.headers.get("customer").map(|customer| customer.to_str().unwrap()) {
+        let clock = Arc::new(ManualClock::new(
+            "2021-07-29T01:00:00.000Z".parse().unwrap(),
+        ));
+        let key = |request: &Parts| match request
+            .headers
+            .get("customer")
+            .map(|customer| customer.to_str().unwrap())
+        {
             Some("anybody") => RequestLimit::Unlimited,
-            Some(customer) => RequestLimit::Of(LimitKey::new(customer, CallType::PaymentInstruction)),
+            Some(customer) => {
+                RequestLimit::Of(LimitKey::new(customer, CallType::PaymentInstruction))
+            }
             None => RequestLimit::Refused(StatusCode::UNAUTHORIZED),
         };
-        Self { layer: LimitLayer::new(Arc::new(limiter), Arc::clone(&clock) as _, key, options), clock }
+        Self {
+            layer: LimitLayer::new(Arc::new(limiter), Arc::clone(&clock) as _, key, options),
+            clock,
+        }
     }
 
     async fn ask(&self, customer: Option<&str>) -> Answer {
@@ -74,9 +91,17 @@ impl World {
             request = request.header("customer", customer);
         }
         let mut service = RequestKeyLayer::new().layer(self.layer.layer(Inner));
-        let (head, body) = service.call(request.body(()).unwrap()).await.unwrap().into_parts();
+        let (head, body) = service
+            .call(request.body(()).unwrap())
+            .await
+            .unwrap()
+            .into_parts();
         assert!(RequestKey::from_headers(&head.headers).is_some());
-        Answer { status: head.status, headers: head.headers, text: String::from_utf8(body.into()).unwrap() }
+        Answer {
+            status: head.status,
+            headers: head.headers,
+            text: String::from_utf8(body.into()).unwrap(),
+        }
     }
 
     /// The answer to the first request that is refused.
@@ -111,20 +136,32 @@ fn the_layer_is_ready_when_its_service_is() {
     let world = World::new(Limiter::default(), LimitLayerOptions::new());
     let mut context = Context::from_waker(std::task::Waker::noop());
     assert!(world.layer.layer(Inner).poll_ready(&mut context).is_ready());
-    assert!(world.layer.layer(Busy).poll_ready(&mut context).is_pending());
+    assert!(
+        world
+            .layer
+            .layer(Busy)
+            .poll_ready(&mut context)
+            .is_pending()
+    );
 }
 
 #[tokio::test]
 async fn the_layer_charges_refuses_or_lets_pass_as_its_caller_says() {
     let world = World::new(Limiter::default(), LimitLayerOptions::new());
     let refused = world.refused().await;
-    assert_eq!((refused.status, refused.text.as_str()), (StatusCode::TOO_MANY_REQUESTS, ""));
+    assert_eq!(
+        (refused.status, refused.text.as_str()),
+        (StatusCode::TOO_MANY_REQUESTS, "")
+    );
     assert_eq!(refused.header("retry-after"), "2");
     for _ in 0..9 {
         assert_eq!(world.ask(Some("anybody")).await.status, StatusCode::OK);
     }
     let refused = world.ask(None).await;
-    assert_eq!((refused.status, refused.text.as_str()), (StatusCode::UNAUTHORIZED, ""));
+    assert_eq!(
+        (refused.status, refused.text.as_str()),
+        (StatusCode::UNAUTHORIZED, "")
+    );
     assert!(!refused.headers.contains_key("retry-after"));
     assert_eq!(world.ask(Some("BETA")).await.status, StatusCode::OK);
     world.clock.advance(Duration::from_secs(2));
@@ -133,7 +170,9 @@ async fn the_layer_charges_refuses_or_lets_pass_as_its_caller_says() {
 
 #[tokio::test]
 async fn headers_and_a_problem_where_they_are_wanted() {
-    let options = LimitLayerOptions::new().problem_json().rate_limit_headers(true);
+    let options = LimitLayerOptions::new()
+        .problem_json()
+        .rate_limit_headers(true);
     let world = World::new(Limiter::default(), options);
     let served = world.ask(Some("ACME")).await;
     assert_eq!(served.header("ratelimit-policy"), "\"second\";q=5;w=1");
@@ -158,12 +197,18 @@ async fn headers_and_a_problem_where_they_are_wanted() {
 async fn a_body_of_the_callers_own() {
     let options = LimitLayerOptions::new().body(|refusal, request| {
         let key = RequestKey::of(&request.extensions).unwrap();
-        RefusalBody::json(format!("{{\"status\":{},\"key\":\"{key}\"}}", refusal.status().as_u16()))
+        RefusalBody::json(format!(
+            "{{\"status\":{},\"key\":\"{key}\"}}",
+            refusal.status().as_u16()
+        ))
     });
     let refused = World::new(Limiter::default(), options).refused().await;
     assert_eq!(refused.header("content-type"), "application/json");
     let json = refused.json();
-    assert_eq!((&json["status"], json["key"].as_str().unwrap()), (&429.into(), refused.header("x-requestkey")));
+    assert_eq!(
+        (&json["status"], json["key"].as_str().unwrap()),
+        (&429.into(), refused.header("x-requestkey"))
+    );
 }
 
 #[derive(Debug)]
@@ -178,7 +223,9 @@ impl CounterStore for Down {
 #[tokio::test]
 async fn counters_that_cannot_be_reached() {
     let problem = || LimitLayerOptions::new().problem_json();
-    let refused = World::new(Limiter::new(Limits::default(), Arc::new(Down)), problem()).ask(Some("ACME")).await;
+    let refused = World::new(Limiter::new(Limits::default(), Arc::new(Down)), problem())
+        .ask(Some("ACME"))
+        .await;
     assert_eq!(
         (refused.status, refused.json()["type"].as_str().unwrap()),
         (StatusCode::SERVICE_UNAVAILABLE, "about:blank")
@@ -186,19 +233,28 @@ async fn counters_that_cannot_be_reached() {
     assert!(refused.headers.get("retry-after").is_none());
     let mut limits = Limits::default();
     limits.set_on_store_error(CallType::PaymentInstruction, OnStoreError::Allow);
-    let allowed = World::new(Limiter::new(limits, Arc::new(Down)), problem()).ask(Some("ACME")).await;
+    let allowed = World::new(Limiter::new(limits, Arc::new(Down)), problem())
+        .ask(Some("ACME"))
+        .await;
     assert_eq!(allowed.text, "served");
 }
 
 #[test]
 fn each_window_has_its_name_in_the_headers() {
     let windows = |lengths: &[u64]| {
-        let windows = lengths.iter().map(|millis| (*millis, 9)).collect::<Vec<_>>();
+        let windows = lengths
+            .iter()
+            .map(|millis| (*millis, 9))
+            .collect::<Vec<_>>();
         let policy = policy(Algorithm::Fixed, Counting::Attempts, &windows);
         let decision = decide(&mut State::new(), &policy, at(600), 2).unwrap();
         let mut headers = HeaderMap::new();
         write_rate_limit(&decision, &mut headers);
-        ["ratelimit-policy", "ratelimit"].map(|name| headers.get(name).map(|value| value.to_str().unwrap().to_owned()))
+        ["ratelimit-policy", "ratelimit"].map(|name| {
+            headers
+                .get(name)
+                .map(|value| value.to_str().unwrap().to_owned())
+        })
     };
     let some = |text: &str| Some(text.to_owned());
     assert_eq!(windows(&[]), [None, None]);
@@ -211,13 +267,20 @@ fn each_window_has_its_name_in_the_headers() {
     );
     assert_eq!(
         windows(&[86_400_000, 1_500]),
-        [some("\"day\";q=9;w=86400, \"1500ms\";q=9;w=2"), some("\"day\";r=7;t=86400, \"1500ms\";r=7;t=1")]
+        [
+            some("\"day\";q=9;w=86400, \"1500ms\";q=9;w=2"),
+            some("\"day\";r=7;t=86400, \"1500ms\";r=7;t=1")
+        ]
     );
 }
 
 #[test]
 fn a_problem_names_each_window_that_refused() {
-    let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1), (1_000, 1), (3_600_000, 9)]);
+    let policy = policy(
+        Algorithm::Fixed,
+        Counting::Attempts,
+        &[(60_000, 1), (1_000, 1), (3_600_000, 9)],
+    );
     let mut state = State::new();
     let _ = decide(&mut state, &policy, at(0), 1).unwrap();
     let refusal = LimitRefusal::Exceeded(decide(&mut state, &policy, at(0), 1).unwrap());
@@ -234,13 +297,20 @@ fn a_problem_names_each_window_that_refused() {
         r#"{"type":"about:blank","title":"Service Unavailable","status":503}"#
     );
     for (refusal, wanted, names) in [
-        (&refusal, true, &["retry-after", "ratelimit-policy", "ratelimit"][..]),
+        (
+            &refusal,
+            true,
+            &["retry-after", "ratelimit-policy", "ratelimit"][..],
+        ),
         (&refusal, false, &["retry-after"]),
         (&down, true, &[]),
     ] {
         let mut headers = HeaderMap::new();
         refusal.write_headers(wanted, &mut headers);
-        assert_eq!(headers.keys().map(|name| name.as_str()).collect::<Vec<_>>(), names);
+        assert_eq!(
+            headers.keys().map(|name| name.as_str()).collect::<Vec<_>>(),
+            names
+        );
     }
     let shown = format!("{:?}", LimitLayerOptions::new().rate_limit_headers(true));
     assert_eq!(shown, "LimitLayerOptions { rate_limit_headers: true, .. }");

@@ -2,7 +2,8 @@
 
 use crate::at;
 use bankrail_rate_limit::{
-    Answer, CallType, Charge, CheckError, CounterStore, Decision, Limiter, Limits, MemoryCounters, OnStoreError, Policy,
+    Answer, CallType, Charge, CheckError, CounterStore, Decision, Limiter, Limits, MemoryCounters,
+    OnStoreError, Policy,
 };
 use bankrail_values::{StoreErrorKind, StoreFuture};
 use std::sync::Arc;
@@ -20,12 +21,22 @@ impl CounterStore for Down {
 async fn counters_that_answer_decide() {
     let limiter = Limiter::default();
     for request in 0..26 {
-        let answer = limiter.check("A", CallType::Statement, at(0), 1).await.unwrap();
+        let answer = limiter
+            .check("A", CallType::Statement, at(0), 1)
+            .await
+            .unwrap();
         assert_eq!(answer.is_allowed(), request < 25);
         assert!(matches!(answer, Answer::Decided(_)));
     }
-    limiter.change_limits(|limits| limits.set_override("A", CallType::Statement, Policy::unlimited()));
-    assert!(limiter.check("A", CallType::Statement, at(0), 1).await.unwrap().is_allowed());
+    limiter
+        .change_limits(|limits| limits.set_override("A", CallType::Statement, Policy::unlimited()));
+    assert!(
+        limiter
+            .check("A", CallType::Statement, at(0), 1)
+            .await
+            .unwrap()
+            .is_allowed()
+    );
     assert!(matches!(
         limiter.check("B", CallType::Statement, at(0), 26).await,
         Err(CheckError::Cost(error)) if error.cost == 26
@@ -34,11 +45,17 @@ async fn counters_that_answer_decide() {
 
 #[tokio::test]
 async fn an_answer_has_the_decision_if_there_was_one() {
-    let answer = Limiter::default().check("A", CallType::Statement, at(0), 25).await.unwrap();
+    let answer = Limiter::default()
+        .check("A", CallType::Statement, at(0), 25)
+        .await
+        .unwrap();
     assert_eq!(answer.decision().and_then(Decision::remaining), Some(0));
     let mut limits = Limits::default();
     limits.set_on_store_error(CallType::Payment, OnStoreError::Allow);
-    let answer = Limiter::new(limits, Arc::new(Down)).check("A", CallType::Payment, at(0), 1).await.unwrap();
+    let answer = Limiter::new(limits, Arc::new(Down))
+        .check("A", CallType::Payment, at(0), 1)
+        .await
+        .unwrap();
     assert!(answer.decision().is_none());
 }
 
@@ -59,19 +76,35 @@ async fn decisions_are_counted() {
     }
     let _ = down.check("A", CallType::Payment, at(0), 1).await;
     let _ = down.check("A", CallType::Statement, at(0), 1).await;
-    let counted = snapshotter.snapshot().into_vec().into_iter().map(|(key, _, _, value)| {
-        assert_eq!(key.key().name(), "bankrail_limit_decisions_total");
-        let (names, labels): (Vec<_>, Vec<_>) =
-            key.key().labels().map(|label| (label.key().to_owned(), label.value().to_owned())).unzip();
-        assert_eq!(names, ["call_type", "decision"]);
-        let DebugValue::Counter(count) = value else { panic!("{value:?}") };
-        (labels.join(" "), count)
-    });
+    let counted = snapshotter
+        .snapshot()
+        .into_vec()
+        .into_iter()
+        .map(|(key, _, _, value)| {
+            assert_eq!(key.key().name(), "bankrail_limit_decisions_total");
+            let (names, labels): (Vec<_>, Vec<_>) = key
+                .key()
+                .labels()
+                .map(|label| (label.key().to_owned(), label.value().to_owned()))
+                .unzip();
+            assert_eq!(names, ["call_type", "decision"]);
+            let DebugValue::Counter(count) = value else {
+                panic!("{value:?}")
+            };
+            (labels.join(" "), count)
+        });
     let mut counted: Vec<_> = counted.collect();
     counted.sort();
-    let expected =
-        [("payment unchecked", 1), ("statement allowed", 25), ("statement refused", 1), ("statement unreachable", 1)];
-    assert_eq!(counted, expected.map(|(labels, count)| (labels.to_owned(), count)));
+    let expected = [
+        ("payment unchecked", 1),
+        ("statement allowed", 25),
+        ("statement refused", 1),
+        ("statement unreachable", 1),
+    ];
+    assert_eq!(
+        counted,
+        expected.map(|(labels, count)| (labels.to_owned(), count))
+    );
 }
 
 #[tokio::test]
@@ -79,21 +112,44 @@ async fn counters_that_fail_refuse_or_allow() {
     let mut limits = Limits::default();
     limits.set_on_store_error(CallType::Payment, OnStoreError::Allow);
     let limiter = Limiter::new(limits, Arc::new(Down));
-    let refused = limiter.check("A", CallType::FastPayment, at(0), 1).await.unwrap_err();
-    assert!(matches!(&refused, CheckError::Store(error) if error.kind() == StoreErrorKind::Unavailable));
-    assert_eq!(std::error::Error::source(&refused).unwrap().to_string(), "the store is unavailable");
+    let refused = limiter
+        .check("A", CallType::FastPayment, at(0), 1)
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(&refused, CheckError::Store(error) if error.kind() == StoreErrorKind::Unavailable)
+    );
+    assert_eq!(
+        std::error::Error::source(&refused).unwrap().to_string(),
+        "the store is unavailable"
+    );
     for _ in 0..100 {
-        let answer = limiter.check("A", CallType::Payment, at(0), 1).await.unwrap();
+        let answer = limiter
+            .check("A", CallType::Payment, at(0), 1)
+            .await
+            .unwrap();
         assert!(answer.is_allowed() && answer.decision().is_none());
     }
-    limiter.change_limits(|limits| limits.set_on_store_error(CallType::Payment, OnStoreError::Refuse));
-    assert!(limiter.check("A", CallType::Payment, at(0), 1).await.is_err());
+    limiter
+        .change_limits(|limits| limits.set_on_store_error(CallType::Payment, OnStoreError::Refuse));
+    assert!(
+        limiter
+            .check("A", CallType::Payment, at(0), 1)
+            .await
+            .is_err()
+    );
 }
 
 #[tokio::test]
 async fn full_counters_are_a_store_that_is_full() {
-    let counters = MemoryCounters::new(bankrail_rate_limit::Capacity::new(0, bankrail_rate_limit::OnFull::RefuseNew));
+    let counters = MemoryCounters::new(bankrail_rate_limit::Capacity::new(
+        0,
+        bankrail_rate_limit::OnFull::RefuseNew,
+    ));
     let limiter = Limiter::new(Limits::default(), Arc::new(counters));
-    let full = limiter.check("A", CallType::Payment, at(0), 1).await.unwrap_err();
+    let full = limiter
+        .check("A", CallType::Payment, at(0), 1)
+        .await
+        .unwrap_err();
     assert!(matches!(full, CheckError::Store(error) if error.kind() == StoreErrorKind::Full));
 }

@@ -19,12 +19,20 @@ impl Log {
         let subscriber = || {
             let all = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE);
             // Without the time, whose digits may be those that a test looks for.
-            all.without_time().with_ansi(false).with_writer(sink.clone()).finish()
+            all.without_time()
+                .with_ansi(false)
+                .with_writer(sink.clone())
+                .finish()
         };
-        // While there is one subscriber only, a call site that another test's thread meets first stays silent for good.
+        // While there is one subscriber only, a call site that another test's thread meets first
+        // stays silent for good.
         let second = tracing::Dispatch::new(subscriber());
         let default = tracing::subscriber::set_default(subscriber());
-        Self { sink, _default: default, _second: second }
+        Self {
+            sink,
+            _default: default,
+            _second: second,
+        }
     }
 
     pub(crate) fn text(&self) -> String {

@@ -34,8 +34,10 @@ fn time(text: &str) -> Timestamp {
 
 /// A policy of windows given as milliseconds and limit.
 fn policy(algorithm: Algorithm, counting: Counting, windows: &[(u64, u32)]) -> Policy {
-    let windows: Vec<Window> =
-        windows.iter().map(|(millis, limit)| Window::new(Duration::from_millis(*millis), *limit).unwrap()).collect();
+    let windows: Vec<Window> = windows
+        .iter()
+        .map(|(millis, limit)| Window::new(Duration::from_millis(*millis), *limit).unwrap())
+        .collect();
     Policy::new(algorithm, counting, &windows).unwrap()
 }
 
@@ -44,12 +46,43 @@ fn the_types_are_what_callers_expect() {
     use bankrail_rate_limit::*;
     fn plain<T: Clone + std::fmt::Debug + PartialEq + Send + Sync + 'static>() {}
     fn shared<T: std::fmt::Debug + Send + Sync + 'static>() {}
-    plain::<(Algorithm, CallType, Capacity, CostError, Counting, Counts, FullError)>();
-    plain::<(Decision, OnFull, OnStoreError, Policy, PolicyError, State, Window, WindowError, WindowStatus)>();
-    shared::<(Answer, Charge<'static>, CheckError, Limiter, Limits, MemoryCounters)>();
+    plain::<(
+        Algorithm,
+        CallType,
+        Capacity,
+        CostError,
+        Counting,
+        Counts,
+        FullError,
+    )>();
+    plain::<(
+        Decision,
+        OnFull,
+        OnStoreError,
+        Policy,
+        PolicyError,
+        State,
+        Window,
+        WindowError,
+        WindowStatus,
+    )>();
+    shared::<(
+        Answer,
+        Charge<'static>,
+        CheckError,
+        Limiter,
+        Limits,
+        MemoryCounters,
+    )>();
     shared::<Box<dyn CounterStore>>();
     #[cfg(feature = "pacer")]
     shared::<(Pacer, PacerOptions, Pacing, PaceError)>();
     #[cfg(feature = "tower")]
-    shared::<(layer::LimitKey, layer::LimitLayer, layer::LimitLayerOptions, layer::LimitRefusal, layer::RefusalBody)>();
+    shared::<(
+        layer::LimitKey,
+        layer::LimitLayer,
+        layer::LimitLayerOptions,
+        layer::LimitRefusal,
+        layer::RefusalBody,
+    )>();
 }

@@ -16,9 +16,16 @@ impl Log {
             let length = i64::from(window.millis());
             let window_of = |time: i64| time.div_euclid(length);
             let counted = |wanted: i64| -> i128 {
-                self.0.iter().filter(|(at, _)| window_of(*at) == wanted).map(|(_, cost)| i128::from(*cost)).sum()
+                self.0
+                    .iter()
+                    .filter(|(at, _)| window_of(*at) == wanted)
+                    .map(|(_, cost)| i128::from(*cost))
+                    .sum()
             };
-            let remaining = Ratio::new(i128::from((window_of(now) + 1) * length - now), i128::from(length));
+            let remaining = Ratio::new(
+                i128::from((window_of(now) + 1) * length - now),
+                i128::from(length),
+            );
             let mut rate = Ratio::from(counted(window_of(now)) + i128::from(cost));
             if policy.algorithm() == Algorithm::Sliding {
                 rate += remaining * counted(window_of(now) - 1);
@@ -53,7 +60,8 @@ pub(crate) struct Step {
 
 impl Shape {
     pub(crate) fn millis_of(&self, step: &Step) -> i64 {
-        step.windows * i64::try_from(self.lengths[step.window % self.lengths.len()]).unwrap() + step.millis
+        step.windows * i64::try_from(self.lengths[step.window % self.lengths.len()]).unwrap()
+            + step.millis
     }
 
     pub(crate) fn policy_of(&self, step: &Step) -> &Policy {
@@ -64,9 +72,16 @@ impl Shape {
 pub(crate) fn shapes() -> impl Strategy<Value = Shape> {
     let lengths = prop_oneof![
         proptest::sample::subsequence(vec![1, 2, 3, 7, 10, 16, 60], 1..=3),
-        proptest::sample::subsequence(vec![1_000, 60_000, 3_600_000, 86_400_000, 4_294_967_295], 1..=3),
+        proptest::sample::subsequence(
+            vec![1_000, 60_000, 3_600_000, 86_400_000, 4_294_967_295],
+            1..=3
+        ),
     ];
-    let start = prop_oneof![Just(0), -200_i64..200, 1_627_520_000_000_i64..1_627_530_000_000];
+    let start = prop_oneof![
+        Just(0),
+        -200_i64..200,
+        1_627_520_000_000_i64..1_627_530_000_000
+    ];
     (lengths, start, 1_usize..=3)
         .prop_flat_map(|(lengths, start, policies)| {
             let algorithm = prop_oneof![1 => Just(Algorithm::Fixed), 3 => Just(Algorithm::Sliding)];
@@ -76,12 +91,17 @@ pub(crate) fn shapes() -> impl Strategy<Value = Shape> {
             (Just(lengths), Just(start), policies)
         })
         .prop_map(|(lengths, start, policies)| {
-            let windows = |limits: Vec<u32>| lengths.iter().copied().zip(limits).collect::<Vec<_>>();
+            let windows =
+                |limits: Vec<u32>| lengths.iter().copied().zip(limits).collect::<Vec<_>>();
             let policies = policies
                 .into_iter()
                 .map(|(algorithm, counting, limits)| policy(algorithm, counting, &windows(limits)))
                 .collect();
-            Shape { lengths, policies, start }
+            Shape {
+                lengths,
+                policies,
+                start,
+            }
         })
 }
 
@@ -89,8 +109,15 @@ pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
     let windows = prop_oneof![6 => Just(0_i64), 2 => Just(1), 1 => Just(2), 1 => Just(3), 1 => Just(-1), 1 => Just(-3)];
     let millis = prop_oneof![4 => Just(0_i64), 2 => Just(1), 2 => Just(-1), 2 => -5_i64..40];
     let cost = prop_oneof![8 => Just(1_u32), 1 => Just(0), 3 => 0_u32..13];
-    let step = (0_usize..3, 0_usize..3, windows, millis, cost)
-        .prop_map(|(policy, window, windows, millis, cost)| Step { policy, window, windows, millis, cost });
+    let step = (0_usize..3, 0_usize..3, windows, millis, cost).prop_map(
+        |(policy, window, windows, millis, cost)| Step {
+            policy,
+            window,
+            windows,
+            millis,
+            cost,
+        },
+    );
     proptest::collection::vec(step, 1..60)
 }
 

@@ -3,8 +3,8 @@
 use crate::log::Log;
 use crate::{at, policy};
 use bankrail_rate_limit::{
-    Algorithm, CallType, Counting, MemoryCounters, PaceError, Pacer, PacerOptions, Pacing, Policy, State, decide,
-    default_limits,
+    Algorithm, CallType, Counting, MemoryCounters, PaceError, Pacer, PacerOptions, Pacing, Policy,
+    State, decide, default_limits,
 };
 use bankrail_values::{Clock, ManualClock, Timestamp};
 use proptest::prelude::*;
@@ -26,11 +26,18 @@ impl Clock for TokioClock {
 }
 
 fn clock(start: i64) -> Arc<TokioClock> {
-    Arc::new(TokioClock { start: at(start), made: Instant::now() })
+    Arc::new(TokioClock {
+        start: at(start),
+        made: Instant::now(),
+    })
 }
 
 fn paused(test: impl Future<Output = ()>) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
     runtime.block_on(test);
 }
 
@@ -50,10 +57,13 @@ fn paced(policy: Policy, clock: Arc<dyn Clock>) -> Pacer {
 
 const GUARD: i64 = 100;
 
-/// Each call arrives with the offset, or, if there is none, was not sent, and is followed by a pause.
+/// Each call arrives with the offset, or, if there is none, was not sent, and is followed by a
+/// pause.
 async fn bank_never_refuses(policy: Policy, start: i64, calls: Vec<(Option<i64>, u64)>) {
     let clock = clock(start);
-    let options = PacerOptions::new().pacing(Pacing::Wait).guard(Duration::from_millis(u64::try_from(GUARD).unwrap()));
+    let options = PacerOptions::new()
+        .pacing(Pacing::Wait)
+        .guard(Duration::from_millis(u64::try_from(GUARD).unwrap()));
     let pacer = with_options(policy, clock.clone(), options);
     let mut arrivals = Vec::new();
     for (offset, pause) in calls {
@@ -67,7 +77,12 @@ async fn bank_never_refuses(policy: Policy, start: i64, calls: Vec<(Option<i64>,
     arrivals.sort_unstable();
     let mut state = State::new();
     for arrival in arrivals {
-        assert!(decide(&mut state, &policy, at(arrival), 1).unwrap().is_allowed(), "at {arrival}");
+        assert!(
+            decide(&mut state, &policy, at(arrival), 1)
+                .unwrap()
+                .is_allowed(),
+            "at {arrival}"
+        );
     }
 }
 
@@ -93,7 +108,10 @@ proptest! {
 #[tokio::test(start_paused = true)]
 async fn the_limit_is_used_and_then_waited_for() {
     let clock = clock(30_000);
-    let pacer = paced(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 3)]), clock.clone());
+    let pacer = paced(
+        policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 3)]),
+        clock.clone(),
+    );
     let mut times = Vec::new();
     for _ in 0..5 {
         pacer.acquire(1).await.unwrap();
@@ -106,14 +124,24 @@ async fn the_limit_is_used_and_then_waited_for() {
 #[tokio::test(start_paused = true)]
 async fn calls_go_in_the_order_of_arrival_and_who_gives_up_charges_nothing() {
     let clock = clock(30_000);
-    let pacer = Arc::new(paced(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 2)]), clock.clone()));
+    let pacer = Arc::new(paced(
+        policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 2)]),
+        clock.clone(),
+    ));
     let (done, mut order) = tokio::sync::mpsc::unbounded_channel();
     let mut waiting = Vec::new();
-    for (name, cost) in [("first", 2), ("dear", 2), ("gives up", 2), ("cheap", 1), ("last", 1)] {
+    for (name, cost) in [
+        ("first", 2),
+        ("dear", 2),
+        ("gives up", 2),
+        ("cheap", 1),
+        ("last", 1),
+    ] {
         let (pacer, clock, done) = (Arc::clone(&pacer), clock.clone(), done.clone());
         waiting.push(tokio::spawn(async move {
             pacer.acquire(cost).await.unwrap();
-            done.send((name, clock.now().unix_millis() / 60_000)).unwrap();
+            done.send((name, clock.now().unix_millis() / 60_000))
+                .unwrap();
         }));
         tokio::task::yield_now().await;
     }
@@ -123,24 +151,37 @@ async fn calls_go_in_the_order_of_arrival_and_who_gives_up_charges_nothing() {
     while let Some(next) = order.recv().await {
         found.push(next);
     }
-    assert_eq!(found, [("first", 0), ("dear", 1), ("cheap", 2), ("last", 2)]);
+    assert_eq!(
+        found,
+        [("first", 0), ("dear", 1), ("cheap", 2), ("last", 2)]
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn whoever_waits_in_front_can_give_up() {
     let clock = clock(30_000);
-    let pacer = paced(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 2)]), clock.clone());
+    let pacer = paced(
+        policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 2)]),
+        clock.clone(),
+    );
     pacer.acquire(1).await.unwrap();
     let gave_up = tokio::time::timeout(Duration::from_secs(1), pacer.acquire(2)).await;
     assert!(gave_up.is_err());
     pacer.acquire(1).await.unwrap();
-    assert_eq!(clock.now().unix_millis(), 31_000, "the place that was left is still there");
+    assert_eq!(
+        clock.now().unix_millis(),
+        31_000,
+        "the place that was left is still there"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_that_came_all_the_same_is_honoured_by_those_who_wait_too() {
     let clock = clock(30_000);
-    let pacer = paced(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]), clock.clone());
+    let pacer = paced(
+        policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]),
+        clock.clone(),
+    );
     pacer.acquire(1).await.unwrap();
     let (waited, ()) = tokio::join!(pacer.acquire(1), async { pacer.hold_until(at(95_000)) });
     waited.unwrap();
@@ -150,7 +191,12 @@ async fn a_refusal_that_came_all_the_same_is_honoured_by_those_who_wait_too() {
 
 fn statements(pacing: Pacing, clock: Arc<dyn Clock>) -> Pacer {
     let options = PacerOptions::new().pacing(pacing);
-    Pacer::new(CallType::Statement, default_limits(CallType::Statement), clock, options)
+    Pacer::new(
+        CallType::Statement,
+        default_limits(CallType::Statement),
+        clock,
+        options,
+    )
 }
 
 /// Specification: "Limits", 25 statements an hour.
@@ -164,9 +210,15 @@ async fn no_hour_sees_more_than_its_limit_and_none_much_less() {
         sent.push(clock.now().unix_millis() / 3_600_000);
     }
     for hour in 0..4 {
-        assert!(sent.iter().filter(|at| **at == hour).count() <= 25, "hour {hour}: {sent:?}");
+        assert!(
+            sent.iter().filter(|at| **at == hour).count() <= 25,
+            "hour {hour}: {sent:?}"
+        );
     }
-    assert!(sent.last() <= Some(&4), "no slower than the limit: {sent:?}");
+    assert!(
+        sent.last() <= Some(&4),
+        "no slower than the limit: {sent:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -200,7 +252,11 @@ async fn a_call_that_was_not_sent_is_counted_once_however_often_it_is_tried() {
 /// In its own second the call is not counted, so no other may be there or beside it.
 #[tokio::test(start_paused = true)]
 async fn a_call_in_place_of_another_is_alone_in_its_second_and_beside_it() {
-    let one_an_hour = policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, 1), (1_000, 1)]);
+    let one_an_hour = policy(
+        Algorithm::Fixed,
+        Counting::Admitted,
+        &[(3_600_000, 1), (1_000, 1)],
+    );
     let clock = clock(3_630_500);
     let pacer = by_default(one_an_hour, clock.clone());
     let mut let_go = Vec::new();
@@ -213,15 +269,24 @@ async fn a_call_in_place_of_another_is_alone_in_its_second_and_beside_it() {
     // The second of the call before, and the one after it, pass first.
     assert_eq!(let_go, [3_630_500, 3_632_100, 3_634_100]);
     let _sent = pacer.acquire(1).await.unwrap();
-    assert!(matches!(pacer.acquire(1).await, Err(PaceError::Held { .. })), "one was sent, and one an hour is all");
+    assert!(
+        matches!(pacer.acquire(1).await, Err(PaceError::Held { .. })),
+        "one was sent, and one an hour is all"
+    );
 
     // Whoever does not wait is told when.
     let clock = Arc::new(ManualClock::new(at(3_630_500)));
-    let pacer = with_options(one_an_hour, clock.clone(), PacerOptions::new().pacing(Pacing::Fail));
+    let pacer = with_options(
+        one_an_hour,
+        clock.clone(),
+        PacerOptions::new().pacing(Pacing::Fail),
+    );
     let call = pacer.acquire(1).await.unwrap();
     pacer.not_sent(call);
     clock.advance(Duration::from_secs(1));
-    let Err(PaceError::Held { until, .. }) = pacer.acquire(1).await else { panic!("it is not alone") };
+    let Err(PaceError::Held { until, .. }) = pacer.acquire(1).await else {
+        panic!("it is not alone")
+    };
     assert_eq!(until, at(3_632_000));
     clock.set(until);
     pacer.acquire(1).await.unwrap();
@@ -244,13 +309,22 @@ async fn calls_that_were_not_sent_slow_no_others_down() {
     assert!(clock.now().saturating_since(begun) <= Duration::from_secs(12));
 }
 
-/// A call is sent neither within the guard after a boundary nor within the guard before one, their first milliseconds
-/// included.
+/// A call is sent neither within the guard after a boundary nor within the guard before one, their
+/// first milliseconds included.
 #[tokio::test(start_paused = true)]
 async fn the_guard_holds_at_its_first_and_last_millisecond() {
-    for (now, sent) in [(0, 100), (99, 100), (100, 100), (3_599_899, 3_599_899), (3_599_900, 3_600_100)] {
+    for (now, sent) in [
+        (0, 100),
+        (99, 100),
+        (100, 100),
+        (3_599_899, 3_599_899),
+        (3_599_900, 3_600_100),
+    ] {
         let clock = clock(now);
-        statements(Pacing::Wait, clock.clone()).acquire(1).await.unwrap();
+        statements(Pacing::Wait, clock.clone())
+            .acquire(1)
+            .await
+            .unwrap();
         assert_eq!(clock.now(), at(sent), "a call at {now}");
     }
 }
@@ -260,16 +334,22 @@ async fn a_bound_on_waiting_is_kept_in_both_directions() {
     let clock = clock(0);
     let pacer = statements(Pacing::WaitUpTo(Duration::from_secs(90)), clock.clone());
     pacer.hold_until(at(91_000));
-    assert!(matches!(pacer.acquire(1).await, Err(PaceError::Held { until, .. }) if until == at(91_000)));
+    assert!(
+        matches!(pacer.acquire(1).await, Err(PaceError::Held { until, .. }) if until == at(91_000))
+    );
     tokio::time::advance(Duration::from_secs(1)).await;
     pacer.acquire(1).await.unwrap();
     assert_eq!(clock.now(), at(91_000));
     // The guard is part of the waiting.
     let pacer = statements(Pacing::WaitUpTo(Duration::from_millis(50)), self::clock(0));
-    assert!(matches!(pacer.acquire(1).await, Err(PaceError::Held { until, .. }) if until == at(GUARD)));
+    assert!(
+        matches!(pacer.acquire(1).await, Err(PaceError::Held { until, .. }) if until == at(GUARD))
+    );
     let clock = self::clock(3_599_900);
     let pacer = statements(Pacing::WaitUpTo(Duration::from_millis(50)), clock.clone());
-    assert!(matches!(pacer.acquire(1).await, Err(PaceError::Held { until, .. }) if until == at(3_600_000 + GUARD)));
+    assert!(
+        matches!(pacer.acquire(1).await, Err(PaceError::Held { until, .. }) if until == at(3_600_000 + GUARD))
+    );
     assert_eq!(clock.now(), at(3_599_900), "it is told at once");
 }
 
@@ -277,7 +357,11 @@ async fn a_bound_on_waiting_is_kept_in_both_directions() {
 async fn the_guard_is_at_most_a_quarter_of_the_shortest_window() {
     for (now, sent) in [(49, 50), (50, 50), (149, 149), (150, 250)] {
         let clock = clock(now);
-        let short = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 9), (200, 9)]);
+        let short = policy(
+            Algorithm::Fixed,
+            Counting::Attempts,
+            &[(60_000, 9), (200, 9)],
+        );
         paced(short, clock.clone()).acquire(1).await.unwrap();
         // The minute's boundary is the first one.
         assert_eq!(clock.now(), at(sent), "a call at {now}");
@@ -297,9 +381,13 @@ async fn a_bound_on_waiting_counts_the_wait_behind_others() {
     });
     tokio::task::yield_now().await;
     tokio::time::advance(Duration::from_secs(1)).await;
-    // The call in front goes at 60.1 s, so this one cannot go before; the free place is not taken out of turn.
+    // The call in front goes at 60.1 s, so this one cannot go before; the free place is not taken
+    // out of turn.
     let behind = pacer.acquire(1).await;
-    assert!(matches!(behind, Err(PaceError::Held { until, .. }) if until == at(120_100)), "{behind:?}");
+    assert!(
+        matches!(behind, Err(PaceError::Held { until, .. }) if until == at(120_100)),
+        "{behind:?}"
+    );
     in_front.await.unwrap().unwrap();
     assert_eq!(clock.now(), at(60_100));
 }
@@ -326,7 +414,11 @@ async fn whoever_wants_no_waiting_is_told_when() {
 async fn two_pacers_spend_one_limit() {
     let clock = clock(30_000);
     let counters = Arc::new(MemoryCounters::default());
-    let shared = |customer| PacerOptions::new().counters(counters.clone()).customer(customer);
+    let shared = |customer| {
+        PacerOptions::new()
+            .counters(counters.clone())
+            .customer(customer)
+    };
     let three = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 3)]);
     let pacers = [0, 1].map(|_| with_options(three, clock.clone(), shared("C")));
     let other = with_options(three, clock.clone(), shared("D"));
@@ -344,7 +436,10 @@ async fn two_pacers_spend_one_limit() {
 
 #[tokio::test(start_paused = true)]
 async fn a_clock_that_stands_still_stops_no_call() {
-    let pacer = statements(Pacing::Wait, Arc::new(ManualClock::new(Timestamp::UNIX_EPOCH)));
+    let pacer = statements(
+        Pacing::Wait,
+        Arc::new(ManualClock::new(Timestamp::UNIX_EPOCH)),
+    );
     for _ in 0..25 {
         pacer.acquire(1).await.unwrap();
     }
@@ -353,7 +448,10 @@ async fn a_clock_that_stands_still_stops_no_call() {
 #[tokio::test(start_paused = true)]
 async fn a_clock_that_is_set_while_a_call_waits_is_read_after_ten_seconds() {
     let clock = Arc::new(ManualClock::new(at(1_000)));
-    let pacer = paced(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]), clock.clone());
+    let pacer = paced(
+        policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]),
+        clock.clone(),
+    );
     pacer.hold_until(at(50_000));
     let begun = Instant::now();
     let waiting = tokio::spawn(async move { pacer.acquire(1).await });
@@ -368,36 +466,58 @@ async fn a_clock_that_is_set_while_a_call_waits_is_read_after_ten_seconds() {
 async fn by_default_a_call_waits_for_a_minute_and_is_told_when_otherwise() {
     assert_eq!(Pacing::default(), Pacing::WaitUpTo(Duration::from_secs(60)));
     let clock = clock(500_000);
-    let pacer = by_default(policy(Algorithm::Fixed, Counting::Attempts, &[(1_000_000, 1)]), clock.clone());
+    let pacer = by_default(
+        policy(Algorithm::Fixed, Counting::Attempts, &[(1_000_000, 1)]),
+        clock.clone(),
+    );
     pacer.hold_until(at(560_001));
     let held = pacer.acquire(1).await.unwrap_err();
     assert!(matches!(held, PaceError::Held { until, .. } if until == at(560_001)));
-    assert_eq!(held.to_string(), "held back by the rate limit until 1970-01-01T00:09:20.001Z");
+    assert_eq!(
+        held.to_string(),
+        "held back by the rate limit until 1970-01-01T00:09:20.001Z"
+    );
     assert_eq!(clock.now(), at(500_000), "it does not wait for nothing");
     tokio::time::advance(Duration::from_millis(1)).await;
     pacer.acquire(1).await.unwrap();
     assert_eq!(clock.now(), at(560_001));
     let held = pacer.acquire(1).await;
-    assert!(matches!(held, Err(PaceError::Held { until, .. }) if until == at(1_000_100)), "{held:?}");
+    assert!(
+        matches!(held, Err(PaceError::Held { until, .. }) if until == at(1_000_100)),
+        "{held:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_of_more_than_a_second_is_told_once() {
     let log = Log::start();
     let clock = clock(30_000);
-    let pacer = Arc::new(by_default(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]), clock.clone()));
+    let pacer = Arc::new(by_default(
+        policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]),
+        clock.clone(),
+    ));
     pacer.acquire(1).await.unwrap();
     assert_eq!(log.text(), "", "no wait");
     pacer.hold_until(at(30_900));
     pacer.hold_until(at(31_000));
-    let second = by_default(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]), clock.clone());
+    let second = by_default(
+        policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]),
+        clock.clone(),
+    );
     second.hold_until(at(31_000));
     second.acquire(1).await.unwrap();
     assert_eq!(log.text(), "", "a second is not worth telling");
-    let third = by_default(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]), clock.clone());
+    let third = by_default(
+        policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]),
+        clock.clone(),
+    );
     third.hold_until(clock.now().saturating_add(Duration::from_millis(1_001)));
     third.acquire(1).await.unwrap();
-    assert!(log.text().contains("until=1970-01-01T00:00:32.001Z"), "{}", log.text());
+    assert!(
+        log.text().contains("until=1970-01-01T00:00:32.001Z"),
+        "{}",
+        log.text()
+    );
     drop(log);
     let log = Log::start();
     // Two wait for one place; the second of them gives up, because its own comes too late.
@@ -413,6 +533,11 @@ async fn a_wait_of_more_than_a_second_is_told_once() {
     assert_eq!(lines.len(), 2, "{text}");
     for line in lines {
         let told = "held back by the rate limit call_type=payment until=1970-01-01T00:01:00.100Z";
-        assert!(line.contains("INFO") && line.contains("bankrail_rate_limit::pacer") && line.contains(told), "{line}");
+        assert!(
+            line.contains("INFO")
+                && line.contains("bankrail_rate_limit::pacer")
+                && line.contains(told),
+            "{line}"
+        );
     }
 }

@@ -1,7 +1,9 @@
 //! Threads on one key.
 
 use crate::{at, policy};
-use bankrail_rate_limit::{Algorithm, CallType, Capacity, Charge, Counting, MemoryCounters, OnFull};
+use bankrail_rate_limit::{
+    Algorithm, CallType, Capacity, Charge, Counting, MemoryCounters, OnFull,
+};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Lets two threads begin each round at nearly the same moment.
@@ -26,7 +28,11 @@ impl SpinBarrier {
 #[test]
 fn two_threads_never_both_get_the_only_place() {
     const ROUNDS: usize = 30_000;
-    let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, 1_000), (1_000, 1)]);
+    let policy = policy(
+        Algorithm::Fixed,
+        Counting::Admitted,
+        &[(3_600_000, 1_000), (1_000, 1)],
+    );
     let counters = MemoryCounters::new(Capacity::new(10, OnFull::RefuseNew));
     let barrier = SpinBarrier(AtomicUsize::new(0));
     let admitted: Vec<AtomicU32> = (0..ROUNDS).map(|_| AtomicU32::new(0)).collect();
@@ -37,14 +43,20 @@ fn two_threads_never_both_get_the_only_place() {
             barrier.wait(round);
             let now = at(i64::try_from(now).unwrap());
             let charge = Charge::new("A", CallType::Payment, &policy, now, 1).unwrap();
-            admitted.fetch_add(u32::from(counters.charge(&charge).unwrap().is_allowed()), Ordering::Relaxed);
+            admitted.fetch_add(
+                u32::from(counters.charge(&charge).unwrap().is_allowed()),
+                Ordering::Relaxed,
+            );
         }
     };
     std::thread::scope(|scope| {
         scope.spawn(run);
         run();
     });
-    let wrong = admitted.iter().filter(|admitted| admitted.load(Ordering::Relaxed) != 1).count();
+    let wrong = admitted
+        .iter()
+        .filter(|admitted| admitted.load(Ordering::Relaxed) != 1)
+        .count();
     assert_eq!(wrong, 0);
 }
 
@@ -53,7 +65,11 @@ fn two_threads_never_both_get_the_only_place() {
 fn threads_on_many_keys_admit_each_limit_exactly() {
     const THREADS: usize = 4;
     const KEYS: usize = 300;
-    let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(60_000, 7), (1_000, 7)]);
+    let policy = policy(
+        Algorithm::Sliding,
+        Counting::Admitted,
+        &[(60_000, 7), (1_000, 7)],
+    );
     let counters = MemoryCounters::new(Capacity::new(100_000, OnFull::RefuseNew));
     let admitted: usize = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..THREADS)
@@ -65,14 +81,18 @@ fn threads_on_many_keys_admit_each_limit_exactly() {
                             counters.forget_expired(at(999));
                         }
                         let customer = key.to_string();
-                        let charge = Charge::new(&customer, CallType::Payment, &policy, at(999), 1).unwrap();
+                        let charge =
+                            Charge::new(&customer, CallType::Payment, &policy, at(999), 1).unwrap();
                         counters.charge(&charge).unwrap().is_allowed()
                     };
                     requests.filter(allowed).count()
                 })
             })
             .collect();
-        workers.into_iter().map(|worker| worker.join().unwrap()).sum()
+        workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap())
+            .sum()
     });
     assert_eq!(admitted, KEYS * 7);
 }

@@ -7,14 +7,26 @@ use std::time::Duration;
 fn the_bounds() {
     assert!(Window::new(Duration::from_millis(1), u32::MAX).is_ok());
     assert!(Window::new(Duration::from_millis(u64::from(u32::MAX)), 1).is_ok());
-    for length in [Duration::ZERO, Duration::from_micros(1_500), Duration::from_millis(1 << 32), Duration::MAX] {
-        assert_eq!(Window::new(length, 1), Err(WindowError::Length { found: length }), "{length:?}");
+    for length in [
+        Duration::ZERO,
+        Duration::from_micros(1_500),
+        Duration::from_millis(1 << 32),
+        Duration::MAX,
+    ] {
+        assert_eq!(
+            Window::new(length, 1),
+            Err(WindowError::Length { found: length }),
+            "{length:?}"
+        );
     }
     let most = 1_250_999_896;
     assert_eq!(Window::per_hour(most).map(Window::ceiling), Ok(most));
     assert_eq!(
         Window::per_hour(most + 1),
-        Err(WindowError::Limit { found: most + 1, length: Duration::from_secs(3600) })
+        Err(WindowError::Limit {
+            found: most + 1,
+            length: Duration::from_secs(3600)
+        })
     );
     // The product itself is within the bounds.
     assert!(Window::new(Duration::from_millis(1 << 31), 1 << 21).is_ok());

@@ -10,8 +10,9 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 
 /// A message that was not opened.
 ///
-/// `Display` and the fields are for the log. Answer the sender with [`OpenError::public_message`] and
-/// [`OpenError::http_status`], which are the same for every failure that a sender without keys can cause.
+/// `Display` and the fields are for the log. Answer the sender with [`OpenError::public_message`]
+/// and [`OpenError::http_status`], which are the same for every failure that a sender without keys
+/// can cause.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -24,14 +25,14 @@ pub enum OpenError {
     /// No decryption key was found for the message.
     #[error(transparent)]
     NoKey(#[from] SelectError),
-    /// Decryption failed, or the signature is not valid. The value is the same for every cause: a sender who learns
-    /// which step failed, from the answer or from a log, can decrypt messages of others step by step (RFC 7516 section
-    /// 11.5).
+    /// Decryption failed, or the signature is not valid. The value is the same for every cause: a
+    /// sender who learns which step failed, from the answer or from a log, can decrypt messages of
+    /// others step by step (RFC 7516 section 11.5).
     #[error("the message was rejected")]
     Rejected,
-    /// Decrypted, but none of the verifying keys has the signature's `kid`, or it has none and there are too many keys
-    /// to try. The tag was right, so only the one who encrypted the message can cause this, and learns nothing about
-    /// messages of others.
+    /// Decrypted, but none of the verifying keys has the signature's `kid`, or it has none and
+    /// there are too many keys to try. The tag was right, so only the one who encrypted the message
+    /// can cause this, and learns nothing about messages of others.
     #[error("{reason}, found {}", named(kid.as_deref()))]
     NoSigningKey {
         /// The `kid`, cut and escaped. It is not verified.
@@ -49,8 +50,8 @@ pub enum OpenError {
     /// [`OpenOptions::require_typ`](super::OpenOptions::require_typ).
     #[error("expected typ \"JWT\" in the signed header, found another or none")]
     OtherType,
-    /// Decrypted and verified, but not JSON as [`bankrail_values::json`] reads it. The fault is the sender's, who is
-    /// known.
+    /// Decrypted and verified, but not JSON as [`bankrail_values::json`] reads it. The fault is the
+    /// sender's, who is known.
     #[error("the signed message is not acceptable JSON: {0}")]
     PayloadInvalid(JsonError),
     /// A local fault: the key service or the system's random source failed.
@@ -88,7 +89,13 @@ impl OpenError {
     /// Whether the same message can be opened by a retry.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::Unavailable { retryable: true, .. })
+        matches!(
+            self,
+            Self::Unavailable {
+                retryable: true,
+                ..
+            }
+        )
     }
 
     /// The text for the answer to the sender.
@@ -101,11 +108,15 @@ impl OpenError {
         }
     }
 
-    /// The HTTP status of the answer to the sender: 400 for a fault of the message, 500 for a local fault, which asks
-    /// the sender to deliver again.
+    /// The HTTP status of the answer to the sender: 400 for a fault of the message, 500 for a local
+    /// fault, which asks the sender to deliver again.
     #[must_use]
     pub fn http_status(&self) -> u16 {
-        if let Self::Unavailable { .. } = self { 500 } else { 400 }
+        if let Self::Unavailable { .. } = self {
+            500
+        } else {
+            400
+        }
     }
 }
 
@@ -116,9 +127,9 @@ fn named(kid: Option<&str>) -> String {
 impl From<JoseHeaderError> for OpenError {
     fn from(error: JoseHeaderError) -> Self {
         match error {
-            JoseHeaderError::TooLong { .. } | JoseHeaderError::NotBase64url | JoseHeaderError::NotObject(_) => {
-                MalformedMessageError::Header(error).into()
-            }
+            JoseHeaderError::TooLong { .. }
+            | JoseHeaderError::NotBase64url
+            | JoseHeaderError::NotObject(_) => MalformedMessageError::Header(error).into(),
             _ => Self::UnsupportedHeader(error),
         }
     }
@@ -126,13 +137,19 @@ impl From<JoseHeaderError> for OpenError {
 
 impl From<RandomnessError> for OpenError {
     fn from(error: RandomnessError) -> Self {
-        Self::Unavailable { retryable: true, source: Box::new(error) }
+        Self::Unavailable {
+            retryable: true,
+            source: Box::new(error),
+        }
     }
 }
 
 impl From<RemoteError> for OpenError {
     fn from(error: RemoteError) -> Self {
-        Self::Unavailable { retryable: error.is_retryable(), source: Box::new(error) }
+        Self::Unavailable {
+            retryable: error.is_retryable(),
+            source: Box::new(error),
+        }
     }
 }
 

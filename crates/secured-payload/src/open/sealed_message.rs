@@ -14,7 +14,8 @@ use bankrail_values::json::{self, JsonLimits, JsonValue};
 use std::ops::ControlFlow;
 use zeroize::{Zeroize as _, Zeroizing};
 
-/// A well-formed JWE of the profile, not yet decrypted. It opens a message without I/O, for a remote decryption key.
+/// A well-formed JWE of the profile, not yet decrypted. It opens a message without I/O, for a
+/// remote decryption key.
 ///
 /// ```
 /// # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
@@ -45,17 +46,23 @@ pub struct SealedMessage<'a> {
 }
 
 impl<'a> SealedMessage<'a> {
-    /// Reads a message as far as that needs no key. The checks are, in this order: length, number of parts, base64url,
-    /// header, lengths of the parts.
+    /// Reads a message as far as that needs no key. The checks are, in this order: length, number
+    /// of parts, base64url, header, lengths of the parts.
     ///
     /// # Errors
     /// [`OpenError::Malformed`] or [`OpenError::UnsupportedHeader`].
     pub fn parse(compact: &'a str, options: &OpenOptions) -> Result<Self, OpenError> {
         if compact.len() > options.max_message {
-            return Err(MalformedMessageError::TooLong { found: compact.len(), max: options.max_message }.into());
+            return Err(MalformedMessageError::TooLong {
+                found: compact.len(),
+                max: options.max_message,
+            }
+            .into());
         }
         let [encoded_header, encrypted_key, iv, text, tag] = split(compact)?;
-        let decode = |part, text| base64url::decode(text).map_err(|_| MalformedMessageError::NotBase64url { part });
+        let decode = |part, text| {
+            base64url::decode(text).map_err(|_| MalformedMessageError::NotBase64url { part })
+        };
         let header = decode("header", encoded_header)?;
         let encrypted_key = decode("encrypted key", encrypted_key)?;
         let iv = decode("initialisation vector", iv)?;
@@ -66,16 +73,30 @@ impl<'a> SealedMessage<'a> {
         let header = JoseHeader::from_json(&header, &rules)?;
         check_cty(header.cty(), options.require_cty)?;
 
-        let length = |part, expected, found: usize| MalformedMessageError::Length { part, expected, found };
+        let length = |part, expected, found: usize| MalformedMessageError::Length {
+            part,
+            expected,
+            found,
+        };
         let found = iv.len();
-        let iv = iv.try_into().map_err(|_| length("initialisation vector", "16 bytes", found))?;
+        let iv = iv
+            .try_into()
+            .map_err(|_| length("initialisation vector", "16 bytes", found))?;
         let found = tag.len();
-        let tag = tag.try_into().map_err(|_| length("authentication tag", "32 bytes", found))?;
+        let tag = tag
+            .try_into()
+            .map_err(|_| length("authentication tag", "32 bytes", found))?;
         if text.is_empty() || !text.len().is_multiple_of(BLOCK_LEN) {
             return Err(length("ciphertext", "one or more blocks of 16 bytes", text.len()).into());
         }
         let ciphertext = Ciphertext { iv, text, tag };
-        Ok(Self { options: options.clone(), header, encoded_header, encrypted_key, ciphertext })
+        Ok(Self {
+            options: options.clone(),
+            header,
+            encoded_header,
+            encrypted_key,
+            ciphertext,
+        })
     }
 
     bankrail_values::getters! { self;
@@ -85,18 +106,24 @@ impl<'a> SealedMessage<'a> {
         encrypted_key: &[u8] = &self.encrypted_key;
     }
 
-    /// Checks that the encrypted key is as long as the modulus of `key`. Call it before a remote key is used.
+    /// Checks that the encrypted key is as long as the modulus of `key`. Call it before a remote
+    /// key is used.
     ///
     /// # Errors
     /// [`MalformedMessageError::Length`].
     pub fn check_for(&self, key: &EncryptionKey) -> Result<(), OpenError> {
-        if self.encrypted_key.len() == key.public_key().modulus_len() { Ok(()) } else { Err(self.wrong_length()) }
+        if self.encrypted_key.len() == key.public_key().modulus_len() {
+            Ok(())
+        } else {
+            Err(self.wrong_length())
+        }
     }
 
     /// Takes the outcome of the decryption and does the remaining steps.
     ///
-    /// `key` is the public half of the decryption key. If it could not decrypt, or the result is not 64 bytes long, a
-    /// random content key takes its place, and the same work is done up to the comparison of the tag.
+    /// `key` is the public half of the decryption key. If it could not decrypt, or the result is
+    /// not 64 bytes long, a random content key takes its place, and the same work is done up to the
+    /// comparison of the tag.
     ///
     /// # Errors
     /// [`OpenError`], as from [`Opener::open`](super::Opener::open).
@@ -108,7 +135,9 @@ impl<'a> SealedMessage<'a> {
     ) -> Result<Opened, OpenError> {
         self.check_for(key)?;
         let content_key = ContentKey::random()?.or(decrypted.bytes());
-        self.open_under(&content_key, || key.clone(), verifying).break_value().unwrap_or(Err(OpenError::Rejected))
+        self.open_under(&content_key, || key.clone(), verifying)
+            .break_value()
+            .unwrap_or(Err(OpenError::Rejected))
     }
 
     /// Tries the local keys that the `kid`, or its absence, selected.
@@ -156,19 +185,30 @@ impl<'a> SealedMessage<'a> {
 
     fn wrong_length(&self) -> OpenError {
         let (part, expected) = ("encrypted key", "as many bytes as the key's modulus");
-        MalformedMessageError::Length { part, expected, found: self.encrypted_key.len() }.into()
+        MalformedMessageError::Length {
+            part,
+            expected,
+            found: self.encrypted_key.len(),
+        }
+        .into()
     }
 
-    /// Opens the message with `content_key`. If the tag is wrong, continues with the message unchanged.
+    /// Opens the message with `content_key`. If the tag is wrong, continues with the message
+    /// unchanged.
     fn open_under(
         mut self,
         content_key: &ContentKey,
         encryption_key: impl FnOnce() -> EncryptionKey,
         verifying: &KeySet<VerifyingKey>,
     ) -> ControlFlow<Result<Opened, OpenError>, Self> {
-        match self.ciphertext.open(content_key, self.encoded_header.as_bytes()) {
+        match self
+            .ciphertext
+            .open(content_key, self.encoded_header.as_bytes())
+        {
             Ok(signed) => {
-                let Self { options, header, .. } = self;
+                let Self {
+                    options, header, ..
+                } = self;
                 ControlFlow::Break(verify(signed, options, header, encryption_key(), verifying))
             }
             Err(NotOpened::WrongTag(ciphertext)) => {
@@ -187,7 +227,9 @@ bankrail_values::impl_debug!(SealedMessage<'_>, self; header: self.header, len: 
 fn check_cty(cty: Option<&str>, required: bool) -> Result<(), JoseHeaderError> {
     match cty {
         None if required => Err(JoseHeaderError::Missing { name: "cty" }),
-        Some(found) if !is_media_type(found, "JWT") => Err(JoseHeaderError::unsupported("cty", "JWT", found)),
+        Some(found) if !is_media_type(found, "JWT") => {
+            Err(JoseHeaderError::unsupported("cty", "JWT", found))
+        }
         _ => Ok(()),
     }
 }
@@ -205,7 +247,9 @@ fn verify(
         let max = options.inflate.ok_or(OpenError::Rejected)?;
         signed = deflate::inflate(&signed, max).ok_or(OpenError::Rejected)?;
     }
-    let limits = VerifyOptions::new().max_token(signed.len()).max_header(options.max_header);
+    let limits = VerifyOptions::new()
+        .max_token(signed.len())
+        .max_header(options.max_header);
     // The reason of a refusal is dropped here.
     let signed = std::str::from_utf8(&signed).map_err(|_| OpenError::Rejected)?;
     let signed = Compact::parse(signed, &limits).map_err(|_| OpenError::Rejected)?;
@@ -218,37 +262,60 @@ fn verify(
     if !crate::is_signature_length(verified.signature().len()) {
         return Err(OpenError::Rejected);
     }
-    if options.require_typ && !verified.header().typ().is_some_and(|typ| is_media_type(typ, "JWT")) {
+    if options.require_typ
+        && !verified
+            .header()
+            .typ()
+            .is_some_and(|typ| is_media_type(typ, "JWT"))
+    {
         return Err(OpenError::OtherType);
     }
     check_recipient(&verified, &options)?;
     // Looking for the recipient in a claim has read the whole JSON under the same limits.
-    let is_read = options.recipient.as_ref().is_some_and(|recipient| recipient.place == Place::Claim);
+    let is_read = options
+        .recipient
+        .as_ref()
+        .is_some_and(|recipient| recipient.place == Place::Claim);
     if options.check_json && !is_read {
         json::check(verified.payload(), &crate::JSON_LIMITS).map_err(OpenError::PayloadInvalid)?;
     }
     let (signed_header, signing_key) = (verified.header().clone(), verified.key().clone());
-    Ok(Opened { json: verified.into_payload(), header, signed_header, signing_key, encryption_key })
+    Ok(Opened {
+        json: verified.into_payload(),
+        header,
+        signed_header,
+        signing_key,
+        encryption_key,
+    })
 }
 
 fn check_recipient(verified: &Verified, options: &OpenOptions) -> Result<(), OpenError> {
-    let Some(recipient) = &options.recipient else { return Ok(()) };
+    let Some(recipient) = &options.recipient else {
+        return Ok(());
+    };
     let expected = Some(recipient.value.as_str());
     let meant = match recipient.place {
         Place::SignedHeader => verified.header().member_text(&recipient.name) == expected,
         Place::Claim => {
-            let mut members =
-                json::read_object(verified.payload(), &crate::JSON_LIMITS).map_err(OpenError::PayloadInvalid)?;
+            let mut members = json::read_object(verified.payload(), &crate::JSON_LIMITS)
+                .map_err(OpenError::PayloadInvalid)?;
             let meant = members.get(&recipient.name).and_then(JsonValue::as_str) == expected;
             members.zeroize();
             meant
         }
     };
-    if meant { Ok(()) } else { Err(OpenError::OtherRecipient { name: recipient.name.clone() }) }
+    if meant {
+        Ok(())
+    } else {
+        Err(OpenError::OtherRecipient {
+            name: recipient.name.clone(),
+        })
+    }
 }
 
-/// The `kid` of a message's header, cut and escaped, for the log: which of our keys the sender has used. `None` if the
-/// header is longer than 4 KiB or cannot be read, or has no `kid`. Nothing of it is verified.
+/// The `kid` of a message's header, cut and escaped, for the log: which of our keys the sender has
+/// used. `None` if the header is longer than 4 KiB or cannot be read, or has no `kid`. Nothing of
+/// it is verified.
 #[must_use]
 pub fn unverified_kid(compact: &str) -> Option<String> {
     const MOST: usize = 4 * 1024;

@@ -5,10 +5,19 @@ use bankrail_secured_payload::SecuredPayload;
 #[test]
 fn envelopes_survive_the_round_trip_and_unknown_members_are_ignored() {
     let envelope = SecuredPayload::new("a.b\"c");
-    assert_eq!(SecuredPayload::from_json(envelope.to_json().as_bytes()).unwrap(), envelope);
-    assert_eq!(SecuredPayload::new("a.b").to_json(), r#"{"secured_payload":"a.b"}"#);
+    assert_eq!(
+        SecuredPayload::from_json(envelope.to_json().as_bytes()).unwrap(),
+        envelope
+    );
+    assert_eq!(
+        SecuredPayload::new("a.b").to_json(),
+        r#"{"secured_payload":"a.b"}"#
+    );
     let more = br#" {"x":{"y":[1]},"secured_payload":"a.b","z":null} "#;
-    assert_eq!(SecuredPayload::from_json(more).unwrap().secured_payload, "a.b");
+    assert_eq!(
+        SecuredPayload::from_json(more).unwrap().secured_payload,
+        "a.b"
+    );
     assert_eq!(format!("{envelope:?}"), "SecuredPayload { len: 5 }");
 }
 
@@ -40,6 +49,9 @@ fn everything_else_is_refused() {
         r#"{"secured_payload":"a"}{}"#,
         r#"{"secured_payload":"a""#,
     ] {
-        assert!(SecuredPayload::from_json(body.as_bytes()).is_err(), "{body}");
+        assert!(
+            SecuredPayload::from_json(body.as_bytes()).is_err(),
+            "{body}"
+        );
     }
 }

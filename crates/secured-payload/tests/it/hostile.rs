@@ -7,7 +7,9 @@ use bankrail_secured_payload::{MalformedMessageError, OpenError, OpenErrorKind, 
 use proptest::prelude::*;
 
 fn signed(payload: &[u8]) -> Vec<u8> {
-    jws::sign(&SIGNING, &JwsHeader::new().typ("JWT"), payload).unwrap().into_bytes()
+    jws::sign(&SIGNING, &JwsHeader::new().typ("JWT"), payload)
+        .unwrap()
+        .into_bytes()
 }
 
 /// Everything that an error shows.
@@ -36,17 +38,26 @@ fn rejected() -> Vec<(&'static str, String)> {
     let inner = |header: &str| {
         let input = format!("{}.e30", base64url::encode(header.as_bytes()));
         let signature = SIGNING.sign(input.as_bytes()).unwrap();
-        outsider::encrypt(outsider::HEADER, format!("{input}.{}", base64url::encode(&signature)).as_bytes())
+        outsider::encrypt(
+            outsider::HEADER,
+            format!("{input}.{}", base64url::encode(&signature)).as_bytes(),
+        )
     };
     let (_, rest) = sealed.split_once('.').unwrap();
-    let respaced = format!("{}.{rest}", base64url::encode(outsider::HEADER.replace(',', ", ").as_bytes()));
+    let respaced = format!(
+        "{}.{rest}",
+        base64url::encode(outsider::HEADER.replace(',', ", ").as_bytes())
+    );
     let blocks = |key: &[u8]| outsider::assemble(outsider::HEADER, key, &[5; 64]);
     vec![
         ("encrypted key", change(1, 100)),
         ("encrypted key, first byte", change(1, 0)),
         ("initialisation vector", change(2, 3)),
         ("ciphertext", change(3, 20)),
-        ("ciphertext, last block: padding and tag", change(3, parts(&sealed)[3].len() - 17)),
+        (
+            "ciphertext, last block: padding and tag",
+            change(3, parts(&sealed)[3].len() - 17),
+        ),
         ("tag", change(4, 31)),
         ("header bytes", respaced),
         ("padding wrong under a right tag", blocks(&outsider::KEY)),
@@ -54,18 +65,39 @@ fn rejected() -> Vec<(&'static str, String)> {
         ("content key of 65 bytes", blocks(&[7; 65])),
         ("content key of no byte", blocks(&[])),
         ("plain text empty", outsider::encrypt(outsider::HEADER, b"")),
-        ("plain text not a signature", outsider::encrypt(outsider::HEADER, b"{}")),
-        ("plain text not UTF-8", outsider::encrypt(outsider::HEADER, b"\xff\xfe")),
-        ("signature of a stranger", outsider::encrypt(outsider::HEADER, stranger.as_bytes())),
-        ("signature cut", outsider::encrypt(outsider::HEADER, &good[..good.len() - 4])),
-        ("signature with a space", outsider::encrypt(outsider::HEADER, &[&good[..], b" "].concat())),
+        (
+            "plain text not a signature",
+            outsider::encrypt(outsider::HEADER, b"{}"),
+        ),
+        (
+            "plain text not UTF-8",
+            outsider::encrypt(outsider::HEADER, b"\xff\xfe"),
+        ),
+        (
+            "signature of a stranger",
+            outsider::encrypt(outsider::HEADER, stranger.as_bytes()),
+        ),
+        (
+            "signature cut",
+            outsider::encrypt(outsider::HEADER, &good[..good.len() - 4]),
+        ),
+        (
+            "signature with a space",
+            outsider::encrypt(outsider::HEADER, &[&good[..], b" "].concat()),
+        ),
         ("inner alg none", inner(r#"{"alg":"none"}"#)),
         ("inner alg RS512", inner(r#"{"alg":"RS512"}"#)),
         ("inner crit", inner(r#"{"alg":"RS256","crit":["x"],"x":1}"#)),
-        ("inner b64", inner(r#"{"alg":"RS256","b64":false,"crit":["b64"]}"#)),
+        (
+            "inner b64",
+            inner(r#"{"alg":"RS256","b64":false,"crit":["b64"]}"#),
+        ),
         ("inner jwk", inner(r#"{"alg":"RS256","jwk":{}}"#)),
         ("inner duplicate", inner(r#"{"alg":"RS256","alg":"RS256"}"#)),
-        ("a message in a message", outsider::encrypt(outsider::HEADER, sealed.as_bytes())),
+        (
+            "a message in a message",
+            outsider::encrypt(outsider::HEADER, sealed.as_bytes()),
+        ),
         ("not deflated", outsider::encrypt(&zip, &good)),
         ("deflated nothing", outsider::encrypt(&zip, &[3, 0])),
     ]
@@ -75,7 +107,11 @@ fn rejected() -> Vec<(&'static str, String)> {
 fn every_cryptographic_failure_is_one_value() {
     for keys in backends() {
         let opener = keys.customer();
-        assert!(opener.open(&outsider::encrypt(outsider::HEADER, &signed(b"{}"))).is_ok());
+        assert!(
+            opener
+                .open(&outsider::encrypt(outsider::HEADER, &signed(b"{}")))
+                .is_ok()
+        );
         for (name, message) in rejected() {
             let error = opener.open(&message).expect_err(name);
             assert_eq!(seen(&error), seen(&OpenError::Rejected), "{name}");
@@ -123,14 +159,24 @@ fn shapes_lengths_and_headers_are_refused_before_any_key_is_used() {
         header("[]"),
         header(r#"{"alg":"RSA-OAEP","alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#),
         header(r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512","\u0065nc":"A256CBC-HS512"}"#),
-        header(&format!(r#"{{"alg":"RSA-OAEP","enc":"A256CBC-HS512","x":"{}"}}"#, "x".repeat(5000))),
+        header(&format!(
+            r#"{{"alg":"RSA-OAEP","enc":"A256CBC-HS512","x":"{}"}}"#,
+            "x".repeat(5000)
+        )),
         ".".repeat(500_000),
         "A".repeat(600_000),
     ];
     for message in malformed {
         let error = keys.opener().open(&message).unwrap_err();
-        assert_eq!(error.kind(), OpenErrorKind::Malformed, "{message:.60} {error}");
-        assert_eq!((error.http_status(), error.public_message()), (400, OpenError::Rejected.public_message()));
+        assert_eq!(
+            error.kind(),
+            OpenErrorKind::Malformed,
+            "{message:.60} {error}"
+        );
+        assert_eq!(
+            (error.http_status(), error.public_message()),
+            (400, OpenError::Rejected.public_message())
+        );
     }
     for json in [
         r#"{"enc":"A256CBC-HS512"}"#,
@@ -146,25 +192,46 @@ fn shapes_lengths_and_headers_are_refused_before_any_key_is_used() {
     ] {
         let error = keys.opener().open(&header(json)).unwrap_err();
         assert_eq!(error.kind(), OpenErrorKind::UnsupportedHeader, "{json}");
-        assert_eq!((error.http_status(), error.public_message()), (400, OpenError::Rejected.public_message()));
+        assert_eq!(
+            (error.http_status(), error.public_message()),
+            (400, OpenError::Rejected.public_message())
+        );
     }
-    assert!(matches!(keys.opener().open(&bare), Err(OpenError::Malformed(MalformedMessageError::BareSignature))));
+    assert!(matches!(
+        keys.opener().open(&bare),
+        Err(OpenError::Malformed(MalformedMessageError::BareSignature))
+    ));
     assert!(matches!(
         keys.opener().open(r#" {"protected":""}"#),
         Err(OpenError::Malformed(MalformedMessageError::JsonForm))
     ));
     for (bytes, found) in [
         (524_288, "expected five parts separated by dots, found 1"),
-        (524_289, "expected a message of at most 524288 bytes, found 524289"),
+        (
+            524_289,
+            "expected a message of at most 524288 bytes, found 524289",
+        ),
     ] {
-        assert_eq!(keys.opener().open(&"A".repeat(bytes)).unwrap_err().to_string(), found);
+        assert_eq!(
+            keys.opener()
+                .open(&"A".repeat(bytes))
+                .unwrap_err()
+                .to_string(),
+            found
+        );
     }
     let seven = keys.opener().open("A.A.A.A.A.A.A").unwrap_err();
-    assert_eq!(seven.to_string(), "expected five parts separated by dots, found 7");
+    assert_eq!(
+        seven.to_string(),
+        "expected five parts separated by dots, found 7"
+    );
     let exact = keys.opener_with(OpenOptions::new().max_message(good.len()));
     assert!(exact.open(&good).is_ok());
     let small = keys.opener_with(OpenOptions::new().max_message(good.len() - 1));
-    assert!(matches!(small.open(&good), Err(OpenError::Malformed(MalformedMessageError::TooLong { .. }))));
+    assert!(matches!(
+        small.open(&good),
+        Err(OpenError::Malformed(MalformedMessageError::TooLong { .. }))
+    ));
 }
 
 #[test]
@@ -174,23 +241,38 @@ fn inflating_stops_at_the_bound() {
     let json = format!("\"{}\"", "x".repeat(1000));
     let token = signed(json.as_bytes());
     let deflated = |plain: &[u8]| {
-        let mut stream = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+        let mut stream =
+            flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
         std::io::Write::write_all(&mut stream, plain).unwrap();
         stream.finish().unwrap()
     };
     let message = outsider::encrypt(&zip, &deflated(&token));
-    let open = |max| keys.opener_with(OpenOptions::new().inflate(Some(max))).open(&message);
+    let open = |max| {
+        keys.opener_with(OpenOptions::new().inflate(Some(max)))
+            .open(&message)
+    };
     assert_eq!(open(token.len()).unwrap().json(), json.as_bytes());
-    assert_eq!(seen(&open(token.len() - 1).unwrap_err()), seen(&OpenError::Rejected));
+    assert_eq!(
+        seen(&open(token.len() - 1).unwrap_err()),
+        seen(&OpenError::Rejected)
+    );
     let bomb = outsider::encrypt(&zip, &deflated(&vec![b'a'; 20 << 20]));
-    assert_eq!(seen(&keys.customer().open(&bomb).unwrap_err()), seen(&OpenError::Rejected));
+    assert_eq!(
+        seen(&keys.customer().open(&bomb).unwrap_err()),
+        seen(&OpenError::Rejected)
+    );
     let trailing = outsider::encrypt(&zip, &[&deflated(&token)[..], b"x"].concat());
-    assert_eq!(seen(&keys.customer().open(&trailing).unwrap_err()), seen(&OpenError::Rejected));
+    assert_eq!(
+        seen(&keys.customer().open(&trailing).unwrap_err()),
+        seen(&OpenError::Rejected)
+    );
 }
 
 #[test]
 fn every_single_bit_flip_of_a_message_is_refused() {
-    std::thread::scope(|scope| backends().for_each(|keys| drop(scope.spawn(move || refuses_every_bit_flip(&keys)))));
+    std::thread::scope(|scope| {
+        backends().for_each(|keys| drop(scope.spawn(move || refuses_every_bit_flip(&keys))))
+    });
 }
 
 fn refuses_every_bit_flip(keys: &Keys) {
@@ -200,7 +282,9 @@ fn refuses_every_bit_flip(keys: &Keys) {
     for at in 0..good.len() {
         let mut flipped = good.clone().into_bytes();
         flipped[at] ^= 1 << (at % 8);
-        let Ok(flipped) = String::from_utf8(flipped) else { continue };
+        let Ok(flipped) = String::from_utf8(flipped) else {
+            continue;
+        };
         assert!(opener.open(&flipped).is_err(), "character {at}");
     }
     let bytes = parts(&good);
@@ -209,7 +293,11 @@ fn refuses_every_bit_flip(keys: &Keys) {
             let mut flipped = bytes.clone();
             flipped[part][at / 8] ^= 1 << (at % 8);
             let error = opener.open(&compact(&flipped)).unwrap_err();
-            assert_eq!(seen(&error), seen(&OpenError::Rejected), "part {part} bit {at}");
+            assert_eq!(
+                seen(&error),
+                seen(&OpenError::Rejected),
+                "part {part} bit {at}"
+            );
         }
     }
 }
@@ -229,7 +317,11 @@ fn ten_thousand_truncations_are_refused() {
         };
         for _ in 0..10_000 {
             let (from, to) = (next(good.len() / 4), next(good.len()));
-            let cut = if from % 2 == 0 { &good[..to] } else { good.get(from..to).unwrap_or_default() };
+            let cut = if from % 2 == 0 {
+                &good[..to]
+            } else {
+                good.get(from..to).unwrap_or_default()
+            };
             let error = opener.open(cut).unwrap_err();
             assert_ne!(error.kind(), OpenErrorKind::PayloadInvalid);
         }
@@ -265,19 +357,64 @@ fn what_is_malformed_is_named_with_its_length() {
     };
     let bytes = |part, length| with(part, base64url::encode(&vec![7; length]));
     let header = |json: &str| with(0, base64url::encode(json.as_bytes()));
-    let [lenient, strict] = [false, true].map(|cty| keys.opener_with(OpenOptions::new().require_cty(cty)));
+    let [lenient, strict] =
+        [false, true].map(|cty| keys.opener_with(OpenOptions::new().require_cty(cty)));
     for (opener, message, expected) in [
-        (&lenient, with(0, "!".into()), "expected the header in canonical base64url without padding"),
-        (&lenient, with(1, "!".into()), "expected the encrypted key in canonical base64url without padding"),
-        (&lenient, with(2, "!".into()), "expected the initialisation vector in canonical base64url without padding"),
-        (&lenient, with(3, "!".into()), "expected the ciphertext in canonical base64url without padding"),
-        (&lenient, with(4, "!".into()), "expected the authentication tag in canonical base64url without padding"),
-        (&lenient, bytes(1, 255), "expected as many bytes as the key's modulus as encrypted key, found 255 bytes"),
-        (&lenient, bytes(2, 15), "expected 16 bytes as initialisation vector, found 15 bytes"),
-        (&lenient, bytes(3, 0), "expected one or more blocks of 16 bytes as ciphertext, found 0 bytes"),
-        (&lenient, bytes(3, 17), "expected one or more blocks of 16 bytes as ciphertext, found 17 bytes"),
-        (&lenient, bytes(4, 33), "expected 32 bytes as authentication tag, found 33 bytes"),
-        (&strict, sealed.clone(), r#"expected a header member "cty", found none"#),
+        (
+            &lenient,
+            with(0, "!".into()),
+            "expected the header in canonical base64url without padding",
+        ),
+        (
+            &lenient,
+            with(1, "!".into()),
+            "expected the encrypted key in canonical base64url without padding",
+        ),
+        (
+            &lenient,
+            with(2, "!".into()),
+            "expected the initialisation vector in canonical base64url without padding",
+        ),
+        (
+            &lenient,
+            with(3, "!".into()),
+            "expected the ciphertext in canonical base64url without padding",
+        ),
+        (
+            &lenient,
+            with(4, "!".into()),
+            "expected the authentication tag in canonical base64url without padding",
+        ),
+        (
+            &lenient,
+            bytes(1, 255),
+            "expected as many bytes as the key's modulus as encrypted key, found 255 bytes",
+        ),
+        (
+            &lenient,
+            bytes(2, 15),
+            "expected 16 bytes as initialisation vector, found 15 bytes",
+        ),
+        (
+            &lenient,
+            bytes(3, 0),
+            "expected one or more blocks of 16 bytes as ciphertext, found 0 bytes",
+        ),
+        (
+            &lenient,
+            bytes(3, 17),
+            "expected one or more blocks of 16 bytes as ciphertext, found 17 bytes",
+        ),
+        (
+            &lenient,
+            bytes(4, 33),
+            "expected 32 bytes as authentication tag, found 33 bytes",
+        ),
+        (
+            &strict,
+            sealed.clone(),
+            r#"expected a header member "cty", found none"#,
+        ),
         (
             &lenient,
             header(r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512","cty":"JWS"}"#),

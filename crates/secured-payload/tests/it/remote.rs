@@ -1,8 +1,12 @@
 //! Remote decryption and signing keys.
 
 use crate::shared::{DECRYPTION, Keys, SIGNING, backends, outsider};
-use bankrail_jose::remote::{DecryptionOutcome, RemoteDecrypter, RemoteError, RemoteFuture, RemoteSigner, SignRequest};
-use bankrail_jose::{DecryptionKey, EncryptionKey, KeyError, KeySet, RsaSize, SigningKey, VerifyingKey};
+use bankrail_jose::remote::{
+    DecryptionOutcome, RemoteDecrypter, RemoteError, RemoteFuture, RemoteSigner, SignRequest,
+};
+use bankrail_jose::{
+    DecryptionKey, EncryptionKey, KeyError, KeySet, RsaSize, SigningKey, VerifyingKey,
+};
 use bankrail_secured_payload::{
     OpenError, OpenErrorKind, OpenOptions, Opener, SealError, SealOptions, SealedMessage, Sealer,
 };
@@ -23,7 +27,13 @@ struct Service {
 impl Service {
     fn new(keys: Keys, down: bool) -> Arc<Self> {
         let (verifying, encryption) = (keys.verifying(), keys.encryption());
-        Arc::new(Self { signing: keys.signing, verifying, decryption: keys.decryption, encryption, down })
+        Arc::new(Self {
+            signing: keys.signing,
+            verifying,
+            decryption: keys.decryption,
+            encryption,
+            down,
+        })
     }
 }
 
@@ -37,7 +47,9 @@ impl RemoteSigner for Service {
             if self.down {
                 return Err(RemoteError::retryable("no connection"));
             }
-            self.signing.sign(request.message()).map_err(RemoteError::permanent)
+            self.signing
+                .sign(request.message())
+                .map_err(RemoteError::permanent)
         })
     }
 }
@@ -52,7 +64,10 @@ impl RemoteDecrypter for Service {
             if self.down {
                 return Err(RemoteError::retryable("no connection"));
             }
-            Ok(self.decryption.decrypt(encrypted).map_or(DecryptionOutcome::CannotDecrypt, DecryptionOutcome::Key))
+            Ok(self
+                .decryption
+                .decrypt(encrypted)
+                .map_or(DecryptionOutcome::CannotDecrypt, DecryptionOutcome::Key))
         })
     }
 }
@@ -70,12 +85,20 @@ fn remote_keys_seal_and_open() {
     for keys in backends() {
         let (local, verifying) = (keys.opener(), keys.verifying());
         let service = Service::new(keys, false);
-        let compact =
-            now(Sealer::new(Arc::clone(&service), service.encryption.clone(), SealOptions::new()).seal_remote(b"{}"))
-                .unwrap();
+        let compact = now(Sealer::new(
+            Arc::clone(&service),
+            service.encryption.clone(),
+            SealOptions::new(),
+        )
+        .seal_remote(b"{}"))
+        .unwrap();
         assert_eq!(local.open(&compact).unwrap().json(), b"{}");
         assert_eq!(
-            now(Opener::remote(service, verifying, OpenOptions::new()).unwrap().open_remote(&compact)).unwrap().json(),
+            now(Opener::remote(service, verifying, OpenOptions::new())
+                .unwrap()
+                .open_remote(&compact))
+            .unwrap()
+            .json(),
             b"{}"
         );
     }
@@ -84,27 +107,54 @@ fn remote_keys_seal_and_open() {
 /// The old and the new key of a rotation, with and without `kid`.
 #[test]
 fn two_remote_keys_overlap() {
-    for (kids, other) in [(None, OpenErrorKind::Rejected), (Some(["old", "new"]), OpenErrorKind::NoKey)] {
+    for (kids, other) in [
+        (None, OpenErrorKind::Rejected),
+        (Some(["old", "new"]), OpenErrorKind::NoKey),
+    ] {
         let service = |index: usize, decryption: DecryptionKey| {
             let decryption = match kids {
                 Some(kids) => decryption.with_kid(kids[index]),
                 None => decryption,
             };
-            Service::new(Keys { signing: SIGNING.clone(), decryption }, false)
+            Service::new(
+                Keys {
+                    signing: SIGNING.clone(),
+                    decryption,
+                },
+                false,
+            )
         };
         let old = service(0, DECRYPTION.clone());
         let new = service(1, DecryptionKey::generate(RsaSize::Rsa2048).unwrap());
         let both: [Arc<dyn RemoteDecrypter>; 2] = [old.clone(), new.clone()];
-        let both = Opener::remote(KeySet::new(both).unwrap(), old.verifying.clone(), OpenOptions::new()).unwrap();
-        let only_old = Opener::remote(Arc::clone(&old), old.verifying.clone(), OpenOptions::new()).unwrap();
+        let both = Opener::remote(
+            KeySet::new(both).unwrap(),
+            old.verifying.clone(),
+            OpenOptions::new(),
+        )
+        .unwrap();
+        let only_old =
+            Opener::remote(Arc::clone(&old), old.verifying.clone(), OpenOptions::new()).unwrap();
         for service in [&old, &new] {
-            let compact = Sealer::new(service.signing.clone(), service.encryption.clone(), SealOptions::new())
-                .seal(b"{}")
-                .unwrap();
+            let compact = Sealer::new(
+                service.signing.clone(),
+                service.encryption.clone(),
+                SealOptions::new(),
+            )
+            .seal(b"{}")
+            .unwrap();
             let opened = now(both.open_remote(&compact)).unwrap();
-            assert_eq!(opened.encryption_key().public_key(), service.encryption.public_key());
+            assert_eq!(
+                opened.encryption_key().public_key(),
+                service.encryption.public_key()
+            );
             let expected = (!Arc::ptr_eq(service, &old)).then_some(other);
-            assert_eq!(now(only_old.open_remote(&compact)).err().map(|error| error.kind()), expected);
+            assert_eq!(
+                now(only_old.open_remote(&compact))
+                    .err()
+                    .map(|error| error.kind()),
+                expected
+            );
         }
     }
 }
@@ -119,8 +169,15 @@ fn a_failed_decryption_looks_like_a_wrong_tag() {
     let mut bad_tag = crate::shared::parts(&good);
     bad_tag[4][0] ^= 1;
     let short = outsider::assemble(outsider::HEADER, &[7; 32], &[5; 64]);
-    for message in [crate::shared::compact(&bad_key), crate::shared::compact(&bad_tag), short] {
-        assert!(matches!(now(opener.open_remote(&message)), Err(OpenError::Rejected)));
+    for message in [
+        crate::shared::compact(&bad_key),
+        crate::shared::compact(&bad_tag),
+        short,
+    ] {
+        assert!(matches!(
+            now(opener.open_remote(&message)),
+            Err(OpenError::Rejected)
+        ));
     }
 }
 
@@ -129,25 +186,49 @@ fn an_unreachable_key_is_a_retryable_local_fault() {
     let keys = backends().next().unwrap();
     let (good, verifying) = (keys.sealer().seal(b"{}").unwrap(), keys.verifying());
     let service = Service::new(keys, true);
-    let sealed =
-        now(Sealer::new(Arc::clone(&service), service.encryption.clone(), SealOptions::new()).seal_remote(b"{}"));
+    let sealed = now(Sealer::new(
+        Arc::clone(&service),
+        service.encryption.clone(),
+        SealOptions::new(),
+    )
+    .seal_remote(b"{}"));
     assert!(matches!(sealed, Err(SealError::Sign(_))));
-    let error = now(Opener::remote(service, verifying, OpenOptions::new()).unwrap().open_remote(&good)).unwrap_err();
-    assert_eq!((error.kind(), error.is_retryable(), error.http_status()), (OpenErrorKind::Unavailable, true, 500));
+    let error = now(Opener::remote(service, verifying, OpenOptions::new())
+        .unwrap()
+        .open_remote(&good))
+    .unwrap_err();
+    assert_eq!(
+        (error.kind(), error.is_retryable(), error.http_status()),
+        (OpenErrorKind::Unavailable, true, 500)
+    );
 }
 
 #[test]
 fn a_remote_signer_is_replaced_while_it_is_in_use() {
     let service = |kid: &str| {
-        let signing = SigningKey::generate(RsaSize::Rsa2048).unwrap().with_kid(kid);
-        Service::new(Keys { signing, decryption: DECRYPTION.clone() }, false)
+        let signing = SigningKey::generate(RsaSize::Rsa2048)
+            .unwrap()
+            .with_kid(kid);
+        Service::new(
+            Keys {
+                signing,
+                decryption: DECRYPTION.clone(),
+            },
+            false,
+        )
     };
     let (old, new) = (service("old"), service("new"));
     let theirs = KeySet::new([old.verifying.clone(), new.verifying.clone()]).unwrap();
     let opener = Opener::new(DECRYPTION.clone(), theirs, OpenOptions::new()).unwrap();
     let sealer = Sealer::new(old, new.encryption.clone(), SealOptions::new());
     let in_use = sealer.clone();
-    let kid = || opener.open(&now(in_use.seal_remote(b"{}")).unwrap()).unwrap().signing_kid().map(str::to_owned);
+    let kid = || {
+        opener
+            .open(&now(in_use.seal_remote(b"{}")).unwrap())
+            .unwrap()
+            .signing_kid()
+            .map(str::to_owned)
+    };
     assert_eq!(kid().as_deref(), Some("old"));
     sealer.replace_signing_key(new);
     assert_eq!(kid().as_deref(), Some("new"));
@@ -156,7 +237,9 @@ fn a_remote_signer_is_replaced_while_it_is_in_use() {
 #[test]
 fn a_verifying_key_of_another_size_is_refused_beside_a_remote_key_too() {
     let service = Service::new(backends().next().unwrap(), false);
-    let verifying = SigningKey::generate(RsaSize::Rsa3072).unwrap().verifying_key();
+    let verifying = SigningKey::generate(RsaSize::Rsa3072)
+        .unwrap()
+        .verifying_key();
     let refused = Opener::remote(service, verifying, OpenOptions::new());
     assert!(matches!(refused, Err(KeyError::Size { bits: 3072, .. })));
 }
@@ -174,6 +257,10 @@ fn an_encrypted_key_of_another_length_is_refused_before_a_remote_key_is_used() {
         assert_eq!(received.check_for(&public).is_ok(), fits, "{length}");
         let decrypted = keys.decryption.decrypt(received.encrypted_key());
         let outcome = decrypted.map_or(DecryptionOutcome::CannotDecrypt, DecryptionOutcome::Key);
-        assert_eq!(received.finish(&outcome, &public, &senders).is_ok(), fits, "{length}");
+        assert_eq!(
+            received.finish(&outcome, &public, &senders).is_ok(),
+            fits,
+            "{length}"
+        );
     }
 }

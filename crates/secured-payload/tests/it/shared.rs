@@ -1,14 +1,16 @@
 //! Keys, and messages that no honest sender writes.
 
 use bankrail_jose::{
-    Backend, DecryptionKey, EncryptionKey, KeyOptions, PrivateKey, RsaSize, SigningKey, VerifyingKey, base64url,
+    Backend, DecryptionKey, EncryptionKey, KeyOptions, PrivateKey, RsaSize, SigningKey,
+    VerifyingKey, base64url,
 };
 use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
 use serde_json::Value;
 use std::sync::LazyLock;
 
 /// One key of each kind for all tests, because generating keys is slow.
-pub(crate) static SIGNING: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
+pub(crate) static SIGNING: LazyLock<SigningKey> =
+    LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
 pub(crate) static DECRYPTION: LazyLock<DecryptionKey> =
     LazyLock::new(|| DecryptionKey::generate(RsaSize::Rsa2048).unwrap());
 
@@ -63,12 +65,19 @@ impl Keys {
 
 /// The five parts of a compact message, decoded.
 pub(crate) fn parts(compact: &str) -> [Vec<u8>; 5] {
-    let parts: Vec<_> = compact.split('.').map(|part| base64url::decode(part).unwrap()).collect();
+    let parts: Vec<_> = compact
+        .split('.')
+        .map(|part| base64url::decode(part).unwrap())
+        .collect();
     parts.try_into().unwrap()
 }
 
 pub(crate) fn compact(parts: &[Vec<u8>; 5]) -> String {
-    parts.iter().map(|part| base64url::encode(part)).collect::<Vec<_>>().join(".")
+    parts
+        .iter()
+        .map(|part| base64url::encode(part))
+        .collect::<Vec<_>>()
+        .join(".")
 }
 
 /// A file of the shared vectors, or `None` where they are not available.
@@ -77,8 +86,11 @@ pub(crate) fn vectors(file: &str) -> Option<Value> {
         eprintln!("BANKRAIL_SHARED not set: skipped");
         return None;
     };
-    let path = std::path::PathBuf::from(shared).join("vectors/jose").join(file);
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let path = std::path::PathBuf::from(shared)
+        .join("vectors/jose")
+        .join(file);
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     Some(serde_json::from_str(&text).unwrap())
 }
 
@@ -106,7 +118,8 @@ pub(crate) mod outsider {
         let text = cbc::Encryptor::<Aes256>::new_from_slices(&KEY[32..], &[9; 16]).unwrap();
         let mut padded = plain.to_vec();
         padded.resize((plain.len() / 16 + 1) * 16, 0);
-        text.encrypt_padded::<Pkcs7>(&mut padded, plain.len()).unwrap();
+        text.encrypt_padded::<Pkcs7>(&mut padded, plain.len())
+            .unwrap();
         assemble(header, &KEY, &padded)
     }
 

@@ -12,12 +12,14 @@ use tokio::time::timeout;
 /// The most records that one write takes.
 const BATCH: usize = 256;
 
-/// Audit records as lines of JSON ([`AuditRecord::to_json`]), appended to a file. Cheap to clone; clones share the
-/// file.
+/// Audit records as lines of JSON ([`AuditRecord::to_json`]), appended to a file. Cheap to clone;
+/// clones share the file.
 ///
-/// - One thread writes. It writes what is waiting at once, and answers each caller when its line has reached the disk.
-/// - A bounded number of records waits; beyond it, callers wait for room. After [`AuditFileOptions::timeout`] a caller
-///   gets an error of the kind [`StoreErrorKind::Timeout`]: the record may still be written.
+/// - One thread writes. It writes what is waiting at once, and answers each caller when its line
+///   has reached the disk.
+/// - A bounded number of records waits; beyond it, callers wait for room. After
+///   [`AuditFileOptions::timeout`] a caller gets an error of the kind [`StoreErrorKind::Timeout`]:
+///   the record may still be written.
 /// - A line that was written in part, for lack of space or power, is ended before the next one.
 /// - On Unix a new file is readable and writable for its owner only.
 /// - A tool that rotates logs renames the file and then has the program call [`AuditFile::reopen`].
@@ -35,8 +37,8 @@ bankrail_values::options! {
         timeout: Duration = Duration::from_secs(5),
         /// How many records may wait, at least one and at most [`Semaphore::MAX_PERMITS`]. Default: 1024.
         queue(usize => |records| records.clamp(1, Semaphore::MAX_PERMITS)): usize = 1024,
-        /// Whether a record must have reached the disk before its answer is sent, so that it survives a loss of power.
-        /// Otherwise it survives the end of the process. Default: yes.
+        /// Whether a record must have reached the disk before its answer is sent, so that it
+        /// survives a loss of power. Otherwise it survives the end of the process. Default: yes.
         sync: bool = true,
     }
 }
@@ -47,22 +49,38 @@ enum Job {
 }
 
 impl AuditFile {
-    /// Opens or creates the file, and starts the thread that writes to it. The thread ends with the last clone.
+    /// Opens or creates the file, and starts the thread that writes to it. The thread ends with the
+    /// last clone.
     ///
     /// # Errors
     /// [`AuditFileError`] if the file cannot be opened or the thread cannot be started.
-    pub fn open(path: impl Into<PathBuf>, options: AuditFileOptions) -> Result<Self, AuditFileError> {
+    pub fn open(
+        path: impl Into<PathBuf>,
+        options: AuditFileOptions,
+    ) -> Result<Self, AuditFileError> {
         let path = path.into();
-        let failed = |source| AuditFileError { path: path.clone(), source };
+        let failed = |source| AuditFileError {
+            path: path.clone(),
+            source,
+        };
         let (file, line_is_open) = append_to(&path).map_err(failed)?;
         let (jobs, waiting) = mpsc::channel(options.queue);
-        let writer = Writer { path: path.clone(), file, sync: options.sync, line_is_open };
+        let writer = Writer {
+            path: path.clone(),
+            file,
+            sync: options.sync,
+            line_is_open,
+        };
         let thread = std::thread::Builder::new().name("bankrail-audit".to_owned());
         thread.spawn(move || writer.run(waiting)).map_err(failed)?;
-        Ok(Self { jobs, timeout: options.timeout })
+        Ok(Self {
+            jobs,
+            timeout: options.timeout,
+        })
     }
 
-    /// Opens the file again under its name, and creates it if it is not there. Records go to the new file from then on.
+    /// Opens the file again under its name, and creates it if it is not there. Records go to the
+    /// new file from then on.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be opened. Records go on to the old file.
@@ -70,18 +88,35 @@ impl AuditFile {
         self.ask(Job::Reopen).await
     }
 
-    async fn ask(&self, job: impl FnOnce(oneshot::Sender<Result<(), io::ErrorKind>>) -> Job) -> Result<(), StoreError> {
+    async fn ask(
+        &self,
+        job: impl FnOnce(oneshot::Sender<Result<(), io::ErrorKind>>) -> Job,
+    ) -> Result<(), StoreError> {
         let (answer, answered) = oneshot::channel();
         let asked = async {
-            let gone = || StoreError::new(StoreErrorKind::Unavailable, "the thread that writes has ended");
+            let gone = || {
+                StoreError::new(
+                    StoreErrorKind::Unavailable,
+                    "the thread that writes has ended",
+                )
+            };
             self.jobs.send(job(answer)).await.map_err(|_| gone())?;
             answered.await.map_err(|_| gone())?.map_err(|kind| {
-                let full = matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
-                let store = if full { StoreErrorKind::Full } else { StoreErrorKind::Unavailable };
+                let full = matches!(
+                    kind,
+                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+                );
+                let store = if full {
+                    StoreErrorKind::Full
+                } else {
+                    StoreErrorKind::Unavailable
+                };
                 StoreError::new(store, io::Error::from(kind))
             })
         };
-        timeout(self.timeout, asked).await.unwrap_or_else(|late| Err(StoreError::new(StoreErrorKind::Timeout, late)))
+        timeout(self.timeout, asked)
+            .await
+            .unwrap_or_else(|late| Err(StoreError::new(StoreErrorKind::Timeout, late)))
     }
 }
 
@@ -110,7 +145,8 @@ impl Writer {
             let (mut text, mut callers) = (String::new(), Vec::new());
             for job in batch.drain(..) {
                 match job {
-                    // Also if its caller no longer waits: with `OnAuditFailure::Continue` the request was answered.
+                    // Also if its caller no longer waits: with `OnAuditFailure::Continue` the
+                    // request was answered.
                     Job::Line(line, caller) => {
                         text.push_str(&line);
                         callers.push(caller);
@@ -130,7 +166,11 @@ impl Writer {
     }
 
     /// Writes the lines and answers their callers, of whom some may be gone.
-    fn write(&mut self, text: &mut String, callers: &mut Vec<oneshot::Sender<Result<(), io::ErrorKind>>>) {
+    fn write(
+        &mut self,
+        text: &mut String,
+        callers: &mut Vec<oneshot::Sender<Result<(), io::ErrorKind>>>,
+    ) {
         if callers.is_empty() {
             return;
         }
@@ -138,7 +178,13 @@ impl Writer {
             text.insert(0, '\n');
         }
         let written = self.file.write_all(text.as_bytes());
-        let written = written.and_then(|()| if self.sync { self.file.sync_data() } else { Ok(()) });
+        let written = written.and_then(|()| {
+            if self.sync {
+                self.file.sync_data()
+            } else {
+                Ok(())
+            }
+        });
         self.line_is_open = written.is_err();
         let written = written.map_err(|error| error.kind());
         for caller in callers.drain(..) {
@@ -184,10 +230,19 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit.jsonl");
         let (jobs, waiting) = mpsc::channel(1);
-        assert!(jobs.try_send(Job::Line("{}\n".to_owned(), oneshot::channel().0)).is_ok());
+        assert!(
+            jobs.try_send(Job::Line("{}\n".to_owned(), oneshot::channel().0))
+                .is_ok()
+        );
         drop(jobs);
         let (file, line_is_open) = append_to(&path).unwrap();
-        Writer { path: path.clone(), file, sync: false, line_is_open }.run(waiting);
+        Writer {
+            path: path.clone(),
+            file,
+            sync: false,
+            line_is_open,
+        }
+        .run(waiting);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}\n");
     }
 }

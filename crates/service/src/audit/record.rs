@@ -27,7 +27,8 @@ pub enum AuditEvent {
     TokenGranted {
         /// The scopes granted.
         scopes: ScopeSet,
-        /// The `kid` of the customer's key that the assertion was verified with, if the key has one.
+        /// The `kid` of the customer's key that the assertion was verified with, if the key has
+        /// one.
         key_id: Option<String>,
         /// When the token expires.
         expires_at: Timestamp,
@@ -46,13 +47,24 @@ pub enum AuditEvent {
 impl AuditRecord {
     /// A record, for tests of an [`AuditLog`](super::AuditLog).
     #[must_use]
-    pub fn new(at: Timestamp, request_key: HyphenatedUuid, customer: CustomerCode, event: AuditEvent) -> Self {
-        Self { at, request_key, customer, event }
+    pub fn new(
+        at: Timestamp,
+        request_key: HyphenatedUuid,
+        customer: CustomerCode,
+        event: AuditEvent,
+    ) -> Self {
+        Self {
+            at,
+            request_key,
+            customer,
+            event,
+        }
     }
 
-    /// The record as one line of JSON, without the end of the line: the members `at`, `request_key`, `customer` and
-    /// `event`, which is `token_granted` or `statement_served`, and then those of the event, absent where they are not
-    /// known. `scope` is written as in a token request; `page` is `last`, or `continued` if another one follows.
+    /// The record as one line of JSON, without the end of the line: the members `at`,
+    /// `request_key`, `customer` and `event`, which is `token_granted` or `statement_served`, and
+    /// then those of the event, absent where they are not known. `scope` is written as in a token
+    /// request; `page` is `last`, or `continued` if another one follows.
     #[must_use]
     pub fn to_json(&self) -> String {
         let line = JsonObjectWriter::new()
@@ -60,12 +72,20 @@ impl AuditRecord {
             .string("request_key", &self.request_key.to_string())
             .string("customer", self.customer.as_str());
         match &self.event {
-            AuditEvent::TokenGranted { scopes, key_id, expires_at } => line
+            AuditEvent::TokenGranted {
+                scopes,
+                key_id,
+                expires_at,
+            } => line
                 .string("event", "token_granted")
                 .string("scope", &scopes.to_string())
                 .optional_string("key_id", key_id.as_deref())
                 .string("expires_at", &expires_at.to_string()),
-            AuditEvent::StatementServed { account, entries, is_last } => line
+            AuditEvent::StatementServed {
+                account,
+                entries,
+                is_last,
+            } => line
                 .string("event", "statement_served")
                 .optional_string("account", account.as_deref())
                 .raw("entries", entries)

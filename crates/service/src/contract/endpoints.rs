@@ -13,13 +13,21 @@ pub(super) fn token(options: &ProviderOptions, limiter: &Limiter) -> Value {
     let kept = ["Cache-Control", "Pragma"];
     let mut responses = Map::new();
     let kept = [&kept[..], rate_limits(options)].concat();
-    responses.insert("200".to_owned(), answer("A token", &kept, schema("TokenResponse")));
+    responses.insert(
+        "200".to_owned(),
+        answer("A token", &kept, schema("TokenResponse")),
+    );
     let body = match options.token_error_body {
         TokenErrorStyle::Rfc6749 => "TokenError",
         TokenErrorStyle::Statement => "StatementError",
     };
-    for (failure, description) in StatementFailure::ALL.iter().filter_map(|one| Some((one, one.token_description()?))) {
-        let own = failure.header().filter(|name| ["Allow", "Retry-After"].contains(name));
+    for (failure, description) in StatementFailure::ALL
+        .iter()
+        .filter_map(|one| Some((one, one.token_description()?)))
+    {
+        let own = failure
+            .header()
+            .filter(|name| ["Allow", "Retry-After"].contains(name));
         let headers: Vec<_> = kept.iter().copied().chain(own).collect();
         let status = failure.default_status().as_str().to_owned();
         responses.insert(status, answer(description, &headers, schema(body)));
@@ -44,7 +52,14 @@ pub(super) fn token(options: &ProviderOptions, limiter: &Limiter) -> Value {
 pub(super) fn statement(options: &ProviderOptions, limiter: &Limiter) -> Value {
     let mut responses = Map::new();
     let success = [&["Cache-Control"], rate_limits(options)].concat();
-    responses.insert("200".to_owned(), answer("A page of the statement", &success, schema("StatementResponse")));
+    responses.insert(
+        "200".to_owned(),
+        answer(
+            "A page of the statement",
+            &success,
+            schema("StatementResponse"),
+        ),
+    );
     for (status, (codes, headers)) in failures(options) {
         let description = format!("Refused: {}", codes.join(", "));
         let of_status = json!({
@@ -84,11 +99,15 @@ pub(super) fn statement(options: &ProviderOptions, limiter: &Limiter) -> Value {
 
 /// The headers that the answers to charged requests have.
 fn rate_limits(options: &ProviderOptions) -> &'static [&'static str] {
-    if options.rate_limit_headers { &["RateLimit", "RateLimit-Policy"] } else { &[] }
+    if options.rate_limit_headers {
+        &["RateLimit", "RateLimit-Policy"]
+    } else {
+        &[]
+    }
 }
 
-/// The codes and the headers of each status with which a request to the statement endpoint can fail. A header is named
-/// only where every failure under its status has it.
+/// The codes and the headers of each status with which a request to the statement endpoint can
+/// fail. A header is named only where every failure under its status has it.
 fn failures(options: &ProviderOptions) -> BTreeMap<u16, (Vec<String>, Vec<&'static str>)> {
     let mut by_status: BTreeMap<u16, (Vec<String>, Vec<&'static str>)> = BTreeMap::new();
     for failure in StatementFailure::ALL {
@@ -98,7 +117,9 @@ fn failures(options: &ProviderOptions) -> BTreeMap<u16, (Vec<String>, Vec<&'stat
         let (code, status) = options.answer(*failure);
         let own = std::iter::once("Cache-Control").chain(failure.header());
         let headers: Vec<_> = own.chain(rate_limits(options).iter().copied()).collect();
-        let (codes, common) = by_status.entry(status.as_u16()).or_insert_with(|| (Vec::new(), headers.clone()));
+        let (codes, common) = by_status
+            .entry(status.as_u16())
+            .or_insert_with(|| (Vec::new(), headers.clone()));
         common.retain(|name| headers.contains(name));
         if !codes.iter().any(|known| known == code.as_str()) {
             codes.push(code.as_str().to_owned());
@@ -110,7 +131,11 @@ fn failures(options: &ProviderOptions) -> BTreeMap<u16, (Vec<String>, Vec<&'stat
 /// The status and the answer of a request with a method that a path for everybody does not have.
 fn other_method(options: &ProviderOptions) -> (String, Value) {
     let (_, status) = options.answer(StatementFailure::Method);
-    let refused = answer("The method is another one", &["Cache-Control", "Allow"], schema("StatementError"));
+    let refused = answer(
+        "The method is another one",
+        &["Cache-Control", "Allow"],
+        schema("StatementError"),
+    );
     (status.as_str().to_owned(), refused)
 }
 

@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 /// One webhook for each kind of message.
 pub(super) fn webhooks() -> Value {
-    let webhooks = MessageKind::ALL.map(|kind| (kind.as_str().to_owned(), json!({ "post": webhook(kind) })));
+    let webhooks =
+        MessageKind::ALL.map(|kind| (kind.as_str().to_owned(), json!({ "post": webhook(kind) })));
     Value::Object(webhooks.into_iter().collect())
 }
 
@@ -20,9 +21,21 @@ fn webhook(kind: MessageKind) -> Value {
         })
     };
     let acknowledgement = bankrail_webhook::schema::ACKNOWLEDGEMENT;
-    responses.insert("200".to_owned(), json("The message is stored", acknowledgement));
-    responses.insert("400".to_owned(), json("The delivery is refused", "ReceiverFault"));
-    responses.insert("500".to_owned(), json("The message is not stored: deliver it again", "ReceiverFault"));
+    responses.insert(
+        "200".to_owned(),
+        json("The message is stored", acknowledgement),
+    );
+    responses.insert(
+        "400".to_owned(),
+        json("The delivery is refused", "ReceiverFault"),
+    );
+    responses.insert(
+        "500".to_owned(),
+        json(
+            "The message is not stored: deliver it again",
+            "ReceiverFault",
+        ),
+    );
     for (status, description) in [
         ("401", "The API key is not known"),
         ("405", "The method is not POST"),
@@ -60,7 +73,11 @@ fn webhook(kind: MessageKind) -> Value {
 /// The headers that a delivery of this kind may have.
 fn parameters(kind: MessageKind) -> Vec<Value> {
     let uuid = super::schemas::received_uuid();
-    let priorities: Vec<_> = kind.priorities().iter().map(|priority| priority.as_str()).collect();
+    let priorities: Vec<_> = kind
+        .priorities()
+        .iter()
+        .map(|priority| priority.as_str())
+        .collect();
     let outcome = kind.answers_a_request();
     let all = [
         (REQUEST_KEY, outcome, outcome, uuid.clone()),

@@ -2,7 +2,9 @@
 
 use crate::ProviderOptions;
 use crate::issuer::Issuer;
-use bankrail_client_assertion::token::{Scope, ScopeSet, TokenErrorCode, TokenRequest, TokenResponse};
+use bankrail_client_assertion::token::{
+    Scope, ScopeSet, TokenErrorCode, TokenRequest, TokenResponse,
+};
 use bankrail_client_assertion::{CustomerCode, Verifier};
 use bankrail_statement::{AccountId, Cursor, MaxEntries, SortOrder};
 use serde_json::{Map, Value, json};
@@ -20,7 +22,8 @@ pub(super) fn received_uuid() -> Value {
 /// All schemas by their names.
 pub(super) fn all(options: &ProviderOptions, issuer: Option<&Issuer>) -> Value {
     let messages = bankrail_webhook::schema::components();
-    let mut all: Value = serde_json::from_str(&messages).expect("a function that writes JSON wrote it");
+    let mut all: Value =
+        serde_json::from_str(&messages).expect("a function that writes JSON wrote it");
     let own = [
         ("TokenRequest", token_request()),
         ("TokenResponse", token_response()),
@@ -28,15 +31,32 @@ pub(super) fn all(options: &ProviderOptions, issuer: Option<&Issuer>) -> Value {
         ("StatementRequest", statement_request(options)),
         ("StatementResponse", statement_response()),
         ("StatementError", statement_error()),
-        ("ReceiverFault", object([("status", text()), ("title", text()), ("detail", text())], [])),
+        (
+            "ReceiverFault",
+            object(
+                [("status", text()), ("title", text()), ("detail", text())],
+                [],
+            ),
+        ),
     ];
     let discovery = [
         ("IssuerMetadata", metadata()),
-        ("Keys", object([("keys", json!({ "type": "array", "maxItems": 0 }))], [])),
-        ("AuthorizationError", oauth_error(&[crate::refusal::UNSUPPORTED])),
+        (
+            "Keys",
+            object([("keys", json!({ "type": "array", "maxItems": 0 }))], []),
+        ),
+        (
+            "AuthorizationError",
+            oauth_error(&[crate::refusal::UNSUPPORTED]),
+        ),
     ];
     let discovery = discovery.into_iter().filter(|_| issuer.is_some());
-    let contract = options.contract_path().map(|_| ("Contract", json!({ "type": "object", "required": ["openapi"] })));
+    let contract = options.contract_path().map(|_| {
+        (
+            "Contract",
+            json!({ "type": "object", "required": ["openapi"] }),
+        )
+    });
     for (name, schema) in own.into_iter().chain(discovery).chain(contract) {
         all[name] = schema;
     }
@@ -44,10 +64,15 @@ pub(super) fn all(options: &ProviderOptions, issuer: Option<&Issuer>) -> Value {
 }
 
 /// An object that has all members of the first list, and may have those of the second.
-fn object<const R: usize, const O: usize>(required: [(&str, Value); R], optional: [(&str, Value); O]) -> Value {
+fn object<const R: usize, const O: usize>(
+    required: [(&str, Value); R],
+    optional: [(&str, Value); O],
+) -> Value {
     let names: Vec<_> = required.iter().map(|(name, _)| *name).collect();
     let members = required.into_iter().chain(optional);
-    let properties: Map<_, _> = members.map(|(name, schema)| (name.to_owned(), schema)).collect();
+    let properties: Map<_, _> = members
+        .map(|(name, schema)| (name.to_owned(), schema))
+        .collect();
     json!({ "type": "object", "required": names, "properties": properties })
 }
 
@@ -82,24 +107,39 @@ fn token_request() -> Value {
     let parameters = object(
         [
             ("grant_type", json!({ "const": TokenRequest::GRANT_TYPE })),
-            ("client_assertion_type", json!({ "const": TokenRequest::ASSERTION_TYPE })),
+            (
+                "client_assertion_type",
+                json!({ "const": TokenRequest::ASSERTION_TYPE }),
+            ),
             ("scope", json!({ "type": "string", "pattern": scope })),
             ("client_assertion", assertion),
         ],
         [("client_id", client_id)],
     );
     let rule = "No parameter may be repeated; unknown ones are ignored.";
-    with(parameters, json!({ "description": rule, "maxProperties": TokenRequest::MAX_PARAMETERS }))
+    with(
+        parameters,
+        json!({ "description": rule, "maxProperties": TokenRequest::MAX_PARAMETERS }),
+    )
 }
 
 fn token_response() -> Value {
     object(
         [
-            ("expires_in", json!({ "type": "integer", "minimum": 1, "description": "Seconds." })),
+            (
+                "expires_in",
+                json!({ "type": "integer", "minimum": 1, "description": "Seconds." }),
+            ),
             ("token_type", json!({ "const": TokenResponse::TOKEN_TYPE })),
             ("access_token", uuid()),
         ],
-        [("scope", with(text(), json!({ "description": "The scopes granted, if they are not those requested." })))],
+        [(
+            "scope",
+            with(
+                text(),
+                json!({ "description": "The scopes granted, if they are not those requested." }),
+            ),
+        )],
     )
 }
 
@@ -118,7 +158,10 @@ fn token_error() -> Value {
 /// The error of RFC 6749 section 5.2.
 fn oauth_error(codes: &[&str]) -> Value {
     let description = json!({ "type": "string", "pattern": "^[ !#-\\[\\]-~]*$" });
-    object([("error", json!({ "enum": codes }))], [("error_description", description)])
+    object(
+        [("error", json!({ "enum": codes }))],
+        [("error_description", description)],
+    )
 }
 
 fn account() -> Value {
@@ -151,12 +194,21 @@ fn statement_request(options: &ProviderOptions) -> Value {
     let request = object(
         [(
             "accountId",
-            with(text(), json!({ "description": "One that is no account is answered like an unknown one." })),
+            with(
+                text(),
+                json!({ "description": "One that is no account is answered like an unknown one." }),
+            ),
         )],
         [
             ("includeNarrative", narrative),
-            ("cursor", cursor(json!(["string", "null"]), "That of the page before.")),
-            ("sortOrder", json!({ "enum": [forward, backward, null], "description": "Default: forward." })),
+            (
+                "cursor",
+                cursor(json!(["string", "null"]), "That of the page before."),
+            ),
+            (
+                "sortOrder",
+                json!({ "enum": [forward, backward, null], "description": "Default: forward." }),
+            ),
             ("maxEntries", max_entries),
             ("extract", json!({ "enum": ["intraday", null] })),
         ],
@@ -176,7 +228,10 @@ fn statement_response() -> Value {
             ("requestKey", uuid()),
             ("moreTransactionsAvailable", json!({ "type": "boolean" })),
         ],
-        [("sortOrder", json!({ "enum": orders() })), ("cursor", cursor(json!("string"), next))],
+        [
+            ("sortOrder", json!({ "enum": orders() })),
+            ("cursor", cursor(json!("string"), next)),
+        ],
     );
     let exactly_with_more = json!({
         "if": { "properties": { "moreTransactionsAvailable": { "const": true } } },
@@ -188,7 +243,13 @@ fn statement_response() -> Value {
 
 fn statement_error() -> Value {
     let code = json!({ "type": "string", "pattern": "^EC[0-9]{1,16}$" });
-    let error = object([("statusCode", code), ("title", json!({ "type": "string", "minLength": 1 }))], []);
+    let error = object(
+        [
+            ("statusCode", code),
+            ("title", json!({ "type": "string", "minLength": 1 })),
+        ],
+        [],
+    );
     object([("requestKey", uuid()), ("error", error)], [])
 }
 

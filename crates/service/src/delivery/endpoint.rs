@@ -21,16 +21,17 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 /// The return type of [`SealPayload::seal`].
 pub type SealFuture<'a> = Pin<Box<dyn Future<Output = Result<String, SealError>> + Send + 'a>>;
 
-/// Seals a message for one receiver: [`Sealer`], or an adapter around a signing key in a key service.
+/// Seals a message for one receiver: [`Sealer`], or an adapter around a signing key in a key
+/// service.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not seal messages",
     label = "not a `SealPayload`",
     note = "pass `Arc::new(Sealer::new(signing_key, encryption_key, options))` of `bankrail_secured_payload`"
 )]
 pub trait SealPayload: fmt::Debug + Send + Sync {
-    /// Seals one JSON text and returns the compact JWE. The future is dropped if it takes longer than
-    /// [`DispatcherOptions::timeout`](super::DispatcherOptions::timeout); the message is then delivered later, and
-    /// the circuit counts a failure.
+    /// Seals one JSON text and returns the compact JWE. The future is dropped if it takes longer
+    /// than [`DispatcherOptions::timeout`](super::DispatcherOptions::timeout); the message is then
+    /// delivered later, and the circuit counts a failure.
     ///
     /// `pool` is the dispatcher's threads for computations.
     fn seal<'a>(&'a self, json: &'a [u8], pool: &'a CpuPool) -> SealFuture<'a>;
@@ -42,7 +43,11 @@ impl SealPayload for Sealer {
         let (sealer, json) = (self.clone(), json.to_vec());
         Box::pin(async move {
             let sealed = pool.run(move || Sealer::seal(&sealer, &json)).await;
-            let ended = || SignError::Remote(RemoteError::retryable("sealing panicked or the runtime shut down"));
+            let ended = || {
+                SignError::Remote(RemoteError::retryable(
+                    "sealing panicked or the runtime shut down",
+                ))
+            };
             sealed.unwrap_or_else(|| Err(ended().into()))
         })
     }
@@ -62,7 +67,13 @@ impl Endpoint {
     /// A receiver without an API key, at the default paths below its base.
     #[must_use]
     pub fn new(id: EndpointId, base: EndpointUrl, sealer: Arc<dyn SealPayload>) -> Self {
-        Self { id, base, api_key: None, sealer, paths: HashMap::new() }
+        Self {
+            id,
+            base,
+            api_key: None,
+            sealer,
+            paths: HashMap::new(),
+        }
     }
 
     /// The same receiver with an API key in the header `apikey` (Default: "Webhooks").
@@ -76,8 +87,13 @@ impl Endpoint {
     /// The same receiver with an API key in the header of this name.
     ///
     /// # Errors
-    /// [`EndpointError`] if the name or the key cannot be in a header, or if deliveries use the header themselves.
-    pub fn with_api_key_in(mut self, name: &str, value: &SecretString) -> Result<Self, EndpointError> {
+    /// [`EndpointError`] if the name or the key cannot be in a header, or if deliveries use the
+    /// header themselves.
+    pub fn with_api_key_in(
+        mut self,
+        name: &str,
+        value: &SecretString,
+    ) -> Result<Self, EndpointError> {
         self.api_key = Some(Self::api_key_header(name, value)?);
         Ok(self)
     }
@@ -85,13 +101,22 @@ impl Endpoint {
     /// The header of an API key.
     ///
     /// # Errors
-    /// [`EndpointError`] if the name or the key cannot be in a header, or if deliveries use the header themselves.
-    pub fn api_key_header(name: &str, value: &SecretString) -> Result<(HeaderName, HeaderValue), EndpointError> {
-        let header = HeaderName::try_from(name).map_err(|_| EndpointError::HeaderName { found: name.to_owned() })?;
+    /// [`EndpointError`] if the name or the key cannot be in a header, or if deliveries use the
+    /// header themselves.
+    pub fn api_key_header(
+        name: &str,
+        value: &SecretString,
+    ) -> Result<(HeaderName, HeaderValue), EndpointError> {
+        let header = HeaderName::try_from(name).map_err(|_| EndpointError::HeaderName {
+            found: name.to_owned(),
+        })?;
         if is_reserved(&header) {
-            return Err(EndpointError::Reserved { name: header.to_string() });
+            return Err(EndpointError::Reserved {
+                name: header.to_string(),
+            });
         }
-        let mut value = HeaderValue::try_from(value.expose_secret()).map_err(|_| EndpointError::HeaderValue)?;
+        let mut value =
+            HeaderValue::try_from(value.expose_secret()).map_err(|_| EndpointError::HeaderValue)?;
         value.set_sensitive(true);
         Ok((header, value))
     }
@@ -112,7 +137,11 @@ impl Endpoint {
     /// The address for messages of a kind.
     #[must_use]
     pub fn url(&self, kind: MessageKind) -> url::Url {
-        self.base.with_path(self.paths.get(&kind).map_or(kind.default_path(), String::as_str))
+        self.base.with_path(
+            self.paths
+                .get(&kind)
+                .map_or(kind.default_path(), String::as_str),
+        )
     }
 
     pub(super) fn api_key(&self) -> Option<&(HeaderName, HeaderValue)> {
@@ -145,8 +174,8 @@ pub enum EndpointError {
     HeaderValue,
 }
 
-/// The receivers that a [`Dispatcher`](super::Dispatcher) knows. Cheap to clone; clones share the receivers, which may
-/// change while deliveries run.
+/// The receivers that a [`Dispatcher`](super::Dispatcher) knows. Cheap to clone; clones share the
+/// receivers, which may change while deliveries run.
 #[derive(Clone, Debug, Default)]
 pub struct Endpoints {
     known: Arc<RwLock<HashMap<EndpointId, Arc<Known>>>>,
@@ -167,17 +196,29 @@ impl Endpoints {
         Self::default()
     }
 
-    /// Adds a receiver, or replaces the one with the same name, for example with new keys or a new address. The next
-    /// delivery uses it. A circuit that is open stays so: [`Dispatcher::resume`](super::Dispatcher::resume) closes it.
+    /// Adds a receiver, or replaces the one with the same name, for example with new keys or a new
+    /// address. The next delivery uses it. A circuit that is open stays so:
+    /// [`Dispatcher::resume`](super::Dispatcher::resume) closes it.
     pub fn insert(&self, endpoint: Endpoint) {
         let id = endpoint.id.clone();
-        let known = Arc::new(Known { endpoint, breaker: Mutex::default(), slow: AtomicBool::new(false) });
-        self.known.write().unwrap_or_else(PoisonError::into_inner).insert(id, known);
+        let known = Arc::new(Known {
+            endpoint,
+            breaker: Mutex::default(),
+            slow: AtomicBool::new(false),
+        });
+        self.known
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(id, known);
     }
 
     /// Removes a receiver. Its messages stay in the outbox. False if it was not known.
     pub fn remove(&self, id: &EndpointId) -> bool {
-        self.known.write().unwrap_or_else(PoisonError::into_inner).remove(id).is_some()
+        self.known
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(id)
+            .is_some()
     }
 
     /// Whether a receiver with this name is known.
@@ -186,16 +227,28 @@ impl Endpoints {
         self.get(id).is_some()
     }
 
-    /// The slow receivers: a delivery has taken [`DispatcherOptions::slow_after`](super::DispatcherOptions::slow_after)
-    /// or longer, and since then none has ended that took less.
+    /// The slow receivers: a delivery has taken
+    /// [`DispatcherOptions::slow_after`](super::DispatcherOptions::slow_after) or longer, and since
+    /// then none has ended that took less.
     pub(super) fn slow(&self) -> Vec<EndpointId> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.values().filter(|known| known.is_slow()).map(|known| known.endpoint.id.clone()).collect()
+        known
+            .values()
+            .filter(|known| known.is_slow())
+            .map(|known| known.endpoint.id.clone())
+            .collect()
     }
 
     /// All receivers by name, as an operator sees them, with the circuits that the outbox keeps.
-    pub(super) fn snapshot(&self, now: Timestamp, circuits: Vec<EndpointCircuit>) -> Vec<EndpointSnapshot> {
-        let circuits: HashMap<_, _> = circuits.into_iter().map(|kept| (kept.endpoint, kept.circuit)).collect();
+    pub(super) fn snapshot(
+        &self,
+        now: Timestamp,
+        circuits: Vec<EndpointCircuit>,
+    ) -> Vec<EndpointSnapshot> {
+        let circuits: HashMap<_, _> = circuits
+            .into_iter()
+            .map(|kept| (kept.endpoint, kept.circuit))
+            .collect();
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<_> = known
             .values()
@@ -211,19 +264,29 @@ impl Endpoints {
     }
 
     pub(super) fn get(&self, id: &EndpointId) -> Option<Arc<Known>> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+        self.known
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(id)
+            .cloned()
     }
 }
 
 impl Known {
     /// What the outbox is to join with the receiver's circuit after a delivery.
     pub(super) fn after(&self, delivery: Ended, policy: &BreakerPolicy) -> Option<Circuit> {
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).after(delivery, policy)
+        self.breaker
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .after(delivery, policy)
     }
 
     /// How many deliveries of this process have failed one after the other.
     fn failures(&self) -> u32 {
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).failures()
+        self.breaker
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .failures()
     }
 
     pub(super) fn is_slow(&self) -> bool {

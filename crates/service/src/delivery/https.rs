@@ -1,7 +1,8 @@
 //! The transport over HTTPS, by reqwest and rustls.
 
 use super::transport::{
-    Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
+    Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest,
+    TransportResponse,
 };
 use bankrail_http::tls::{TlsRoots, client_config};
 use bankrail_http::{BodyError, BodyReader};
@@ -10,7 +11,8 @@ use std::time::Duration;
 
 /// Deliveries over HTTPS: HTTP/2 or HTTP/1.1 over TLS 1.2 or 1.3.
 ///
-/// It follows no redirection, ignores the environment's proxies, sends no `Referer`, and sends each request once.
+/// It follows no redirection, ignores the environment's proxies, sends no `Referer`, and sends each
+/// request once.
 #[derive(Clone, Debug)]
 pub struct HttpsTransport {
     client: reqwest::Client,
@@ -58,7 +60,9 @@ pub struct HttpsTransportError {
 
 impl HttpsTransportError {
     fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self { source: source.into() }
+        Self {
+            source: source.into(),
+        }
     }
 }
 
@@ -73,10 +77,17 @@ impl Transport for HttpsTransport {
                 .body(request.body)
                 .send()
                 .await;
-            let (head, body) = http::Response::<reqwest::Body>::from(sent.map_err(transport_error)?).into_parts();
+            let (head, body) =
+                http::Response::<reqwest::Body>::from(sent.map_err(transport_error)?).into_parts();
             // The client's time-out covers the body too.
-            let body = BodyReader::new(&head.headers, body).read_prefix(request.max_response, request.timeout).await;
-            Ok(TransportResponse { status: head.status, headers: head.headers, body: body.map_err(body_error)? })
+            let body = BodyReader::new(&head.headers, body)
+                .read_prefix(request.max_response, request.timeout)
+                .await;
+            Ok(TransportResponse {
+                status: head.status,
+                headers: head.headers,
+                body: body.map_err(body_error)?,
+            })
         })
     }
 }
@@ -95,21 +106,28 @@ fn transport_error(error: reqwest::Error) -> TransportError {
     let kind = if error.is_timeout() {
         TransportErrorKind::Timeout
     } else if error.is_connect() {
-        if is_tls(&error) { TransportErrorKind::Tls } else { TransportErrorKind::Connect }
+        if is_tls(&error) {
+            TransportErrorKind::Tls
+        } else {
+            TransportErrorKind::Connect
+        }
     } else {
         TransportErrorKind::Broken
     };
-    // Without the address, which may have a customer's path. Records have the endpoint's id instead.
+    // Without the address, which may have a customer's path. Records have the endpoint's id
+    // instead.
     TransportError::new(kind, error.without_url())
 }
 
-/// Whether rustls reported the error: as an `io::Error` of kind `InvalidData`. These are nested, and `source` skips the
-/// inner one.
+/// Whether rustls reported the error: as an `io::Error` of kind `InvalidData`. These are nested,
+/// and `source` skips the inner one.
 fn is_tls(error: &(dyn Error + 'static)) -> bool {
     let io = error.downcast_ref::<std::io::Error>();
     if io.is_some_and(|io| io.kind() == std::io::ErrorKind::InvalidData) {
         return true;
     }
-    let inner = io.and_then(std::io::Error::get_ref).map(|inner| inner as &(dyn Error + 'static));
+    let inner = io
+        .and_then(std::io::Error::get_ref)
+        .map(|inner| inner as &(dyn Error + 'static));
     inner.or_else(|| error.source()).is_some_and(is_tls)
 }

@@ -41,13 +41,22 @@ pub(super) struct Outcome {
 
 impl Outcome {
     pub(super) fn without_answer(note: DeliveryNote, health: Health) -> Self {
-        Self { status: None, note: Some(note), delivered: false, gone: false, retry_after: None, health }
+        Self {
+            status: None,
+            note: Some(note),
+            delivered: false,
+            gone: false,
+            retry_after: None,
+            health,
+        }
     }
 
-    /// How long no message may be delivered to the endpoint: the `Retry-After` of 429 (RFC 6585 section 4) and 503 (RFC
-    /// 9110 section 15.6.4). With another status, it applies to the message alone.
+    /// How long no message may be delivered to the endpoint: the `Retry-After` of 429 (RFC 6585
+    /// section 4) and 503 (RFC 9110 section 15.6.4). With another status, it applies to the message
+    /// alone.
     pub(super) fn rest(&self) -> Option<Duration> {
-        self.retry_after.filter(|_| matches!(self.status, Some(429 | 503)))
+        self.retry_after
+            .filter(|_| matches!(self.status, Some(429 | 503)))
     }
 }
 
@@ -74,37 +83,42 @@ pub(super) async fn post(
     }
 }
 
-/// The request, with the headers of the specification's table, the receiver's API key, the media types, and no others.
-/// If the message cannot be sealed, returns what this shows about the receiver: a sealer that hangs counts as a failure
-/// of the receiver.
+/// The request, with the headers of the specification's table, the receiver's API key, the media
+/// types, and no others. If the message cannot be sealed, returns what this shows about the
+/// receiver: a sealer that hangs counts as a failure of the receiver.
 async fn request(
     endpoint: &Endpoint,
     message: &Stored<'_>,
     pool: &CpuPool,
     terms: &Terms,
 ) -> Result<TransportRequest, Health> {
-    let sealed = match tokio::time::timeout(terms.timeout, endpoint.sealer().seal(message.body, pool)).await {
-        Ok(Ok(sealed)) => sealed,
-        Err(_) => {
-            tracing::error!(endpoint = %endpoint.id(), "a message was not sealed in time");
-            return Err(Health::Bad);
-        }
-        Ok(Err(error)) => {
-            // The place in the message consists of its own names, which are not logged.
-            let reason = match &error {
-                SealError::NotJson(_) => "the message is not acceptable JSON".to_owned(),
-                other => other.to_string(),
-            };
-            tracing::error!(endpoint = %endpoint.id(), reason, "a message could not be sealed");
-            return Err(Health::Unknown);
-        }
-    };
+    let sealed =
+        match tokio::time::timeout(terms.timeout, endpoint.sealer().seal(message.body, pool)).await
+        {
+            Ok(Ok(sealed)) => sealed,
+            Err(_) => {
+                tracing::error!(endpoint = %endpoint.id(), "a message was not sealed in time");
+                return Err(Health::Bad);
+            }
+            Ok(Err(error)) => {
+                // The place in the message consists of its own names, which are not logged.
+                let reason = match &error {
+                    SealError::NotJson(_) => "the message is not acceptable JSON".to_owned(),
+                    other => other.to_string(),
+                };
+                tracing::error!(endpoint = %endpoint.id(), reason, "a message could not be sealed");
+                return Err(Health::Unknown);
+            }
+        };
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     for (name, value) in message.headers.pairs() {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| Health::Unknown)?;
-        headers.insert(name, HeaderValue::try_from(value).map_err(|_| Health::Unknown)?);
+        headers.insert(
+            name,
+            HeaderValue::try_from(value).map_err(|_| Health::Unknown)?,
+        );
     }
     if let Some((name, value)) = endpoint.api_key() {
         headers.insert(name.clone(), value.clone());
@@ -129,10 +143,14 @@ fn judge(answer: &TransportResponse, terms: &Terms, now: Timestamp) -> Outcome {
     };
     if answer.status.is_success() {
         let acknowledgement = Acknowledgement::from_json(&answer.body);
-        if !acknowledgement.as_ref().is_ok_and(Acknowledgement::is_received) {
+        if !acknowledgement
+            .as_ref()
+            .is_ok_and(Acknowledgement::is_received)
+        {
             outcome.note = Some(DeliveryNote::Unacknowledged);
             outcome.delivered = !terms.retry_unacknowledged;
-            // The page of a proxy, for example. An acknowledgement with another status is the receiver's own answer.
+            // The page of a proxy, for example. An acknowledgement with another status is the
+            // receiver's own answer.
             if terms.retry_unacknowledged && acknowledgement.is_err() {
                 outcome.health = Health::Bad;
             }

@@ -6,17 +6,22 @@ use bankrail_webhook::Message;
 use bankrail_webhook::sender::RecordedRequest;
 use std::fmt;
 
-/// Finds the request that an outcome answers. The provider implements it over the records of its mandate and payment
-/// requests, which it keeps anyway.
+/// Finds the request that an outcome answers. The provider implements it over the records of its
+/// mandate and payment requests, which it keeps anyway.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not find the requests that outcomes answer",
     label = "not a `Requests`",
     note = "implement `Requests` over the records of your mandate and payment requests"
 )]
 pub trait Requests: fmt::Debug + Send + Sync {
-    /// Returns the request of the customer with this endpoint that an outcome answers, or `None` if there is none.
+    /// Returns the request of the customer with this endpoint that an outcome answers, or `None` if
+    /// there is none.
     ///
-    /// A mandate outcome names its request by `request_id`, a payment outcome by `instruction_identification` or
-    /// `uetr`. Only outcomes are asked for.
-    fn find<'a>(&'a self, endpoint: &'a EndpointId, outcome: &'a Message) -> StoreFuture<'a, Option<RecordedRequest>>;
+    /// A mandate outcome names its request by `request_id`, a payment outcome by
+    /// `instruction_identification` or `uetr`. Only outcomes are asked for.
+    fn find<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        outcome: &'a Message,
+    ) -> StoreFuture<'a, Option<RecordedRequest>>;
 }

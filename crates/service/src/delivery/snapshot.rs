@@ -4,8 +4,8 @@ use bankrail_mailbox::{Circuit, EndpointId, EntryId, OutboxCounts, StoppedEndpoi
 use bankrail_values::Timestamp;
 use std::time::Duration;
 
-/// What a [`Dispatcher`](super::Dispatcher) and its outbox are doing at one instant, for a page or a command of an
-/// operator. It has no payload.
+/// What a [`Dispatcher`](super::Dispatcher) and its outbox are doing at one instant, for a page or
+/// a command of an operator. It has no payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DispatcherSnapshot {
@@ -13,7 +13,8 @@ pub struct DispatcherSnapshot {
     pub at: Timestamp,
     /// The deliveries under way in this process, the longest first.
     pub running: Vec<RunningDelivery>,
-    /// The known endpoints by name, each with its circuit, which all dispatchers over the outbox share.
+    /// The known endpoints by name, each with its circuit, which all dispatchers over the outbox
+    /// share.
     pub endpoints: Vec<EndpointSnapshot>,
     /// How many messages there are in the outbox, in each state.
     pub outbox: OutboxCounts,
@@ -61,9 +62,11 @@ pub enum CircuitState {
         /// The time.
         until: Timestamp,
     },
-    /// The endpoint kept failing, and its pause is over: one delivery starts as a trial, or is under way.
+    /// The endpoint kept failing, and its pause is over: one delivery starts as a trial, or is
+    /// under way.
     Trial,
-    /// No delivery starts before this time, because the endpoint asked for a pause with `Retry-After`.
+    /// No delivery starts before this time, because the endpoint asked for a pause with
+    /// `Retry-After`.
     Resting {
         /// The time.
         until: Timestamp,
@@ -73,7 +76,9 @@ pub enum CircuitState {
 impl CircuitState {
     pub(super) fn of(circuit: Option<&Circuit>, failures: u32, now: Timestamp) -> Self {
         let lasts = |until: Option<Timestamp>| until.filter(|until| now < *until);
-        let Some(circuit) = circuit else { return Self::Closed { failures } };
+        let Some(circuit) = circuit else {
+            return Self::Closed { failures };
+        };
         match (lasts(circuit.open_until), lasts(circuit.rests_until)) {
             (Some(until), _) => Self::Open { until },
             (None, Some(until)) => Self::Resting { until },
@@ -87,13 +92,20 @@ impl DispatcherSnapshot {
     /// The age of the oldest pending message; zero if there is none.
     #[must_use]
     pub fn oldest_age(&self) -> Duration {
-        self.oldest_pending.map_or(Duration::ZERO, |enqueued| self.at.saturating_since(enqueued))
+        self.oldest_pending.map_or(Duration::ZERO, |enqueued| {
+            self.at.saturating_since(enqueued)
+        })
     }
 
     /// How many endpoints deliveries are paused to, by their circuit or by their `Retry-After`.
     #[must_use]
     pub fn open_circuits(&self) -> u64 {
-        self.count(|endpoint| matches!(endpoint.circuit, CircuitState::Open { .. } | CircuitState::Resting { .. }))
+        self.count(|endpoint| {
+            matches!(
+                endpoint.circuit,
+                CircuitState::Open { .. } | CircuitState::Resting { .. }
+            )
+        })
     }
 
     /// How many endpoints are slow.
@@ -103,7 +115,13 @@ impl DispatcherSnapshot {
     }
 
     fn count(&self, counts: impl Fn(&EndpointSnapshot) -> bool) -> u64 {
-        u64::try_from(self.endpoints.iter().filter(|endpoint| counts(endpoint)).count()).unwrap_or(u64::MAX)
+        u64::try_from(
+            self.endpoints
+                .iter()
+                .filter(|endpoint| counts(endpoint))
+                .count(),
+        )
+        .unwrap_or(u64::MAX)
     }
 }
 
@@ -117,14 +135,24 @@ mod tests {
         let later = now.saturating_add(Duration::from_secs(1));
         let of = |openings, open_until, rests_until| {
             let mut circuit = Circuit::default();
-            (circuit.openings, circuit.open_until, circuit.rests_until) = (openings, open_until, rests_until);
+            (circuit.openings, circuit.open_until, circuit.rests_until) =
+                (openings, open_until, rests_until);
             CircuitState::of(Some(&circuit), 2, now)
         };
-        assert_eq!(CircuitState::of(None, 2, now), CircuitState::Closed { failures: 2 });
+        assert_eq!(
+            CircuitState::of(None, 2, now),
+            CircuitState::Closed { failures: 2 }
+        );
         assert_eq!(of(0, None, None), CircuitState::Closed { failures: 2 });
         assert_eq!(of(0, None, Some(now)), CircuitState::Closed { failures: 2 });
-        assert_eq!(of(1, Some(later), Some(later)), CircuitState::Open { until: later });
-        assert_eq!(of(0, None, Some(later)), CircuitState::Resting { until: later });
+        assert_eq!(
+            of(1, Some(later), Some(later)),
+            CircuitState::Open { until: later }
+        );
+        assert_eq!(
+            of(0, None, Some(later)),
+            CircuitState::Resting { until: later }
+        );
         assert_eq!(of(1, Some(now), None), CircuitState::Trial);
     }
 }

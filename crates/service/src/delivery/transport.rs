@@ -1,4 +1,5 @@
-//! The transport of deliveries: a trait, so that tests and unusual networks can implement their own.
+//! The transport of deliveries: a trait, so that tests and unusual networks can implement their
+//! own.
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
@@ -9,7 +10,8 @@ use std::time::Duration;
 use url::Url;
 
 /// The return type of [`Transport::post`].
-pub type TransportFuture<'a> = Pin<Box<dyn Future<Output = Result<TransportResponse, TransportError>> + Send + 'a>>;
+pub type TransportFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<TransportResponse, TransportError>> + Send + 'a>>;
 
 /// Sends one POST and reads its answer.
 ///
@@ -17,8 +19,8 @@ pub type TransportFuture<'a> = Pin<Box<dyn Future<Output = Result<TransportRespo
 ///
 /// - follow no redirect and ignore the environment's proxies;
 /// - add no header that reveals more than the request does;
-/// - end within the request's time-out, which includes connecting. The [`Dispatcher`](crate::delivery::Dispatcher)
-///   enforces it too.
+/// - end within the request's time-out, which includes connecting. The
+///   [`Dispatcher`](crate::delivery::Dispatcher) enforces it too.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not send deliveries",
     label = "not a `Transport`",
@@ -75,11 +77,16 @@ impl TransportResponse {
     /// An answer with a status, headers and a body.
     #[must_use]
     pub fn new(status: StatusCode, headers: HeaderMap, body: impl Into<Bytes>) -> Self {
-        Self { status, headers, body: body.into() }
+        Self {
+            status,
+            headers,
+            body: body.into(),
+        }
     }
 }
 
-/// There was no answer with a status. Unless there was no connection, the receiver may have got the request.
+/// There was no answer with a status. Unless there was no connection, the receiver may have got the
+/// request.
 #[derive(Debug, thiserror::Error)]
 #[error("{kind}")]
 pub struct TransportError {
@@ -90,8 +97,14 @@ pub struct TransportError {
 
 impl TransportError {
     /// An error of this kind with a cause.
-    pub fn new(kind: TransportErrorKind, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self { kind, source: Some(source.into()) }
+    pub fn new(
+        kind: TransportErrorKind,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self {
+            kind,
+            source: Some(source.into()),
+        }
     }
 
     /// What went wrong.

@@ -1,5 +1,8 @@
 //! What the dispatcher counts.
-#![cfg_attr(not(feature = "metrics"), allow(unused_variables, reason = "counted with the feature `metrics` only"))]
+#![cfg_attr(
+    not(feature = "metrics"),
+    allow(unused_variables, reason = "counted with the feature `metrics` only")
+)]
 
 #[cfg(feature = "metrics")]
 use crate::delivery::DispatcherSnapshot;
@@ -10,8 +13,13 @@ use std::time::Duration;
 pub(crate) fn delivered(kind: &Kind, delivered: bool, note: Option<DeliveryNote>, took: Duration) {
     #[cfg(feature = "metrics")]
     {
-        let outcome = if delivered { "delivered" } else { note.map_or("other", DeliveryNote::as_str) };
-        metrics::counter!("bankrail_deliveries_total", "kind" => label(kind), "outcome" => outcome).increment(1);
+        let outcome = if delivered {
+            "delivered"
+        } else {
+            note.map_or("other", DeliveryNote::as_str)
+        };
+        metrics::counter!("bankrail_deliveries_total", "kind" => label(kind), "outcome" => outcome)
+            .increment(1);
         metrics::histogram!("bankrail_delivery_duration_seconds").record(took);
     }
 }
@@ -25,7 +33,8 @@ pub(crate) fn dead_letter(kind: &Kind) {
 /// One of the kinds of the specification, or `other`, so that the label's values are bounded.
 #[cfg(feature = "metrics")]
 fn label(kind: &Kind) -> &'static str {
-    bankrail_webhook::MessageKind::from_name(kind.as_str()).map_or("other", bankrail_webhook::MessageKind::as_str)
+    bankrail_webhook::MessageKind::from_name(kind.as_str())
+        .map_or("other", bankrail_webhook::MessageKind::as_str)
 }
 
 /// Sets the gauges.
@@ -65,14 +74,34 @@ pub(crate) fn describe() {
     #[cfg(feature = "metrics")]
     {
         use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
-        describe_counter!("bankrail_deliveries_total", "deliveries by kind of message and outcome");
-        describe_histogram!("bankrail_delivery_duration_seconds", Unit::Seconds, "durations of deliveries");
-        describe_counter!("bankrail_outbox_dead_letters_total", "messages that became dead letters, by kind");
+        describe_counter!(
+            "bankrail_deliveries_total",
+            "deliveries by kind of message and outcome"
+        );
+        describe_histogram!(
+            "bankrail_delivery_duration_seconds",
+            Unit::Seconds,
+            "durations of deliveries"
+        );
+        describe_counter!(
+            "bankrail_outbox_dead_letters_total",
+            "messages that became dead letters, by kind"
+        );
         describe_gauge!("bankrail_outbox_entries", "messages in the outbox by state");
-        describe_gauge!("bankrail_outbox_oldest_seconds", Unit::Seconds, "age of the oldest pending message");
+        describe_gauge!(
+            "bankrail_outbox_oldest_seconds",
+            Unit::Seconds,
+            "age of the oldest pending message"
+        );
         describe_gauge!("bankrail_outbox_stopped_endpoints", "stopped endpoints");
-        describe_gauge!("bankrail_delivery_open_circuits", "endpoints to which deliveries are paused");
-        describe_gauge!("bankrail_delivery_slow_endpoints", "endpoints whose deliveries take slow places");
+        describe_gauge!(
+            "bankrail_delivery_open_circuits",
+            "endpoints to which deliveries are paused"
+        );
+        describe_gauge!(
+            "bankrail_delivery_slow_endpoints",
+            "endpoints whose deliveries take slow places"
+        );
         describe_gauge!("bankrail_delivery_running", "deliveries under way");
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::ProviderOptions;
 use crate::ledger::{LedgerEntry, LedgerPage, PageEntry};
-use bankrail_camt052::{BuildError, CreationTime, Entry, ReportBuilder, ReportIds, WriteError, WrittenEntry};
+use bankrail_camt052::{
+    BuildError, CreationTime, Entry, ReportBuilder, ReportIds, WriteError, WrittenEntry,
+};
 use bankrail_statement::{AccountKind, StatementResponse, apply_narrative};
 use bankrail_values::{Money, SimpleUuid, Timestamp};
 use bytes::Bytes;
@@ -32,14 +34,23 @@ impl PageError {
     /// What is wrong and in which element, for the log: no text of the ledger's.
     pub(crate) fn place(&self) -> String {
         match self {
-            Self::TooManyEntries { .. } | Self::NoProgress | Self::NothingBeforeMore | Self::Entry => self.to_string(),
-            Self::Build(BuildError::Invalid { path, kind }) => format!("{self}: {path}: {}", kind.name()),
+            Self::TooManyEntries { .. }
+            | Self::NoProgress
+            | Self::NothingBeforeMore
+            | Self::Entry => self.to_string(),
+            Self::Build(BuildError::Invalid { path, kind }) => {
+                format!("{self}: {path}: {}", kind.name())
+            }
             Self::Build(error) => format!("{self}: {}", variant(error)),
             Self::Write(WriteError::Invalid { finding }) => {
                 format!("{self}: {}: {}", finding.path, finding.kind.name())
             }
-            Self::Write(WriteError::Character { .. }) => format!("{self}: a character that XML cannot carry"),
-            Self::Write(WriteError::Unfaithful { .. }) => format!("{self}: a part that would be read otherwise"),
+            Self::Write(WriteError::Character { .. }) => {
+                format!("{self}: a character that XML cannot carry")
+            }
+            Self::Write(WriteError::Unfaithful { .. }) => {
+                format!("{self}: a part that would be read otherwise")
+            }
             Self::Write(_) => self.to_string(),
         }
     }
@@ -47,11 +58,15 @@ impl PageError {
 
 /// The name of an error's variant, without its fields.
 fn variant(error: &BuildError) -> String {
-    format!("{error:?}").chars().take_while(char::is_ascii_alphanumeric).collect()
+    format!("{error:?}")
+        .chars()
+        .take_while(char::is_ascii_alphanumeric)
+        .collect()
 }
 
-/// The JSON of the answer, with a report without what the customer may not see. The XML is written directly into it,
-/// escaped and without a copy. Where nothing is hidden, entries that the ledger has written are sent as they are.
+/// The JSON of the answer, with a report without what the customer may not see. The XML is written
+/// directly into it, escaped and without a copy. Where nothing is hidden, entries that the ledger
+/// has written are sent as they are.
 pub(crate) fn write(
     options: &ProviderOptions,
     response: &StatementResponse,
@@ -59,13 +74,25 @@ pub(crate) fn write(
     page: LedgerPage,
     now: Timestamp,
 ) -> Result<Bytes, PageError> {
-    let LedgerPage { account, balance, balance_date, entries, .. } = page;
+    let LedgerPage {
+        account,
+        balance,
+        balance_date,
+        entries,
+        ..
+    } = page;
     let balance = Money::new(balance, account.currency);
     let key = response.request_key;
     let mut report = ReportBuilder::new(
         // Default: the message id is the request key without its hyphens.
-        ReportIds { message: key.to_simple(), report: SimpleUuid::from(Uuid::new_v4()) },
-        account.reporting_source.as_deref().unwrap_or(&options.reporting_source),
+        ReportIds {
+            message: key.to_simple(),
+            report: SimpleUuid::from(Uuid::new_v4()),
+        },
+        account
+            .reporting_source
+            .as_deref()
+            .unwrap_or(&options.reporting_source),
         CreationTime::from_time(options.report_time_zone.local(now)),
         response.account.as_str(),
         // With the currency's number of decimals, if no digit is lost.
@@ -75,14 +102,22 @@ pub(crate) fn write(
     if let Some(name) = account.name {
         report = report.account_name(name);
     }
-    let mut body = String::with_capacity(entries.len().saturating_mul(BYTES_AN_ENTRY).saturating_add(4096));
+    let mut body = String::with_capacity(
+        entries
+            .len()
+            .saturating_mul(BYTES_AN_ENTRY)
+            .saturating_add(4096),
+    );
     let written: Option<Vec<&WrittenEntry>> = entries.iter().map(PageEntry::written).collect();
     if let Some(written) = written.filter(|_| narrative) {
         response.write_json_of(report.build_around(&written)?.parts(), &mut body);
         return Ok(body.into());
     }
     let entries: Result<Vec<LedgerEntry>, _> = entries.into_iter().map(PageEntry::read).collect();
-    let entries = entries.map_err(|_| PageError::Entry)?.into_iter().map(|entry| shown(entry, account.kind, narrative));
+    let entries = entries
+        .map_err(|_| PageError::Entry)?
+        .into_iter()
+        .map(|entry| shown(entry, account.kind, narrative));
     response.write_json(&report.entries(entries).build()?, &mut body)?;
     Ok(body.into())
 }
@@ -100,9 +135,15 @@ mod tests {
 
     #[test]
     fn a_log_names_the_kind_of_an_error_and_no_text_of_the_ledger() {
-        let other = BuildError::Currency { account: Currency::AUD, found: "MARK".to_owned() };
+        let other = BuildError::Currency {
+            account: Currency::AUD,
+            found: "MARK".to_owned(),
+        };
         for (error, expected) in [
-            (PageError::Entry, "expected an element Ntry where the ledger has written one, found another text"),
+            (
+                PageError::Entry,
+                "expected an element Ntry where the ledger has written one, found another text",
+            ),
             (other.into(), "the report cannot be built: Currency"),
             (
                 WriteError::Character { found: '\0' }.into(),

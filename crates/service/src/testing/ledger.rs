@@ -21,7 +21,14 @@ impl LedgerFixture {
     /// An account that is registered for a customer and has three entries or more on a day, at most 1000.
     #[must_use]
     pub fn new(customer: CustomerCode, account: AccountId, day: Date) -> Self {
-        Self { customer, account, day, strangers: Vec::new(), unknown: Vec::new(), empty_day: None }
+        Self {
+            customer,
+            account,
+            day,
+            strangers: Vec::new(),
+            unknown: Vec::new(),
+            empty_day: None,
+        }
     }
 
     /// Adds a customer that the account is not registered for, known or not. Default: none.
@@ -31,14 +38,16 @@ impl LedgerFixture {
         self
     }
 
-    /// Adds an account that does not exist, or is not registered for the customer. Default: fifteen zeros.
+    /// Adds an account that does not exist, or is not registered for the customer. Default: fifteen
+    /// zeros.
     #[must_use]
     pub fn unknown_account(mut self, account: AccountId) -> Self {
         self.unknown.push(account);
         self
     }
 
-    /// A day on which the account has no entries. Default: none, for a ledger that lists the same on each day.
+    /// A day on which the account has no entries. Default: none, for a ledger that lists the same
+    /// on each day.
     #[must_use]
     pub fn empty_day(mut self, day: Date) -> Self {
         self.empty_day = Some(day);
@@ -61,8 +70,8 @@ const ORDERS: [SortOrder; 2] = [SortOrder::Forward, SortOrder::Backward];
 /// The most pages of a walk: more than there are entries.
 const MOST_PAGES: usize = 1100;
 
-/// Asks a ledger for the fixture's account page by page, in both orders and many lengths, and for what it must not
-/// show. Nothing may be booked meanwhile.
+/// Asks a ledger for the fixture's account page by page, in both orders and many lengths, and for
+/// what it must not show. Nothing may be booked meanwhile.
 ///
 /// # Panics
 /// With the rule that the ledger breaks.
@@ -77,24 +86,45 @@ pub async fn ledger_suite<L: Ledger + ?Sized>(ledger: &L, fixture: &LedgerFixtur
         for most in lengths(expected.len()) {
             let pages = walk(ledger, fixture.query(order, most), async || {}).await;
             for page in &pages {
-                assert_eq!(page.account, whole.account, "the account is the same on each page");
-                assert_eq!(page.balance, whole.balance, "the balance is the same on each page");
+                assert_eq!(
+                    page.account, whole.account,
+                    "the account is the same on each page"
+                );
+                assert_eq!(
+                    page.balance, whole.balance,
+                    "the balance is the same on each page"
+                );
                 can_be_sent(fixture, page);
             }
-            assert_eq!(entries(&pages), expected, "the pages of {} are the whole in its order", most.get());
+            assert_eq!(
+                entries(&pages),
+                expected,
+                "the pages of {} are the whole in its order",
+                most.get()
+            );
         }
     }
     hides_what_is_not_the_customers(ledger, fixture).await;
     refuses_positions_that_name_no_entry(ledger, fixture).await;
     if let Some(day) = fixture.empty_day {
-        let page = page(ledger, &StatementQuery { day, ..fixture.query(SortOrder::Forward, MaxEntries::MAX) }).await;
-        assert!(page.entries.is_empty(), "a page has the entries of the query's day alone");
+        let page = page(
+            ledger,
+            &StatementQuery {
+                day,
+                ..fixture.query(SortOrder::Forward, MaxEntries::MAX)
+            },
+        )
+        .await;
+        assert!(
+            page.entries.is_empty(),
+            "a page has the entries of the query's day alone"
+        );
         assert!(page.next.is_none(), "a day without entries has one page");
     }
 }
 
-/// Books on the fixture's account while its pages are fetched: `book` books one entry on the fixture's day, in the
-/// order in which the ledger lists entries that are new.
+/// Books on the fixture's account while its pages are fetched: `book` books one entry on the
+/// fixture's day, in the order in which the ledger lists entries that are new.
 ///
 /// # Panics
 /// With the rule that the ledger breaks.
@@ -120,11 +150,23 @@ pub async fn ledger_suite_while_booking<L: Ledger + ?Sized>(
             };
             let listed = entries(&walk(ledger, fixture.query(order, most), book_some).await);
             let mut rest = listed.iter();
-            let kept = before.iter().all(|entry| rest.any(|listed| listed == entry));
-            assert!(kept, "an entry that is booked between two pages makes none of the others disappear");
-            assert!(listed.len() <= before.len() + 4, "an entry that is booked between two pages repeats none");
+            let kept = before
+                .iter()
+                .all(|entry| rest.any(|listed| listed == entry));
+            assert!(
+                kept,
+                "an entry that is booked between two pages makes none of the others disappear"
+            );
+            assert!(
+                listed.len() <= before.len() + 4,
+                "an entry that is booked between two pages repeats none"
+            );
             let after = whole(ledger, fixture).await.entries;
-            assert_eq!(after.len(), before.len() + booked, "what was booked is listed from the next walk on");
+            assert_eq!(
+                after.len(),
+                before.len() + booked,
+                "what was booked is listed from the next walk on"
+            );
         }
     }
 }
@@ -133,21 +175,37 @@ pub async fn ledger_suite_while_booking<L: Ledger + ?Sized>(
 async fn whole<L: Ledger + ?Sized>(ledger: &L, fixture: &LedgerFixture) -> LedgerPage {
     let query = fixture.query(SortOrder::Forward, MaxEntries::MAX);
     let whole = page(ledger, &query).await;
-    assert!(whole.entries.len() >= 3, "the suite needs three entries or more, found {}", whole.entries.len());
-    assert!(whole.next.is_none(), "a page with room for all entries is the last");
+    assert!(
+        whole.entries.len() >= 3,
+        "the suite needs three entries or more, found {}",
+        whole.entries.len()
+    );
+    assert!(
+        whole.next.is_none(),
+        "a page with room for all entries is the last"
+    );
     let again = page(ledger, &query).await;
-    assert_eq!(again.entries, whole.entries, "the same query has the same answer while nothing is booked");
+    assert_eq!(
+        again.entries, whole.entries,
+        "the same query has the same answer while nothing is booked"
+    );
     whole
 }
 
 /// Page lengths from 1 to one more than there are entries.
 fn lengths(entries: usize) -> impl Iterator<Item = MaxEntries> {
     let entries = u16::try_from(entries).unwrap_or(u16::MAX);
-    [1, 2, 3, entries - 1, entries, entries.saturating_add(1)].into_iter().filter_map(MaxEntries::new)
+    [1, 2, 3, entries - 1, entries, entries.saturating_add(1)]
+        .into_iter()
+        .filter_map(MaxEntries::new)
 }
 
 fn entries(pages: &[LedgerPage]) -> Vec<PageEntry> {
-    pages.iter().flat_map(|page| &page.entries).cloned().collect()
+    pages
+        .iter()
+        .flat_map(|page| &page.entries)
+        .cloned()
+        .collect()
 }
 
 async fn answer<L: Ledger + ?Sized>(ledger: &L, query: &StatementQuery) -> LedgerAnswer {
@@ -157,7 +215,9 @@ async fn answer<L: Ledger + ?Sized>(ledger: &L, query: &StatementQuery) -> Ledge
 async fn page<L: Ledger + ?Sized>(ledger: &L, query: &StatementQuery) -> LedgerPage {
     match answer(ledger, query).await {
         LedgerAnswer::Page(page) => *page,
-        LedgerAnswer::UnknownAccount => panic!("the fixture's account is registered for its customer"),
+        LedgerAnswer::UnknownAccount => {
+            panic!("the fixture's account is registered for its customer")
+        }
         LedgerAnswer::UnknownPosition => panic!("a position that a page ended with is known"),
     }
 }
@@ -172,12 +232,22 @@ async fn walk<L: Ledger + ?Sized>(
     loop {
         let page = page(ledger, &query).await;
         let most = usize::from(query.max_entries.get());
-        assert!(page.entries.len() <= most, "a page has at most as many entries as the query allows");
+        assert!(
+            page.entries.len() <= most,
+            "a page has at most as many entries as the query allows"
+        );
         let next = page.next.clone();
         pages.push(page);
         let Some(next) = next else { return pages };
-        assert!(pages.last().is_some_and(|page| !page.entries.is_empty()), "a page that is not the last has entries");
-        assert_ne!(Some(&next), query.position.as_ref(), "each page ends at a new position");
+        assert!(
+            pages.last().is_some_and(|page| !page.entries.is_empty()),
+            "a page that is not the last has entries"
+        );
+        assert_ne!(
+            Some(&next),
+            query.position.as_ref(),
+            "each page ends at a new position"
+        );
         assert!(pages.len() < MOST_PAGES, "a walk ends");
         query.position = Some(next);
         between().await;
@@ -190,7 +260,13 @@ fn can_be_sent(fixture: &LedgerFixture, page: &LedgerPage) {
     let key = HyphenatedUuid::from_random_bytes([7; 16]);
     for narrative in [true, false] {
         let response = StatementResponse::new(&fixture.account, key, Page::Last);
-        if let Err(error) = report::write(&options, &response, narrative, page.clone(), Timestamp::UNIX_EPOCH) {
+        if let Err(error) = report::write(
+            &options,
+            &response,
+            narrative,
+            page.clone(),
+            Timestamp::UNIX_EPOCH,
+        ) {
             panic!("a page can be sent as a report: {}", error.place());
         }
     }
@@ -201,28 +277,65 @@ async fn hides_what_is_not_the_customers<L: Ledger + ?Sized>(ledger: &L, fixture
     let position = PagePosition::from_number(0);
     for position in [None, Some(position)] {
         for stranger in &fixture.strangers {
-            let query = StatementQuery { customer: stranger.clone(), position: position.clone(), ..own.clone() };
+            let query = StatementQuery {
+                customer: stranger.clone(),
+                position: position.clone(),
+                ..own.clone()
+            };
             let hidden = matches!(answer(ledger, &query).await, LedgerAnswer::UnknownAccount);
-            assert!(hidden, "an account is unknown to customers that it is not registered for, at any position");
+            assert!(
+                hidden,
+                "an account is unknown to customers that it is not registered for, at any position"
+            );
         }
-        let zeros = AccountId::parse("000000000000000").expect("a constant that is an account identifier");
-        for account in fixture.unknown.iter().chain([&zeros]).filter(|account| **account != fixture.account) {
-            let query = StatementQuery { account: account.clone(), position: position.clone(), ..own.clone() };
+        let zeros =
+            AccountId::parse("000000000000000").expect("a constant that is an account identifier");
+        for account in fixture
+            .unknown
+            .iter()
+            .chain([&zeros])
+            .filter(|account| **account != fixture.account)
+        {
+            let query = StatementQuery {
+                account: account.clone(),
+                position: position.clone(),
+                ..own.clone()
+            };
             let unknown = matches!(answer(ledger, &query).await, LedgerAnswer::UnknownAccount);
-            assert!(unknown, "an account that does not exist is unknown, at any position");
+            assert!(
+                unknown,
+                "an account that does not exist is unknown, at any position"
+            );
         }
     }
 }
 
-/// Positions come back sealed, but their entries may have gone meanwhile, and another version may have made them.
-async fn refuses_positions_that_name_no_entry<L: Ledger + ?Sized>(ledger: &L, fixture: &LedgerFixture) {
+/// Positions come back sealed, but their entries may have gone meanwhile, and another version may
+/// have made them.
+async fn refuses_positions_that_name_no_entry<L: Ledger + ?Sized>(
+    ledger: &L,
+    fixture: &LedgerFixture,
+) {
     let longest = [0xff; PagePosition::MAX_LENGTH];
-    for bytes in [&[0xff_u8][..], &[0xff; 8], &[0xff; 16], b"no entry", &longest] {
+    for bytes in [
+        &[0xff_u8][..],
+        &[0xff; 8],
+        &[0xff; 16],
+        b"no entry",
+        &longest,
+    ] {
         for order in ORDERS {
             let position = PagePosition::from_bytes(bytes);
-            let query = StatementQuery { position, ..fixture.query(order, MaxEntries::MAX) };
+            let query = StatementQuery {
+                position,
+                ..fixture.query(order, MaxEntries::MAX)
+            };
             let refused = matches!(answer(ledger, &query).await, LedgerAnswer::UnknownPosition);
-            assert!(refused, "a position of {} bytes that names no entry is unknown", bytes.len());
+            assert!(
+                refused,
+                "a position of {} bytes that names no entry is unknown",
+                bytes.len()
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The contract against the code: every answer of the provider is as the document says, and whatever the document says
-//! of answers is found in one.
+//! The contract against the code: every answer of the provider is as the document says, and
+//! whatever the document says of answers is found in one.
 
 use crate::validator::Validator;
 use crate::world::{API_KEY, Answer, Fault, SCOPES, World, send, statement_request, token_request};
@@ -36,16 +36,30 @@ fn the_published_document_is_that_of_the_defaults() {
         std::fs::write(path, format!("{made:#}\n")).unwrap();
     }
     let published: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    assert!(published == made, "docs/openapi.json differs: run this test with BANKRAIL_UPDATE=1");
+    assert!(
+        published == made,
+        "docs/openapi.json differs: run this test with BANKRAIL_UPDATE=1"
+    );
 }
 
 #[tokio::test]
 async fn every_router_serves_it_unless_told_not_to() {
     let world = World::with(|options| named(options).base_path("/bank"));
-    let request = || Request::get("/bank/openapi.json").body(Body::empty()).unwrap();
-    for router in [world.provider.router(), world.provider.token_router(), world.provider.statement_router()] {
+    let request = || {
+        Request::get("/bank/openapi.json")
+            .body(Body::empty())
+            .unwrap()
+    };
+    for router in [
+        world.provider.router(),
+        world.provider.token_router(),
+        world.provider.statement_router(),
+    ] {
         let answer = send(router, request()).await;
-        assert_eq!((answer.status, answer.header("content-type")), (StatusCode::OK, "application/json"));
+        assert_eq!(
+            (answer.status, answer.header("content-type")),
+            (StatusCode::OK, "application/json")
+        );
         assert_eq!(answer.text, world.provider.contract());
     }
     let paths: Vec<_> = serde_json::from_str::<Value>(&world.provider.contract()).unwrap()["paths"]
@@ -54,7 +68,10 @@ async fn every_router_serves_it_unless_told_not_to() {
         .keys()
         .cloned()
         .collect();
-    assert!(paths.contains(&"/bank/v1.0/auth".to_owned()) && paths.contains(&"/bank/openapi.json".to_owned()));
+    assert!(
+        paths.contains(&"/bank/v1.0/auth".to_owned())
+            && paths.contains(&"/bank/openapi.json".to_owned())
+    );
     let silent = World::with(|options| options.serve_contract(false));
     let request = Request::get("/openapi.json").body(Body::empty()).unwrap();
     assert_eq!(silent.send(request).await.status, StatusCode::NOT_FOUND);
@@ -68,13 +85,24 @@ struct Recorder {
 
 impl Recorder {
     fn new(change: fn(ProviderOptions) -> ProviderOptions) -> Self {
-        Self { validator: Validator::new(contract(change)) }
+        Self {
+            validator: Validator::new(contract(change)),
+        }
     }
 
     fn record(&mut self, method: &Method, path: &str, answer: &Answer) {
-        let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap()));
+        let headers = answer
+            .headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.to_str().unwrap()));
         let headers: Vec<_> = headers.collect();
-        self.validator.answer(path, &method.as_str().to_lowercase(), answer.status.as_u16(), &headers, &answer.json);
+        self.validator.answer(
+            path,
+            &method.as_str().to_lowercase(),
+            answer.status.as_u16(),
+            &headers,
+            &answer.json,
+        );
     }
 
     async fn send(&mut self, world: &World, request: Request<Body>) -> Answer {
@@ -86,16 +114,22 @@ impl Recorder {
 
     async fn statement(&mut self, world: &World, scope: &str, body: &str) -> Answer {
         let token = world.token("ACME", scope).await;
-        self.send(world, statement_request(API_KEY, &token, body.to_owned())).await
+        self.send(world, statement_request(API_KEY, &token, body.to_owned()))
+            .await
     }
 }
 
 /// The same request with a long address, with a long header, and with a malformed one.
 fn refused_heads(request: impl Fn() -> Request<Body>) -> [Request<Body>; 3] {
     let (mut address, mut header, mut host) = (request(), request(), request());
-    *address.uri_mut() = format!("{}?{}", address.uri().path(), "x".repeat(8 << 10)).parse().unwrap();
-    header.headers_mut().insert("x-long", "x".repeat(16 << 10).parse().unwrap());
-    host.headers_mut().insert("host", "no host".parse().unwrap());
+    *address.uri_mut() = format!("{}?{}", address.uri().path(), "x".repeat(8 << 10))
+        .parse()
+        .unwrap();
+    header
+        .headers_mut()
+        .insert("x-long", "x".repeat(16 << 10).parse().unwrap());
+    host.headers_mut()
+        .insert("host", "no host".parse().unwrap());
     [address, header, host]
 }
 
@@ -103,16 +137,25 @@ async fn tokens(recorder: &mut Recorder, change: fn(ProviderOptions) -> Provider
     let world = World::with(change);
     let wrong = |name: &str, value: &str| {
         let form = world.form(SCOPES);
-        let mut pairs: Vec<_> = form.split('&').map(|pair| pair.split_once('=').unwrap()).collect();
+        let mut pairs: Vec<_> = form
+            .split('&')
+            .map(|pair| pair.split_once('=').unwrap())
+            .collect();
         for pair in &mut pairs {
             if pair.0 == name {
                 pair.1 = value;
             }
         }
-        pairs.into_iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
+        pairs
+            .into_iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect::<Vec<_>>()
+            .join("&")
     };
     let all = format!("{SCOPES} {}", names::MANDATE_WRITE);
-    recorder.send(&world, token_request(API_KEY, world.form(&all))).await;
+    recorder
+        .send(&world, token_request(API_KEY, world.form(&all)))
+        .await;
     for form in [
         wrong("grant_type", "password"),
         wrong("scope", names::MANDATE_WRITE),
@@ -122,74 +165,127 @@ async fn tokens(recorder: &mut Recorder, change: fn(ProviderOptions) -> Provider
         recorder.send(&world, token_request(API_KEY, form)).await;
         world.clock.advance(Duration::from_secs(3));
     }
-    recorder.send(&world, token_request("nobody", world.form(SCOPES))).await;
-    recorder.send(&world, token_request(API_KEY, "x".repeat(40_000))).await;
+    recorder
+        .send(&world, token_request("nobody", world.form(SCOPES)))
+        .await;
+    recorder
+        .send(&world, token_request(API_KEY, "x".repeat(40_000)))
+        .await;
     for request in refused_heads(|| token_request(API_KEY, "")) {
         recorder.send(&world, request).await;
     }
     for _ in 0..3 {
-        recorder.send(&world, token_request(API_KEY, world.form(SCOPES))).await;
+        recorder
+            .send(&world, token_request(API_KEY, world.form(SCOPES)))
+            .await;
     }
     let world = World::with(change);
     world.stores.tokens.set(Fault::Fails);
-    recorder.send(&world, token_request(API_KEY, world.form(SCOPES))).await;
+    recorder
+        .send(&world, token_request(API_KEY, world.form(SCOPES)))
+        .await;
     world.book.fault.set(Fault::Panics);
     recorder.send(&world, token_request(API_KEY, "")).await;
 }
 
-/// Each answer fits the document, and every path, status, header, member and code of the document was met.
+/// Each answer fits the document, and every path, status, header, member and code of the document
+/// was met.
 #[tokio::test]
 async fn answers_and_document_have_the_same_parts() {
     let change = |options| named(options).rate_limit_headers(true);
     let mut recorder = Recorder::new(change);
     tokens(&mut recorder, change).await;
-    let patient = |options| named(options).rate_limit_headers(true).body_timeout(Duration::ZERO);
-    let never = || Body::from_stream(futures_util::stream::pending::<Result<Vec<u8>, std::io::Error>>());
+    let patient = |options| {
+        named(options)
+            .rate_limit_headers(true)
+            .body_timeout(Duration::ZERO)
+    };
+    let never = || {
+        Body::from_stream(futures_util::stream::pending::<
+            Result<Vec<u8>, std::io::Error>,
+        >())
+    };
     let world = World::with(patient);
     recorder.send(&world, token_request(API_KEY, never())).await;
     let token = world.token("ACME", names::STATEMENT_READ).await;
-    recorder.send(&world, statement_request(API_KEY, &token, never())).await;
+    recorder
+        .send(&world, statement_request(API_KEY, &token, never()))
+        .await;
 
     let world = World::with(change);
     let read = names::STATEMENT_READ;
-    let with_cursor = recorder.statement(&world, read, r#"{"accountId":"1","maxEntries":1}"#).await;
+    let with_cursor = recorder
+        .statement(&world, read, r#"{"accountId":"1","maxEntries":1}"#)
+        .await;
     assert!(with_cursor.json["cursor"].is_string());
-    let ordered = recorder.statement(&world, read, r#"{"accountId":"3"}"#).await;
+    let ordered = recorder
+        .statement(&world, read, r#"{"accountId":"3"}"#)
+        .await;
     assert!(ordered.json["sortOrder"].is_string());
-    for body in [r#"{"accountId":"000000000000000"}"#, "{}", &"x".repeat(17_000)] {
+    for body in [
+        r#"{"accountId":"000000000000000"}"#,
+        "{}",
+        &"x".repeat(17_000),
+    ] {
         recorder.statement(&world, read, body).await;
     }
     recorder.statement(&world, names::MANDATE_READ, "{}").await;
-    recorder.send(&world, statement_request("nobody", "", "{}")).await;
-    recorder.send(&world, statement_request(API_KEY, "nothing", "{}")).await;
+    recorder
+        .send(&world, statement_request("nobody", "", "{}"))
+        .await;
+    recorder
+        .send(&world, statement_request(API_KEY, "nothing", "{}"))
+        .await;
     let token = world.token("ACME", read).await;
     let mut plain = statement_request(API_KEY, &token, r#"{"accountId":"1"}"#);
-    plain.headers_mut().insert("content-type", "text/plain".parse().unwrap());
+    plain
+        .headers_mut()
+        .insert("content-type", "text/plain".parse().unwrap());
     recorder.send(&world, plain).await;
     for request in refused_heads(|| statement_request(API_KEY, &token, "{}")) {
         recorder.send(&world, request).await;
     }
     for _ in 0..25 {
-        recorder.statement(&world, read, r#"{"accountId":"2"}"#).await;
+        recorder
+            .statement(&world, read, r#"{"accountId":"2"}"#)
+            .await;
     }
     let world = World::with(change);
     world.ledger.fault.set(Fault::Fails);
-    recorder.statement(&world, read, r#"{"accountId":"1"}"#).await;
+    recorder
+        .statement(&world, read, r#"{"accountId":"1"}"#)
+        .await;
     world.ledger.fault.set(Fault::Panics);
-    recorder.statement(&world, read, r#"{"accountId":"1"}"#).await;
+    recorder
+        .statement(&world, read, r#"{"accountId":"1"}"#)
+        .await;
     let token = world.token("ACME", read).await;
     world.stores.tokens.set(Fault::Fails);
-    recorder.send(&world, statement_request(API_KEY, &token, "{}")).await;
+    recorder
+        .send(&world, statement_request(API_KEY, &token, "{}"))
+        .await;
 
     let world = World::with(change);
-    let paths: Vec<String> = recorder.validator.document["paths"].as_object().unwrap().keys().cloned().collect();
-    for path in paths.iter().filter(|path| ![TOKEN, STATEMENT].contains(&path.as_str())) {
+    let paths: Vec<String> = recorder.validator.document["paths"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .cloned()
+        .collect();
+    for path in paths
+        .iter()
+        .filter(|path| ![TOKEN, STATEMENT].contains(&path.as_str()))
+    {
         let methods: Vec<_> = match path.as_str() {
             "/authorize" => vec![Method::GET, Method::HEAD, Method::POST],
             _ => vec![Method::GET, Method::HEAD],
         };
         for method in methods {
-            let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
+            let request = Request::builder()
+                .method(method)
+                .uri(path)
+                .body(Body::empty())
+                .unwrap();
             recorder.send(&world, request).await;
         }
     }
@@ -198,7 +294,10 @@ async fn answers_and_document_have_the_same_parts() {
         let answer = world.send(other).await;
         assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);
         for method in [Method::GET, Method::POST] {
-            if recorder.validator.document["paths"][path].get(method.as_str().to_lowercase()).is_some() {
+            if recorder.validator.document["paths"][path]
+                .get(method.as_str().to_lowercase())
+                .is_some()
+            {
                 recorder.record(&method, path, &answer);
             }
         }
@@ -212,10 +311,20 @@ async fn other_methods_are_405() {
     let world = World::with(named);
     let document = contract(named);
     for (path, item) in document["paths"].as_object().unwrap() {
-        for method in ["get", "head", "post", "put", "patch", "delete", "options", "trace"] {
-            let request = Request::builder().method(&*method.to_uppercase()).uri(path).body(Body::empty()).unwrap();
+        for method in [
+            "get", "head", "post", "put", "patch", "delete", "options", "trace",
+        ] {
+            let request = Request::builder()
+                .method(&*method.to_uppercase())
+                .uri(path)
+                .body(Body::empty())
+                .unwrap();
             let status = world.send(request).await.status;
-            assert_eq!(status != StatusCode::METHOD_NOT_ALLOWED, item.get(method).is_some(), "{method} {path}");
+            assert_eq!(
+                status != StatusCode::METHOD_NOT_ALLOWED,
+                item.get(method).is_some(),
+                "{method} {path}"
+            );
         }
     }
 }
@@ -223,7 +332,8 @@ async fn other_methods_are_405() {
 /// Options that change what is answered change the document.
 #[tokio::test]
 async fn the_document_follows_the_options() {
-    let statement_style = |options: ProviderOptions| options.token_error_body(TokenErrorStyle::Statement);
+    let statement_style =
+        |options: ProviderOptions| options.token_error_body(TokenErrorStyle::Statement);
     let mut recorder = Recorder::new(statement_style);
     tokens(&mut recorder, statement_style).await;
     let moved = |options: ProviderOptions| {
@@ -239,10 +349,19 @@ async fn the_document_follows_the_options() {
     let world = World::with(moved);
     for account in ["1", "000000000000000"] {
         let body = format!(r#"{{"accountId":"{account}"}}"#);
-        assert_eq!(recorder.statement(&world, names::STATEMENT_READ, &body).await.status, StatusCode::OK);
+        assert_eq!(
+            recorder
+                .statement(&world, names::STATEMENT_READ, &body)
+                .await
+                .status,
+            StatusCode::OK
+        );
     }
     let refused = recorder.statement(&world, names::MANDATE_READ, "{}").await;
-    assert_eq!((refused.status, refused.error_code()), (StatusCode::IM_A_TEAPOT, "EC777"));
+    assert_eq!(
+        (refused.status, refused.error_code()),
+        (StatusCode::IM_A_TEAPOT, "EC777")
+    );
 }
 
 /// Requests: what the document allows is read, and what it forbids is refused.
@@ -253,25 +372,54 @@ fn requests_are_read_as_the_document_says() {
     let account = "9".repeat(AccountId::MAX_LENGTH);
     let most = MaxEntries::MAX.get();
     let members = [
-        ("includeNarrative", json!([true, false, "true", "false", null]), json!(["yes", 1, {}, "True", ""])),
-        ("cursor", json!(["x", cursor, null]), json!(["", format!("{cursor}x"), 7])),
-        ("sortOrder", json!(["forward", "backward", null]), json!(["", "Forward", true])),
+        (
+            "includeNarrative",
+            json!([true, false, "true", "false", null]),
+            json!(["yes", 1, {}, "True", ""]),
+        ),
+        (
+            "cursor",
+            json!(["x", cursor, null]),
+            json!(["", format!("{cursor}x"), 7]),
+        ),
+        (
+            "sortOrder",
+            json!(["forward", "backward", null]),
+            json!(["", "Forward", true]),
+        ),
         (
             "maxEntries",
             json!([1, 48.0, most, "1", "0001", most.to_string(), null]),
             json!([0, most + 1, -1, 1.5, "0", "", "x", "1001", true]),
         ),
-        ("extract", json!(["intraday", null]), json!(["priorday", "", 1])),
+        (
+            "extract",
+            json!(["intraday", null]),
+            json!(["priorday", "", 1]),
+        ),
         ("unknown", json!([null, 1, "x"]), json!([])),
     ];
     let request = &validator.document["components"]["schemas"]["StatementRequest"];
-    let known: BTreeSet<_> = request["properties"].as_object().unwrap().keys().map(String::as_str).collect();
-    let tested: BTreeSet<_> = members.iter().map(|(name, ..)| *name).filter(|name| *name != "unknown").collect();
+    let known: BTreeSet<_> = request["properties"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    let tested: BTreeSet<_> = members
+        .iter()
+        .map(|(name, ..)| *name)
+        .filter(|name| *name != "unknown")
+        .collect();
     assert_eq!(known, tested.into_iter().chain(["accountId"]).collect());
     let agree = |body: Value, allowed: bool| {
         let read = StatementRequest::from_json(body.to_string().as_bytes());
         assert_eq!(read.is_ok(), allowed, "the code: {body}");
-        assert_eq!(validator.fits("StatementRequest", &body), allowed, "the document: {body}");
+        assert_eq!(
+            validator.fits("StatementRequest", &body),
+            allowed,
+            "the document: {body}"
+        );
     };
     for (name, allowed, refused) in &members {
         for (values, good) in [(allowed, true), (refused, false)] {
@@ -311,7 +459,11 @@ fn token_requests_are_read_as_the_document_says() {
         let text = pairs.collect::<Vec<_>>().join("&");
         let read = TokenRequest::from_form(Some(crate::world::FORM), text.as_bytes());
         assert_eq!(read.is_ok(), allowed, "the code: {form}: {read:?}");
-        assert_eq!(validator.fits("TokenRequest", form), allowed, "the document: {form}");
+        assert_eq!(
+            validator.fits("TokenRequest", form),
+            allowed,
+            "the document: {form}"
+        );
     };
     agree(&good, true);
     let request = &validator.document["components"]["schemas"]["TokenRequest"];
@@ -344,7 +496,11 @@ fn token_requests_are_read_as_the_document_says() {
 /// The limits of the document are those of the provider.
 #[test]
 fn limits_are_named() {
-    let document = contract(|options| named(options).max_statement_body(1000).body_timeout(Duration::from_secs(3)));
+    let document = contract(|options| {
+        named(options)
+            .max_statement_body(1000)
+            .body_timeout(Duration::from_secs(3))
+    });
     let limits = |path: &str| document["paths"][path]["post"]["x-limits"].clone();
     let per = |calls: u32, seconds: u32| json!({ "calls": calls, "seconds": seconds });
     assert_eq!(
@@ -357,10 +513,14 @@ fn limits_are_named() {
     );
     let head = json!({ "max_uri_bytes": 8192, "max_header_bytes": 16384, "max_header_fields": 64 });
     assert_eq!(document["info"]["x-limits"], head);
-    assert_eq!(document["webhooks"]["query"]["post"]["x-limits"], json!({ "max_message_bytes": 250_000 }));
+    assert_eq!(
+        document["webhooks"]["query"]["post"]["x-limits"],
+        json!({ "max_message_bytes": 250_000 })
+    );
 }
 
-/// The document allows a message exactly if it may be sent, where the specification makes a condition.
+/// The document allows a message exactly if it may be sent, where the specification makes a
+/// condition.
 #[test]
 fn conditions_are_those_of_the_code() {
     let validator = Validator::new(contract(named));
@@ -369,7 +529,11 @@ fn conditions_are_those_of_the_code() {
         let read = Message::from_json_with(kind, message.to_string().as_bytes(), &strict);
         assert_eq!(read.is_ok(), allowed, "the code: {message}: {read:?}");
         let name = bankrail_webhook::schema::name(kind);
-        assert_eq!(validator.fits(name, message), allowed, "the document: {message}");
+        assert_eq!(
+            validator.fits(name, message),
+            allowed,
+            "the document: {message}"
+        );
     };
     let sample = |kind: MessageKind| -> Value {
         serde_json::from_slice(&bankrail_webhook::samples::of(kind).remove(0).to_json()).unwrap()
@@ -378,12 +542,20 @@ fn conditions_are_those_of_the_code() {
     payment["transaction_status_reason_code"] = json!("AC02");
     payment["transaction_status"] = json!("RJCT");
     agree(MessageKind::PaymentOutcome, &payment, true);
-    payment.as_object_mut().unwrap().remove("transaction_status_reason_code");
+    payment
+        .as_object_mut()
+        .unwrap()
+        .remove("transaction_status_reason_code");
     agree(MessageKind::PaymentOutcome, &payment, false);
     payment["transaction_status"] = json!("ACSC");
     agree(MessageKind::PaymentOutcome, &payment, true);
 
-    for (action, may) in [("CREA", true), ("AMND", true), ("PORT", false), ("STCH", false)] {
+    for (action, may) in [
+        ("CREA", true),
+        ("AMND", true),
+        ("PORT", false),
+        ("STCH", false),
+    ] {
         let mut outcome = sample(MessageKind::MandateOutcome);
         let members = outcome.as_object_mut().unwrap();
         members.insert("action_type".to_owned(), json!(action));
@@ -391,7 +563,10 @@ fn conditions_are_those_of_the_code() {
             members.remove(name);
         }
         agree(MessageKind::MandateOutcome, &outcome, true);
-        for (name, value) in [("bilateral", json!(false)), ("debtor_alias_name", json!("A"))] {
+        for (name, value) in [
+            ("bilateral", json!(false)),
+            ("debtor_alias_name", json!("A")),
+        ] {
             let mut with = outcome.clone();
             with[name] = value;
             agree(MessageKind::MandateOutcome, &with, may);
@@ -403,13 +578,35 @@ fn conditions_are_those_of_the_code() {
     let mut other = query.clone();
     other["investigation_type_code"] = json!("INV15");
     agree(MessageKind::Query, &other, false);
-    let (longest, too_long) = (format!("a {}", "b".repeat(254)), format!("a {}", "b".repeat(255)));
-    let (email, too_long_email) = (format!("{}@b", "a".repeat(254)), format!("{}@b", "a".repeat(255)));
+    let (longest, too_long) = (
+        format!("a {}", "b".repeat(254)),
+        format!("a {}", "b".repeat(255)),
+    );
+    let (email, too_long_email) = (
+        format!("{}@b", "a".repeat(254)),
+        format!("{}@b", "a".repeat(255)),
+    );
     for (alias_type, good, bad) in [
-        ("TELI", &["+61-400000000", "+1-12", "XXXX"][..], &["+6100-40", "61-400000000", "+61-0400", "-", ""][..]),
-        ("EMAL", &["a@b", "é@b", "a@b@c", &email], &["A@b", "a b@c", "@b", "a@", &too_long_email, "-"]),
-        ("AUBN", &["004085616", "51824753556"], &["5182475355", "00408561a", "-"]),
-        ("ORGN", &["name of it", "x y", &longest], &["Name of it", " name", "name ", &too_long, "é a"]),
+        (
+            "TELI",
+            &["+61-400000000", "+1-12", "XXXX"][..],
+            &["+6100-40", "61-400000000", "+61-0400", "-", ""][..],
+        ),
+        (
+            "EMAL",
+            &["a@b", "é@b", "a@b@c", &email],
+            &["A@b", "a b@c", "@b", "a@", &too_long_email, "-"],
+        ),
+        (
+            "AUBN",
+            &["004085616", "51824753556"],
+            &["5182475355", "00408561a", "-"],
+        ),
+        (
+            "ORGN",
+            &["name of it", "x y", &longest],
+            &["Name of it", " name", "name ", &too_long, "é a"],
+        ),
         ("SOON", &["Whatever it is"], &[]),
     ] {
         for (texts, allowed) in [(good, true), (bad, false)] {
@@ -426,16 +623,29 @@ fn conditions_are_those_of_the_code() {
         }
     }
     let amended = |alias: &str| {
-        let debtor = json!({ "account_alias_type_code": "TELI", "account_alias_identification": alias });
+        let debtor =
+            json!({ "account_alias_type_code": "TELI", "account_alias_identification": alias });
         validator.fits("AmendedDebtor", &debtor)
     };
     assert!(amended("+61-400000000") && amended("-") && !amended("x@y"));
     // The currency decides on the decimals.
     for amount in ["1500", "12.50", "1.234", "0"] {
-        assert!(validator.fits("MessageAmount", &json!({ "currency": "VND", "amount": amount })), "{amount}");
+        assert!(
+            validator.fits(
+                "MessageAmount",
+                &json!({ "currency": "VND", "amount": amount })
+            ),
+            "{amount}"
+        );
     }
     for amount in ["1.", ".5", "-1", "01", "1,5"] {
-        assert!(!validator.fits("MessageAmount", &json!({ "currency": "VND", "amount": amount })), "{amount}");
+        assert!(
+            !validator.fits(
+                "MessageAmount",
+                &json!({ "currency": "VND", "amount": amount })
+            ),
+            "{amount}"
+        );
     }
 }
 
@@ -445,7 +655,10 @@ fn webhooks_are_those_of_the_code() {
     let document = contract(named);
     let webhooks = document["webhooks"].as_object().unwrap();
     let kinds: BTreeSet<_> = MessageKind::ALL.iter().map(|kind| kind.as_str()).collect();
-    assert_eq!(webhooks.keys().map(String::as_str).collect::<BTreeSet<_>>(), kinds);
+    assert_eq!(
+        webhooks.keys().map(String::as_str).collect::<BTreeSet<_>>(),
+        kinds
+    );
     for (kind, required, optional, message) in [
         (
             "mandate_outcome",
@@ -453,18 +666,40 @@ fn webhooks_are_those_of_the_code() {
             &["X-Correlation-Id", "priority"][..],
             "MandateActionOutcome",
         ),
-        ("mandate_notification", &["X-Message-Id"], &["priority"], "MandateNotification"),
-        ("payment_outcome", &["X-RequestKey", "X-Message-Id"], &["X-Correlation-Id", "priority"], "PaymentOutcome"),
-        ("query", &["X-Message-Id"], &["priority"], "QueryNotification"),
+        (
+            "mandate_notification",
+            &["X-Message-Id"],
+            &["priority"],
+            "MandateNotification",
+        ),
+        (
+            "payment_outcome",
+            &["X-RequestKey", "X-Message-Id"],
+            &["X-Correlation-Id", "priority"],
+            "PaymentOutcome",
+        ),
+        (
+            "query",
+            &["X-Message-Id"],
+            &["priority"],
+            "QueryNotification",
+        ),
     ] {
         let operation = &webhooks[kind]["post"];
         let mut found = (Vec::new(), Vec::new());
         for parameter in operation["parameters"].as_array().unwrap() {
-            let names = if parameter["required"] == true { &mut found.0 } else { &mut found.1 };
+            let names = if parameter["required"] == true {
+                &mut found.0
+            } else {
+                &mut found.1
+            };
             names.push(parameter["name"].as_str().unwrap());
             // A UUID is read in any case of letters.
             if let Some(pattern) = parameter["schema"]["pattern"].as_str() {
-                for text in ["0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "0B7C2F6E-8a1d-41EB-8DCD-0242AC130003"] {
+                for text in [
+                    "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003",
+                    "0B7C2F6E-8a1d-41EB-8DCD-0242AC130003",
+                ] {
                     assert!(regex::Regex::new(pattern).unwrap().is_match(text), "{kind}");
                 }
             }
@@ -481,18 +716,31 @@ fn webhooks_are_those_of_the_code() {
         assert_eq!(*schema, format!("#/components/schemas/{message}"));
         let path = MessageKind::from_name(kind).unwrap().default_path();
         assert!(operation["description"].as_str().unwrap().ends_with(path));
-        let statuses: BTreeSet<_> = operation["responses"].as_object().unwrap().keys().map(String::as_str).collect();
+        let statuses: BTreeSet<_> = operation["responses"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect();
         assert_eq!(
             statuses,
-            BTreeSet::from(["200", "400", "401", "405", "408", "413", "414", "415", "431", "500"]),
+            BTreeSet::from([
+                "200", "400", "401", "405", "408", "413", "414", "415", "431", "500"
+            ]),
             "{kind}"
         );
     }
-    assert_eq!(document["components"]["schemas"]["Acknowledgement"]["required"], json!(["id", "status"]));
+    assert_eq!(
+        document["components"]["schemas"]["Acknowledgement"]["required"],
+        json!(["id", "status"])
+    );
     // Every sample is as its schema says.
     let validator = Validator::new(document);
     for message in bankrail_webhook::samples::all() {
         let value = serde_json::from_slice(&message.to_json()).unwrap();
-        assert!(validator.fits(bankrail_webhook::schema::name(message.kind()), &value), "{value}");
+        assert!(
+            validator.fits(bankrail_webhook::schema::name(message.kind()), &value),
+            "{value}"
+        );
     }
 }

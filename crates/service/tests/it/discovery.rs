@@ -12,7 +12,15 @@ use serde_json::{Value, json};
 const ISSUER: &str = "https://bank.example";
 
 async fn ask(world: &World, method: Method, path: &str) -> Answer {
-    world.send(Request::builder().method(method).uri(path).body(Body::empty()).unwrap()).await
+    world
+        .send(
+            Request::builder()
+                .method(method)
+                .uri(path)
+                .body(Body::empty())
+                .unwrap(),
+        )
+        .await
 }
 
 #[tokio::test]
@@ -31,9 +39,16 @@ async fn the_issuer_publishes_its_metadata() {
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": ["RS256"],
     });
-    for path in ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"] {
+    for path in [
+        "/.well-known/openid-configuration",
+        "/.well-known/oauth-authorization-server",
+    ] {
         let answer = ask(&world, Method::GET, path).await;
-        assert_eq!((answer.status, &answer.json), (StatusCode::OK, &expected), "{path}");
+        assert_eq!(
+            (answer.status, &answer.json),
+            (StatusCode::OK, &expected),
+            "{path}"
+        );
         assert_eq!(answer.header("content-type"), "application/json");
         assert_eq!(answer.header("cache-control"), "public, max-age=3600");
         assert!(!answer.header("x-requestkey").is_empty());
@@ -42,36 +57,69 @@ async fn the_issuer_publishes_its_metadata() {
         assert_eq!(head.header("content-length"), answer.text.len().to_string());
     }
     let keys = ask(&world, Method::GET, "/.well-known/jwks.json").await;
-    assert_eq!((keys.status, &*keys.text), (StatusCode::OK, r#"{"keys":[]}"#));
+    assert_eq!(
+        (keys.status, &*keys.text),
+        (StatusCode::OK, r#"{"keys":[]}"#)
+    );
 }
 
-/// OpenID Connect Discovery puts the well-known part after the path of the issuer, RFC 8414 before it.
+/// OpenID Connect Discovery puts the well-known part after the path of the issuer, RFC 8414 before
+/// it.
 #[tokio::test]
 async fn an_issuer_with_a_path_has_its_metadata_before_and_after_it() {
-    let world = World::with(|options| options.issuer("https://bank.example/oauth/").base_path("/api"));
+    let world = World::with(|options| {
+        options
+            .issuer("https://bank.example/oauth/")
+            .base_path("/api")
+    });
     for path in [
         "/oauth/.well-known/openid-configuration",
         "/.well-known/oauth-authorization-server/oauth",
         "/.well-known/openid-configuration/oauth",
     ] {
         let answer = ask(&world, Method::GET, path).await;
-        assert_eq!(answer.json["issuer"], "https://bank.example/oauth/", "as it was named: {path}");
-        assert_eq!(answer.json["token_endpoint"], "https://bank.example/api/v1.0/auth", "{path}");
-        assert_eq!(answer.json["authorization_endpoint"], "https://bank.example/api/authorize", "{path}");
-        assert_eq!(answer.json["jwks_uri"], "https://bank.example/oauth/.well-known/jwks.json", "{path}");
+        assert_eq!(
+            answer.json["issuer"], "https://bank.example/oauth/",
+            "as it was named: {path}"
+        );
+        assert_eq!(
+            answer.json["token_endpoint"], "https://bank.example/api/v1.0/auth",
+            "{path}"
+        );
+        assert_eq!(
+            answer.json["authorization_endpoint"], "https://bank.example/api/authorize",
+            "{path}"
+        );
+        assert_eq!(
+            answer.json["jwks_uri"], "https://bank.example/oauth/.well-known/jwks.json",
+            "{path}"
+        );
     }
-    for path in ["/.well-known/openid-configuration", "/api/.well-known/openid-configuration"] {
-        assert_eq!(ask(&world, Method::GET, path).await.status, StatusCode::NOT_FOUND, "{path}");
+    for path in [
+        "/.well-known/openid-configuration",
+        "/api/.well-known/openid-configuration",
+    ] {
+        assert_eq!(
+            ask(&world, Method::GET, path).await.status,
+            StatusCode::NOT_FOUND,
+            "{path}"
+        );
     }
 }
 
 #[tokio::test]
 async fn documents_are_for_get_and_head_only() {
     let world = World::with(|options| options.issuer(ISSUER));
-    for path in ["/.well-known/openid-configuration", "/.well-known/jwks.json"] {
+    for path in [
+        "/.well-known/openid-configuration",
+        "/.well-known/jwks.json",
+    ] {
         for method in [Method::POST, Method::PUT, Method::DELETE, Method::OPTIONS] {
             let answer = ask(&world, method, path).await;
-            assert_eq!((answer.status, answer.header("allow")), (StatusCode::METHOD_NOT_ALLOWED, "GET, HEAD"));
+            assert_eq!(
+                (answer.status, answer.header("allow")),
+                (StatusCode::METHOD_NOT_ALLOWED, "GET, HEAD")
+            );
             assert_eq!(answer.error_code(), "EC405");
         }
     }
@@ -81,10 +129,14 @@ async fn documents_are_for_get_and_head_only() {
 async fn the_authorization_endpoint_refuses_everybody() {
     let world = World::with(|options| options.issuer(ISSUER));
     for method in [Method::GET, Method::POST] {
-        let asked = "/authorize?response_type=code&client_id=ACME&redirect_uri=https%3A%2F%2Fevil.example";
+        let asked =
+            "/authorize?response_type=code&client_id=ACME&redirect_uri=https%3A%2F%2Fevil.example";
         let answer = ask(&world, method, asked).await;
         let error = answer.json["error"].as_str();
-        assert_eq!((answer.status, error), (StatusCode::BAD_REQUEST, Some("unsupported_response_type")));
+        assert_eq!(
+            (answer.status, error),
+            (StatusCode::BAD_REQUEST, Some("unsupported_response_type"))
+        );
         assert_eq!(answer.header("location"), "");
     }
 }
@@ -92,19 +144,43 @@ async fn the_authorization_endpoint_refuses_everybody() {
 #[tokio::test]
 async fn without_an_issuer_there_is_no_metadata() {
     let world = World::new();
-    for path in ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server", "/authorize"] {
-        assert_eq!(ask(&world, Method::GET, path).await.status, StatusCode::NOT_FOUND, "{path}");
+    for path in [
+        "/.well-known/openid-configuration",
+        "/.well-known/oauth-authorization-server",
+        "/authorize",
+    ] {
+        assert_eq!(
+            ask(&world, Method::GET, path).await.status,
+            StatusCode::NOT_FOUND,
+            "{path}"
+        );
     }
     let world = World::with(|options| options.issuer(ISSUER));
-    let request = || Request::get("/.well-known/openid-configuration").body(Body::empty()).unwrap();
-    assert_eq!(send(world.provider.token_router(), request()).await.status, StatusCode::OK);
-    assert_eq!(send(world.provider.statement_router(), request()).await.status, StatusCode::NOT_FOUND);
+    let request = || {
+        Request::get("/.well-known/openid-configuration")
+            .body(Body::empty())
+            .unwrap()
+    };
+    assert_eq!(
+        send(world.provider.token_router(), request()).await.status,
+        StatusCode::OK
+    );
+    assert_eq!(
+        send(world.provider.statement_router(), request())
+            .await
+            .status,
+        StatusCode::NOT_FOUND
+    );
 }
 
 #[tokio::test]
 async fn scopes_are_published_as_named() {
     let scopes = "AU.INSTO.PAYTO.MANDATE.READ GBL.INSTO.ACCOUNTS.STATEMENT.READ";
-    let world = World::with(|options| options.issuer(ISSUER).scopes_supported(scopes.parse().unwrap()));
+    let world = World::with(|options| {
+        options
+            .issuer(ISSUER)
+            .scopes_supported(scopes.parse().unwrap())
+    });
     let answer = ask(&world, Method::GET, "/.well-known/openid-configuration").await;
     let named: Vec<_> = scopes.split(' ').collect();
     assert_eq!(answer.json["scopes_supported"], json!(named));
@@ -114,10 +190,17 @@ async fn scopes_are_published_as_named() {
 #[tokio::test]
 async fn the_issuer_and_the_token_endpoint_are_audiences() {
     let token_status = async |world: &World, audience: &str| {
-        let builder =
-            AssertionBuilder::new("ACME".parse().unwrap(), Audience::parse(audience).unwrap(), AssertionOptions::new());
+        let builder = AssertionBuilder::new(
+            "ACME".parse().unwrap(),
+            Audience::parse(audience).unwrap(),
+            AssertionOptions::new(),
+        );
         let assertion = builder.sign(&keys()[0], world.clock.now()).unwrap();
-        let form = TokenRequest::new(assertion, "GBL.INSTO.ACCOUNTS.STATEMENT.READ".parse().unwrap()).to_form();
+        let form = TokenRequest::new(
+            assertion,
+            "GBL.INSTO.ACCOUNTS.STATEMENT.READ".parse().unwrap(),
+        )
+        .to_form();
         world.send(token_request(API_KEY, form)).await.status
     };
     for (audience, with, without) in [
@@ -130,14 +213,19 @@ async fn the_issuer_and_the_token_endpoint_are_audiences() {
     ] {
         let named = World::with(|options| options.issuer(ISSUER));
         assert_eq!(token_status(&named, audience).await, with, "{audience}");
-        assert_eq!(token_status(&World::new(), audience).await, without, "{audience}");
+        assert_eq!(
+            token_status(&World::new(), audience).await,
+            without,
+            "{audience}"
+        );
     }
 }
 
 #[test]
 fn names_that_are_no_issuer_are_refused() {
     let world = World::new();
-    let made = |options: ProviderOptions| provider(&world.book, &world.ledger, &world.stores, options);
+    let made =
+        |options: ProviderOptions| provider(&world.book, &world.ledger, &world.stores, options);
     for bad in [
         "",
         "bank.example",
@@ -152,15 +240,32 @@ fn names_that_are_no_issuer_are_refused() {
         "https://bank.example/a b",
     ] {
         let refused = made(ProviderOptions::new().issuer(bad)).unwrap_err();
-        assert!(matches!(refused, ProviderOptionsError::Issuer { .. }), "{bad}: {refused}");
+        assert!(
+            matches!(refused, ProviderOptionsError::Issuer { .. }),
+            "{bad}: {refused}"
+        );
     }
-    for good in ["https://bank.example:8443", "https://[::1]/a/b", "https://bank.example/a/"] {
+    for good in [
+        "https://bank.example:8443",
+        "https://[::1]/a/b",
+        "https://bank.example/a/",
+    ] {
         assert!(made(ProviderOptions::new().issuer(good)).is_ok(), "{good}");
     }
-    let taken = ProviderOptions::new().issuer(ISSUER).token_path("/.well-known/jwks.json");
-    assert!(matches!(made(taken), Err(ProviderOptionsError::SamePath { .. })));
-    let taken = ProviderOptions::new().issuer(ISSUER).statement_path("/authorize");
-    assert!(matches!(made(taken), Err(ProviderOptionsError::SamePath { .. })));
+    let taken = ProviderOptions::new()
+        .issuer(ISSUER)
+        .token_path("/.well-known/jwks.json");
+    assert!(matches!(
+        made(taken),
+        Err(ProviderOptionsError::SamePath { .. })
+    ));
+    let taken = ProviderOptions::new()
+        .issuer(ISSUER)
+        .statement_path("/authorize");
+    assert!(matches!(
+        made(taken),
+        Err(ProviderOptionsError::SamePath { .. })
+    ));
 }
 
 /// A member whose value is an empty text or null would mislead clients.

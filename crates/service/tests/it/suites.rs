@@ -16,7 +16,10 @@ fn fixture() -> LedgerFixture {
 async fn a_good_ledger_and_a_good_directory() {
     let world = World::new();
     ledger_suite(&*world.ledger, &fixture()).await;
-    let known = [(API_KEY.as_bytes(), "ACME".parse().unwrap()), (OTHER_KEY.as_bytes(), "BETA".parse().unwrap())];
+    let known = [
+        (API_KEY.as_bytes(), "ACME".parse().unwrap()),
+        (OTHER_KEY.as_bytes(), "BETA".parse().unwrap()),
+    ];
     directory_suite(&*world.book, &known).await;
 }
 
@@ -26,19 +29,31 @@ async fn refused(spoil: impl FnOnce(&World)) -> String {
     spoil(&world);
     let run = tokio::spawn(async move { ledger_suite(&*world.ledger, &fixture()).await });
     let panic = run.await.unwrap_err().into_panic();
-    panic.downcast_ref::<String>().cloned().unwrap_or_else(|| (*panic.downcast_ref::<&str>().unwrap()).to_owned())
+    panic
+        .downcast_ref::<String>()
+        .cloned()
+        .unwrap_or_else(|| (*panic.downcast_ref::<&str>().unwrap()).to_owned())
 }
 
 #[tokio::test]
 async fn each_fault_of_a_ledger_is_named() {
     let stuck = refused(|world| world.ledger.stuck.store(1, Ordering::SeqCst)).await;
-    assert!(stuck.contains("each page ends at a new position") || stuck.contains("are the whole"), "{stuck}");
+    assert!(
+        stuck.contains("each page ends at a new position") || stuck.contains("are the whole"),
+        "{stuck}"
+    );
     let surplus = refused(|world| world.ledger.surplus.store(1, Ordering::SeqCst)).await;
-    assert!(surplus.contains("at most as many entries as the query allows"), "{surplus}");
+    assert!(
+        surplus.contains("at most as many entries as the query allows"),
+        "{surplus}"
+    );
     let barren = refused(|world| world.ledger.barren.store(1, Ordering::SeqCst)).await;
     assert!(barren.contains("three entries or more"), "{barren}");
     let far = refused(|world| world.ledger.far.store(1, Ordering::SeqCst)).await;
-    assert!(far.contains("the pages of 1 are the whole in its order"), "{far}");
+    assert!(
+        far.contains("the pages of 1 are the whole in its order"),
+        "{far}"
+    );
 }
 
 #[tokio::test]
@@ -52,5 +67,9 @@ async fn a_ledger_that_shows_accounts_to_strangers() {
 #[tokio::test]
 #[should_panic(expected = "a key finds the customer that it was given to")]
 async fn a_directory_that_mistakes_a_customer() {
-    directory_suite(&*World::new().book, &[(API_KEY.as_bytes(), "BETA".parse().unwrap())]).await;
+    directory_suite(
+        &*World::new().book,
+        &[(API_KEY.as_bytes(), "BETA".parse().unwrap())],
+    )
+    .await;
 }

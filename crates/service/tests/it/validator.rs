@@ -44,7 +44,10 @@ const KEYWORDS: [&str; 24] = [
 
 impl Validator {
     pub(crate) fn new(document: Value) -> Self {
-        Self { document, met: RefCell::default() }
+        Self {
+            document,
+            met: RefCell::default(),
+        }
     }
 
     fn meet(&self, part: String) {
@@ -53,44 +56,74 @@ impl Validator {
 
     fn resolve<'v>(&'v self, value: &'v Value) -> &'v Value {
         match value.get("$ref").and_then(Value::as_str) {
-            Some(reference) => self.document.pointer(reference.trim_start_matches('#')).unwrap(),
+            Some(reference) => self
+                .document
+                .pointer(reference.trim_start_matches('#'))
+                .unwrap(),
             None => value,
         }
     }
 
     /// Panics unless the answer is as the document says.
-    pub(crate) fn answer(&self, path: &str, method: &str, status: u16, headers: &[(&str, &str)], body: &Value) {
+    pub(crate) fn answer(
+        &self,
+        path: &str,
+        method: &str,
+        status: u16,
+        headers: &[(&str, &str)],
+        body: &Value,
+    ) {
         let at = format!("{method} {path} {status}");
         let answers = &self.document["paths"][path][method]["responses"];
-        let declared = answers.get(status.to_string()).unwrap_or_else(|| panic!("{at} is not in the document"));
+        let declared = answers
+            .get(status.to_string())
+            .unwrap_or_else(|| panic!("{at} is not in the document"));
         self.meet(at.clone());
         let named = declared["headers"].as_object().unwrap();
         for (name, header) in named {
             let header = self.resolve(header);
-            let found = headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name));
+            let found = headers
+                .iter()
+                .find(|(found, _)| found.eq_ignore_ascii_case(name));
             match found {
                 Some((_, value)) => {
-                    self.check(&header["schema"], &Value::from(*value), &format!("{at} {name}"), None).unwrap();
+                    self.check(
+                        &header["schema"],
+                        &Value::from(*value),
+                        &format!("{at} {name}"),
+                        None,
+                    )
+                    .unwrap();
                     self.meet(header_part(&at, name, header));
                 }
                 None => assert_ne!(header["required"], true, "{at}: expected {name}"),
             }
         }
-        for (name, _) in headers.iter().filter(|(name, _)| !OF_TRANSPORT.contains(name)) {
+        for (name, _) in headers
+            .iter()
+            .filter(|(name, _)| !OF_TRANSPORT.contains(name))
+        {
             let known = named.keys().any(|known| known.eq_ignore_ascii_case(name));
             assert!(known, "{at}: {name} is not in the document");
         }
         match declared.get("content") {
             Some(content) => {
                 let schema = &content["application/json"]["schema"];
-                self.check(schema, body, &at, None).unwrap_or_else(|error| panic!("{error}: {body}"));
+                self.check(schema, body, &at, None)
+                    .unwrap_or_else(|error| panic!("{error}: {body}"));
             }
             None => assert!(body.is_null(), "{at}: a body"),
         }
     }
 
     pub(crate) fn fits(&self, name: &str, value: &Value) -> bool {
-        self.check(&self.document["components"]["schemas"][name], value, name, Some(name)).is_ok()
+        self.check(
+            &self.document["components"]["schemas"][name],
+            value,
+            name,
+            Some(name),
+        )
+        .is_ok()
     }
 
     /// Panics unless each path, status, header, member and enumerated value of answers was met.
@@ -101,7 +134,11 @@ impl Validator {
                 for (status, answer) in operation["responses"].as_object().unwrap() {
                     let at = format!("{method} {path} {status}");
                     let headers = answer["headers"].as_object().unwrap();
-                    parts.extend(headers.iter().map(|(name, header)| header_part(&at, name, self.resolve(header))));
+                    parts.extend(
+                        headers
+                            .iter()
+                            .map(|(name, header)| header_part(&at, name, self.resolve(header))),
+                    );
                     if let Some(content) = answer.get("content") {
                         self.parts_of(&content["application/json"]["schema"], &at, &mut parts);
                     }
@@ -111,34 +148,61 @@ impl Validator {
         }
         let met = self.met.borrow();
         let missed: Vec<_> = parts.difference(&met).collect();
-        assert!(missed.is_empty(), "in the document and in no answer: {missed:#?}");
+        assert!(
+            missed.is_empty(),
+            "in the document and in no answer: {missed:#?}"
+        );
     }
 
     /// The members and enumerated values of a schema, under the name of the schema that has them.
     fn parts_of(&self, schema: &Value, at: &str, parts: &mut BTreeSet<String>) {
         let at = name_of(schema).unwrap_or(at).to_owned();
         let schema = self.resolve(schema);
-        for (name, member) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        for (name, member) in schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
             parts.insert(format!("{at}/{name}"));
             self.parts_of(member, &format!("{at}/{name}"), parts);
         }
-        for value in schema.get("enum").and_then(Value::as_array).into_iter().flatten() {
+        for value in schema
+            .get("enum")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
             // The order of a statement has its own tests.
             if !at.ends_with("/sortOrder") {
                 parts.insert(format!("{at}={value}"));
             }
         }
         for keyword in ["allOf", "anyOf"] {
-            for one in schema.get(keyword).and_then(Value::as_array).into_iter().flatten() {
+            for one in schema
+                .get(keyword)
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
                 self.parts_of(one, &at, parts);
             }
         }
     }
 
     /// Where and why the value is not as the schema says.
-    fn check(&self, schema: &Value, value: &Value, at: &str, within: Option<&str>) -> Result<(), String> {
+    fn check(
+        &self,
+        schema: &Value,
+        value: &Value,
+        at: &str,
+        within: Option<&str>,
+    ) -> Result<(), String> {
         let at = name_of(schema).unwrap_or(at);
-        let schema = self.resolve(schema).as_object().ok_or_else(|| format!("{at}: no schema"))?;
+        let schema = self
+            .resolve(schema)
+            .as_object()
+            .ok_or_else(|| format!("{at}: no schema"))?;
         let wrong = |keyword: &str| Err(format!("{at}: {keyword}"));
         for (keyword, rule) in schema {
             let holds = match keyword.as_str() {
@@ -151,18 +215,32 @@ impl Validator {
                     self.meet(format!("{at}={value}"));
                     rule.as_array().unwrap().contains(value)
                 }
-                "pattern" => {
-                    value.as_str().is_none_or(|text| Regex::new(rule.as_str().unwrap()).unwrap().is_match(text))
-                }
+                "pattern" => value
+                    .as_str()
+                    .is_none_or(|text| Regex::new(rule.as_str().unwrap()).unwrap().is_match(text)),
                 "minLength" => length(value).is_none_or(|found| found >= rule.as_u64().unwrap()),
                 "maxLength" => length(value).is_none_or(|found| found <= rule.as_u64().unwrap()),
-                "minimum" => value.as_f64().is_none_or(|found| found >= rule.as_f64().unwrap()),
-                "maximum" => value.as_f64().is_none_or(|found| found <= rule.as_f64().unwrap()),
-                "maxItems" => value.as_array().is_none_or(|found| found.len() as u64 <= rule.as_u64().unwrap()),
-                "maxProperties" => value.as_object().is_none_or(|found| found.len() as u64 <= rule.as_u64().unwrap()),
+                "minimum" => value
+                    .as_f64()
+                    .is_none_or(|found| found >= rule.as_f64().unwrap()),
+                "maximum" => value
+                    .as_f64()
+                    .is_none_or(|found| found <= rule.as_f64().unwrap()),
+                "maxItems" => value
+                    .as_array()
+                    .is_none_or(|found| found.len() as u64 <= rule.as_u64().unwrap()),
+                "maxProperties" => value
+                    .as_object()
+                    .is_none_or(|found| found.len() as u64 <= rule.as_u64().unwrap()),
                 "required" => {
-                    let names = rule.as_array().unwrap().iter().map(|name| name.as_str().unwrap());
-                    value.as_object().is_none_or(|found| names.clone().all(|name| found.contains_key(name)))
+                    let names = rule
+                        .as_array()
+                        .unwrap()
+                        .iter()
+                        .map(|name| name.as_str().unwrap());
+                    value
+                        .as_object()
+                        .is_none_or(|found| names.clone().all(|name| found.contains_key(name)))
                 }
                 "properties" => {
                     for (name, member) in value.as_object().into_iter().flatten() {
@@ -192,18 +270,35 @@ impl Validator {
                     }
                     true
                 }
-                "anyOf" => rule.as_array().unwrap().iter().any(|one| self.check(one, value, at, within).is_ok()),
+                "anyOf" => rule
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .any(|one| self.check(one, value, at, within).is_ok()),
                 "oneOf" => {
-                    let fit = rule.as_array().unwrap().iter().filter(|one| self.check(one, value, at, within).is_ok());
+                    let fit = rule
+                        .as_array()
+                        .unwrap()
+                        .iter()
+                        .filter(|one| self.check(one, value, at, within).is_ok());
                     fit.count() == 1
                 }
                 "if" => {
-                    let branch = if self.check(rule, value, at, within).is_ok() { "then" } else { "else" };
-                    schema.get(branch).is_none_or(|branch| self.check(branch, value, at, within).is_ok())
+                    let branch = if self.check(rule, value, at, within).is_ok() {
+                        "then"
+                    } else {
+                        "else"
+                    };
+                    schema
+                        .get(branch)
+                        .is_none_or(|branch| self.check(branch, value, at, within).is_ok())
                 }
                 "not" => self.check(rule, value, at, within).is_err(),
                 known => {
-                    assert!(KEYWORDS.contains(&known), "{at}: the validator does not know {known}");
+                    assert!(
+                        KEYWORDS.contains(&known),
+                        "{at}: the validator does not know {known}"
+                    );
                     true
                 }
             };
@@ -217,12 +312,19 @@ impl Validator {
 
 /// A header that is required is met with each status, another one with any.
 fn header_part(at: &str, name: &str, header: &Value) -> String {
-    if header["required"] == true { format!("{at} {name}") } else { name.to_owned() }
+    if header["required"] == true {
+        format!("{at} {name}")
+    } else {
+        name.to_owned()
+    }
 }
 
 /// The name of the schema that is referred to.
 fn name_of(schema: &Value) -> Option<&str> {
-    schema.get("$ref").and_then(Value::as_str).and_then(|reference| reference.rsplit('/').next())
+    schema
+        .get("$ref")
+        .and_then(Value::as_str)
+        .and_then(|reference| reference.rsplit('/').next())
 }
 
 fn length(value: &Value) -> Option<u64> {

@@ -3,22 +3,27 @@
 use axum::Router;
 use axum::body::Body;
 use bankrail_camt052::{
-    Amount, BankTransactionCode, BankTransactionDomain, BankTransactionFamily, CounterpartyAccount, DateOrDateTime,
-    Direction, Entry, EntryDetails, EntryStatus, OtherAccountId, Party, Remittance, Transaction, TransactionParties,
+    Amount, BankTransactionCode, BankTransactionDomain, BankTransactionFamily, CounterpartyAccount,
+    DateOrDateTime, Direction, Entry, EntryDetails, EntryStatus, OtherAccountId, Party, Remittance,
+    Transaction, TransactionParties,
 };
-use bankrail_client_assertion::token::{AccessToken, ScopeSet, TokenGrant, TokenHash, TokenRequest, TokenStore, names};
+use bankrail_client_assertion::token::{
+    AccessToken, ScopeSet, TokenGrant, TokenHash, TokenRequest, TokenStore, names,
+};
 use bankrail_client_assertion::{
-    AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, ReplayKey, ReplayStore, Verifier,
-    VerifierOptions,
+    AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, ReplayKey, ReplayStore,
+    Verifier, VerifierOptions,
 };
 use bankrail_jose::{KeySet, RsaSize, SigningKey};
 use bankrail_service::{
-    ApiKeyHash, CursorSecret, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, Provider,
-    ProviderOptions, ProviderOptionsError, RegisteredAccount, StatementQuery,
+    ApiKeyHash, CursorSecret, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage,
+    Provider, ProviderOptions, ProviderOptionsError, RegisteredAccount, StatementQuery,
 };
 use bankrail_statement::{EntryChannel, PagePosition, SortOrder};
 use bankrail_stores::memory::MemoryStore;
-use bankrail_values::{Clock, Currency, Decimal, ManualClock, StoreError, StoreErrorKind, StoreFuture, Timestamp};
+use bankrail_values::{
+    Clock, Currency, Decimal, ManualClock, StoreError, StoreErrorKind, StoreFuture, Timestamp,
+};
 use futures_util::{StreamExt as _, stream};
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt as _;
@@ -34,7 +39,8 @@ pub(crate) const FORM: &str = "application/x-www-form-urlencoded";
 pub(crate) const SCOPES: &str = "AU.INSTO.PAYTO.MANDATE.READ GBL.INSTO.ACCOUNTS.STATEMENT.READ";
 
 /// The body of the token endpoint's 429.
-pub(crate) const LIMITED: &str = r#"{"error":"temporarily_unavailable","error_description":"Rate limit exceeded"}"#;
+pub(crate) const LIMITED: &str =
+    r#"{"error":"temporarily_unavailable","error_description":"Rate limit exceeded"}"#;
 
 /// The two customers' keys, made once.
 pub(crate) fn keys() -> &'static [SigningKey; 2] {
@@ -54,7 +60,10 @@ pub(crate) const MARK: &str = "MARK4711";
 
 /// A failure that quotes what it should not.
 pub(crate) fn failure() -> StoreError {
-    StoreError::new(StoreErrorKind::Unavailable, format!("row ({MARK}, 313371337.77)"))
+    StoreError::new(
+        StoreErrorKind::Unavailable,
+        format!("row ({MARK}, 313371337.77)"),
+    )
 }
 
 #[derive(Debug, Default)]
@@ -96,7 +105,8 @@ struct Held {
     entries: Vec<LedgerEntry>,
 }
 
-/// Accounts by customer and identifier. Positions count entries, which is enough for entries that never change.
+/// Accounts by customer and identifier. Positions count entries, which is enough for entries that
+/// never change.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     held: HashMap<(String, String), Held>,
@@ -122,9 +132,15 @@ impl Ledger for Accounts {
             self.asked.fetch_add(1, Ordering::SeqCst);
             self.fault.act()?;
             let key = (query.customer.to_string(), query.account.to_string());
-            let Some(held) = self.held.get(&key) else { return Ok(LedgerAnswer::UnknownAccount) };
+            let Some(held) = self.held.get(&key) else {
+                return Ok(LedgerAnswer::UnknownAccount);
+            };
             self.days.lock().unwrap().push(query.day.to_string());
-            let number = |position: &PagePosition| position.as_number().map_or(usize::MAX, |number| number as usize);
+            let number = |position: &PagePosition| {
+                position
+                    .as_number()
+                    .map_or(usize::MAX, |number| number as usize)
+            };
             let from = query.position.as_ref().map_or(0, number);
             if from > held.entries.len() {
                 return Ok(LedgerAnswer::UnknownPosition);
@@ -135,14 +151,34 @@ impl Ledger for Accounts {
             if query.sort_order == SortOrder::Backward {
                 entries.reverse();
             }
-            let most = if self.barren.load(Ordering::SeqCst) == 0 { most } else { 0 };
-            let page = entries.iter().skip(from).take(most).cloned().collect::<Vec<_>>();
-            let to = from + if self.stuck.load(Ordering::SeqCst) == 0 { page.len() } else { 0 };
+            let most = if self.barren.load(Ordering::SeqCst) == 0 {
+                most
+            } else {
+                0
+            };
+            let page = entries
+                .iter()
+                .skip(from)
+                .take(most)
+                .cloned()
+                .collect::<Vec<_>>();
+            let to = from
+                + if self.stuck.load(Ordering::SeqCst) == 0 {
+                    page.len()
+                } else {
+                    0
+                };
             // A wrong position, if the test asks for one.
             let to = to + self.far.load(Ordering::SeqCst) + self.barren.load(Ordering::SeqCst);
             let more = from + page.len() < entries.len();
-            let page = LedgerPage::new(held.facts.clone(), held.balance, query.day).with_entries(page);
-            Ok(if more { page.with_next(PagePosition::from_number(to as u64)) } else { page }.into())
+            let page =
+                LedgerPage::new(held.facts.clone(), held.balance, query.day).with_entries(page);
+            Ok(if more {
+                page.with_next(PagePosition::from_number(to as u64))
+            } else {
+                page
+            }
+            .into())
         })
     }
 }
@@ -157,7 +193,12 @@ pub(crate) struct Stores {
 }
 
 impl TokenStore for Stores {
-    fn grant_once(&self, claim: Option<ReplayKey>, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, bool> {
+    fn grant_once(
+        &self,
+        claim: Option<ReplayKey>,
+        hash: TokenHash,
+        grant: TokenGrant,
+    ) -> StoreFuture<'_, bool> {
         Box::pin(async move {
             if let Some(key) = claim {
                 self.replay.act()?;
@@ -203,21 +244,32 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
     }
 
     /// The `statusCode` of the specification's error body, whose shape is checked.
     pub(crate) fn error_code(&self) -> &str {
         assert_eq!(self.json.as_object().unwrap().len(), 2, "{}", self.text);
-        assert_eq!(self.json["error"].as_object().unwrap().len(), 2, "{}", self.text);
-        assert_eq!(self.json["requestKey"].as_str().unwrap(), self.header("x-requestkey"));
+        assert_eq!(
+            self.json["error"].as_object().unwrap().len(),
+            2,
+            "{}",
+            self.text
+        );
+        assert_eq!(
+            self.json["requestKey"].as_str().unwrap(),
+            self.header("x-requestkey")
+        );
         assert!(!self.json["error"]["title"].as_str().unwrap().is_empty());
         self.json["error"]["statusCode"].as_str().unwrap()
     }
 
     /// The document in the payload, strictly read.
     pub(crate) fn document(&self) -> bankrail_camt052::Document {
-        let parsed = bankrail_camt052::Document::parse(self.json["payload"].as_str().unwrap()).unwrap();
+        let parsed =
+            bankrail_camt052::Document::parse(self.json["payload"].as_str().unwrap()).unwrap();
         assert!(parsed.findings.is_empty(), "{:?}", parsed.findings);
         parsed.document
     }
@@ -229,22 +281,37 @@ impl World {
     }
 
     pub(crate) fn with(change: impl FnOnce(ProviderOptions) -> ProviderOptions) -> Self {
-        let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
+        let clock = Arc::new(ManualClock::new(
+            "2021-07-29T01:00:00.000Z".parse().unwrap(),
+        ));
         let [acme, beta] = keys();
         let mut book = Book::default();
-        for (api_key, code, key, scopes) in
-            [(API_KEY, "ACME", acme, SCOPES), (OTHER_KEY, "BETA", beta, names::STATEMENT_READ)]
-        {
+        for (api_key, code, key, scopes) in [
+            (API_KEY, "ACME", acme, SCOPES),
+            (OTHER_KEY, "BETA", beta, names::STATEMENT_READ),
+        ] {
             let keys = KeySet::new([key.verifying_key()]).unwrap();
             let customer = Customer::new(code.parse().unwrap(), keys, scopes.parse().unwrap());
-            book.customers.insert(ApiKeyHash::of(api_key.as_bytes()), Arc::new(customer));
+            book.customers
+                .insert(ApiKeyHash::of(api_key.as_bytes()), Arc::new(customer));
         }
-        let (book, ledger, stores) = (Arc::new(book), Arc::new(accounts()), Arc::new(Stores::default()));
+        let (book, ledger, stores) = (
+            Arc::new(book),
+            Arc::new(accounts()),
+            Arc::new(Stores::default()),
+        );
         let options = ProviderOptions::new()
             .clock(Arc::clone(&clock) as Arc<dyn Clock>)
             .cursor_secret(CursorSecret::from_bytes([9; 32]));
         let provider = provider(&book, &ledger, &stores, change(options)).unwrap();
-        Self { router: provider.router(), provider, clock, book, ledger, stores }
+        Self {
+            router: provider.router(),
+            provider,
+            clock,
+            book,
+            ledger,
+            stores,
+        }
     }
 
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
@@ -272,15 +339,25 @@ impl World {
         let token = AccessToken::generate().unwrap();
         let now = self.clock.now();
         let expires = now.saturating_add(std::time::Duration::from_secs(3600));
-        let grant = TokenGrant::new(customer.parse().unwrap(), scope.parse().unwrap(), now, expires);
-        self.stores.memory.insert(token.hash(), grant).await.unwrap();
+        let grant = TokenGrant::new(
+            customer.parse().unwrap(),
+            scope.parse().unwrap(),
+            now,
+            expires,
+        );
+        self.stores
+            .memory
+            .insert(token.hash(), grant)
+            .await
+            .unwrap();
         token.expose_secret().to_owned()
     }
 
     /// Sends a statement request of ACME with a valid token.
     pub(crate) async fn statement(&self, body: &str) -> Answer {
         let token = self.token("ACME", names::STATEMENT_READ).await;
-        self.send(statement_request(API_KEY, &token, body.to_owned())).await
+        self.send(statement_request(API_KEY, &token, body.to_owned()))
+            .await
     }
 }
 
@@ -305,19 +382,36 @@ pub(crate) async fn send(router: Router, request: Request<Body>) -> Answer {
     let (parts, body) = response.into_parts();
     let body = body.collect().await.unwrap().to_bytes();
     // The answer to HEAD has the length of a body that is not sent.
-    if let Some(length) = parts.headers.get("content-length").filter(|_| !body.is_empty()) {
+    if let Some(length) = parts
+        .headers
+        .get("content-length")
+        .filter(|_| !body.is_empty())
+    {
         assert_eq!(length.to_str().unwrap(), body.len().to_string());
     }
     let text = String::from_utf8(body.to_vec()).unwrap();
     let json = serde_json::from_str(&text).unwrap_or(serde_json::Value::Null);
-    Answer { status: parts.status, headers: parts.headers, text, json }
+    Answer {
+        status: parts.status,
+        headers: parts.headers,
+        text,
+        json,
+    }
 }
 
 pub(crate) fn token_request(api_key: &str, form: impl Into<Body>) -> Request<Body> {
-    Request::post("/v1.0/auth").header("apikey", api_key).header("content-type", FORM).body(form.into()).unwrap()
+    Request::post("/v1.0/auth")
+        .header("apikey", api_key)
+        .header("content-type", FORM)
+        .body(form.into())
+        .unwrap()
 }
 
-pub(crate) fn statement_request(api_key: &str, token: &str, body: impl Into<Body>) -> Request<Body> {
+pub(crate) fn statement_request(
+    api_key: &str,
+    token: &str,
+    body: impl Into<Body>,
+) -> Request<Body> {
     Request::post("/accounts/v2.0/statement")
         .header("apikey", api_key)
         .header("authorization", format!("Bearer {token}"))
@@ -327,7 +421,10 @@ pub(crate) fn statement_request(api_key: &str, token: &str, body: impl Into<Body
 }
 
 /// A body in two pieces. `between` runs when the first has been read, before the second comes.
-pub(crate) fn body_with_pause(text: &str, between: impl Future<Output = ()> + Send + 'static) -> Body {
+pub(crate) fn body_with_pause(
+    text: &str,
+    between: impl Future<Output = ()> + Send + 'static,
+) -> Body {
     let (first, second) = text.split_at(text.len() / 2);
     let (first, second) = (first.to_owned(), second.to_owned());
     let second = stream::once(async move {
@@ -339,16 +436,25 @@ pub(crate) fn body_with_pause(text: &str, between: impl Future<Output = ()> + Se
 
 pub(crate) const NARRATIVE: &str = "Rent <July> & \"more\" \\ 👍";
 
-/// ACME's accounts: 1 with five entries, 2 without, 3 and 6 with virtual accounts, 4 in a currency without decimals, 5
-/// with an entry in a foreign one, one with the longest identifier, and CUR.AUD and so on in one currency each. BETA
-/// has 1 too, and 9.
+/// ACME's accounts: 1 with five entries, 2 without, 3 and 6 with virtual accounts, 4 in a currency
+/// without decimals, 5 with an entry in a foreign one, one with the longest identifier, and CUR.AUD
+/// and so on in one currency each. BETA has 1 too, and 9.
 fn accounts() -> Accounts {
     let mut accounts = Accounts::default();
-    let mut hold =
-        |customer: &str, account: &str, facts: RegisteredAccount, balance: &str, entries: Vec<LedgerEntry>| {
-            let held = Held { facts, balance: balance.parse().unwrap(), entries };
-            accounts.held.insert((customer.to_owned(), account.to_owned()), held);
+    let mut hold = |customer: &str,
+                    account: &str,
+                    facts: RegisteredAccount,
+                    balance: &str,
+                    entries: Vec<LedgerEntry>| {
+        let held = Held {
+            facts,
+            balance: balance.parse().unwrap(),
+            entries,
         };
+        accounts
+            .held
+            .insert((customer.to_owned(), account.to_owned()), held);
+    };
     let aud = RegisteredAccount::new(Currency::AUD);
     let five = [
         ("10.00", Direction::Credit, EntryChannel::FastPayment),
@@ -357,14 +463,44 @@ fn accounts() -> Accounts {
         ("7.00", Direction::Debit, EntryChannel::FastPayment),
         ("1.00", Direction::Credit, EntryChannel::FastPayment),
     ];
-    let entries =
-        |currency| five.clone().map(|(amount, direction, channel)| entry(amount, currency, direction, channel));
-    hold("ACME", "1", aud.clone().with_name("Operating"), "124531337.5", entries(Currency::AUD).into());
+    let entries = |currency| {
+        five.clone()
+            .map(|(amount, direction, channel)| entry(amount, currency, direction, channel))
+    };
+    hold(
+        "ACME",
+        "1",
+        aud.clone().with_name("Operating"),
+        "124531337.5",
+        entries(Currency::AUD).into(),
+    );
     hold("ACME", "2", aud.clone(), "-3", Vec::new());
-    hold("ACME", "3", aud.clone().with_virtual_accounts(), "0", vec![virtual_entry()]);
-    let dong = entry("1500", Currency::VND, Direction::Debit, EntryChannel::Ordinary);
-    hold("ACME", "4", RegisteredAccount::new(Currency::VND), "7", vec![dong]);
-    let wrong = entry("1.00", Currency::USD, Direction::Credit, EntryChannel::Ordinary);
+    hold(
+        "ACME",
+        "3",
+        aud.clone().with_virtual_accounts(),
+        "0",
+        vec![virtual_entry()],
+    );
+    let dong = entry(
+        "1500",
+        Currency::VND,
+        Direction::Debit,
+        EntryChannel::Ordinary,
+    );
+    hold(
+        "ACME",
+        "4",
+        RegisteredAccount::new(Currency::VND),
+        "7",
+        vec![dong],
+    );
+    let wrong = entry(
+        "1.00",
+        Currency::USD,
+        Direction::Credit,
+        EntryChannel::Ordinary,
+    );
     hold("ACME", "5", aud.clone(), "7", vec![wrong]);
     // One account in each currency of the specification's test accounts.
     for (currency, amount) in [
@@ -379,22 +515,60 @@ fn accounts() -> Accounts {
     ] {
         let currency: Currency = currency.parse().unwrap();
         let one = entry(amount, currency, Direction::Credit, EntryChannel::Ordinary);
-        hold("ACME", &format!("CUR.{currency}"), RegisteredAccount::new(currency), amount, vec![one]);
+        hold(
+            "ACME",
+            &format!("CUR.{currency}"),
+            RegisteredAccount::new(currency),
+            amount,
+            vec![one],
+        );
     }
-    hold("ACME", "6", aud.clone().with_virtual_accounts(), "0", entries(Currency::AUD).into());
+    hold(
+        "ACME",
+        "6",
+        aud.clone().with_virtual_accounts(),
+        "0",
+        entries(Currency::AUD).into(),
+    );
     hold("ACME", &"9".repeat(34), aud.clone(), "1", Vec::new());
     for (account, name, amount) in [
-        ("MARK4711LONG", format!("{MARK}{}", "x".repeat(200)), "313371337.77"),
+        (
+            "MARK4711LONG",
+            format!("{MARK}{}", "x".repeat(200)),
+            "313371337.77",
+        ),
         ("MARK4711CHARACTER", format!("{MARK}\u{1}"), "313371337.77"),
     ] {
-        let mut bad = entry(amount, Currency::AUD, Direction::Credit, EntryChannel::Ordinary);
+        let mut bad = entry(
+            amount,
+            Currency::AUD,
+            Direction::Credit,
+            EntryChannel::Ordinary,
+        );
         let transaction = &mut bad.entry.details[0].transactions[0];
         transaction.parties.as_mut().unwrap().debtor = Some(Box::new(party(&name)));
         hold("ACME", account, aud.clone(), "313371337.77", vec![bad]);
     }
-    hold("ACME", "MARK4711DIGITS", aud.clone(), "31337133731337133731.77", Vec::new());
-    let foreign = entry("313371337.77", Currency::USD, Direction::Credit, EntryChannel::Ordinary);
-    hold("ACME", "MARK4711CURRENCY", aud.clone(), "313371337.77", vec![foreign]);
+    hold(
+        "ACME",
+        "MARK4711DIGITS",
+        aud.clone(),
+        "31337133731337133731.77",
+        Vec::new(),
+    );
+    let foreign = entry(
+        "313371337.77",
+        Currency::USD,
+        Direction::Credit,
+        EntryChannel::Ordinary,
+    );
+    hold(
+        "ACME",
+        "MARK4711CURRENCY",
+        aud.clone(),
+        "313371337.77",
+        vec![foreign],
+    );
     hold(
         "ACME",
         "MARK4711NAME",
@@ -407,7 +581,12 @@ fn accounts() -> Accounts {
     accounts
 }
 
-fn entry(amount: &str, currency: Currency, direction: Direction, channel: EntryChannel) -> LedgerEntry {
+fn entry(
+    amount: &str,
+    currency: Currency,
+    direction: Direction,
+    channel: EntryChannel,
+) -> LedgerEntry {
     let amount: Amount = Amount::new(amount.parse().unwrap(), currency).unwrap();
     let mut transaction = Transaction::with_amount(amount.clone(), direction.clone());
     let mut parties = TransactionParties::new();
@@ -419,8 +598,10 @@ fn entry(amount: &str, currency: Currency, direction: Direction, channel: EntryC
     let mut details = EntryDetails::new();
     details.transactions.push(transaction);
     let mut code = BankTransactionCode::new();
-    code.domain =
-        Some(BankTransactionDomain::new("PMNT".into(), BankTransactionFamily::new("RCDT".into(), "DMCT".into())));
+    code.domain = Some(BankTransactionDomain::new(
+        "PMNT".into(),
+        BankTransactionFamily::new("RCDT".into(), "DMCT".into()),
+    ));
     let mut entry = Entry::new(amount, direction, EntryStatus::Booked, code);
     entry.booking_date = Some(DateOrDateTime::Date("2021-07-29".parse().unwrap()));
     entry.value_date = Some(DateOrDateTime::Date("2021-07-29".parse().unwrap()));
@@ -429,7 +610,12 @@ fn entry(amount: &str, currency: Currency, direction: Direction, channel: EntryC
 }
 
 fn virtual_entry() -> LedgerEntry {
-    let mut made = entry("5.00", Currency::AUD, Direction::Credit, EntryChannel::FastPayment);
+    let mut made = entry(
+        "5.00",
+        Currency::AUD,
+        Direction::Credit,
+        EntryChannel::FastPayment,
+    );
     let mut id = OtherAccountId::new("901234567".into());
     id.issuer = Some("012003".into());
     let account = CounterpartyAccount::new(bankrail_camt052::AccountId::Other(id));

@@ -2,13 +2,13 @@
 
 use crate::EntryKey;
 use bankrail_camt052::{
-    AccountId, Amount, BankTransactionCode, CounterpartyAccount, Date, DateOrDateTime, Direction, Entry, Party,
-    Transaction,
+    AccountId, Amount, BankTransactionCode, CounterpartyAccount, Date, DateOrDateTime, Direction,
+    Entry, Party, Transaction,
 };
 use sha2::{Digest, Sha256};
 
-/// A hash over several parts. Each is preceded by a presence byte and its length, so that different parts never give
-/// the same input.
+/// A hash over several parts. Each is preceded by a presence byte and its length, so that different
+/// parts never give the same input.
 pub(super) struct Content(Sha256);
 
 impl Content {
@@ -26,12 +26,15 @@ impl Content {
     /// The first half of the hash.
     pub(super) fn finish_short(self) -> u128 {
         let hash: [u8; 32] = self.0.finalize().into();
-        hash.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte))
+        hash.iter()
+            .take(16)
+            .fold(0, |number, byte| number << 8 | u128::from(*byte))
     }
 
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
         self.0.update([1]);
-        self.0.update(u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
+        self.0
+            .update(u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
         self.0.update(bytes);
     }
 
@@ -56,7 +59,13 @@ impl Content {
         match date {
             Some(DateOrDateTime::Date(date)) => self.bytes(day(*date).as_bytes()),
             Some(DateOrDateTime::DateTime(at)) => {
-                let clock = format!("{:02}:{:02}:{:02}.{:09}", at.hour(), at.minute(), at.second(), at.nanosecond());
+                let clock = format!(
+                    "{:02}:{:02}:{:02}.{:09}",
+                    at.hour(),
+                    at.minute(),
+                    at.second(),
+                    at.nanosecond()
+                );
                 self.bytes(format!("{}T{clock}", day(at.date())).as_bytes());
             }
             _ => self.text(None),
@@ -90,10 +99,21 @@ impl Content {
         self.count(entry.details.len());
         for details in &entry.details {
             let batch = details.batch.as_deref();
-            self.text(batch.and_then(|batch| batch.message_id.as_ref()).map(AsRef::as_ref));
-            self.text(batch.and_then(|batch| batch.payment_information_id.as_ref()).map(AsRef::as_ref));
+            self.text(
+                batch
+                    .and_then(|batch| batch.message_id.as_ref())
+                    .map(AsRef::as_ref),
+            );
+            self.text(
+                batch
+                    .and_then(|batch| batch.payment_information_id.as_ref())
+                    .map(AsRef::as_ref),
+            );
             self.count(details.transactions.len());
-            details.transactions.iter().for_each(|transaction| self.transaction(transaction));
+            details
+                .transactions
+                .iter()
+                .for_each(|transaction| self.transaction(transaction));
         }
     }
 
@@ -110,9 +130,25 @@ impl Content {
                 $( self.text(references.and_then(|references| references.$name.as_ref()).map(AsRef::as_ref)); )*
             };
         }
-        references!(message_id, servicer_reference, payment_information_id, instruction_id, end_to_end_id);
-        references!(transaction_id, mandate_id, cheque_number, clearing_reference, owner_transaction_id);
-        references!(servicer_transaction_id, market_infrastructure_id, processing_id);
+        references!(
+            message_id,
+            servicer_reference,
+            payment_information_id,
+            instruction_id,
+            end_to_end_id
+        );
+        references!(
+            transaction_id,
+            mandate_id,
+            cheque_number,
+            clearing_reference,
+            owner_transaction_id
+        );
+        references!(
+            servicer_transaction_id,
+            market_infrastructure_id,
+            processing_id
+        );
         let proprietary = references.map_or(&[][..], |references| &references.proprietary);
         self.count(proprietary.len());
         for reference in proprietary {
@@ -128,18 +164,36 @@ impl Content {
         self.account(parties.and_then(|parties| parties.creditor_account.as_deref()));
         self.party(parties.and_then(|parties| parties.ultimate_creditor.as_deref()));
         let remittance = transaction.remittance.as_ref();
-        let text: String = remittance.into_iter().flat_map(|r| &r.unstructured).map(AsRef::<str>::as_ref).collect();
+        let text: String = remittance
+            .into_iter()
+            .flat_map(|r| &r.unstructured)
+            .map(AsRef::<str>::as_ref)
+            .collect();
         self.bytes(text.as_bytes());
         let structured = remittance.map_or(&[][..], |remittance| &remittance.structured);
         self.count(structured.len());
         for part in structured {
             let creditor = part.creditor_reference.as_deref();
-            self.text(creditor.and_then(|creditor| creditor.reference.as_ref()).map(AsRef::as_ref));
-            let numbers = part.documents.iter().filter_map(|document| document.number.as_ref());
+            self.text(
+                creditor
+                    .and_then(|creditor| creditor.reference.as_ref())
+                    .map(AsRef::as_ref),
+            );
+            let numbers = part
+                .documents
+                .iter()
+                .filter_map(|document| document.number.as_ref());
             numbers.for_each(|number| self.text(Some(number.as_str())));
-            part.additional_information.iter().for_each(|text| self.text(Some(text.as_str())));
+            part.additional_information
+                .iter()
+                .for_each(|text| self.text(Some(text.as_str())));
         }
-        self.text(transaction.additional_information.as_ref().map(AsRef::as_ref));
+        self.text(
+            transaction
+                .additional_information
+                .as_ref()
+                .map(AsRef::as_ref),
+        );
     }
 
     fn bank_transaction_code(&mut self, code: Option<&BankTransactionCode>) {
@@ -149,11 +203,19 @@ impl Content {
         self.text(domain.map(|domain| domain.family.sub_family.as_str()));
         let proprietary = code.and_then(|code| code.proprietary.as_deref());
         self.text(proprietary.map(|proprietary| proprietary.code.as_str()));
-        self.text(proprietary.and_then(|proprietary| proprietary.issuer.as_ref()).map(AsRef::as_ref));
+        self.text(
+            proprietary
+                .and_then(|proprietary| proprietary.issuer.as_ref())
+                .map(AsRef::as_ref),
+        );
     }
 
     fn party(&mut self, party: Option<&Party>) {
-        self.text(party.and_then(|party| party.name.as_ref()).map(AsRef::as_ref));
+        self.text(
+            party
+                .and_then(|party| party.name.as_ref())
+                .map(AsRef::as_ref),
+        );
     }
 
     fn account(&mut self, account: Option<&CounterpartyAccount>) {

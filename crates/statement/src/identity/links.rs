@@ -4,8 +4,8 @@ use super::content::Content;
 use bankrail_camt052::{AccountId, CounterpartyAccount, Entry, EntryStatus, Party, Transaction};
 use std::borrow::Cow;
 
-/// By what an entry may be recognised that the bank lists under another identity than before: hashes of 128 bits, and
-/// whether it is booked. [`EntryLinks::of`] computes them.
+/// By what an entry may be recognised that the bank lists under another identity than before:
+/// hashes of 128 bits, and whether it is booked. [`EntryLinks::of`] computes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EntryLinks {
@@ -13,11 +13,11 @@ pub struct EntryLinks {
     pub booked: bool,
     /// Of amount, currency, direction and reversal.
     pub amount: u128,
-    /// Of the bank's reference, direction and reversal; `None` without a reference. A payment and its reversal may
-    /// share a reference, and neither replaces the other.
+    /// Of the bank's reference, direction and reversal; `None` without a reference. A payment and
+    /// its reversal may share a reference, and neither replaces the other.
     pub reference: Option<u128>,
-    /// Of the amount with what the payer said: `EndToEndId`, mandate and cheque, parties, their accounts, and
-    /// remittance text (`Ustrd`). `None` if there is nothing of it.
+    /// Of the amount with what the payer said: `EndToEndId`, mandate and cheque, parties, their
+    /// accounts, and remittance text (`Ustrd`). `None` if there is nothing of it.
     pub payment: Option<u128>,
 }
 
@@ -25,7 +25,12 @@ impl EntryLinks {
     /// Links of a booked entry with this hash of its amount and nothing else.
     #[must_use]
     pub fn new(amount: u128) -> Self {
-        Self { booked: true, amount, reference: None, payment: None }
+        Self {
+            booked: true,
+            amount,
+            reference: None,
+            payment: None,
+        }
     }
 
     /// The links of an entry.
@@ -40,7 +45,9 @@ impl EntryLinks {
         amount.amount(&entry.amount);
         let reference = super::references(entry).map(|references| {
             let mut hash = start(b"reference");
-            references.into_iter().for_each(|reference| hash.text(Some(reference)));
+            references
+                .into_iter()
+                .for_each(|reference| hash.text(Some(reference)));
             hash.finish_short()
         });
         let said: Vec<Option<Cow<'_, str>>> = entry.transactions().flat_map(said).collect();
@@ -51,33 +58,59 @@ impl EntryLinks {
             hash.finish_short()
         });
         let booked = entry.status == EntryStatus::Booked;
-        Self { booked, amount: amount.finish_short(), reference, payment }
+        Self {
+            booked,
+            amount: amount.finish_short(),
+            reference,
+            payment,
+        }
     }
 }
 
-/// What the payer said about a transaction. The division of remittance text into `Ustrd` elements does not count.
+/// What the payer said about a transaction. The division of remittance text into `Ustrd` elements
+/// does not count.
 fn said(transaction: &Transaction) -> [Option<Cow<'_, str>>; 8] {
     let references = transaction.references.as_deref();
     let parties = transaction.parties.as_deref();
-    let end_to_end = references.and_then(|references| references.end_to_end_id.as_ref()).map(AsRef::as_ref);
+    let end_to_end = references
+        .and_then(|references| references.end_to_end_id.as_ref())
+        .map(AsRef::as_ref);
     let texts = [
         end_to_end.filter(|id: &&str| !is_placeholder(id)),
-        references.and_then(|references| references.mandate_id.as_ref()).map(AsRef::as_ref),
-        references.and_then(|references| references.cheque_number.as_ref()).map(AsRef::as_ref),
+        references
+            .and_then(|references| references.mandate_id.as_ref())
+            .map(AsRef::as_ref),
+        references
+            .and_then(|references| references.cheque_number.as_ref())
+            .map(AsRef::as_ref),
         name(parties.and_then(|parties| parties.debtor.as_deref())),
         id(parties.and_then(|parties| parties.debtor_account.as_deref())),
         name(parties.and_then(|parties| parties.creditor.as_deref())),
         id(parties.and_then(|parties| parties.creditor_account.as_deref())),
     ];
-    let remittance = transaction.remittance.iter().flat_map(|remittance| &remittance.unstructured);
+    let remittance = transaction
+        .remittance
+        .iter()
+        .flat_map(|remittance| &remittance.unstructured);
     let text: String = remittance.map(AsRef::<str>::as_ref).collect();
     let [a, b, c, d, e, f, g] = texts.map(|text| text.map(Cow::Borrowed));
-    [a, b, c, d, e, f, g, (!text.is_empty()).then_some(Cow::Owned(text))]
+    [
+        a,
+        b,
+        c,
+        d,
+        e,
+        f,
+        g,
+        (!text.is_empty()).then_some(Cow::Owned(text)),
+    ]
 }
 
 /// Whether this stands where there is no reference, so that it is that of many entries.
 pub(super) fn is_placeholder(reference: &str) -> bool {
-    ["NOTPROVIDED", "NONREF"].iter().any(|none| reference.trim().eq_ignore_ascii_case(none))
+    ["NOTPROVIDED", "NONREF"]
+        .iter()
+        .any(|none| reference.trim().eq_ignore_ascii_case(none))
 }
 
 fn name(party: Option<&Party>) -> Option<&str> {

@@ -30,18 +30,27 @@ impl StatementDay {
         self
     }
 
-    /// The day on which a report was made, in its own offset. It ends in the same offset: no zone changes it between
-    /// the last report of a day and midnight.
+    /// The day on which a report was made, in its own offset. It ends in the same offset: no zone
+    /// changes it between the last report of a day and midnight.
     #[must_use]
     pub fn of(report: &Report) -> Option<Self> {
         let made = report.created_at.as_ref()?;
         let day = Date::from_time(made.date().to_time()?)?;
         let end = || {
-            let at = made.to_time(time::UtcOffset::UTC).filter(|_| made.offset().is_some())?;
-            let midnight = day.to_time().next_day()?.midnight().assume_offset(at.offset());
+            let at = made
+                .to_time(time::UtcOffset::UTC)
+                .filter(|_| made.offset().is_some())?;
+            let midnight = day
+                .to_time()
+                .next_day()?
+                .midnight()
+                .assume_offset(at.offset());
             Timestamp::from_time(midnight)
         };
-        Some(Self { day, ends_at: end() })
+        Some(Self {
+            day,
+            ends_at: end(),
+        })
     }
 }
 
@@ -56,7 +65,11 @@ pub(super) struct WalkedDay {
 impl WalkedDay {
     /// The day of a walk that is complete now; `None` if its end is not known.
     pub(super) fn complete(day: StatementDay, now: Timestamp) -> Option<Self> {
-        Some(Self { day: day.day, ends_at: day.ends_at?, until: now })
+        Some(Self {
+            day: day.day,
+            ends_at: day.ends_at?,
+            until: now,
+        })
     }
 
     /// Whether the day is over at this time and was not walked since.
@@ -64,21 +77,40 @@ impl WalkedDay {
         self.until < self.ends_at && self.ends_at <= at
     }
 
-    /// The notice at the first page of a later day, if the last walk was so long before the end of this one.
+    /// The notice at the first page of a later day, if the last walk was so long before the end of
+    /// this one.
     pub(super) fn notice(&self, next: Date, unseen: Duration) -> Option<AccountNotice> {
         let is_incomplete = self.ends_at.saturating_since(self.until) > unseen;
-        is_incomplete.then_some(AccountNotice::DayIncomplete { day: self.day, seen_until: self.until, next })
+        is_incomplete.then_some(AccountNotice::DayIncomplete {
+            day: self.day,
+            seen_until: self.until,
+            next,
+        })
     }
 
     pub(super) fn to_json(self) -> String {
-        let (day, ends_at, until) = (self.day.to_string(), self.ends_at.to_string(), self.until.to_string());
-        JsonObjectWriter::new().string("day", &day).string("endsAt", &ends_at).string("until", &until).finish()
+        let (day, ends_at, until) = (
+            self.day.to_string(),
+            self.ends_at.to_string(),
+            self.until.to_string(),
+        );
+        JsonObjectWriter::new()
+            .string("day", &day)
+            .string("endsAt", &ends_at)
+            .string("until", &until)
+            .finish()
     }
 
     pub(super) fn from_json(value: &JsonValue<'_>) -> Option<Self> {
-        let JsonValue::Object(object) = value else { return None };
+        let JsonValue::Object(object) = value else {
+            return None;
+        };
         let at = |name| Timestamp::parse(object.get(name)?.as_str()?).ok();
         let day = Date::parse(object.get("day")?.as_str()?).ok()?;
-        Some(Self { day, ends_at: at("endsAt")?, until: at("until")? })
+        Some(Self {
+            day,
+            ends_at: at("endsAt")?,
+            until: at("until")?,
+        })
     }
 }

@@ -49,9 +49,11 @@ pub(super) struct OnPage<'a> {
 pub(super) struct Shown<'a> {
     /// How many entries of each key its pages before this one have listed.
     pub(super) before: &'a HashMap<EntryKey, u32>,
-    /// Whether it is a full walk that ends with this page, so that what it did not list is not in the statement.
+    /// Whether it is a full walk that ends with this page, so that what it did not list is not in
+    /// the statement.
     pub(super) complete: bool,
-    /// Whether that walk has one page, so that nothing can have moved from one to another meanwhile.
+    /// Whether that walk has one page, so that nothing can have moved from one to another
+    /// meanwhile.
     pub(super) single: bool,
     /// The day of the statement.
     pub(super) day: Option<Date>,
@@ -66,8 +68,12 @@ struct Listed<'a> {
 impl<'a> Listed<'a> {
     fn of(page: &[OnPage<'_>], before: &'a HashMap<EntryKey, u32>) -> Self {
         let mut counts = HashMap::new();
-        page.iter().for_each(|entry| *counts.entry(entry.seen.key).or_default() += 1);
-        Self { before, page: counts }
+        page.iter()
+            .for_each(|entry| *counts.entry(entry.seen.key).or_default() += 1);
+        Self {
+            before,
+            page: counts,
+        }
     }
 
     fn count(&self, key: EntryKey) -> u32 {
@@ -75,8 +81,8 @@ impl<'a> Listed<'a> {
         of(self.before).saturating_add(of(&self.page))
     }
 
-    /// Whether it lists as many entries of the row's key. Entries with a reference are numbered by page, so the second
-    /// one of a page may be the first one of the next page now.
+    /// Whether it lists as many entries of the row's key. Entries with a reference are numbered by
+    /// page, so the second one of a page may be the first one of the next page now.
     fn has(&self, row: &Remembered) -> bool {
         let (key, occurrence) = row.entry;
         self.count(key) >= occurrence
@@ -95,7 +101,8 @@ pub(super) struct Remembering {
 impl Memory {
     /// So many entries make a text of a quarter of a MiB.
     const MOST: usize = 2_000;
-    /// For how many days after it was listed an entry can be replaced that is not booked, or return.
+    /// For how many days after it was listed an entry can be replaced that is not booked, or
+    /// return.
     const PENDING_DAYS: i64 = 7;
 
     /// Judges the entries of a page, in their order.
@@ -107,40 +114,58 @@ impl Memory {
         if let Some(day) = shown.day.filter(|_| shown.complete) {
             notices.extend(Self::complete(&mut rows, &listed, day));
         }
-        rows.extend(page.iter().filter(|entry| entry.new).filter_map(|entry| Remembered::of(entry, shown.day)));
+        rows.extend(
+            page.iter()
+                .filter(|entry| entry.new)
+                .filter_map(|entry| Remembered::of(entry, shown.day)),
+        );
         Self::bound(&mut rows);
-        Remembering { memory: Self(rows), relations, notices }
+        Remembering {
+            memory: Self(rows),
+            relations,
+            notices,
+        }
     }
 
-    /// Marks the entries of the page that are remembered, and finds those that are handed over again. What is known and
-    /// was forgotten is remembered anew.
+    /// Marks the entries of the page that are remembered, and finds those that are handed over
+    /// again. What is known and was forgotten is remembered anew.
     fn known(
         rows: &mut Vec<Remembered>,
         page: &[OnPage<'_>],
         day: Option<Date>,
         listed: &Listed<'_>,
     ) -> (Vec<Option<EntryRelation>>, Vec<AccountNotice>) {
-        let at: HashMap<Numbered, usize> = rows.iter().enumerate().map(|(index, row)| (row.entry, index)).collect();
+        let at: HashMap<Numbered, usize> = rows
+            .iter()
+            .enumerate()
+            .map(|(index, row)| (row.entry, index))
+            .collect();
         let mut notices = Vec::new();
         let known = |entry: &OnPage<'_>| {
             if entry.new {
-                return Some(EntryRelation::New { may_replace: Vec::new() });
+                return Some(EntryRelation::New {
+                    may_replace: Vec::new(),
+                });
             }
             let now = Remembered::of(entry, day)?;
             let Some(row) = at.get(&now.entry).and_then(|index| rows.get_mut(*index)) else {
                 rows.extend((rows.len() < Self::MOST).then_some(now));
                 return None;
             };
-            // Parts of a batch share a reference, and a page that lists one of them does not say which.
+            // Parts of a batch share a reference, and a page that lists one of them does not say
+            // which.
             let is_alone = listed.count(entry.seen.key) == 1;
-            let changed = is_alone && now.links.reference.is_some() && row.links.payment != now.links.payment;
+            let changed =
+                is_alone && now.links.reference.is_some() && row.links.payment != now.links.payment;
             let links = if is_alone { now.links } else { row.links };
             match std::mem::replace(row, Remembered { links, ..now }).state {
                 State::Vanished if links.booked => {
                     notices.push(AccountNotice::Reappeared { id: row.id() });
                     None
                 }
-                State::Vanished | State::Replaced => Some(EntryRelation::Returned { replaces: None }),
+                State::Vanished | State::Replaced => {
+                    Some(EntryRelation::Returned { replaces: None })
+                }
                 State::Listed | State::Missing => changed.then_some(EntryRelation::TextChanged),
             }
         };
@@ -157,31 +182,49 @@ impl Memory {
         relations: &mut [Option<EntryRelation>],
     ) {
         let is_compared = |relation: &Option<EntryRelation>| {
-            matches!(relation, Some(EntryRelation::New { .. } | EntryRelation::Returned { .. }))
+            matches!(
+                relation,
+                Some(EntryRelation::New { .. } | EntryRelation::Returned { .. })
+            )
         };
         if !relations.iter().any(is_compared) {
             return;
         }
         let mut gone = Gone::of(rows, listed, shown);
         let mut new_payments: HashMap<u128, usize> = HashMap::new();
-        for payment in page.iter().filter(|entry| entry.new).filter_map(|entry| entry.links?.payment) {
+        for payment in page
+            .iter()
+            .filter(|entry| entry.new)
+            .filter_map(|entry| entry.links?.payment)
+        {
             *new_payments.entry(payment).or_default() += 1;
         }
-        for (entry, relation) in page.iter().zip(relations).filter(|(_, relation)| is_compared(relation)) {
+        for (entry, relation) in page
+            .iter()
+            .zip(relations)
+            .filter(|(_, relation)| is_compared(relation))
+        {
             let Some(links) = entry.links else { continue };
             let mut none = 0;
-            let left = links.payment.and_then(|payment| new_payments.get_mut(&payment)).unwrap_or(&mut none);
+            let left = links
+                .payment
+                .and_then(|payment| new_payments.get_mut(&payment))
+                .unwrap_or(&mut none);
             *relation = Some(match (entry.new, gone.relation(links, *left)) {
                 (true, relation) => {
                     *left = left.saturating_sub(1);
                     relation
                 }
-                (false, EntryRelation::Replaces(id)) => EntryRelation::Returned { replaces: Some(id) },
+                (false, EntryRelation::Replaces(id)) => {
+                    EntryRelation::Returned { replaces: Some(id) }
+                }
                 (false, _) => EntryRelation::Returned { replaces: None },
             });
         }
         for index in gone.replaced() {
-            rows.get_mut(index).into_iter().for_each(|row| row.state = State::Replaced);
+            rows.get_mut(index)
+                .into_iter()
+                .for_each(|row| row.state = State::Replaced);
         }
     }
 
@@ -190,7 +233,10 @@ impl Memory {
         let mut vanished: Vec<&Remembered> = Vec::new();
         let mut is_one_left = false;
         // Booked entries of other days have left the statement with their day.
-        for row in rows.iter_mut().filter(|row| row.on == Some(day) || !row.links.booked) {
+        for row in rows
+            .iter_mut()
+            .filter(|row| row.on == Some(day) || !row.links.booked)
+        {
             match row.state {
                 State::Listed if !listed.has(row) => row.state = State::Missing,
                 State::Missing => {
@@ -203,9 +249,15 @@ impl Memory {
         }
         let booked = vanished.iter().filter(|row| row.links.booked).count();
         let are_all_gone = booked > 1 && !is_one_left;
-        let said = vanished.iter().filter(|row| !(are_all_gone && row.links.booked));
-        let mut notices: Vec<AccountNotice> =
-            said.map(|row| AccountNotice::Vanished { id: row.id(), booked: row.links.booked }).collect();
+        let said = vanished
+            .iter()
+            .filter(|row| !(are_all_gone && row.links.booked));
+        let mut notices: Vec<AccountNotice> = said
+            .map(|row| AccountNotice::Vanished {
+                id: row.id(),
+                booked: row.links.booked,
+            })
+            .collect();
         if are_all_gone {
             notices.push(AccountNotice::AllVanished { count: booked });
         }
@@ -215,7 +267,8 @@ impl Memory {
                 State::Listed | State::Missing => return true,
                 State::Vanished | State::Replaced => Self::PENDING_DAYS,
             };
-            row.on.is_none_or(|on| (day.to_time() - on.to_time()).whole_days() <= days)
+            row.on
+                .is_none_or(|on| (day.to_time() - on.to_time()).whole_days() <= days)
         });
         notices
     }
@@ -233,13 +286,23 @@ impl Memory {
 }
 
 impl Remembered {
-    /// An entry that this page lists; `None` for one that nothing can come of: without links, or of an earlier day.
+    /// An entry that this page lists; `None` for one that nothing can come of: without links, or of
+    /// an earlier day.
     fn of(entry: &OnPage<'_>, day: Option<Date>) -> Option<Self> {
         let links = *entry.links?;
         // A report that is made after midnight may still list the day before.
-        let on = if links.booked { day.map(|day| entry.seen.day.map_or(day, |own| own.min(day))) } else { day };
+        let on = if links.booked {
+            day.map(|day| entry.seen.day.map_or(day, |own| own.min(day)))
+        } else {
+            day
+        };
         let entry = (entry.seen.key, entry.seen.occurrence);
-        (on == day).then_some(Self { entry, links, on, state: State::Listed })
+        (on == day).then_some(Self {
+            entry,
+            links,
+            on,
+            state: State::Listed,
+        })
     }
 
     fn id(&self) -> SeenEntryId {

@@ -25,18 +25,28 @@ impl PolledPage {
     /// A page with the identities of its entries in their order.
     #[must_use]
     pub fn new(page: ReceivedPage, entries: Vec<EntryIdentity>) -> Self {
-        Self { page, entries, day: None, ordered: true, links: Vec::new(), others: 0, stated: StatedAccount::default() }
+        Self {
+            page,
+            entries,
+            day: None,
+            ordered: true,
+            links: Vec::new(),
+            others: 0,
+            stated: StatedAccount::default(),
+        }
     }
 
-    /// Sets the day of the statement, as the page says it ([`StatementDay::of`]). Default: not known.
+    /// Sets the day of the statement, as the page says it ([`StatementDay::of`]). Default: not
+    /// known.
     #[must_use]
     pub fn day(mut self, day: Option<StatementDay>) -> Self {
         self.day = day;
         self
     }
 
-    /// Sets whether the statement is listed least recent first, as far as the page shows. Of one that is not, new
-    /// entries are not at the end, so each poll of it is a full walk. Default: it is.
+    /// Sets whether the statement is listed least recent first, as far as the page shows. Of one
+    /// that is not, new entries are not at the end, so each poll of it is a full walk. Default: it
+    /// is.
     #[must_use]
     pub fn ordered(mut self, ordered: bool) -> Self {
         self.ordered = ordered;
@@ -51,7 +61,8 @@ impl PolledPage {
         self
     }
 
-    /// Sets how many entries the page lists beside these, such as pending ones that are not handed over. Default: none.
+    /// Sets how many entries the page lists beside these, such as pending ones that are not handed
+    /// over. Default: none.
     #[must_use]
     pub fn others(mut self, others: usize) -> Self {
         self.others = others;
@@ -65,7 +76,8 @@ impl PolledPage {
         self
     }
 
-    /// The keys of the entries in their order, for [`SeenEntries::counts`](crate::SeenEntries::counts).
+    /// The keys of the entries in their order, for
+    /// [`SeenEntries::counts`](crate::SeenEntries::counts).
     #[must_use]
     pub fn keys(&self) -> Vec<EntryKey> {
         self.entries.iter().map(|entry| entry.key).collect()
@@ -79,12 +91,13 @@ impl PolledPage {
 pub enum PageDecision {
     /// Record this, and hand its new entries over.
     Commit(Box<PollCommit>),
-    /// Nothing of the page is handed over, because it does not show which entries are new. The poll has begun again at
-    /// the first page.
+    /// Nothing of the page is handed over, because it does not show which entries are new. The poll
+    /// has begun again at the first page.
     BeginAgain,
 }
 
-/// What is recorded of a page: its entries, those of them that are new, and the account's position after it.
+/// What is recorded of a page: its entries, those of them that are new, and the account's position
+/// after it.
 #[derive(Clone, Debug, Default)]
 #[must_use = "a page is committed when it is recorded and given to `AccountPoll::committed`"]
 pub struct PollCommit {
@@ -118,7 +131,8 @@ impl PollCommit {
         entries: &[SeenEntry] = &self.entries;
         /// For each of [`PollCommit::entries`], whether it is new.
         new_flags: &[bool] = &self.new;
-        /// The account's position after the page, to be recorded in the same step; `None` if it stays as it is.
+        /// The account's position after the page, to be recorded in the same step; `None` if it
+        /// stays as it is.
         position: Option<&str> = self.position.as_deref();
         /// What the page says about the account beside its entries.
         notices: &[AccountNotice] = &self.notices;
@@ -126,14 +140,26 @@ impl PollCommit {
 
     /// The new entries, each with its index on the page.
     pub fn new_entries(&self) -> impl Iterator<Item = (usize, &SeenEntry)> {
-        self.all().filter_map(|(index, entry, new)| new.then_some((index, entry)))
+        self.all()
+            .filter_map(|(index, entry, new)| new.then_some((index, entry)))
     }
 
-    /// The entries to hand over, in their order: the new ones, and those that have returned or changed.
+    /// The entries to hand over, in their order: the new ones, and those that have returned or
+    /// changed.
     pub fn handed_over(&self) -> impl Iterator<Item = HandedOver<'_>> {
-        let entries = self.indexes.iter().zip(&self.entries).zip(&self.relations).zip(&self.late);
+        let entries = self
+            .indexes
+            .iter()
+            .zip(&self.entries)
+            .zip(&self.relations)
+            .zip(&self.late);
         entries.filter_map(|(((index, entry), relation), late)| {
-            Some(HandedOver { index: *index, entry, relation: relation.as_ref()?, late: *late })
+            Some(HandedOver {
+                index: *index,
+                entry,
+                relation: relation.as_ref()?,
+                late: *late,
+            })
         })
     }
 }
@@ -148,7 +174,8 @@ pub struct HandedOver<'a> {
     pub entry: &'a SeenEntry,
     /// What it is to those before.
     pub relation: &'a EntryRelation,
-    /// Whether it is new, and its day was complete already: a later day's statement had been walked to its end.
+    /// Whether it is new, and its day was complete already: a later day's statement had been walked
+    /// to its end.
     pub late: bool,
 }
 

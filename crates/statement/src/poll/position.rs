@@ -10,12 +10,13 @@ use bankrail_values::json::{self, JsonLimits, JsonObjectWriter, JsonValue};
 use bankrail_values::{Date, Timestamp};
 use std::collections::HashMap;
 
-/// What the store keeps of an account between two polls: where the next walk continues, and when a full walk was last
-/// completed, which entries may be replaced, and what the statement said of the account.
+/// What the store keeps of an account between two polls: where the next walk continues, and when a
+/// full walk was last completed, which entries may be replaced, and what the statement said of the
+/// account.
 ///
-/// As JSON text it has less than 1 MiB, with a row of hashes for each of the last 2,000 entries. Keep it as you keep
-/// the entries: the hashes are unsalted, so that amounts can be guessed from them, and of the account there are
-/// currency, kind, opening balance and what does not add up.
+/// As JSON text it has less than 1 MiB, with a row of hashes for each of the last 2,000 entries.
+/// Keep it as you keep the entries: the hashes are unsalted, so that amounts can be guessed from
+/// them, and of the account there are currency, kind, opening balance and what does not add up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PollPosition {
     pub(super) full_walk_at: Option<Timestamp>,
@@ -36,17 +37,22 @@ pub(super) struct Resume {
 }
 
 impl Resume {
-    /// The most contents, so that the text stays below 1 MiB. A page of a service has at most 1000 entries.
+    /// The most contents, so that the text stays below 1 MiB. A page of a service has at most 1000
+    /// entries.
     const MOST_CONTENTS: usize = 5_000;
 
-    /// The page of this cursor; `None` if it lists too many contents, so that the next walk is a full one.
+    /// The page of this cursor; `None` if it lists too many contents, so that the next walk is a
+    /// full one.
     pub(super) fn new(cursor: &Cursor, entries: &[EntryIdentity]) -> Option<Self> {
         let mut listed: HashMap<EntryKey, u32> = HashMap::new();
         for entry in entries.iter().filter(|entry| !entry.has_reference) {
             let count = listed.entry(entry.key).or_default();
             *count = count.saturating_add(1);
         }
-        (listed.len() <= Self::MOST_CONTENTS).then(|| Self { cursor: cursor.clone(), listed })
+        (listed.len() <= Self::MOST_CONTENTS).then(|| Self {
+            cursor: cursor.clone(),
+            listed,
+        })
     }
 }
 
@@ -72,15 +78,28 @@ impl PollPosition {
     /// Writes the position as JSON text.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let listed = |resume: &Resume| counts::to_json(resume.listed.iter().map(|(key, count)| (key, *count)));
+        let listed = |resume: &Resume| {
+            counts::to_json(resume.listed.iter().map(|(key, count)| (key, *count)))
+        };
         JsonObjectWriter::new()
             .raw("poll", 1)
-            .optional_string("fullWalkAt", self.full_walk_at.map(|at| at.to_string()).as_deref())
+            .optional_string(
+                "fullWalkAt",
+                self.full_walk_at.map(|at| at.to_string()).as_deref(),
+            )
             .optional_string("day", self.day.map(|day| day.to_string()).as_deref())
             .optional_string("cursor", self.cursor().map(Cursor::as_str))
             .optional_raw("listed", self.resume.as_ref().map(listed))
-            .optional_string("entries", Some(self.memory.to_text()).filter(|text| !text.is_empty()).as_deref())
-            .optional_raw("account", Some(self.books.to_json()).filter(|_| self.books != Books::default()))
+            .optional_string(
+                "entries",
+                Some(self.memory.to_text())
+                    .filter(|text| !text.is_empty())
+                    .as_deref(),
+            )
+            .optional_raw(
+                "account",
+                Some(self.books.to_json()).filter(|_| self.books != Books::default()),
+            )
             .optional_raw("walked", self.walked.map(WalkedDay::to_json))
             .finish()
     }
@@ -88,31 +107,55 @@ impl PollPosition {
     /// Reads a position that [`PollPosition::to_json`] wrote.
     ///
     /// # Errors
-    /// [`PollPositionError`] for anything else. A caller may begin at [`PollPosition::start`] then: no entry is handed
-    /// over twice, because the store knows them.
+    /// [`PollPositionError`] for anything else. A caller may begin at [`PollPosition::start`] then:
+    /// no entry is handed over twice, because the store knows them.
     pub fn from_json(text: &str) -> Result<Self, PollPositionError> {
         Self::read(text).ok_or(PollPositionError)
     }
 
     fn read(text: &str) -> Option<Self> {
         let object = json::read_object(text.as_bytes(), &JsonLimits::new()).ok()?;
-        let JsonValue::Number(version) = object.get("poll")? else { return None };
+        let JsonValue::Number(version) = object.get("poll")? else {
+            return None;
+        };
         if version.as_u64() != Some(1) {
             return None;
         }
-        let text = |name| object.get(name).map(|value| value.as_str().ok_or(())).transpose().ok();
+        let text = |name| {
+            object
+                .get(name)
+                .map(|value| value.as_str().ok_or(()))
+                .transpose()
+                .ok()
+        };
         let full_walk_at = text("fullWalkAt")?.map(Timestamp::parse).transpose().ok()?;
         let day = text("day")?.map(Date::parse).transpose().ok()?;
         let resume = match text("cursor")?.map(Cursor::parse).transpose().ok()? {
-            Some(cursor) => {
-                Some(Resume { cursor, listed: counts::from_json(object.get("listed")?)?.into_iter().collect() })
-            }
+            Some(cursor) => Some(Resume {
+                cursor,
+                listed: counts::from_json(object.get("listed")?)?
+                    .into_iter()
+                    .collect(),
+            }),
             None => None,
         };
         let memory = text("entries")?.map_or(Some(Memory::default()), Memory::from_text)?;
-        let books = object.get("account").map_or(Some(Books::default()), Books::from_json)?;
-        let walked = object.get("walked").map(|value| WalkedDay::from_json(value).ok_or(())).transpose().ok()?;
-        Some(Self { full_walk_at, day, resume, memory, books, walked })
+        let books = object
+            .get("account")
+            .map_or(Some(Books::default()), Books::from_json)?;
+        let walked = object
+            .get("walked")
+            .map(|value| WalkedDay::from_json(value).ok_or(()))
+            .transpose()
+            .ok()?;
+        Some(Self {
+            full_walk_at,
+            day,
+            resume,
+            memory,
+            books,
+            walked,
+        })
     }
 }
 

@@ -5,27 +5,31 @@ use bankrail_values::{Date, Decimal, Timestamp};
 
 /// What an entry that is handed over is to those that were handed over before.
 ///
-/// Of pending entries a bank often changes the reference when it books them, and some correct a booked entry under its
-/// reference. What is said here as certain rests on a statement that no longer lists the earlier entry.
+/// Of pending entries a bank often changes the reference when it books them, and some correct a
+/// booked entry under its reference. What is said here as certain rests on a statement that no
+/// longer lists the earlier entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EntryRelation {
     /// It was not there before.
     New {
-        /// Entries that it may replace, at most eight: the statement seems not to list them any more, and they have its
-        /// reference, or its payment or amount. Two full walks decide: one that is gone is then
-        /// [`AccountNotice::Vanished`].
+        /// Entries that it may replace, at most eight: the statement seems not to list them any
+        /// more, and they have its reference, or its payment or amount. Two full walks decide: one
+        /// that is gone is then [`AccountNotice::Vanished`].
         may_replace: Vec<SeenEntryId>,
     },
-    /// It stands for the entry of this [id](crate::SeenEntry::id), which no longer counts: a pending entry was booked,
-    /// or the bank has changed the amount, the currency or the day under one reference.
+    /// It stands for the entry of this [id](crate::SeenEntry::id), which no longer counts: a
+    /// pending entry was booked, or the bank has changed the amount, the currency or the day under
+    /// one reference.
     Replaces(SeenEntryId),
     /// It was replaced, or had vanished while it was pending, and is listed again under its id.
     Returned {
-        /// The [id](crate::SeenEntry::id) of the entry that it replaces now, as when the bank takes a change back.
+        /// The [id](crate::SeenEntry::id) of the entry that it replaces now, as when the bank takes
+        /// a change back.
         replaces: Option<SeenEntryId>,
     },
-    /// It is known, and the bank has changed parties or text under its reference. The amount is the same.
+    /// It is known, and the bank has changed parties or text under its reference. The amount is the
+    /// same.
     TextChanged,
 }
 
@@ -33,17 +37,18 @@ pub enum EntryRelation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AccountNotice {
-    /// Two full walks in a row did not list an entry that was handed over: a booked one through the statement of its
-    /// own day, one that is not booked through any. The bank may have taken it back, or left it out by mistake, so of a
-    /// booked entry a person decides. Entries beyond the last 2,000 of a day are not watched.
+    /// Two full walks in a row did not list an entry that was handed over: a booked one through the
+    /// statement of its own day, one that is not booked through any. The bank may have taken it
+    /// back, or left it out by mistake, so of a booked entry a person decides. Entries beyond the
+    /// last 2,000 of a day are not watched.
     Vanished {
         /// Its [id](crate::SeenEntry::id).
         id: SeenEntryId,
         /// Whether it was booked.
         booked: bool,
     },
-    /// The same of all booked entries of the day at once: a mistake of the bank, or its statement begins anew at
-    /// another time than the day of its reports.
+    /// The same of all booked entries of the day at once: a mistake of the bank, or its statement
+    /// begins anew at another time than the day of its reports.
     AllVanished {
         /// How many.
         count: usize,
@@ -53,18 +58,21 @@ pub enum AccountNotice {
         /// Its [id](crate::SeenEntry::id).
         id: SeenEntryId,
     },
-    /// The booked balances and the booked entries of two full walks in a row do not add up: entries are missing, or
-    /// are another account's. Said once for each difference. A statement without booked balances, such as one with the
-    /// specification's `ITAV` only, shows none: an available balance moves with pending entries.
+    /// The booked balances and the booked entries of two full walks in a row do not add up: entries
+    /// are missing, or are another account's. Said once for each difference. A statement without
+    /// booked balances, such as one with the specification's `ITAV` only, shows none: an available
+    /// balance moves with pending entries.
     BalanceGap {
-        /// The balance at the end, less the one at the beginning and the entries between them. If the statement has no
-        /// opening balance, that of the day's first full walk is computed from its entries.
+        /// The balance at the end, less the one at the beginning and the entries between them. If
+        /// the statement has no opening balance, that of the day's first full walk is computed from
+        /// its entries.
         difference: Decimal,
     },
     /// A day is over, and its statement was walked to its end for the last time so long before
-    /// ([`PollOptions::unseen`](crate::PollOptions::unseen)) that entries may have come which no statement lists any
-    /// more: an intraday statement cannot be asked for after its day. Not said if the reports state no offset, nor if
-    /// the last cursor, asked after the end, still led to entries of that day.
+    /// ([`PollOptions::unseen`](crate::PollOptions::unseen)) that entries may have come which no
+    /// statement lists any more: an intraday statement cannot be asked for after its day. Not said
+    /// if the reports state no offset, nor if the last cursor, asked after the end, still led to
+    /// entries of that day.
     DayIncomplete {
         /// The day.
         day: Date,
@@ -105,8 +113,15 @@ impl EntryRelation {
 
 impl AccountNotice {
     /// All values of [`AccountNotice::kind`].
-    pub const KINDS: [&str; 7] =
-        ["vanished", "all_vanished", "reappeared", "balance_gap", "day_incomplete", "currency_changed", "kind_changed"];
+    pub const KINDS: [&str; 7] = [
+        "vanished",
+        "all_vanished",
+        "reappeared",
+        "balance_gap",
+        "day_incomplete",
+        "currency_changed",
+        "kind_changed",
+    ];
 
     /// The kind of notice as one word, for logs and metrics.
     #[must_use]

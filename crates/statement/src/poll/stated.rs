@@ -25,14 +25,25 @@ impl StatedAccount {
             let same = balance.amount.currency() == currency || currency.is_none();
             balance.signed_amount().filter(|_| same)
         };
-        let mut booked = report.entries.iter().filter(|entry| entry.status == EntryStatus::Booked);
+        let mut booked = report
+            .entries
+            .iter()
+            .filter(|entry| entry.status == EntryStatus::Booked);
         let sum = booked.try_fold(Decimal::ZERO, |sum, entry| {
-            let same = entry.amount.currency().is_none_or(|own| currency.is_none_or(|currency| own == currency));
+            let same = entry
+                .amount
+                .currency()
+                .is_none_or(|own| currency.is_none_or(|currency| own == currency));
             sum.checked_add(entry.signed_amount().filter(|_| same)?)
         });
         Self {
             currency: currency.map(|code| bounded(code.as_str())),
-            kind: report.account.kind.as_ref().and_then(AccountType::as_str).map(bounded),
+            kind: report
+                .account
+                .kind
+                .as_ref()
+                .and_then(AccountType::as_str)
+                .map(bounded),
             opening: report.opening_balance().and_then(amount),
             closing: report.closing_balance().and_then(amount),
             booked: sum,
@@ -40,7 +51,8 @@ impl StatedAccount {
     }
 }
 
-/// At most 35 characters, which is the bound of the message: a tolerant reader lets longer texts through.
+/// At most 35 characters, which is the bound of the message: a tolerant reader lets longer texts
+/// through.
 fn bounded(text: &str) -> String {
     text.chars().take(35).collect()
 }
@@ -57,11 +69,16 @@ pub(super) struct Sums {
 
 impl Sums {
     pub(super) fn add(&mut self, page: &StatedAccount) {
-        for (all, own) in [(&mut self.opening, page.opening), (&mut self.closing, page.closing)] {
+        for (all, own) in [
+            (&mut self.opening, page.opening),
+            (&mut self.closing, page.closing),
+        ] {
             self.unclear |= all.zip(own).is_some_and(|(all, own)| all != own);
             *all = all.or(own);
         }
-        let sum = page.booked.and_then(|booked| self.booked.checked_add(booked));
+        let sum = page
+            .booked
+            .and_then(|booked| self.booked.checked_add(booked));
         self.unclear |= sum.is_none();
         self.booked = sum.unwrap_or_default();
     }
@@ -86,7 +103,10 @@ impl Books {
     pub(super) fn page(&mut self, page: &StatedAccount) -> Vec<AccountNotice> {
         let mut notices = Vec::new();
         let changed = |known: &mut Option<String>, now: &Option<String>| {
-            let before = known.clone().zip(now.clone()).filter(|(before, now)| before != now);
+            let before = known
+                .clone()
+                .zip(now.clone())
+                .filter(|(before, now)| before != now);
             *known = now.clone().or(known.take());
             before
         };
@@ -102,10 +122,19 @@ impl Books {
 
     /// Ends a full walk through the statement of a day.
     pub(super) fn complete(&mut self, sums: &Sums, day: Date) -> Option<AccountNotice> {
-        let Sums { opening, closing: Some(closing), booked, unclear: false } = *sums else { return None };
+        let Sums {
+            opening,
+            closing: Some(closing),
+            booked,
+            unclear: false,
+        } = *sums
+        else {
+            return None;
+        };
         let moved = closing.checked_sub(booked)?;
         if self.day != Some(day) {
-            (self.day, self.opening, self.gap, self.said) = (Some(day), None, Decimal::ZERO, Decimal::ZERO);
+            (self.day, self.opening, self.gap, self.said) =
+                (Some(day), None, Decimal::ZERO, Decimal::ZERO);
         }
         let opening = opening.or(self.opening).unwrap_or(moved);
         let difference = moved.checked_sub(opening)?.normalize();
@@ -120,12 +149,19 @@ impl Books {
 
     /// Writes the books as JSON.
     pub(super) fn to_json(&self) -> String {
-        let number = |number: Decimal| Some(number).filter(|number| !number.is_zero()).map(|number| number.to_string());
+        let number = |number: Decimal| {
+            Some(number)
+                .filter(|number| !number.is_zero())
+                .map(|number| number.to_string())
+        };
         JsonObjectWriter::new()
             .optional_string("currency", self.currency.as_deref())
             .optional_string("kind", self.kind.as_deref())
             .optional_string("day", self.day.map(|day| day.to_string()).as_deref())
-            .optional_string("opening", self.opening.map(|opening| opening.to_string()).as_deref())
+            .optional_string(
+                "opening",
+                self.opening.map(|opening| opening.to_string()).as_deref(),
+            )
             .optional_string("gap", number(self.gap).as_deref())
             .optional_string("said", number(self.said).as_deref())
             .finish()
@@ -133,9 +169,22 @@ impl Books {
 
     /// Reads what [`Books::to_json`] wrote.
     pub(super) fn from_json(value: &JsonValue<'_>) -> Option<Self> {
-        let JsonValue::Object(object) = value else { return None };
-        let text = |name| object.get(name).map(|value| value.as_str().ok_or(())).transpose().ok();
-        let number = |name| text(name)?.map(|text| text.parse::<Decimal>().map_err(drop)).transpose().ok();
+        let JsonValue::Object(object) = value else {
+            return None;
+        };
+        let text = |name| {
+            object
+                .get(name)
+                .map(|value| value.as_str().ok_or(()))
+                .transpose()
+                .ok()
+        };
+        let number = |name| {
+            text(name)?
+                .map(|text| text.parse::<Decimal>().map_err(drop))
+                .transpose()
+                .ok()
+        };
         Some(Self {
             currency: text("currency")?.map(str::to_owned),
             kind: text("kind")?.map(str::to_owned),

@@ -5,8 +5,8 @@ use crate::AccountId;
 use bankrail_values::StoreFuture;
 use std::error::Error;
 
-/// A store of seen entries whose transaction can include an application's own work, so that each entry is imported
-/// exactly once.
+/// A store of seen entries whose transaction can include an application's own work, so that each
+/// entry is imported exactly once.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no transaction for the work of an import",
     label = "not a `TransactionalSeenEntries`",
@@ -14,17 +14,19 @@ use std::error::Error;
     note = "with another store use `Poller::new`, whose handler may be given an entry twice"
 )]
 pub trait TransactionalSeenEntries: SeenEntries {
-    /// The work in a transaction of this engine: a function of the engine's own transaction type. Each engine documents
-    /// how to make one.
+    /// The work in a transaction of this engine: a function of the engine's own transaction type.
+    /// Each engine documents how to make one.
     type Work: Send + 'static;
 
-    /// Runs `work` and records a page of the account in one transaction: both take effect, or neither does. If the
-    /// future is dropped, either may be the case.
+    /// Runs `work` and records a page of the account in one transaction: both take effect, or
+    /// neither does. If the future is dropped, either may be the case.
     ///
-    /// The transaction first checks that each new entry of the page is still unrecorded, because another process may
-    /// have been faster ([`PageRecord::is_overtaken`]). Transactions on the same account run one after the other.
+    /// The transaction first checks that each new entry of the page is still unrecorded, because
+    /// another process may have been faster ([`PageRecord::is_overtaken`]). Transactions on the
+    /// same account run one after the other.
     ///
-    /// A page with a position that is too long is refused as [`SeenEntries::record`] does, before the work runs.
+    /// A page with a position that is too long is refused as [`SeenEntries::record`] does, before
+    /// the work runs.
     fn record_with<'a>(
         &'a self,
         account: &'a AccountId,
@@ -57,10 +59,15 @@ pub struct PageRecord<'a> {
 
 impl<'a> PageRecord<'a> {
     /// All entries of a page and, for each of them in order, whether it is new: the answer of
-    /// [`find_new`](crate::find_new). An entry without an answer counts as new, so that it is not imported unchecked.
+    /// [`find_new`](crate::find_new). An entry without an answer counts as new, so that it is not
+    /// imported unchecked.
     #[must_use]
     pub fn new(entries: &'a [SeenEntry], new: &'a [bool]) -> Self {
-        Self { entries, new, position: None }
+        Self {
+            entries,
+            new,
+            position: None,
+        }
     }
 
     /// The position that replaces the account's. Default: it stays as it is.
@@ -73,7 +80,10 @@ impl<'a> PageRecord<'a> {
     /// The entries that are new, in their order.
     pub fn new_entries(&self) -> impl Iterator<Item = &'a SeenEntry> + use<'a> {
         let new = self.new.iter().copied().chain(std::iter::repeat(true));
-        self.entries.iter().zip(new).filter_map(|(entry, new)| new.then_some(entry))
+        self.entries
+            .iter()
+            .zip(new)
+            .filter_map(|(entry, new)| new.then_some(entry))
     }
 
     /// The keys of the new entries, in their order.
@@ -82,11 +92,13 @@ impl<'a> PageRecord<'a> {
         self.new_entries().map(|entry| entry.key).collect()
     }
 
-    /// Whether one of the new entries was recorded meanwhile. `counts` are the recorded occurrences of
-    /// [`PageRecord::new_keys`], in the same order.
+    /// Whether one of the new entries was recorded meanwhile. `counts` are the recorded occurrences
+    /// of [`PageRecord::new_keys`], in the same order.
     #[must_use]
     pub fn is_overtaken(&self, counts: &[u32]) -> bool {
-        self.new_entries().zip(counts).any(|(entry, count)| !entry.is_above(*count))
+        self.new_entries()
+            .zip(counts)
+            .any(|(entry, count)| !entry.is_above(*count))
     }
 }
 
@@ -96,8 +108,8 @@ impl<'a> PageRecord<'a> {
 pub enum Recorded {
     /// The work, the entries and the position took effect.
     Committed,
-    /// Another process recorded one of the new entries meanwhile: nothing was done. Begin again at the account's
-    /// [position](SeenEntries::position).
+    /// Another process recorded one of the new entries meanwhile: nothing was done. Begin again at
+    /// the account's [position](SeenEntries::position).
     Overtaken,
     /// The work returned this error. It was undone, and nothing was recorded.
     Undone(Box<dyn Error + Send + Sync>),

@@ -1,7 +1,8 @@
 //! A plain model of a store of seen entries, to compare engines with.
 
 use crate::{
-    AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries, check_position,
+    AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries,
+    check_position,
 };
 use bankrail_values::{Date, StoreError, StoreFuture};
 use std::collections::BTreeMap;
@@ -9,8 +10,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Seen entries in a map. For tests only: it is lost at the end of the process, and it cannot undo what the work did
-/// elsewhere before it failed.
+/// Seen entries in a map. For tests only: it is lost at the end of the process, and it cannot undo
+/// what the work did elsewhere before it failed.
 #[derive(Debug, Default)]
 pub struct ModelSeenEntries(Mutex<State>);
 
@@ -22,7 +23,11 @@ struct State {
 
 impl State {
     fn counts(&self, account: &AccountId, keys: &[EntryKey]) -> Vec<u32> {
-        let count = |key: &EntryKey| self.seen.get(&(account.clone(), *key)).map_or(0, |known| known.occurrence);
+        let count = |key: &EntryKey| {
+            self.seen
+                .get(&(account.clone(), *key))
+                .map_or(0, |known| known.occurrence)
+        };
         keys.iter().map(count).collect()
     }
 
@@ -56,7 +61,11 @@ fn ready<'a, T: Send + 'a>(answer: Result<T, StoreError>) -> StoreFuture<'a, T> 
 }
 
 impl SeenEntries for ModelSeenEntries {
-    fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>> {
+    fn counts<'a>(
+        &'a self,
+        account: &'a AccountId,
+        keys: &'a [EntryKey],
+    ) -> StoreFuture<'a, Vec<u32>> {
         ready(Ok(self.state().counts(account, keys)))
     }
 
@@ -76,8 +85,12 @@ impl SeenEntries for ModelSeenEntries {
     fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {
         let mut state = self.state();
         let before = state.seen.len();
-        state.seen.retain(|(of, _), known| of != account || known.day.is_none_or(|own| own >= day));
-        ready(Ok(u64::try_from(before - state.seen.len()).unwrap_or(u64::MAX)))
+        state
+            .seen
+            .retain(|(of, _), known| of != account || known.day.is_none_or(|own| own >= day));
+        ready(Ok(
+            u64::try_from(before - state.seen.len()).unwrap_or(u64::MAX)
+        ))
     }
 }
 
@@ -106,14 +119,17 @@ impl TransactionalSeenEntries for ModelSeenEntries {
     }
 }
 
-/// The work of [`TransactionalSeenEntries::record_with`] in the model: a function that runs while the model is locked.
+/// The work of [`TransactionalSeenEntries::record_with`] in the model: a function that runs while
+/// the model is locked.
 pub struct ModelWork(Box<WorkFunction>);
 
 type WorkFunction = dyn FnOnce() -> Result<(), Box<dyn Error + Send + Sync>> + Send;
 
 impl ModelWork {
     /// Work that has no effect if it returns an error.
-    pub fn new(work: impl FnOnce() -> Result<(), Box<dyn Error + Send + Sync>> + Send + 'static) -> Self {
+    pub fn new(
+        work: impl FnOnce() -> Result<(), Box<dyn Error + Send + Sync>> + Send + 'static,
+    ) -> Self {
         Self(Box::new(work))
     }
 }

@@ -1,15 +1,18 @@
 //! The rules of a store whose transaction includes the work.
 
 use super::{account, entry, key};
-use crate::{AccountId, MAX_POSITION_BYTES, PageRecord, Recorded, TransactionalSeenEntries, find_new};
+use crate::{
+    AccountId, MAX_POSITION_BYTES, PageRecord, Recorded, TransactionalSeenEntries, find_new,
+};
 use bankrail_values::{StoreError, StoreErrorKind};
 use std::future::{Future, poll_fn};
 use std::task::{Context, Poll, Waker};
 
-/// Runs every case on two empty stores that share their records, as two processes on one database have them.
+/// Runs every case on two empty stores that share their records, as two processes on one database
+/// have them.
 ///
-/// - `work(number, fails)` makes work that adds `number` to a list of the caller's own, such as a table beside the
-///   store's, and then returns an error with the text `as a test` if it `fails`.
+/// - `work(number, fails)` makes work that adds `number` to a list of the caller's own, such as a
+///   table beside the store's, and then returns an error with the text `as a test` if it `fails`.
 /// - `effects()` reads that list, in any order.
 ///
 /// # Panics
@@ -20,12 +23,19 @@ pub async fn transactional_seen_entries_suite<S: TransactionalSeenEntries>(
     work: impl Fn(u32, bool) -> S::Work,
     effects: impl AsyncFn() -> Vec<u32>,
 ) {
-    let world = World { one, other, work, effects };
+    let world = World {
+        one,
+        other,
+        work,
+        effects,
+    };
     world.work_and_page_are_one().await;
     world.work_that_fails_leaves_nothing().await;
     world.a_second_process_is_noticed().await;
     world.a_second_twin_is_an_entry_of_its_own().await;
-    world.all_entries_are_recorded_and_the_new_ones_checked().await;
+    world
+        .all_entries_are_recorded_and_the_new_ones_checked()
+        .await;
     world.a_position_that_is_too_long_runs_no_work().await;
     for round in 0..20 {
         world.of_two_at_once_one_is_the_first(round).await;
@@ -52,30 +62,57 @@ where
         let own = account("ONE");
         let (entries, new) = ([entry(1, 1), entry(1, 2), entry(2, 1)], [true; 3]);
         let page = PageRecord::new(&entries, &new).position("after the page");
-        let recorded = self.one.record_with(&own, page, (self.work)(1, false)).await;
-        assert!(matches!(recorded, Ok(Recorded::Committed)), "a new page is committed: {recorded:?}");
+        let recorded = self
+            .one
+            .record_with(&own, page, (self.work)(1, false))
+            .await;
+        assert!(
+            matches!(recorded, Ok(Recorded::Committed)),
+            "a new page is committed: {recorded:?}"
+        );
         self.check(&own, [2, 1], Some("after the page")).await;
         assert_eq!(self.times(1).await, 1, "with the work's effect");
         let page = PageRecord::new(&[], &[]);
-        let recorded = self.one.record_with(&own, page, (self.work)(2, false)).await;
-        assert!(matches!(recorded, Ok(Recorded::Committed)), "an empty page is committed: {recorded:?}");
+        let recorded = self
+            .one
+            .record_with(&own, page, (self.work)(2, false))
+            .await;
+        assert!(
+            matches!(recorded, Ok(Recorded::Committed)),
+            "an empty page is committed: {recorded:?}"
+        );
         self.check(&own, [2, 1], Some("after the page")).await;
         assert_eq!(self.times(2).await, 1, "with the work's effect");
     }
 
     async fn work_that_fails_leaves_nothing(&self) {
         let own = account("FAILS");
-        self.one.record(&own, &[entry(1, 1)], Some("before")).await.expect("record");
+        self.one
+            .record(&own, &[entry(1, 1)], Some("before"))
+            .await
+            .expect("record");
         let (entries, new) = ([entry(1, 1), entry(1, 2), entry(2, 1)], [false, true, true]);
         let page = PageRecord::new(&entries, &new).position("after");
-        match self.one.record_with(&own, page, (self.work)(10, true)).await {
-            Ok(Recorded::Undone(error)) => assert_eq!(error.to_string(), "as a test", "the work's own error"),
+        match self
+            .one
+            .record_with(&own, page, (self.work)(10, true))
+            .await
+        {
+            Ok(Recorded::Undone(error)) => {
+                assert_eq!(error.to_string(), "as a test", "the work's own error")
+            }
             other => panic!("work that fails is undone: {other:?}"),
         }
         self.check(&own, [1, 0], Some("before")).await;
         assert_eq!(self.times(10).await, 0, "work that fails has no effect");
-        let recorded = self.one.record_with(&own, page, (self.work)(10, false)).await;
-        assert!(matches!(recorded, Ok(Recorded::Committed)), "the page can be tried again: {recorded:?}");
+        let recorded = self
+            .one
+            .record_with(&own, page, (self.work)(10, false))
+            .await;
+        assert!(
+            matches!(recorded, Ok(Recorded::Committed)),
+            "the page can be tried again: {recorded:?}"
+        );
         self.check(&own, [2, 1], Some("after")).await;
         assert_eq!(self.times(10).await, 1);
     }
@@ -84,39 +121,88 @@ where
         let own = account("OVERTAKEN");
         let entries = [entry(1, 1), entry(2, 1)];
         let new = find_new(self.one, &own, &entries).await.expect("find");
-        self.other.record(&own, &entries[1..], Some("of the other")).await.expect("record");
+        self.other
+            .record(&own, &entries[1..], Some("of the other"))
+            .await
+            .expect("record");
         let page = PageRecord::new(&entries, &new).position("late");
-        let recorded = self.one.record_with(&own, page, (self.work)(20, false)).await;
-        assert!(matches!(recorded, Ok(Recorded::Overtaken)), "one new entry is known meanwhile: {recorded:?}");
+        let recorded = self
+            .one
+            .record_with(&own, page, (self.work)(20, false))
+            .await;
+        assert!(
+            matches!(recorded, Ok(Recorded::Overtaken)),
+            "one new entry is known meanwhile: {recorded:?}"
+        );
         self.check(&own, [0, 1], Some("of the other")).await;
-        assert_eq!(self.times(20).await, 0, "the work of a page that was overtaken does not run");
+        assert_eq!(
+            self.times(20).await,
+            0,
+            "the work of a page that was overtaken does not run"
+        );
         let unanswered = PageRecord::new(&entries, &[true]);
-        let recorded = self.one.record_with(&own, unanswered, (self.work)(20, false)).await;
-        assert!(matches!(recorded, Ok(Recorded::Overtaken)), "an entry without an answer is new: {recorded:?}");
+        let recorded = self
+            .one
+            .record_with(&own, unanswered, (self.work)(20, false))
+            .await;
+        assert!(
+            matches!(recorded, Ok(Recorded::Overtaken)),
+            "an entry without an answer is new: {recorded:?}"
+        );
         let elsewhere = account("OVERTAKEN.NOT");
-        let recorded = self.one.record_with(&elsewhere, page, (self.work)(21, false)).await;
-        assert!(matches!(recorded, Ok(Recorded::Committed)), "the other process had another account: {recorded:?}");
+        let recorded = self
+            .one
+            .record_with(&elsewhere, page, (self.work)(21, false))
+            .await;
+        assert!(
+            matches!(recorded, Ok(Recorded::Committed)),
+            "the other process had another account: {recorded:?}"
+        );
     }
 
     async fn a_second_twin_is_an_entry_of_its_own(&self) {
         let own = account("TWINS");
-        self.other.record(&own, &[entry(1, 1)], None).await.expect("record");
+        self.other
+            .record(&own, &[entry(1, 1)], None)
+            .await
+            .expect("record");
         let (entries, new) = ([entry(1, 1), entry(1, 2)], [false, true]);
         let page = PageRecord::new(&entries, &new);
-        let recorded = self.one.record_with(&own, page, (self.work)(30, false)).await;
-        assert!(matches!(recorded, Ok(Recorded::Committed)), "the second twin was new: {recorded:?}");
-        let recorded = self.other.record_with(&own, page, (self.work)(31, false)).await;
-        assert!(matches!(recorded, Ok(Recorded::Overtaken)), "and is known now: {recorded:?}");
+        let recorded = self
+            .one
+            .record_with(&own, page, (self.work)(30, false))
+            .await;
+        assert!(
+            matches!(recorded, Ok(Recorded::Committed)),
+            "the second twin was new: {recorded:?}"
+        );
+        let recorded = self
+            .other
+            .record_with(&own, page, (self.work)(31, false))
+            .await;
+        assert!(
+            matches!(recorded, Ok(Recorded::Overtaken)),
+            "and is known now: {recorded:?}"
+        );
         self.check(&own, [2, 0], None).await;
     }
 
     async fn all_entries_are_recorded_and_the_new_ones_checked(&self) {
         let own = account("KNOWN");
-        self.one.record(&own, &[entry(1, 3)], Some("before")).await.expect("record");
+        self.one
+            .record(&own, &[entry(1, 3)], Some("before"))
+            .await
+            .expect("record");
         let entries = [entry(1, 1), entry(2, 1)];
         let page = PageRecord::new(&entries, &[false, false]);
-        let recorded = self.one.record_with(&own, page, (self.work)(40, false)).await;
-        assert!(matches!(recorded, Ok(Recorded::Committed)), "only the new entries are checked: {recorded:?}");
+        let recorded = self
+            .one
+            .record_with(&own, page, (self.work)(40, false))
+            .await;
+        assert!(
+            matches!(recorded, Ok(Recorded::Committed)),
+            "only the new entries are checked: {recorded:?}"
+        );
         self.check(&own, [3, 1], Some("before")).await;
     }
 
@@ -125,8 +211,16 @@ where
         let too_long = "x".repeat(MAX_POSITION_BYTES + 1);
         let entries = [entry(1, 1)];
         let page = PageRecord::new(&entries, &[true]).position(&too_long);
-        let refused = self.one.record_with(&own, page, (self.work)(50, false)).await.expect_err("too long");
-        assert_eq!(refused.kind(), StoreErrorKind::Full, "a position over the bound is refused");
+        let refused = self
+            .one
+            .record_with(&own, page, (self.work)(50, false))
+            .await
+            .expect_err("too long");
+        assert_eq!(
+            refused.kind(),
+            StoreErrorKind::Full,
+            "a position over the bound is refused"
+        );
         self.check(&own, [0, 0], None).await;
         assert_eq!(self.times(50).await, 0, "before the work");
     }
@@ -136,7 +230,11 @@ where
         let (mine, theirs) = ([entry(1, 1), entry(2, 1)], [entry(2, 1), entry(1, 1)]);
         let number = 100 + u32::from(round);
         let answers = both(
-            self.one.record_with(&own, PageRecord::new(&mine, &[true; 2]).position("one"), (self.work)(number, false)),
+            self.one.record_with(
+                &own,
+                PageRecord::new(&mine, &[true; 2]).position("one"),
+                (self.work)(number, false),
+            ),
             self.other.record_with(
                 &own,
                 PageRecord::new(&theirs, &[true; 2]).position("other"),
@@ -162,30 +260,56 @@ where
             let page = PageRecord::new(&entries, &[true; 2]).position("there");
             let mut dropped = self.one.record_with(&own, page, (self.work)(number, false));
             for _ in 0..polls {
-                if dropped.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
+                if dropped
+                    .as_mut()
+                    .poll(&mut Context::from_waker(Waker::noop()))
+                    .is_ready()
+                {
                     break;
                 }
             }
         }
         // A transaction of the same account waits for the end of the one before it.
         let page = PageRecord::new(&entries, &[true; 2]).position("there");
-        let recorded = self.one.record_with(&own, page, (self.work)(number, false)).await;
-        assert!(matches!(recorded, Ok(Recorded::Committed | Recorded::Overtaken)), "{recorded:?}");
+        let recorded = self
+            .one
+            .record_with(&own, page, (self.work)(number, false))
+            .await;
+        assert!(
+            matches!(recorded, Ok(Recorded::Committed | Recorded::Overtaken)),
+            "{recorded:?}"
+        );
         self.check(&own, [1, 1], Some("there")).await;
-        assert_eq!(self.times(number).await, 1, "whole or nothing after {polls} polls");
+        assert_eq!(
+            self.times(number).await,
+            1,
+            "whole or nothing after {polls} polls"
+        );
     }
 
     /// Both stores answer the counts of the first two keys and the position.
     async fn check(&self, own: &AccountId, counts: [u32; 2], position: Option<&str>) {
         for store in [self.one, self.other] {
-            assert_eq!(store.counts(own, &[key(1), key(2)]).await.expect("counts"), counts, "of {own:?}");
-            assert_eq!(store.position(own).await.expect("position").as_deref(), position, "of {own:?}");
+            assert_eq!(
+                store.counts(own, &[key(1), key(2)]).await.expect("counts"),
+                counts,
+                "of {own:?}"
+            );
+            assert_eq!(
+                store.position(own).await.expect("position").as_deref(),
+                position,
+                "of {own:?}"
+            );
         }
     }
 
     /// How often an effect took place.
     async fn times(&self, number: u32) -> usize {
-        (self.effects)().await.into_iter().filter(|effect| *effect == number).count()
+        (self.effects)()
+            .await
+            .into_iter()
+            .filter(|effect| *effect == number)
+            .count()
     }
 }
 

@@ -14,7 +14,11 @@ fn characters_and_length() {
 
 #[test]
 fn reserved_numbers() {
-    let reserved = |text: &str| AccountId::parse(text).unwrap().is_reserved_for_negative_testing();
+    let reserved = |text: &str| {
+        AccountId::parse(text)
+            .unwrap()
+            .is_reserved_for_negative_testing()
+    };
     for digit in 1..=9 {
         assert!(reserved(&format!("012003{}", digit.to_string().repeat(9))));
         assert!(reserved(&format!("999999{}", digit.to_string().repeat(9))));

@@ -3,12 +3,14 @@
 use crate::support::{account, block_on};
 use bankrail_statement::testing::ModelSeenEntries;
 use bankrail_statement::{
-    Checkpoint, Cursor, EntryIdentity, EntryKey, PageWalk, ReceivedPage, SeenEntries, SeenEntryId, Step, find_new,
+    Checkpoint, Cursor, EntryIdentity, EntryKey, PageWalk, ReceivedPage, SeenEntries, SeenEntryId,
+    Step, find_new,
 };
 use proptest::prelude::*;
 use std::collections::HashMap;
 
-/// An entry of the ledger: its content, and its number if it has a reference. A reference is unique.
+/// An entry of the ledger: its content, and its number if it has a reference. A reference is
+/// unique.
 #[derive(Clone, Copy, Debug)]
 struct Real {
     looks: u8,
@@ -52,30 +54,49 @@ enum Crash {
 impl Consumer {
     /// Walks from the stored checkpoint, or the beginning, to the end of `ledger`.
     fn poll(&mut self, ledger: &[Real], size: usize, crash: Crash) {
-        let mut walk = match block_on(self.seen.position(&account())).unwrap().filter(|kept| !kept.is_empty()) {
+        let mut walk = match block_on(self.seen.position(&account()))
+            .unwrap()
+            .filter(|kept| !kept.is_empty())
+        {
             Some(kept) => PageWalk::resume(Checkpoint::from_json(&kept).unwrap()),
             None => PageWalk::new(),
         };
         for number in 0..=ledger.len() {
-            let start = walk.cursor().map_or(0, |cursor| cursor.as_str().parse::<usize>().unwrap());
+            let start = walk
+                .cursor()
+                .map_or(0, |cursor| cursor.as_str().parse::<usize>().unwrap());
             let end = (start + size).min(ledger.len());
             let page = match end < ledger.len() {
-                true => ReceivedPage::More { cursor: Cursor::parse(&end.to_string()).unwrap() },
+                true => ReceivedPage::More {
+                    cursor: Cursor::parse(&end.to_string()).unwrap(),
+                },
                 false => ReceivedPage::Last,
             };
             let entries = &ledger[start..end];
             let identities: Vec<_> = entries.iter().map(|real| real.identity()).collect();
             let pending = walk.receive(&page, &identities);
             let new = block_on(find_new(&self.seen, &account(), pending.entries())).unwrap();
-            for ((seen, real), _) in pending.entries().iter().zip(entries).zip(&new).filter(|(_, new)| **new) {
+            for ((seen, real), _) in pending
+                .entries()
+                .iter()
+                .zip(entries)
+                .zip(&new)
+                .filter(|(_, new)| **new)
+            {
                 self.imported.entry(seen.id()).or_insert((real.looks, 0)).1 += 1;
                 self.total += 1;
             }
             if crash == Crash::AfterImport(number) {
                 return;
             }
-            let checkpoint = pending.checkpoint().map_or_else(String::new, |checkpoint| checkpoint.to_json());
-            block_on(self.seen.record(&account(), pending.entries(), Some(&checkpoint))).unwrap();
+            let checkpoint = pending
+                .checkpoint()
+                .map_or_else(String::new, |checkpoint| checkpoint.to_json());
+            block_on(
+                self.seen
+                    .record(&account(), pending.entries(), Some(&checkpoint)),
+            )
+            .unwrap();
             let step = pending.stored().unwrap();
             if crash == Crash::AfterRecord(number) || step == Step::Done {
                 return;
@@ -89,11 +110,15 @@ fn named() -> impl Strategy<Value = bool> {
     prop::bool::weighted(0.3)
 }
 
-/// The entries of a day. There are only four contents, so that many entries are alike; some have references.
+/// The entries of a day. There are only four contents, so that many entries are alike; some have
+/// references.
 fn ledgers() -> impl Strategy<Value = Vec<Real>> {
     prop::collection::vec((0_u8..4, named()), 0..30).prop_map(|entries| {
         let number = |index| u16::try_from(index).unwrap();
-        let make = |(index, (looks, named)): (usize, (u8, bool))| Real { looks, unique: named.then(|| number(index)) };
+        let make = |(index, (looks, named)): (usize, (u8, bool))| Real {
+            looks,
+            unique: named.then(|| number(index)),
+        };
         entries.into_iter().enumerate().map(make).collect()
     })
 }
@@ -105,7 +130,8 @@ fn crashes() -> impl Strategy<Value = Crash> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Polls of a growing day, each from the beginning or from the checkpoint before a crash, with pages of any size.
+    /// Polls of a growing day, each from the beginning or from the checkpoint before a crash, with
+    /// pages of any size.
     #[test]
     fn each_entry_is_imported_once(
         ledger in ledgers(),
@@ -118,7 +144,8 @@ proptest! {
             consumer.poll(&ledger[..grown], size, crash);
         }
         consumer.poll(&ledger, 5, Crash::None);
-        // The last poll may have resumed from a checkpoint. The next one starts over and must find nothing new.
+        // The last poll may have resumed from a checkpoint. The next one starts over and must find
+        // nothing new.
         let total = consumer.total;
         consumer.poll(&ledger, 3, Crash::None);
         prop_assert_eq!((total, consumer.total), (ledger.len(), ledger.len()));
@@ -129,8 +156,8 @@ proptest! {
         prop_assert_eq!(imported, expected);
     }
 
-    /// After a crash between import and record, the page is imported again with the same identifiers, so that a unique
-    /// key refuses the second import.
+    /// After a crash between import and record, the page is imported again with the same
+    /// identifiers, so that a unique key refuses the second import.
     #[test]
     fn a_repeated_page_repeats_the_identifiers(ledger in ledgers(), size in 1_usize..8, page in 0_usize..4) {
         let mut consumer = Consumer::default();
@@ -142,7 +169,10 @@ proptest! {
 
 #[test]
 fn two_identical_entries_on_two_pages_are_two() {
-    let alike = [Real { looks: 1, unique: None }; 3];
+    let alike = [Real {
+        looks: 1,
+        unique: None,
+    }; 3];
     for size in 1..=3 {
         let mut consumer = Consumer::default();
         consumer.poll(&alike, size, Crash::None);
@@ -154,7 +184,10 @@ fn two_identical_entries_on_two_pages_are_two() {
 /// Two pages may overlap if entries are posted between two calls; one page lists no entry twice.
 #[test]
 fn one_reference_on_two_pages_is_one_entry_and_twice_on_one_page_is_two() {
-    let named = [Real { looks: 1, unique: Some(7) }; 2];
+    let named = [Real {
+        looks: 1,
+        unique: Some(7),
+    }; 2];
     for (size, entries) in [(1, 1), (2, 2)] {
         let mut consumer = Consumer::default();
         consumer.poll(&named, size, Crash::None);

@@ -24,12 +24,30 @@ fn each_code_has_its_status() {
         assert!(code.is_well_formed() && !code.is_gateway());
         assert_eq!(code.default_status(), status, "{code}");
     }
-    for other in ["EC", "ec1", "EC000_001", "EC1x", "E1", "", "EC12345678901234567"] {
+    for other in [
+        "EC",
+        "ec1",
+        "EC000_001",
+        "EC1x",
+        "E1",
+        "",
+        "EC12345678901234567",
+    ] {
         assert_eq!(ErrorCode::new(other), None, "{other}");
     }
-    for (code, status) in [("001", 500), ("002", 401), ("003", 400), ("004", 404), ("005", 405), ("006", 415)] {
+    for (code, status) in [
+        ("001", 500),
+        ("002", 401),
+        ("003", 400),
+        ("004", 404),
+        ("005", 405),
+        ("006", 415),
+    ] {
         let code = received(&format!("EC000_{code}"));
-        assert_eq!((code.is_gateway(), code.gateway_status()), (true, Some(status)));
+        assert_eq!(
+            (code.is_gateway(), code.gateway_status()),
+            (true, Some(status))
+        );
     }
     assert_eq!(ErrorCode::ACCOUNT_NOT_FOUND.gateway_status(), None);
 }
@@ -38,10 +56,20 @@ fn each_code_has_its_status() {
 fn a_gateways_code_is_read_and_never_sent() {
     let key = KEY.parse().unwrap();
     let body = StatementErrorBody::new(key, received("EC000_001"), "a \"title\"\n");
-    assert!(body.to_json().ends_with(r#""error":{"statusCode":"EC20005","title":"a \"title\"\n"}}"#));
-    assert!(StatementErrorBody::internal(key).title.contains(&key.to_string()));
+    assert!(
+        body.to_json()
+            .ends_with(r#""error":{"statusCode":"EC20005","title":"a \"title\"\n"}}"#)
+    );
+    assert!(
+        StatementErrorBody::internal(key)
+            .title
+            .contains(&key.to_string())
+    );
     let failed = StatementErrorBody::retrieval_failed(key, "7");
-    assert_eq!(failed.title, "Error retrieving account statement for account id: '7'");
+    assert_eq!(
+        failed.title,
+        "Error retrieving account statement for account id: '7'"
+    );
 }
 
 #[test]
@@ -59,15 +87,39 @@ fn codes_and_titles_are_those_of_the_service() {
         );
         assert_eq!(ErrorCode::new(text), Some(code));
     }
-    for (digits, well_formed) in [("", false), ("1", true), ("1234567890123456", true), ("12345678901234567", false)] {
-        assert_eq!(ErrorCode::new(&format!("EC{digits}")).is_some(), well_formed, "{digits}");
+    for (digits, well_formed) in [
+        ("", false),
+        ("1", true),
+        ("1234567890123456", true),
+        ("12345678901234567", false),
+    ] {
+        assert_eq!(
+            ErrorCode::new(&format!("EC{digits}")).is_some(),
+            well_formed,
+            "{digits}"
+        );
     }
-    for (code, status) in
-        [("EC399", 500), ("EC400", 400), ("EC599", 599), ("EC600", 500), ("EC4040", 500), ("EC40", 500), ("EC1", 500)]
-    {
-        assert_eq!(ErrorCode::new(code).unwrap().default_status(), status, "{code}");
+    for (code, status) in [
+        ("EC399", 500),
+        ("EC400", 400),
+        ("EC599", 599),
+        ("EC600", 500),
+        ("EC4040", 500),
+        ("EC40", 500),
+        ("EC1", 500),
+    ] {
+        assert_eq!(
+            ErrorCode::new(code).unwrap().default_status(),
+            status,
+            "{code}"
+        );
     }
-    for (code, status) in [("EC000_007", Some(400)), ("EC000_008", None), ("EC000_", None), ("EC001", None)] {
+    for (code, status) in [
+        ("EC000_007", Some(400)),
+        ("EC000_008", None),
+        ("EC000_", None),
+        ("EC001", None),
+    ] {
         assert_eq!(ErrorCode::gateway_status_of(code), status, "{code}");
     }
     let internal = StatementErrorBody::internal(KEY.parse().unwrap());

@@ -1,5 +1,5 @@
-//! What is hashed of an entry, part by part: stores keep the hashes, also while a new version takes the place of an old
-//! one.
+//! What is hashed of an entry, part by part: stores keep the hashes, also while a new version takes
+//! the place of an old one.
 
 use crate::support::{entry, entry_xml, plain};
 use bankrail_camt052::Entry;
@@ -46,13 +46,22 @@ fn whole() -> String {
         <AddtlTxInf>at</AddtlTxInf>";
     let dates = "<ValDt><DtTm>2021-07-30T01:02:03.5</DtTm></ValDt>";
     entry_xml("10.50", "<Dt>2021-07-29</Dt>", references, rest, dates)
-        .replace("<NtryDtls>", "<NtryDtls><Btch><MsgId>b1</MsgId><PmtInfId>b2</PmtInfId></Btch>")
+        .replace(
+            "<NtryDtls>",
+            "<NtryDtls><Btch><MsgId>b1</MsgId><PmtInfId>b2</PmtInfId></Btch>",
+        )
         .replace("</NtryDtls>", "</NtryDtls><AddtlNtryInf>ae</AddtlNtryInf>")
 }
 
 /// What an entry with a reference and one without have in common.
-const COMMON: [Option<&str>; 6] =
-    [Some("10.5"), Some("AUD"), Some("CRDT"), Some("BOOK"), NOT_REVERSED, Some("2021-07-29")];
+const COMMON: [Option<&str>; 6] = [
+    Some("10.5"),
+    Some("AUD"),
+    Some("CRDT"),
+    Some("BOOK"),
+    NOT_REVERSED,
+    Some("2021-07-29"),
+];
 
 #[test]
 fn the_identity_of_an_entry_without_a_reference_is_the_hash_of_its_content() {
@@ -64,7 +73,9 @@ fn the_identity_of_an_entry_without_a_reference_is_the_hash_of_its_content() {
         vec![None, None, Some("ae"), ONE, Some("b1"), Some("b2"), ONE],
         some(&["10.5", "AUD", "CRDT", "r1"]),
         vec![None],
-        some(&["r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "r13"]),
+        some(&[
+            "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "r13",
+        ]),
         vec![ONE, Some("t"), Some("r14")],
         vec![None, None, None, Some("c"), Some("i")],
         vec![Some("D"), Some("GB33BUKB20201555555555"), None, Some("UD")],
@@ -93,22 +104,53 @@ fn the_identity_of_an_entry_with_a_reference_is_the_hash_of_it() {
 fn the_links_of_an_entry_are_hashes_of_amount_reference_and_what_the_payer_said() {
     let amount = [Some("10.5"), Some("AUD")];
     let start = |kind: &'static str| vec![Some(kind), Some("CRDT"), NOT_REVERSED];
-    let said = ["r5", "r7", "r8", "D", "GB33BUKB20201555555555", "C", "006430991", "text"].map(Some);
+    let said = [
+        "r5",
+        "r7",
+        "r8",
+        "D",
+        "GB33BUKB20201555555555",
+        "C",
+        "006430991",
+        "text",
+    ]
+    .map(Some);
     let mut expected = EntryLinks::new(link(&[start("amount"), amount.to_vec()].concat()));
     expected.reference = Some(link(&[start("reference"), vec![Some("r2")]].concat()));
-    expected.payment = Some(link(&[start("payment"), amount.to_vec(), said.to_vec()].concat()));
+    expected.payment = Some(link(
+        &[start("payment"), amount.to_vec(), said.to_vec()].concat(),
+    ));
     assert!(expected.booked);
     assert_eq!(EntryLinks::of(&with_reference()), expected);
     // A part that the payer left out is absent, and so is the link if all are.
-    let only_text = link(&[start("payment"), amount.to_vec(), vec![None; 7], vec![Some("x")]].concat());
+    let only_text = link(
+        &[
+            start("payment"),
+            amount.to_vec(),
+            vec![None; 7],
+            vec![Some("x")],
+        ]
+        .concat(),
+    );
     (expected.reference, expected.payment) = (None, Some(only_text));
     let found = |text: &str, references: &str| {
         let remittance = format!("<RmtInf>{text}</RmtInf>");
-        EntryLinks::of(&entry(entry_xml("10.50", "<Dt>2021-07-29</Dt>", references, &remittance, "")))
+        EntryLinks::of(&entry(entry_xml(
+            "10.50",
+            "<Dt>2021-07-29</Dt>",
+            references,
+            &remittance,
+            "",
+        )))
     };
-    let not_provided = ["NOTPROVIDED", "notprovided"].map(|id| format!("<Refs><EndToEndId>{id}</EndToEndId></Refs>"));
+    let not_provided = ["NOTPROVIDED", "notprovided"]
+        .map(|id| format!("<Refs><EndToEndId>{id}</EndToEndId></Refs>"));
     for references in [String::new()].iter().chain(&not_provided) {
-        assert_eq!(found("<Ustrd>x</Ustrd>", references), expected, "{references}");
+        assert_eq!(
+            found("<Ustrd>x</Ustrd>", references),
+            expected,
+            "{references}"
+        );
         assert_eq!(found("", references).payment, None, "{references}");
     }
     let pending = EntryLinks::of(&entry(plain("10.50", "x").replace("BOOK", "PDNG")));

@@ -1,4 +1,5 @@
-//! The text of a position, which stores keep, also while a new version takes the place of an old one.
+//! The text of a position, which stores keep, also while a new version takes the place of an old
+//! one.
 
 use bankrail_statement::PollPosition;
 use base64::Engine;
@@ -7,15 +8,25 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 /// 2026-03-01.
 const DAY: i32 = 2_461_101;
 
-/// An entry that is remembered: key, occurrence, the hashes of amount, reference and payment, the day, and whether it
-/// is booked with its state.
+/// An entry that is remembered: key, occurrence, the hashes of amount, reference and payment, the
+/// day, and whether it is booked with its state.
 fn remembered(links: [u128; 3], day: i32, flags: u8) -> Vec<u8> {
     let links = links.map(u128::to_be_bytes).concat();
-    [&[7; 32], &3_u32.to_be_bytes()[..], &links, &day.to_be_bytes(), &[flags]].concat()
+    [
+        &[7; 32],
+        &3_u32.to_be_bytes()[..],
+        &links,
+        &day.to_be_bytes(),
+        &[flags],
+    ]
+    .concat()
 }
 
 fn position(entries: &[u8]) -> String {
-    format!(r#"{{"poll":1,"entries":"{}"}}"#, STANDARD_NO_PAD.encode(entries))
+    format!(
+        r#"{{"poll":1,"entries":"{}"}}"#,
+        STANDARD_NO_PAD.encode(entries)
+    )
 }
 
 #[test]
@@ -33,12 +44,27 @@ fn a_position_is_read_as_it_was_written() {
 
 #[test]
 fn entries_are_remembered_by_89_bytes_each() {
-    for links in [[1, 1, 1], [u128::MAX, 0, u128::MAX], [u128::MAX, u128::MAX, 0], [0, 0, 0]] {
+    for links in [
+        [1, 1, 1],
+        [u128::MAX, 0, u128::MAX],
+        [u128::MAX, u128::MAX, 0],
+        [0, 0, 0],
+    ] {
         for day in [0, DAY] {
             // Pending and booked: listed, missing, vanished, replaced.
             for flags in 0..8 {
-                let text = position(&[remembered(links, day, flags), remembered([4, 5, 6], DAY, 7 - flags)].concat());
-                assert_eq!(PollPosition::from_json(&text).unwrap().to_json(), text, "{links:?}, {day}, {flags}");
+                let text = position(
+                    &[
+                        remembered(links, day, flags),
+                        remembered([4, 5, 6], DAY, 7 - flags),
+                    ]
+                    .concat(),
+                );
+                assert_eq!(
+                    PollPosition::from_json(&text).unwrap().to_json(),
+                    text,
+                    "{links:?}, {day}, {flags}"
+                );
             }
         }
     }
@@ -49,6 +75,10 @@ fn entries_are_remembered_by_89_bytes_each() {
         assert!(PollPosition::from_json(&position(bad)).is_err(), "{bad:?}");
     }
     for (count, accepted) in [(2_000, true), (2_001, false)] {
-        assert_eq!(PollPosition::from_json(&position(&row.repeat(count))).is_ok(), accepted, "{count}");
+        assert_eq!(
+            PollPosition::from_json(&position(&row.repeat(count))).is_ok(),
+            accepted,
+            "{count}"
+        );
     }
 }

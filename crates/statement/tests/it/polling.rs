@@ -2,8 +2,8 @@
 
 use crate::support::Random;
 use bankrail_statement::{
-    AccountPoll, Cursor, EntryIdentity, EntryKey, PageDecision, PollOptions, PollPosition, PollPositionError, PollStep,
-    PolledPage, ReceivedPage, StatementDay, WalkError,
+    AccountPoll, Cursor, EntryIdentity, EntryKey, PageDecision, PollOptions, PollPosition,
+    PollPositionError, PollStep, PolledPage, ReceivedPage, StatementDay, WalkError,
 };
 use bankrail_values::{Date, Timestamp};
 use std::collections::HashMap;
@@ -36,7 +36,12 @@ struct Customer {
 
 impl Customer {
     fn new() -> Self {
-        Self { store: Store::default(), poll: poll_at(None), now: start(), asked: Vec::new() }
+        Self {
+            store: Store::default(),
+            poll: poll_at(None),
+            now: start(),
+            asked: Vec::new(),
+        }
     }
 
     /// Starts the process anew: only what the store has is left.
@@ -45,8 +50,14 @@ impl Customer {
     }
 
     /// Fetches and commits one page. `page` answers a cursor.
-    fn step(&mut self, page: impl FnOnce(Option<&str>) -> PolledPage) -> Result<Option<PollStep>, WalkError> {
-        let cursor = self.poll.cursor(self.now).map(|cursor| cursor.as_str().to_owned());
+    fn step(
+        &mut self,
+        page: impl FnOnce(Option<&str>) -> PolledPage,
+    ) -> Result<Option<PollStep>, WalkError> {
+        let cursor = self
+            .poll
+            .cursor(self.now)
+            .map(|cursor| cursor.as_str().to_owned());
         let page = page(cursor.as_deref());
         self.asked.push(cursor);
         match self.judge(&page) {
@@ -59,7 +70,11 @@ impl Customer {
     }
 
     fn judge(&mut self, page: &PolledPage) -> PageDecision {
-        let known: Vec<u32> = page.keys().iter().map(|key| self.store.known(*key)).collect();
+        let known: Vec<u32> = page
+            .keys()
+            .iter()
+            .map(|key| self.store.known(*key))
+            .collect();
         self.poll.judge(page, &known, self.now)
     }
 
@@ -69,7 +84,10 @@ impl Customer {
     }
 
     /// Polls the pages of a bank to the end of the poll.
-    fn poll_from(&mut self, page: impl Fn(Option<&str>) -> PolledPage) -> Result<PollStep, WalkError> {
+    fn poll_from(
+        &mut self,
+        page: impl Fn(Option<&str>) -> PolledPage,
+    ) -> Result<PollStep, WalkError> {
         self.asked.clear();
         for _ in 0..100 {
             if let Some(step @ PollStep::Complete { .. }) = self.step(&page)? {
@@ -80,13 +98,23 @@ impl Customer {
     }
 
     fn asked(&self) -> Vec<&str> {
-        self.asked.iter().map(|cursor| cursor.as_deref().unwrap_or("-")).collect()
+        self.asked
+            .iter()
+            .map(|cursor| cursor.as_deref().unwrap_or("-"))
+            .collect()
     }
 
     /// How many entries of a content or reference were handed over, and whether each was once.
     fn handed(&self, entry: &EntryIdentity) -> u32 {
         assert!(self.store.handed.values().all(|times| *times == 1));
-        u32::try_from(self.store.handed.keys().filter(|(key, _)| *key == entry.key).count()).unwrap()
+        u32::try_from(
+            self.store
+                .handed
+                .keys()
+                .filter(|(key, _)| *key == entry.key)
+                .count(),
+        )
+        .unwrap()
     }
 }
 
@@ -98,7 +126,10 @@ impl Store {
     /// One transaction.
     fn commit(&mut self, commit: &bankrail_statement::PollCommit) {
         for (_, entry) in commit.new_entries() {
-            *self.handed.entry((entry.key, entry.occurrence)).or_default() += 1;
+            *self
+                .handed
+                .entry((entry.key, entry.occurrence))
+                .or_default() += 1;
         }
         for entry in commit.entries() {
             let count = self.counts.entry(entry.key).or_default();
@@ -111,18 +142,26 @@ impl Store {
 }
 
 fn poll_at(position: Option<&str>) -> AccountPoll {
-    let position = position.map_or_else(PollPosition::start, |text| PollPosition::from_json(text).unwrap());
+    let position = position.map_or_else(PollPosition::start, |text| {
+        PollPosition::from_json(text).unwrap()
+    });
     AccountPoll::new(position, PollOptions::new())
 }
 
 fn more(cursor: &str) -> ReceivedPage {
-    ReceivedPage::More { cursor: Cursor::parse(cursor).unwrap() }
+    ReceivedPage::More {
+        cursor: Cursor::parse(cursor).unwrap(),
+    }
 }
 
 fn page_of(pages: &[&[EntryIdentity]], cursor: Option<&str>) -> PolledPage {
     let at: usize = cursor.map_or(0, |cursor| cursor.parse().unwrap());
     let next = at + 1;
-    let page = if next < pages.len() { more(&next.to_string()) } else { ReceivedPage::Last };
+    let page = if next < pages.len() {
+        more(&next.to_string())
+    } else {
+        ReceivedPage::Last
+    };
     PolledPage::new(page, pages[at].to_vec())
 }
 
@@ -171,17 +210,26 @@ fn a_full_walk_is_made_in_intervals() {
     let inserted = [plain(1), plain(3)];
     customer.now = start().saturating_add(hour() - Duration::from_millis(1));
     assert_eq!(customer.poll(&[&inserted, &second]), Ok(PARTIAL));
-    assert_eq!((customer.handed(&plain(3)), customer.poll.last_full_walk()), (0, Some(start())));
+    assert_eq!(
+        (customer.handed(&plain(3)), customer.poll.last_full_walk()),
+        (0, Some(start()))
+    );
     customer.now = start().saturating_add(hour());
     assert_eq!(customer.poll(&[&inserted, &second]), Ok(FULL));
-    assert_eq!((customer.asked(), customer.handed(&plain(3))), (vec!["-", "1"], 1));
+    assert_eq!(
+        (customer.asked(), customer.handed(&plain(3))),
+        (vec!["-", "1"], 1)
+    );
     assert_eq!(customer.poll.last_full_walk(), Some(customer.now));
     // The clock was wrong when the last one was noted.
     customer.now = start();
     assert_eq!(customer.poll(&[&inserted, &second]), Ok(FULL));
     // A partial walk that has begun goes on, although a full one becomes due meanwhile.
     let pages: [&[EntryIdentity]; 3] = [&inserted, &second, &[plain(4)]];
-    assert_eq!(customer.step(|cursor| page_of(&pages, cursor)), Ok(Some(PollStep::Fetch)));
+    assert_eq!(
+        customer.step(|cursor| page_of(&pages, cursor)),
+        Ok(Some(PollStep::Fetch))
+    );
     customer.now = start().saturating_add(hour());
     assert_eq!(customer.poll(&pages), Ok(PARTIAL));
     assert_eq!(customer.asked(), ["2"]);
@@ -195,16 +243,29 @@ fn an_entry_that_moved_past_the_cursor_is_no_new_one() {
     assert_eq!(customer.poll(&[&first, &second]), Ok(FULL));
     let (first, second) = ([plain(2)], [plain(3), plain(1), plain(4)]);
     assert_eq!(customer.poll(&[&first, &second]), Ok(FULL));
-    assert_eq!(customer.asked(), ["1", "-", "1"], "nothing of the partial walk is handed over; a full walk decides");
-    assert_eq!((customer.handed(&plain(1)), customer.handed(&plain(4))), (1, 1));
+    assert_eq!(
+        customer.asked(),
+        ["1", "-", "1"],
+        "nothing of the partial walk is handed over; a full walk decides"
+    );
+    assert_eq!(
+        (customer.handed(&plain(1)), customer.handed(&plain(4))),
+        (1, 1)
+    );
 }
 
 #[test]
 fn identical_entries_on_one_page_are_handed_over_at_once() {
     let mut customer = Customer::new();
     assert_eq!(customer.poll(&[&[plain(9)], &[plain(1)]]), Ok(FULL));
-    assert_eq!(customer.poll(&[&[plain(9)], &[plain(1), plain(1), plain(1)]]), Ok(PARTIAL));
-    assert_eq!((customer.handed(&plain(1)), customer.asked()), (3, vec!["1"]));
+    assert_eq!(
+        customer.poll(&[&[plain(9)], &[plain(1), plain(1), plain(1)]]),
+        Ok(PARTIAL)
+    );
+    assert_eq!(
+        (customer.handed(&plain(1)), customer.asked()),
+        (3, vec!["1"])
+    );
 }
 
 #[test]
@@ -224,13 +285,22 @@ fn a_process_that_ends_between_the_two_full_walks_makes_both_again() {
     let mut customer = Customer::new();
     let twins: [&[EntryIdentity]; 2] = [&[plain(1)], &[plain(1)]];
     for _ in 0..2 {
-        assert_eq!(customer.step(|cursor| page_of(&twins, cursor)), Ok(Some(PollStep::Fetch)));
-        assert_eq!(customer.step(|cursor| page_of(&twins, cursor)), Ok(Some(PollStep::Fetch)));
+        assert_eq!(
+            customer.step(|cursor| page_of(&twins, cursor)),
+            Ok(Some(PollStep::Fetch))
+        );
+        assert_eq!(
+            customer.step(|cursor| page_of(&twins, cursor)),
+            Ok(Some(PollStep::Fetch))
+        );
         assert_eq!(customer.handed(&plain(1)), 1);
         customer.restart();
     }
     assert_eq!(customer.poll(&twins), Ok(FULL));
-    assert_eq!((customer.asked(), customer.handed(&plain(1))), (vec!["-", "1", "-", "1"], 2));
+    assert_eq!(
+        (customer.asked(), customer.handed(&plain(1))),
+        (vec!["-", "1", "-", "1"], 2)
+    );
     // Also if a full walk was made shortly before, and whichever page holds an entry back.
     for at in [1, 2] {
         let mut customer = Customer::new();
@@ -238,14 +308,24 @@ fn a_process_that_ends_between_the_two_full_walks_makes_both_again() {
         let listed = |pages: &[Vec<EntryIdentity>], cursor: Option<&str>| {
             page_of(&pages.iter().map(Vec::as_slice).collect::<Vec<_>>(), cursor)
         };
-        assert_eq!(customer.poll_from(|cursor| listed(&pages, cursor)), Ok(FULL));
+        assert_eq!(
+            customer.poll_from(|cursor| listed(&pages, cursor)),
+            Ok(FULL)
+        );
         pages[at].push(twin.clone());
         assert_eq!(customer.poll.cursor_refused(), Ok(()));
         for _ in 0..3 {
-            assert_eq!(customer.step(|cursor| listed(&pages, cursor)), Ok(Some(PollStep::Fetch)));
+            assert_eq!(
+                customer.step(|cursor| listed(&pages, cursor)),
+                Ok(Some(PollStep::Fetch))
+            );
         }
         customer.restart();
-        assert_eq!(customer.poll_from(|cursor| listed(&pages, cursor)), Ok(FULL), "{at}");
+        assert_eq!(
+            customer.poll_from(|cursor| listed(&pages, cursor)),
+            Ok(FULL),
+            "{at}"
+        );
         assert_eq!(customer.asked(), ["-", "1", "2", "-", "1", "2"], "{at}");
         assert_eq!(customer.handed(&twin), 2, "{at}");
     }
@@ -259,7 +339,10 @@ fn a_process_that_ends_within_a_full_walk_leaves_the_position_as_it_was() {
     let before = customer.store.position.clone();
     assert_eq!(customer.poll.cursor_refused(), Ok(()));
     for _ in 0..2 {
-        assert_eq!(customer.step(|cursor| page_of(&pages, cursor)), Ok(Some(PollStep::Fetch)));
+        assert_eq!(
+            customer.step(|cursor| page_of(&pages, cursor)),
+            Ok(Some(PollStep::Fetch))
+        );
         assert_eq!(customer.store.position, before);
     }
     customer.restart();
@@ -267,15 +350,21 @@ fn a_process_that_ends_within_a_full_walk_leaves_the_position_as_it_was() {
     assert_eq!(customer.asked(), ["2"]);
 }
 
-/// The bank inserts an entry while the walk is between two pages, so that the last entry of a page is also the first of
-/// the next one.
+/// The bank inserts an entry while the walk is between two pages, so that the last entry of a page
+/// is also the first of the next one.
 #[test]
 fn an_entry_that_is_on_two_pages_of_a_shifting_statement_is_handed_over_once() {
     let mut customer = Customer::new();
     let before: [&[EntryIdentity]; 2] = [&[plain(1), plain(2)], &[plain(3)]];
     let after: [&[EntryIdentity]; 2] = [&[plain(9), plain(1)], &[plain(2), plain(3)]];
-    assert_eq!(customer.step(|cursor| page_of(&before, cursor)), Ok(Some(PollStep::Fetch)));
-    assert_eq!(customer.step(|cursor| page_of(&after, cursor)), Ok(Some(PollStep::Fetch)));
+    assert_eq!(
+        customer.step(|cursor| page_of(&before, cursor)),
+        Ok(Some(PollStep::Fetch))
+    );
+    assert_eq!(
+        customer.step(|cursor| page_of(&after, cursor)),
+        Ok(Some(PollStep::Fetch))
+    );
     assert_eq!(customer.poll(&after), Ok(FULL));
     for content in [1, 2, 3, 9] {
         assert_eq!(customer.handed(&plain(content)), 1, "{content}");
@@ -285,10 +374,18 @@ fn an_entry_that_is_on_two_pages_of_a_shifting_statement_is_handed_over_once() {
 #[test]
 fn an_entry_with_a_reference_is_known_by_it() {
     let mut customer = Customer::new();
-    assert_eq!(customer.poll(&[&[named(1), named(2)], &[named(2), named(3)]]), Ok(FULL));
+    assert_eq!(
+        customer.poll(&[&[named(1), named(2)], &[named(2), named(3)]]),
+        Ok(FULL)
+    );
     // Moved past the cursor, and twice on one page as the parts of a batch are.
-    assert_eq!(customer.poll(&[&[named(2)], &[named(1), named(3), named(4), named(4)]]), Ok(PARTIAL));
-    let handed: Vec<u32> = [1, 2, 3, 4].map(|reference| customer.handed(&named(reference))).to_vec();
+    assert_eq!(
+        customer.poll(&[&[named(2)], &[named(1), named(3), named(4), named(4)]]),
+        Ok(PARTIAL)
+    );
+    let handed: Vec<u32> = [1, 2, 3, 4]
+        .map(|reference| customer.handed(&named(reference)))
+        .to_vec();
     assert_eq!(handed, [1, 1, 1, 2]);
 }
 
@@ -297,7 +394,10 @@ fn a_corrected_entry_without_a_reference_is_a_new_one() {
     let mut customer = Customer::new();
     assert_eq!(customer.poll(&[&[plain(1), plain(2)]]), Ok(FULL));
     assert_eq!(customer.poll(&[&[plain(1), plain(7)]]), Ok(FULL));
-    assert_eq!((customer.handed(&plain(2)), customer.handed(&plain(7))), (1, 1));
+    assert_eq!(
+        (customer.handed(&plain(2)), customer.handed(&plain(7))),
+        (1, 1)
+    );
 }
 
 #[test]
@@ -311,10 +411,20 @@ fn a_refused_cursor_begins_a_full_walk_and_not_for_ever() {
     assert_eq!(customer.asked(), ["-", "1"]);
     for _ in 0..4 {
         assert_eq!(customer.poll.cursor_refused(), Ok(()));
-        assert_eq!(customer.step(|cursor| page_of(&pages, cursor)), Ok(Some(PollStep::Fetch)));
+        assert_eq!(
+            customer.step(|cursor| page_of(&pages, cursor)),
+            Ok(Some(PollStep::Fetch))
+        );
     }
-    assert_eq!(customer.poll.cursor_refused(), Err(WalkError::BeganAgain { walks: 5 }));
-    assert_eq!(customer.poll(&pages), Ok(FULL), "the next poll is a full walk");
+    assert_eq!(
+        customer.poll.cursor_refused(),
+        Err(WalkError::BeganAgain { walks: 5 })
+    );
+    assert_eq!(
+        customer.poll(&pages),
+        Ok(FULL),
+        "the next poll is a full walk"
+    );
 }
 
 #[test]
@@ -327,22 +437,37 @@ fn a_new_day_is_walked_in_full() {
     assert_eq!(customer.step(monday), Ok(Some(FULL)));
     assert_eq!(customer.step(monday), Ok(Some(PARTIAL)));
     // Booked late on Monday: the old cursor still shows it. Then Tuesday begins.
-    let late = |_: Option<&str>| PolledPage::new(ReceivedPage::Last, vec![plain(2), plain(3)]).day(day("2026-11-24"));
+    let late = |_: Option<&str>| {
+        PolledPage::new(ReceivedPage::Last, vec![plain(2), plain(3)]).day(day("2026-11-24"))
+    };
     assert_eq!(customer.step(late), Ok(Some(PollStep::Fetch)));
     assert_eq!(customer.handed(&plain(3)), 1);
-    assert_eq!(poll_at(customer.store.position.as_deref()).cursor(start()), None, "also after the process has ended");
-    let tuesday = |_: Option<&str>| PolledPage::new(ReceivedPage::Last, vec![plain(4)]).day(day("2026-11-24"));
+    assert_eq!(
+        poll_at(customer.store.position.as_deref()).cursor(start()),
+        None,
+        "also after the process has ended"
+    );
+    let tuesday = |_: Option<&str>| {
+        PolledPage::new(ReceivedPage::Last, vec![plain(4)]).day(day("2026-11-24"))
+    };
     assert_eq!(customer.step(tuesday), Ok(Some(FULL)));
     assert_eq!(customer.asked.last(), Some(&None));
     // A full walk over midnight has seen two halves of two statements.
     let mut customer = Customer::new();
     assert_eq!(customer.step(monday), Ok(Some(PollStep::Fetch)));
-    assert_eq!(customer.step(|_| page_of(&pages, Some("1")).day(day("2026-11-24"))), Ok(Some(PollStep::Fetch)));
+    assert_eq!(
+        customer.step(|_| page_of(&pages, Some("1")).day(day("2026-11-24"))),
+        Ok(Some(PollStep::Fetch))
+    );
     assert_eq!(customer.step(tuesday), Ok(Some(FULL)));
     // A bank whose pages never agree on the day ends the poll with its fifth walk.
     let mut customer = Customer::new();
     let days = |cursor: Option<&str>| {
-        page_of(&pages, cursor).day(day(if cursor.is_none() { "2026-11-23" } else { "2026-11-24" }))
+        page_of(&pages, cursor).day(day(if cursor.is_none() {
+            "2026-11-23"
+        } else {
+            "2026-11-24"
+        }))
     };
     assert_eq!(customer.poll_from(days), Ok(PARTIAL));
     assert_eq!(customer.asked(), ["-", "1"].repeat(5));
@@ -351,17 +476,33 @@ fn a_new_day_is_walked_in_full() {
 #[test]
 fn a_statement_that_does_not_end_is_an_error_and_its_pages_are_valid() {
     let dead_ends: [(&str, ReceivedPage, WalkError); 2] = [
-        ("no cursor", ReceivedPage::MoreWithoutCursor, WalkError::MoreWithoutCursor),
-        ("the same cursor", more("1"), WalkError::RepeatedCursor { page: 2 }),
+        (
+            "no cursor",
+            ReceivedPage::MoreWithoutCursor,
+            WalkError::MoreWithoutCursor,
+        ),
+        (
+            "the same cursor",
+            more("1"),
+            WalkError::RepeatedCursor { page: 2 },
+        ),
     ];
     for (name, end, error) in dead_ends {
         for known in [false, true] {
             let mut customer = Customer::new();
             if known {
-                assert_eq!(customer.poll(&[&[plain(1)], &[plain(2)]]), Ok(FULL), "{name}");
+                assert_eq!(
+                    customer.poll(&[&[plain(1)], &[plain(2)]]),
+                    Ok(FULL),
+                    "{name}"
+                );
             } else {
                 let first = PolledPage::new(more("1"), vec![plain(1)]);
-                assert_eq!(customer.step(|_| first), Ok(Some(PollStep::Fetch)), "{name}");
+                assert_eq!(
+                    customer.step(|_| first),
+                    Ok(Some(PollStep::Fetch)),
+                    "{name}"
+                );
             }
             let last = PolledPage::new(end.clone(), vec![plain(2), plain(3)]);
             let error = match (&error, known) {
@@ -378,15 +519,21 @@ fn a_statement_that_does_not_end_is_an_error_and_its_pages_are_valid() {
     let position = PollPosition::start();
     let mut poll = AccountPoll::new(position, PollOptions::new().max_pages(1));
     assert_eq!(poll.cursor(start()), None);
-    let PageDecision::Commit(commit) = poll.judge(&PolledPage::new(more("1"), vec![]), &[], start()) else {
+    let PageDecision::Commit(commit) =
+        poll.judge(&PolledPage::new(more("1"), vec![]), &[], start())
+    else {
         panic!("a full walk")
     };
-    assert_eq!(poll.committed(commit), Err(WalkError::TooManyPages { limit: 1 }));
+    assert_eq!(
+        poll.committed(commit),
+        Err(WalkError::TooManyPages { limit: 1 })
+    );
 }
 
 #[test]
 fn a_walk_ends_when_five_pages_in_a_row_list_nothing_else() {
-    // What the first page lists, a page that lists something else, and what each further page lists.
+    // What the first page lists, a page that lists something else, and what each further page
+    // lists.
     let cases: [(&[EntryIdentity], &[EntryIdentity], &[EntryIdentity]); 3] = [
         (&[named(1), named(2)], &[named(3)], &[named(2), named(1)]),
         (&[named(1)], &[named(1), named(2)], &[named(1)]),
@@ -394,26 +541,40 @@ fn a_walk_ends_when_five_pages_in_a_row_list_nothing_else() {
     ];
     for (first, other, further) in cases {
         let mut customer = Customer::new();
-        let pages = [first, further, further, further, other, further, further, further, further, further, other];
+        let pages = [
+            first, further, further, further, other, further, further, further, further, further,
+            other,
+        ];
         let end = (1..).zip(pages).find_map(|(number, entries)| {
             let page = PolledPage::new(more(&number.to_string()), entries.to_vec());
             let step = customer.step(|_| page);
             (step != Ok(Some(PollStep::Fetch))).then_some((number, step))
         });
-        assert_eq!(end, Some((10, Err(WalkError::NothingMore { pages: 5 }))), "{first:?}");
+        assert_eq!(
+            end,
+            Some((10, Err(WalkError::NothingMore { pages: 5 }))),
+            "{first:?}"
+        );
         assert_eq!(customer.poll.cursor(start()), None, "{first:?}");
     }
-    // Entries without a reference can be twins, entries that are not handed over are entries, and a last page ends a
-    // walk anyway.
+    // Entries without a reference can be twins, entries that are not handed over are entries, and a
+    // last page ends a walk anyway.
     for (entries, others) in [(vec![plain(1)], 0), (vec![named(1)], 1), (vec![], 1)] {
         let mut customer = Customer::new();
         for number in 1..20 {
             let page = PolledPage::new(more(&number.to_string()), entries.clone()).others(others);
-            assert_eq!(customer.step(|_| page), Ok(Some(PollStep::Fetch)), "{entries:?}");
+            assert_eq!(
+                customer.step(|_| page),
+                Ok(Some(PollStep::Fetch)),
+                "{entries:?}"
+            );
         }
     }
     let mut customer = Customer::new();
-    assert_eq!(customer.poll(&[&[named(1)], &[], &[], &[], &[], &[]]), Ok(FULL));
+    assert_eq!(
+        customer.poll(&[&[named(1)], &[], &[], &[], &[], &[]]),
+        Ok(FULL)
+    );
 }
 
 #[test]
@@ -421,8 +582,14 @@ fn a_statement_in_another_order_is_always_walked_in_full() {
     let mut customer = Customer::new();
     let pages: [&[EntryIdentity]; 2] = [&[plain(1)], &[plain(2)]];
     for _ in 0..2 {
-        assert_eq!(customer.step(|cursor| page_of(&pages, cursor).ordered(false)), Ok(Some(PollStep::Fetch)));
-        assert_eq!(customer.step(|cursor| page_of(&pages, cursor).ordered(false)), Ok(Some(FULL)));
+        assert_eq!(
+            customer.step(|cursor| page_of(&pages, cursor).ordered(false)),
+            Ok(Some(PollStep::Fetch))
+        );
+        assert_eq!(
+            customer.step(|cursor| page_of(&pages, cursor).ordered(false)),
+            Ok(Some(FULL))
+        );
         assert_eq!(customer.poll.cursor(start()), None);
     }
 }
@@ -438,12 +605,22 @@ fn a_position_is_text_below_one_mebibyte() {
     for (contents, kept) in [(5_000, true), (5_001, false)] {
         let longest = "\u{1}".repeat(Cursor::MAX_LENGTH);
         let entries: Vec<_> = (0..contents).map(key).collect();
-        assert!(customer.step(|_| PolledPage::new(more(&longest), vec![])).is_ok());
-        assert_eq!(customer.step(|_| PolledPage::new(ReceivedPage::Last, entries)), Ok(Some(FULL)));
+        assert!(
+            customer
+                .step(|_| PolledPage::new(more(&longest), vec![]))
+                .is_ok()
+        );
+        assert_eq!(
+            customer.step(|_| PolledPage::new(ReceivedPage::Last, entries)),
+            Ok(Some(FULL))
+        );
         let text = customer.store.position.clone().unwrap();
         assert!(text.len() < 1 << 20, "{}", text.len());
         let position = PollPosition::from_json(&text).unwrap();
-        assert_eq!((position.to_json() == text, position.cursor().is_some()), (true, kept));
+        assert_eq!(
+            (position.to_json() == text, position.cursor().is_some()),
+            (true, kept)
+        );
         assert_eq!(position.full_walk_at(), Some(start()));
         customer = Customer::new();
     }
@@ -466,7 +643,10 @@ fn other_texts_are_no_position() {
         r#"{"poll":1,"account":{"gap":"x"}}"#,
         r#"{"poll":1,"walked":{"day":"2026-03-01"}}"#,
     ] {
-        assert!(matches!(PollPosition::from_json(bad), Err(PollPositionError { .. })), "{bad}");
+        assert!(
+            matches!(PollPosition::from_json(bad), Err(PollPositionError { .. })),
+            "{bad}"
+        );
     }
 }
 
@@ -521,12 +701,19 @@ impl Bank {
             key[31] = 1 + u8::try_from(random.below(4)).unwrap();
             EntryIdentity::by_content(EntryKey::from(key), None)
         };
-        Real { identity, serial: self.serial }
+        Real {
+            identity,
+            serial: self.serial,
+        }
     }
 
     fn add(&mut self, random: &mut Random, at_the_end: bool) {
         let real = self.entry(random);
-        let at = if at_the_end { self.entries.len() } else { random.below(self.entries.len() + 1) };
+        let at = if at_the_end {
+            self.entries.len()
+        } else {
+            random.below(self.entries.len() + 1)
+        };
         self.entries.insert(at, real);
         self.note();
     }
@@ -585,14 +772,24 @@ impl Bank {
         let repeated = self.repeats && from > 0 && self.entries[from - 1].identity.has_reference;
         let listed = &self.entries[from - usize::from(repeated)..end];
         let page = if end < self.entries.len() {
-            more(&if self.by_offset { u64::try_from(end).unwrap() } else { self.entries[end - 1].serial }.to_string())
+            more(
+                &if self.by_offset {
+                    u64::try_from(end).unwrap()
+                } else {
+                    self.entries[end - 1].serial
+                }
+                .to_string(),
+            )
         } else {
             ReceivedPage::Last
         };
         let day = format!("2026-11-{:02}", self.day % 28 + 1).parse().unwrap();
         Some(
-            PolledPage::new(page, listed.iter().map(|real| real.identity.clone()).collect())
-                .day(Some(StatementDay::new(day))),
+            PolledPage::new(
+                page,
+                listed.iter().map(|real| real.identity.clone()).collect(),
+            )
+            .day(Some(StatementDay::new(day))),
         )
     }
 }
@@ -600,18 +797,28 @@ impl Bank {
 /// Compares what was handed over with the bank, of which a full walk was just completed.
 fn check(seed: u64, customer: &Customer, bank: &Bank) {
     for ((key, number), times) in &customer.store.handed {
-        assert_eq!(*times, 1, "seed {seed}: an entry was handed over {times} times");
-        assert!(*number <= bank.most[key], "seed {seed}: an entry was invented");
+        assert_eq!(
+            *times, 1,
+            "seed {seed}: an entry was handed over {times} times"
+        );
+        assert!(
+            *number <= bank.most[key],
+            "seed {seed}: an entry was invented"
+        );
     }
     for (key, count) in bank.counts() {
         for number in 1..=count {
             let handed = customer.store.handed.contains_key(&(key, number));
-            assert!(handed, "seed {seed}: number {number} of {count} equal entries was not handed over");
+            assert!(
+                handed,
+                "seed {seed}: number {number} of {count} equal entries was not handed over"
+            );
         }
     }
 }
 
-/// One life of an account: walks, changes between them, and processes that end between any two steps.
+/// One life of an account: walks, changes between them, and processes that end between any two
+/// steps.
 fn live(seed: u64) {
     let mut random = Random(seed);
     let mut bank = Bank::new(&mut random);
@@ -626,12 +833,17 @@ fn live(seed: u64) {
         }
         let ends = |random: &mut Random| !quiet && random.percent(4);
         if !quiet {
-            customer.now = customer.now.saturating_add(Duration::from_secs(u64::try_from(random.below(900)).unwrap()));
+            customer.now = customer.now.saturating_add(Duration::from_secs(
+                u64::try_from(random.below(900)).unwrap(),
+            ));
         }
         if !walking && !quiet && random.percent(60) {
             bank.change(&mut random);
         }
-        let cursor = customer.poll.cursor(customer.now).map(|cursor| cursor.as_str().to_owned());
+        let cursor = customer
+            .poll
+            .cursor(customer.now)
+            .map(|cursor| cursor.as_str().to_owned());
         let Some(page) = bank.page(cursor.as_deref(), &mut random) else {
             walking = false;
             if customer.poll.cursor_refused().is_err() {
@@ -640,7 +852,9 @@ fn live(seed: u64) {
             continue;
         };
         walking = false;
-        let PageDecision::Commit(commit) = customer.judge(&page) else { continue };
+        let PageDecision::Commit(commit) = customer.judge(&page) else {
+            continue;
+        };
         if ends(&mut random) {
             customer.restart();
             continue;

@@ -13,21 +13,40 @@ use std::time::Duration;
 #[test]
 fn a_pending_entry_that_is_booked_under_its_reference_or_as_the_same_payment_is_replaced() {
     let cases = [
-        ("its reference", booked(100).named(1).pending(), booked(100).named(1)),
+        (
+            "its reference",
+            booked(100).named(1).pending(),
+            booked(100).named(1),
+        ),
         (
             "another reference, the same payment",
             booked(100).named(1).saying(5).pending(),
             booked(100).named(2).saying(5),
         ),
-        ("no reference", booked(100).named(1).saying(5).pending(), booked(100).saying(5)),
-        ("another amount under the reference", booked(100).named(1).pending(), booked(90).named(1)),
+        (
+            "no reference",
+            booked(100).named(1).saying(5).pending(),
+            booked(100).saying(5),
+        ),
+        (
+            "another amount under the reference",
+            booked(100).named(1).pending(),
+            booked(90).named(1),
+        ),
     ];
     for (what, before, after) in cases {
-        let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(-3), before.clone()]));
+        let (mut customer, mut bank) = (
+            Customer::thorough(),
+            Bank::new(&[booked(-3), before.clone()]),
+        );
         assert_eq!(customer.relations(&bank), [new(), new()], "{what}");
         let earlier = customer.id(&before);
         bank.rows[1] = after.clone();
-        assert_eq!(customer.relations(&bank), [EntryRelation::Replaces(earlier)], "{what}");
+        assert_eq!(
+            customer.relations(&bank),
+            [EntryRelation::Replaces(earlier)],
+            "{what}"
+        );
         assert_eq!(customer.rows(), [booked(-3), after], "{what}");
         assert_eq!(customer.poll(&bank), (vec![], vec![]), "{what}: said once");
     }
@@ -35,13 +54,21 @@ fn a_pending_entry_that_is_booked_under_its_reference_or_as_the_same_payment_is_
 
 #[test]
 fn what_the_bank_changes_under_one_reference_replaces_what_it_was() {
-    let changes = [booked(101).named(1), booked(100).named(1).on(1), booked(100).named(1).pending()];
+    let changes = [
+        booked(101).named(1),
+        booked(100).named(1).on(1),
+        booked(100).named(1).pending(),
+    ];
     for after in changes {
         let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(100).named(1)]));
         assert_eq!(customer.relations(&bank), [new()]);
         let earlier = customer.id(&bank.rows[0]);
         bank.rows[0] = after.clone();
-        assert_eq!(customer.relations(&bank), [EntryRelation::Replaces(earlier)], "{after:?}");
+        assert_eq!(
+            customer.relations(&bank),
+            [EntryRelation::Replaces(earlier)],
+            "{after:?}"
+        );
     }
     // A charge beside the payment and a reversal have the reference too, and replace nothing.
     for other in [booked(2).named(1), booked(-100).named(1)] {
@@ -53,12 +80,19 @@ fn what_the_bank_changes_under_one_reference_replaces_what_it_was() {
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(100).named(1)]));
     assert_eq!(customer.relations(&bank), [new()]);
     bank.rows[0] = booked(-100).named(1);
-    assert_eq!(customer.relations(&bank), [new()], "the reversal of an entry that is gone is no correction");
+    assert_eq!(
+        customer.relations(&bank),
+        [new()],
+        "the reversal of an entry that is gone is no correction"
+    );
 }
 
 #[test]
 fn a_text_that_changes_under_its_reference_is_said_under_its_id() {
-    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(100).named(1).saying(1)]));
+    let (mut customer, mut bank) = (
+        Customer::thorough(),
+        Bank::new(&[booked(100).named(1).saying(1)]),
+    );
     assert_eq!(customer.relations(&bank), [new()]);
     let id = customer.id(&bank.rows[0]);
     bank.rows[0].text = Some(2);
@@ -70,32 +104,55 @@ fn a_text_that_changes_under_its_reference_is_said_under_its_id() {
     assert_eq!(customer.relations(&bank), [new()]);
     let id = customer.id(&bank.rows[0]);
     bank.rows[0].text = Some(2);
-    assert_eq!(customer.relations(&bank), [EntryRelation::New { may_replace: vec![id] }]);
+    assert_eq!(
+        customer.relations(&bank),
+        [EntryRelation::New {
+            may_replace: vec![id]
+        }]
+    );
 }
 
 #[test]
 fn of_twins_each_is_replaced_once_and_what_nothing_tells_apart_is_marked() {
     let pending = booked(100).saying(5).pending();
     // One of two equal ones is booked: which of them makes no difference.
-    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[pending.clone(), pending.clone()]));
+    let (mut customer, mut bank) = (
+        Customer::thorough(),
+        Bank::new(&[pending.clone(), pending.clone()]),
+    );
     assert_eq!(customer.relations(&bank), [new(), new()]);
     bank.rows[1] = booked(100).saying(5);
-    assert!(matches!(customer.relations(&bank)[..], [EntryRelation::Replaces(_)]));
+    assert!(matches!(
+        customer.relations(&bank)[..],
+        [EntryRelation::Replaces(_)]
+    ));
     bank.rows[0] = booked(100).saying(5);
-    assert!(matches!(customer.relations(&bank)[..], [EntryRelation::Replaces(_)]));
+    assert!(matches!(
+        customer.relations(&bank)[..],
+        [EntryRelation::Replaces(_)]
+    ));
     assert_eq!(customer.rows(), bank.rows);
     // Both are gone and one is booked: it makes no difference either.
-    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[pending.clone(), pending.clone()]));
+    let (mut customer, mut bank) = (
+        Customer::thorough(),
+        Bank::new(&[pending.clone(), pending.clone()]),
+    );
     assert_eq!(customer.relations(&bank), [new(), new()]);
     bank.rows = vec![booked(100).saying(5)];
-    assert!(matches!(customer.relations(&bank)[..], [EntryRelation::Replaces(_)]));
+    assert!(matches!(
+        customer.relations(&bank)[..],
+        [EntryRelation::Replaces(_)]
+    ));
     // Two that differ in their reference, of which one is booked without: it may be either.
     let twins = [pending.clone().named(1), pending.clone().named(2)];
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&twins));
     assert_eq!(customer.relations(&bank), [new(), new()]);
     let may_replace = twins.iter().map(|row| customer.id(row)).collect();
     bank.rows = vec![booked(100).saying(5)];
-    assert_eq!(customer.relations(&bank), [EntryRelation::New { may_replace }]);
+    assert_eq!(
+        customer.relations(&bank),
+        [EntryRelation::New { may_replace }]
+    );
     // Both are booked: each replaces one.
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&twins));
     assert_eq!(customer.relations(&bank), [new(), new()]);
@@ -121,33 +178,61 @@ fn of_twins_each_is_replaced_once_and_what_nothing_tells_apart_is_marked() {
     let [first, second, third] = three.map(|row| customer.id(&row));
     bank.rows = vec![booked(100).named(1).saying(5), booked(100).saying(5)];
     let may_replace = vec![second, third];
-    assert_eq!(customer.relations(&bank), [EntryRelation::Replaces(first), EntryRelation::New { may_replace }]);
+    assert_eq!(
+        customer.relations(&bank),
+        [
+            EntryRelation::Replaces(first),
+            EntryRelation::New { may_replace }
+        ]
+    );
     // At most eight are named.
-    let nine: Vec<Row> = (1..10).map(|reference| pending.clone().named(reference)).collect();
+    let nine: Vec<Row> = (1..10)
+        .map(|reference| pending.clone().named(reference))
+        .collect();
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&nine));
     assert_eq!(customer.relations(&bank).len(), 9);
     let may_replace = nine[..8].iter().map(|row| customer.id(row)).collect();
     bank.rows = vec![booked(100).saying(5)];
-    assert_eq!(customer.relations(&bank), [EntryRelation::New { may_replace }]);
+    assert_eq!(
+        customer.relations(&bank),
+        [EntryRelation::New { may_replace }]
+    );
     // More than 63 are not told apart.
     for (count, are_replaced) in [(63, true), (64, false)] {
-        let many: Vec<Row> = (0..count).map(|reference| pending.clone().named(reference)).collect();
+        let many: Vec<Row> = (0..count)
+            .map(|reference| pending.clone().named(reference))
+            .collect();
         let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&many));
         assert_eq!(customer.relations(&bank), vec![new(); many.len()]);
         bank.rows = vec![booked(100).saying(5); many.len()];
         let replaced = |relation: &EntryRelation| matches!(relation, EntryRelation::Replaces(_));
-        assert!(customer.relations(&bank).iter().all(|relation| replaced(relation) == are_replaced), "{count}");
+        assert!(
+            customer
+                .relations(&bank)
+                .iter()
+                .all(|relation| replaced(relation) == are_replaced),
+            "{count}"
+        );
     }
-    // Nothing but the amount is no evidence, and a pending entry that is still listed was not booked.
+    // Nothing but the amount is no evidence, and a pending entry that is still listed was not
+    // booked.
     for (before, after) in [
         (vec![booked(100).pending()], vec![booked(100)]),
-        (vec![booked(100).pending().saying(1)], vec![booked(100).saying(2)]),
+        (
+            vec![booked(100).pending().saying(1)],
+            vec![booked(100).saying(2)],
+        ),
     ] {
         let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&before));
         assert_eq!(customer.relations(&bank), [new()]);
         let id = customer.id(&before[0]);
         bank.rows = after;
-        assert_eq!(customer.relations(&bank), [EntryRelation::New { may_replace: vec![id] }]);
+        assert_eq!(
+            customer.relations(&bank),
+            [EntryRelation::New {
+                may_replace: vec![id]
+            }]
+        );
     }
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[pending]));
     assert_eq!(customer.relations(&bank), [new()]);
@@ -160,17 +245,34 @@ fn in_a_partial_walk_only_a_reference_with_its_amount_is_evidence() {
     let rows = |last: Row| [booked(1), booked(2), booked(3), last];
     let cases = [
         (booked(100).named(1).pending(), booked(100).named(1), true),
-        (booked(100).named(1).saying(1).pending(), booked(100).saying(1), false),
+        (
+            booked(100).named(1).saying(1).pending(),
+            booked(100).saying(1),
+            false,
+        ),
         (booked(100).named(1).pending(), booked(101).named(1), false),
-        (booked(100).named(1).pending(), booked(100).named(1).pending().on(1), false),
+        (
+            booked(100).named(1).pending(),
+            booked(100).named(1).pending().on(1),
+            false,
+        ),
     ];
     for (before, after, certain) in cases {
-        let (mut customer, mut bank) = (Customer::new(PollOptions::new()), Bank::new(&rows(before.clone())));
+        let (mut customer, mut bank) = (
+            Customer::new(PollOptions::new()),
+            Bank::new(&rows(before.clone())),
+        );
         bank.page_size = 3;
         assert_eq!(customer.relations(&bank).len(), 4);
         let id = customer.id(&before);
         bank.rows[3] = after.clone();
-        let expected = if certain { EntryRelation::Replaces(id) } else { EntryRelation::New { may_replace: vec![id] } };
+        let expected = if certain {
+            EntryRelation::Replaces(id)
+        } else {
+            EntryRelation::New {
+                may_replace: vec![id],
+            }
+        };
         assert_eq!(customer.relations(&bank), [expected], "{after:?}");
         // The next two full walks do not list it, so it has vanished.
         let mut vanished = Vec::new();
@@ -178,7 +280,11 @@ fn in_a_partial_walk_only_a_reference_with_its_amount_is_evidence() {
             customer.now = customer.now.saturating_add(Duration::from_secs(3_600));
             vanished.extend(customer.poll(&bank).1);
         }
-        let expected = if certain { vec![] } else { vec![AccountNotice::Vanished { id, booked: false }] };
+        let expected = if certain {
+            vec![]
+        } else {
+            vec![AccountNotice::Vanished { id, booked: false }]
+        };
         assert_eq!(vanished, expected, "{after:?}");
         assert_eq!(customer.rows().len(), 4);
     }
@@ -197,11 +303,19 @@ fn an_entry_vanishes_after_two_full_walks_and_returns_under_its_id() {
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&rows));
     assert_eq!(customer.relations(&bank).len(), 3);
     bank.rows = vec![booked(2)];
-    assert_eq!(customer.poll(&bank), (vec![], vec![]), "one walk is no evidence");
+    assert_eq!(
+        customer.poll(&bank),
+        (vec![], vec![]),
+        "one walk is no evidence"
+    );
     customer.restart(thorough());
     let vanished = customer.poll(&bank).1;
     assert_eq!(vanished.len(), 2);
-    assert!(vanished.iter().all(|notice| matches!(notice, AccountNotice::Vanished { booked: true, .. })));
+    assert!(
+        vanished
+            .iter()
+            .all(|notice| matches!(notice, AccountNotice::Vanished { booked: true, .. }))
+    );
     assert_eq!(customer.poll(&bank).1, [], "said once");
     bank.rows = rows.to_vec();
     let (said, notices) = customer.poll(&bank);
@@ -210,12 +324,24 @@ fn an_entry_vanishes_after_two_full_walks_and_returns_under_its_id() {
     assert_eq!(customer.poll(&bank), (vec![], vec![]));
     // What has vanished is replaced all the same, and returns if the bank takes that back.
     bank.rows = vec![booked(2)];
-    assert_eq!((customer.poll(&bank).1.len(), customer.poll(&bank).1.len()), (0, 2));
+    assert_eq!(
+        (customer.poll(&bank).1.len(), customer.poll(&bank).1.len()),
+        (0, 2)
+    );
     bank.rows.push(booked(5).named(1));
-    assert!(matches!(customer.relations(&bank)[..], [EntryRelation::Replaces(_)]));
+    assert!(matches!(
+        customer.relations(&bank)[..],
+        [EntryRelation::Replaces(_)]
+    ));
     bank.rows = rows.to_vec();
     let (said, notices) = customer.poll(&bank);
-    assert!(matches!(said[..], [(_, EntryRelation::Returned { replaces: Some(_) }, false)]), "{said:?}");
+    assert!(
+        matches!(
+            said[..],
+            [(_, EntryRelation::Returned { replaces: Some(_) }, false)]
+        ),
+        "{said:?}"
+    );
     assert_eq!((notices.len(), customer.poll(&bank).1), (1, vec![]));
     // One walk without it in between is forgotten.
     bank.rows = vec![booked(2)];
@@ -229,12 +355,16 @@ fn an_entry_vanishes_after_two_full_walks_and_returns_under_its_id() {
     // All at once are one notice.
     bank.rows = vec![];
     assert_eq!(customer.poll(&bank).1, []);
-    assert_eq!(customer.poll(&bank).1, [AccountNotice::AllVanished { count: 3 }]);
+    assert_eq!(
+        customer.poll(&bank).1,
+        [AccountNotice::AllVanished { count: 3 }]
+    );
     bank.rows = rows.to_vec();
     assert_eq!(customer.poll(&bank).1.len(), 3);
     // One that was the only one is named, and two are all.
     for count in [1, 2] {
-        let (mut another, mut its_bank) = (Customer::thorough(), Bank::new(&vec![booked(2); count]));
+        let (mut another, mut its_bank) =
+            (Customer::thorough(), Bank::new(&vec![booked(2); count]));
         assert_eq!(another.relations(&its_bank).len(), count);
         let id = another.id(&booked(2));
         its_bank.rows.clear();
@@ -242,14 +372,24 @@ fn an_entry_vanishes_after_two_full_walks_and_returns_under_its_id() {
             1 => AccountNotice::Vanished { id, booked: true },
             _ => AccountNotice::AllVanished { count },
         };
-        assert_eq!((another.poll(&its_bank).1, another.poll(&its_bank).1), (vec![], vec![expected]));
+        assert_eq!(
+            (another.poll(&its_bank).1, another.poll(&its_bank).1),
+            (vec![], vec![expected])
+        );
     }
     // A walk that holds back an entry is no evidence.
-    let (mut another, mut its_bank) = (Customer::thorough(), Bank::new(&[booked(1).named(1), booked(2), booked(3)]));
+    let (mut another, mut its_bank) = (
+        Customer::thorough(),
+        Bank::new(&[booked(1).named(1), booked(2), booked(3)]),
+    );
     its_bank.page_size = 2;
     assert_eq!(another.relations(&its_bank).len(), 3);
     its_bank.rows = vec![booked(2), booked(3), booked(2)];
-    assert_eq!(another.poll(&its_bank).1, [], "of two walks, the second one only");
+    assert_eq!(
+        another.poll(&its_bank).1,
+        [],
+        "of two walks, the second one only"
+    );
     assert_eq!(another.poll(&its_bank).1.len(), 1);
     // With the day its entries leave the statement, and have not vanished.
     (bank.day, bank.rows) = (1, vec![]);
@@ -261,20 +401,32 @@ fn an_entry_vanishes_after_two_full_walks_and_returns_under_its_id() {
 fn a_pending_entry_is_replaced_for_seven_days() {
     for (days, expected) in [(7, true), (8, false)] {
         let pending = booked(100).named(1).pending();
-        let (mut customer, mut bank) = (Customer::thorough(), Bank::new(std::slice::from_ref(&pending)));
+        let (mut customer, mut bank) = (
+            Customer::thorough(),
+            Bank::new(std::slice::from_ref(&pending)),
+        );
         assert_eq!(customer.relations(&bank), [new()]);
         let id = customer.id(&pending);
         (bank.day, bank.rows) = (days, vec![]);
         assert_eq!(customer.poll(&bank), (vec![], vec![]));
         let vanished = AccountNotice::Vanished { id, booked: false };
-        assert_eq!(customer.poll(&bank), (vec![], vec![vanished]), "also after {days} days");
+        assert_eq!(
+            customer.poll(&bank),
+            (vec![], vec![vanished]),
+            "also after {days} days"
+        );
         bank.rows = vec![booked(100).named(1).on(days)];
-        let relation = if expected { EntryRelation::Replaces(id) } else { new() };
+        let relation = if expected {
+            EntryRelation::Replaces(id)
+        } else {
+            new()
+        };
         assert_eq!(customer.relations(&bank), [relation], "after {days} days");
     }
     // A booked one of yesterday is not: it left the statement with its day, and is forgotten.
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(100).named(1)]));
-    let remembers = |customer: &Customer| customer.position.as_ref().unwrap().contains("\"entries\"");
+    let remembers =
+        |customer: &Customer| customer.position.as_ref().unwrap().contains("\"entries\"");
     assert_eq!(customer.relations(&bank), [new()]);
     assert!(remembers(&customer));
     (bank.day, bank.rows) = (1, vec![booked(101).named(1).on(1)]);
@@ -288,26 +440,54 @@ fn a_pending_entry_is_replaced_for_seven_days() {
 fn an_entry_of_a_day_that_was_complete_is_late() {
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(1).on(-1)]));
     let late = |customer: &mut Customer, bank: &Bank| -> Vec<bool> {
-        customer.poll(bank).0.into_iter().map(|(_, _, late)| late).collect()
+        customer
+            .poll(bank)
+            .0
+            .into_iter()
+            .map(|(_, _, late)| late)
+            .collect()
     };
-    assert_eq!(late(&mut customer, &bank), [false], "no day was complete before");
+    assert_eq!(
+        late(&mut customer, &bank),
+        [false],
+        "no day was complete before"
+    );
     bank.rows.push(booked(2));
     assert_eq!(late(&mut customer, &bank), [false]);
     (bank.day, bank.rows) = (1, vec![booked(3), booked(4).on(1)]);
-    assert_eq!(late(&mut customer, &bank), [false, false], "booked after the last poll of its day");
-    bank.rows.extend([booked(5), booked(6).on(1), booked(7).on(2)]);
+    assert_eq!(
+        late(&mut customer, &bank),
+        [false, false],
+        "booked after the last poll of its day"
+    );
+    bank.rows
+        .extend([booked(5), booked(6).on(1), booked(7).on(2)]);
     assert_eq!(late(&mut customer, &bank), [true, false, false]);
     customer.poll.cursor_refused().unwrap();
-    assert!(late(&mut customer, &bank).is_empty(), "what is known is not late");
+    assert!(
+        late(&mut customer, &bank).is_empty(),
+        "what is known is not late"
+    );
     let vanished = bank.rows.remove(2);
     assert!(late(&mut customer, &bank).is_empty() && late(&mut customer, &bank).is_empty());
     bank.rows.push(vanished);
-    assert!(late(&mut customer, &bank).is_empty(), "nor is what has reappeared");
+    assert!(
+        late(&mut customer, &bank).is_empty(),
+        "nor is what has reappeared"
+    );
     bank.rows.push(booked(8).pending());
-    assert_eq!(late(&mut customer, &bank), [false], "nor is what is not booked");
+    assert_eq!(
+        late(&mut customer, &bank),
+        [false],
+        "nor is what is not booked"
+    );
     // At the last second of a day, the statement of the day after the next is one of a wrong clock.
-    customer.now =
-        date(0).to_time().with_hms(23, 59, 59).map(|at| Timestamp::from_time(at.assume_utc())).unwrap().unwrap();
+    customer.now = date(0)
+        .to_time()
+        .with_hms(23, 59, 59)
+        .map(|at| Timestamp::from_time(at.assume_utc()))
+        .unwrap()
+        .unwrap();
     for day in [1, 2] {
         bank.day = day;
         assert!(late(&mut customer, &bank).is_empty());
@@ -326,14 +506,26 @@ fn what_is_remembered_is_bounded_and_pending_entries_stay_longest() {
     bank.rows.clear();
     assert_eq!(customer.poll(&bank).1, []);
     let (said, notices) = customer.poll(&bank);
-    let pending = AccountNotice::Vanished { id: pending, booked: false };
-    assert_eq!((said, notices), (vec![], vec![pending, AccountNotice::AllVanished { count: 1_999 }]));
+    let pending = AccountNotice::Vanished {
+        id: pending,
+        booked: false,
+    };
+    assert_eq!(
+        (said, notices),
+        (
+            vec![],
+            vec![pending, AccountNotice::AllVanished { count: 1_999 }]
+        )
+    );
     // Vanished ones are kept in place of new ones.
     bank.rows = (0..50).map(|number| booked(9_000 + number)).collect();
     assert_eq!(customer.poll(&bank).0.len(), 50);
     bank.rows = rows[1..].to_vec();
     let reappeared = customer.poll(&bank).1;
-    assert_eq!((reappeared.len(), reappeared[0].kind()), (1_999, "reappeared"));
+    assert_eq!(
+        (reappeared.len(), reappeared[0].kind()),
+        (1_999, "reappeared")
+    );
 }
 
 #[test]
@@ -350,14 +542,35 @@ fn a_full_memory_stays_as_it_is() {
 fn of_several_pages_a_booked_entry_may_have_moved_to_one_that_was_fetched_before() {
     let booked_before = booked(100).named(1);
     let cases = [
-        ("pending", booked_before.clone().pending(), 1_000, false, true),
-        ("pending, two pages", booked_before.clone().pending(), 2, false, true),
+        (
+            "pending",
+            booked_before.clone().pending(),
+            1_000,
+            false,
+            true,
+        ),
+        (
+            "pending, two pages",
+            booked_before.clone().pending(),
+            2,
+            false,
+            true,
+        ),
         ("booked", booked_before.clone(), 1_000, false, true),
         ("booked, two pages", booked_before.clone(), 2, false, false),
-        ("booked, two pages, and missing before", booked_before, 2, true, true),
+        (
+            "booked, two pages, and missing before",
+            booked_before,
+            2,
+            true,
+            true,
+        ),
     ];
     for (what, before, page_size, is_missing, is_replaced) in cases {
-        let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(1), booked(2), before.clone()]));
+        let (mut customer, mut bank) = (
+            Customer::thorough(),
+            Bank::new(&[booked(1), booked(2), before.clone()]),
+        );
         bank.page_size = page_size;
         assert_eq!(customer.relations(&bank).len(), 3, "{what}");
         let id = customer.id(&before);
@@ -367,7 +580,11 @@ fn of_several_pages_a_booked_entry_may_have_moved_to_one_that_was_fetched_before
         }
         bank.rows.push(booked(101).named(1));
         let may_replace = vec![id];
-        let expected = if is_replaced { EntryRelation::Replaces(id) } else { EntryRelation::New { may_replace } };
+        let expected = if is_replaced {
+            EntryRelation::Replaces(id)
+        } else {
+            EntryRelation::New { may_replace }
+        };
         assert_eq!(customer.relations(&bank), [expected], "{what}");
     }
 }
@@ -375,8 +592,10 @@ fn of_several_pages_a_booked_entry_may_have_moved_to_one_that_was_fetched_before
 #[test]
 fn parts_under_one_reference_that_come_to_stand_on_two_pages_have_not_vanished() {
     let part = booked(-250).named(1);
-    let (mut customer, mut bank) =
-        (Customer::thorough(), Bank::new(&[booked(1), part.clone(), part.clone().saying(1)]));
+    let (mut customer, mut bank) = (
+        Customer::thorough(),
+        Bank::new(&[booked(1), part.clone(), part.clone().saying(1)]),
+    );
     bank.page_size = 3;
     assert_eq!(customer.poll(&bank).0.len(), 3);
     bank.rows.insert(0, booked(7));
@@ -390,7 +609,10 @@ fn parts_under_one_reference_that_come_to_stand_on_two_pages_have_not_vanished()
 #[test]
 fn what_is_known_and_was_forgotten_is_watched_again() {
     let pending = booked(100).named(1).saying(1).pending();
-    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(std::slice::from_ref(&pending)));
+    let (mut customer, mut bank) = (
+        Customer::thorough(),
+        Bank::new(std::slice::from_ref(&pending)),
+    );
     assert_eq!(customer.relations(&bank), [new()]);
     let id = customer.id(&pending);
     // As a version that remembered nothing, or another process, left it.
@@ -404,9 +626,18 @@ fn what_is_known_and_was_forgotten_is_watched_again() {
 #[test]
 fn a_placeholder_is_no_reference() {
     let of = |reference: &str| {
-        let xml = entry_xml("1.00", "<Dt>2026-03-01</Dt>", "", "", &format!("<AcctSvcrRef>{reference}</AcctSvcrRef>"));
+        let xml = entry_xml(
+            "1.00",
+            "<Dt>2026-03-01</Dt>",
+            "",
+            "",
+            &format!("<AcctSvcrRef>{reference}</AcctSvcrRef>"),
+        );
         let entry = entry(xml);
-        (EntryIdentity::of(&entry).has_reference, EntryLinks::of(&entry).reference.is_some())
+        (
+            EntryIdentity::of(&entry).has_reference,
+            EntryLinks::of(&entry).reference.is_some(),
+        )
     };
     for none in ["NONREF", "NotProvided", " nonref "] {
         assert_eq!(of(none), (false, false), "{none}");

@@ -2,8 +2,8 @@
 
 use crate::support::KEY;
 use bankrail_statement::{
-    AccountId, Cursor, ErrorCode, ReceivedPage, ReceivedStatement, ReplyError, ReplyFinding, SortOrder, StatementReply,
-    StatementRequest,
+    AccountId, Cursor, ErrorCode, ReceivedPage, ReceivedStatement, ReplyError, ReplyFinding,
+    SortOrder, StatementReply, StatementRequest,
 };
 
 fn read(more: &str) -> Result<ReceivedStatement, ReplyError> {
@@ -18,12 +18,26 @@ fn read(more: &str) -> Result<ReceivedStatement, ReplyError> {
 
 #[test]
 fn every_combination_of_more_and_cursor() {
-    let more = ReceivedPage::More { cursor: Cursor::parse("eA==").unwrap() };
+    let more = ReceivedPage::More {
+        cursor: Cursor::parse("eA==").unwrap(),
+    };
     let null = ReplyFinding::NullMember { member: "cursor" };
     for (json, page, findings) in [
-        (r#""moreTransactionsAvailable":false"#, ReceivedPage::Last, vec![]),
-        (r#""moreTransactionsAvailable":true,"cursor":"eA==""#, more, vec![]),
-        (r#""moreTransactionsAvailable":true"#, ReceivedPage::MoreWithoutCursor, vec![ReplyFinding::MoreWithoutCursor]),
+        (
+            r#""moreTransactionsAvailable":false"#,
+            ReceivedPage::Last,
+            vec![],
+        ),
+        (
+            r#""moreTransactionsAvailable":true,"cursor":"eA==""#,
+            more,
+            vec![],
+        ),
+        (
+            r#""moreTransactionsAvailable":true"#,
+            ReceivedPage::MoreWithoutCursor,
+            vec![ReplyFinding::MoreWithoutCursor],
+        ),
         (
             r#""moreTransactionsAvailable":true,"cursor":"""#,
             ReceivedPage::MoreWithoutCursor,
@@ -34,8 +48,16 @@ fn every_combination_of_more_and_cursor() {
             ReceivedPage::MoreWithoutCursor,
             vec![null.clone(), ReplyFinding::MoreWithoutCursor],
         ),
-        (r#""moreTransactionsAvailable":false,"cursor":null"#, ReceivedPage::Last, vec![null]),
-        (r#""moreTransactionsAvailable":false,"cursor":"""#, ReceivedPage::Last, vec![ReplyFinding::EmptyCursor]),
+        (
+            r#""moreTransactionsAvailable":false,"cursor":null"#,
+            ReceivedPage::Last,
+            vec![null],
+        ),
+        (
+            r#""moreTransactionsAvailable":false,"cursor":"""#,
+            ReceivedPage::Last,
+            vec![ReplyFinding::EmptyCursor],
+        ),
         (
             r#""moreTransactionsAvailable":false,"cursor":"x""#,
             ReceivedPage::Last,
@@ -43,13 +65,22 @@ fn every_combination_of_more_and_cursor() {
         ),
     ] {
         let statement = read(json).unwrap();
-        assert_eq!((&statement.page, &statement.findings), (&page, &findings), "{json}");
+        assert_eq!(
+            (&statement.page, &statement.findings),
+            (&page, &findings),
+            "{json}"
+        );
         assert_eq!(statement.payload, "<a>é</a>");
         assert_eq!(statement.deny_findings().is_ok(), findings.is_empty());
     }
     let odd = read(r#""moreTransactionsAvailable":true,"cursor":"not base64""#).unwrap();
     assert_eq!(odd.findings, [ReplyFinding::CursorNotBase64]);
-    assert_eq!(odd.page, ReceivedPage::More { cursor: Cursor::parse("not base64").unwrap() });
+    assert_eq!(
+        odd.page,
+        ReceivedPage::More {
+            cursor: Cursor::parse("not base64").unwrap()
+        }
+    );
 }
 
 #[test]
@@ -57,15 +88,32 @@ fn another_extract_is_a_finding_that_can_be_refused() {
     let body = format!(
         r#"{{"accountId":"1","extract":"priorday","payload":"","requestKey":"{KEY}","moreTransactionsAvailable":false}}"#
     );
-    let Ok(StatementReply::Statement(statement)) = StatementReply::parse(200, body.as_bytes()) else {
+    let Ok(StatementReply::Statement(statement)) = StatementReply::parse(200, body.as_bytes())
+    else {
         panic!("{body}")
     };
-    let finding = ReplyFinding::Extract { found: r#""priorday""#.to_owned() };
-    assert_eq!((statement.extract.as_str(), &statement.findings), ("priorday", &vec![finding.clone()]));
+    let finding = ReplyFinding::Extract {
+        found: r#""priorday""#.to_owned(),
+    };
+    assert_eq!(
+        (statement.extract.as_str(), &statement.findings),
+        ("priorday", &vec![finding.clone()])
+    );
     let refused = statement.deny_findings().unwrap_err();
-    assert_eq!(refused.to_string(), r#"expected no findings, found: expected the extract intraday, found "priorday""#);
-    assert_eq!(refused, ReplyError::Findings { found: vec![finding] });
-    let two = read(r#""moreTransactionsAvailable":true,"cursor":"""#).unwrap().deny_findings().unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        r#"expected no findings, found: expected the extract intraday, found "priorday""#
+    );
+    assert_eq!(
+        refused,
+        ReplyError::Findings {
+            found: vec![finding]
+        }
+    );
+    let two = read(r#""moreTransactionsAvailable":true,"cursor":"""#)
+        .unwrap()
+        .deny_findings()
+        .unwrap_err();
     let text = "expected no findings, found: expected a cursor or none, found an empty one; expected a cursor because \
                 there are more transactions, found none";
     assert_eq!(two.to_string(), text);
@@ -77,24 +125,37 @@ fn what_was_asked_is_compared() {
     let last = r#""moreTransactionsAvailable":false"#;
     let checked = |request: &StatementRequest, more: &str| {
         let mut statement = read(&format!("{last}{more}")).unwrap();
-        statement.check_against(request).map(|()| statement.findings)
+        statement
+            .check_against(request)
+            .map(|()| statement.findings)
     };
     assert_eq!(checked(&request, "").unwrap(), []);
     request.sort_order = Some(SortOrder::Forward);
-    assert_eq!(checked(&request, "").unwrap(), [ReplyFinding::SortOrderAbsent]);
+    assert_eq!(
+        checked(&request, "").unwrap(),
+        [ReplyFinding::SortOrderAbsent]
+    );
     assert_eq!(checked(&request, r#","sortOrder":"forward""#).unwrap(), []);
-    assert_eq!(checked(&request, r#","sortOrder":"backward""#).unwrap(), [ReplyFinding::SortOrderDiffers]);
+    assert_eq!(
+        checked(&request, r#","sortOrder":"backward""#).unwrap(),
+        [ReplyFinding::SortOrderDiffers]
+    );
     let odd = checked(&request, r#","sortOrder":"random""#).unwrap();
     assert!(matches!(odd[..], [ReplyFinding::UnknownSortOrder { .. }]));
     let other = StatementRequest::new(&AccountId::parse("2").unwrap());
-    assert!(matches!(checked(&other, ""), Err(ReplyError::OtherAccount { .. })));
+    assert!(matches!(
+        checked(&other, ""),
+        Err(ReplyError::OtherAccount { .. })
+    ));
 }
 
 #[test]
 fn errors_are_found_under_any_status() {
-    let body = format!(r#"{{"requestKey":"{KEY}","error":{{"statusCode":"EC20001","title":"t","x":1}}}}"#);
+    let body =
+        format!(r#"{{"requestKey":"{KEY}","error":{{"statusCode":"EC20001","title":"t","x":1}}}}"#);
     for status in [200, 201, 400, 404, 500] {
-        let StatementReply::Error(error) = StatementReply::parse(status, body.as_bytes()).unwrap() else {
+        let StatementReply::Error(error) = StatementReply::parse(status, body.as_bytes()).unwrap()
+        else {
             panic!("{status}")
         };
         assert!(error.is_account_not_found() && error.findings.is_empty());
@@ -105,15 +166,25 @@ fn errors_are_found_under_any_status() {
         (r#"{"error":"invalid_token"}"#, None, 2),
         (r#"{"error":[],"requestKey":1}"#, None, 3),
         (r#"{"error":{"statusCode":7}}"#, None, 3),
-        (r#"{"error":{"statusCode":"EC000_002"}}"#, Some("EC000_002"), 1),
+        (
+            r#"{"error":{"statusCode":"EC000_002"}}"#,
+            Some("EC000_002"),
+            1,
+        ),
         (r#"{"error":{"statusCode":"X1"}}"#, Some("X1"), 2),
     ] {
-        let StatementReply::Error(error) = StatementReply::parse(401, body.as_bytes()).unwrap() else {
+        let StatementReply::Error(error) = StatementReply::parse(401, body.as_bytes()).unwrap()
+        else {
             panic!("{body}")
         };
         assert_eq!(error.code.as_ref().map(ErrorCode::as_str), code, "{body}");
         assert!(!error.is_account_not_found(), "{body}");
-        assert_eq!(error.findings.len(), findings, "{body} {:?}", error.findings);
+        assert_eq!(
+            error.findings.len(),
+            findings,
+            "{body} {:?}",
+            error.findings
+        );
     }
 }
 
@@ -121,11 +192,22 @@ fn errors_are_found_under_any_status() {
 fn what_is_no_answer() {
     for status in [401, 429, 500] {
         for body in ["", "<html>", "{}", r#"{"error":null}"#] {
-            assert_eq!(StatementReply::parse(status, body.as_bytes()), Err(ReplyError::Status { status }));
+            assert_eq!(
+                StatementReply::parse(status, body.as_bytes()),
+                Err(ReplyError::Status { status })
+            );
         }
     }
-    assert!(matches!(StatementReply::parse(200, b""), Err(ReplyError::Json(_))));
-    assert_eq!(StatementReply::parse(200, b"{}"), Err(ReplyError::Missing { member: "accountId" }));
+    assert!(matches!(
+        StatementReply::parse(200, b""),
+        Err(ReplyError::Json(_))
+    ));
+    assert_eq!(
+        StatementReply::parse(200, b"{}"),
+        Err(ReplyError::Missing {
+            member: "accountId"
+        })
+    );
     for bad in [
         r#""moreTransactionsAvailable":"true""#,
         r#""moreTransactionsAvailable":null"#,
@@ -134,9 +216,15 @@ fn what_is_no_answer() {
     ] {
         assert!(read(bad).is_err(), "{bad}");
     }
-    let long = format!(r#""moreTransactionsAvailable":true,"cursor":"{}""#, "x".repeat(4097));
+    let long = format!(
+        r#""moreTransactionsAvailable":true,"cursor":"{}""#,
+        "x".repeat(4097)
+    );
     assert!(matches!(read(&long), Err(ReplyError::Cursor(_))));
     let body =
         br#"{"accountId":"1","extract":"intraday","payload":"","requestKey":"x","moreTransactionsAvailable":false}"#;
-    assert!(matches!(StatementReply::parse(200, body), Err(ReplyError::RequestKey { .. })));
+    assert!(matches!(
+        StatementReply::parse(200, body),
+        Err(ReplyError::RequestKey { .. })
+    ));
 }

@@ -20,7 +20,10 @@ fn everything_said_there_and_back() {
             r#""extract":"intraday"}"#
         )
     );
-    assert_eq!(StatementRequest::from_json(json.as_bytes()).unwrap(), request);
+    assert_eq!(
+        StatementRequest::from_json(json.as_bytes()).unwrap(),
+        request
+    );
 }
 
 #[test]
@@ -28,14 +31,25 @@ fn defaults_and_the_spellings_in_the_wild() {
     let read = |json: &str| StatementRequest::from_json(json.as_bytes()).unwrap();
     let bare = read(r#"{"accountId":"","cursor":null,"maxEntries":null,"startDate":"x"}"#);
     assert_eq!((bare.account_id(), bare.account().is_err()), ("", true));
-    assert_eq!((bare.include_narrative, bare.order(), bare.entries_at_most()), (None, SortOrder::Forward, 1000));
+    assert_eq!(
+        (bare.include_narrative, bare.order(), bare.entries_at_most()),
+        (None, SortOrder::Forward, 1000)
+    );
     // Numbers that JSON Schema calls integers.
     for (number, most) in [("48.0", 48), ("1.0", 1), ("1e3", 1000)] {
-        assert_eq!(read(&format!(r#"{{"accountId":"1","maxEntries":{number}}}"#)).entries_at_most(), most);
+        assert_eq!(
+            read(&format!(r#"{{"accountId":"1","maxEntries":{number}}}"#)).entries_at_most(),
+            most
+        );
     }
     for include in [true, false] {
-        let texts = read(&format!(r#"{{"accountId":"1","includeNarrative":"{include}","maxEntries":"0001"}}"#));
-        assert_eq!((texts.include_narrative, texts.entries_at_most()), (Some(include), 1));
+        let texts = read(&format!(
+            r#"{{"accountId":"1","includeNarrative":"{include}","maxEntries":"0001"}}"#
+        ));
+        assert_eq!(
+            (texts.include_narrative, texts.entries_at_most()),
+            (Some(include), 1)
+        );
     }
 }
 
@@ -64,13 +78,30 @@ fn what_is_refused() {
         r#""new":1,"new":2"#,
         r#""new":"\ud800""#,
     ] {
-        let error = StatementRequest::from_json(format!(r#"{{"accountId":"1",{more}}}"#).as_bytes()).unwrap_err();
+        let error =
+            StatementRequest::from_json(format!(r#"{{"accountId":"1",{more}}}"#).as_bytes())
+                .unwrap_err();
         assert_eq!(error.code(), ErrorCode::VALIDATION, "{more}");
     }
-    for body in ["", "{}", "[]", "null", r#"{"accountId":1}"#, r#"{"accountId":null}"#] {
-        assert!(StatementRequest::from_json(body.as_bytes()).is_err(), "{body}");
+    for body in [
+        "",
+        "{}",
+        "[]",
+        "null",
+        r#"{"accountId":1}"#,
+        r#"{"accountId":null}"#,
+    ] {
+        assert!(
+            StatementRequest::from_json(body.as_bytes()).is_err(),
+            "{body}"
+        );
     }
-    assert!(matches!(StatementRequest::from_json(&[b' '; 16 * 1024 + 1]), Err(RequestError::Json(_))));
-    let of_length = |bytes: usize| StatementRequest::from_json(format!("{:bytes$}", r#"{"accountId":"1"}"#).as_bytes());
+    assert!(matches!(
+        StatementRequest::from_json(&[b' '; 16 * 1024 + 1]),
+        Err(RequestError::Json(_))
+    ));
+    let of_length = |bytes: usize| {
+        StatementRequest::from_json(format!("{:bytes$}", r#"{"accountId":"1"}"#).as_bytes())
+    };
     assert!(of_length(16 * 1024).is_ok() && of_length(16 * 1024 + 1).is_err());
 }

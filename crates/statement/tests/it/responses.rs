@@ -10,7 +10,10 @@ fn response(page: Page) -> StatementResponse {
 
 #[test]
 fn a_cursor_comes_exactly_with_more() {
-    let more = response(Page::More { cursor: Cursor::from_bytes(b"x").unwrap() }).to_json("");
+    let more = response(Page::More {
+        cursor: Cursor::from_bytes(b"x").unwrap(),
+    })
+    .to_json("");
     assert!(more.ends_with(r#","cursor":"eA==","moreTransactionsAvailable":true}"#));
     let last = response(Page::Last).to_json("");
     assert!(last.ends_with(r#"","moreTransactionsAvailable":false}"#) && !last.contains("cursor"));
@@ -20,7 +23,10 @@ fn a_cursor_comes_exactly_with_more() {
 fn the_order_is_said_between_extract_and_payload() {
     let mut said = response(Page::Last);
     said.sort_order = Some(SortOrder::Backward);
-    assert!(said.to_json("").contains(r#""extract":"intraday","sortOrder":"backward","payload":"#));
+    assert!(
+        said.to_json("")
+            .contains(r#""extract":"intraday","sortOrder":"backward","payload":"#)
+    );
 }
 
 #[test]

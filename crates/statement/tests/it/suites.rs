@@ -1,9 +1,12 @@
 //! The suites pass on their own model, and find the fault in each faulty model.
 
 use crate::support::block_on;
-use bankrail_statement::testing::{ModelSeenEntries, ModelWork, seen_entries_suite, transactional_seen_entries_suite};
+use bankrail_statement::testing::{
+    ModelSeenEntries, ModelWork, seen_entries_suite, transactional_seen_entries_suite,
+};
 use bankrail_statement::{
-    AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries, find_new,
+    AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries,
+    find_new,
 };
 use bankrail_values::{Date, StoreFuture};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -44,18 +47,29 @@ struct Faulty(ModelSeenEntries, Fault);
 
 impl Faulty {
     fn account(&self, account: &AccountId) -> AccountId {
-        if self.1 == Fault::OneAccount { "ALL".parse().unwrap() } else { account.clone() }
+        if self.1 == Fault::OneAccount {
+            "ALL".parse().unwrap()
+        } else {
+            account.clone()
+        }
     }
 
     fn changed(&self, entries: &[SeenEntry]) -> Vec<SeenEntry> {
         let a_day = (self.1 == Fault::ADayForAll).then(|| "2024-01-02".parse().unwrap());
-        let kept = entries.iter().filter(|entry| self.1 != Fault::FirstOnly || entry.occurrence < 2);
-        kept.map(|entry| SeenEntry::new(entry.key, entry.occurrence, entry.day.or(a_day))).collect()
+        let kept = entries
+            .iter()
+            .filter(|entry| self.1 != Fault::FirstOnly || entry.occurrence < 2);
+        kept.map(|entry| SeenEntry::new(entry.key, entry.occurrence, entry.day.or(a_day)))
+            .collect()
     }
 }
 
 impl SeenEntries for Faulty {
-    fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>> {
+    fn counts<'a>(
+        &'a self,
+        account: &'a AccountId,
+        keys: &'a [EntryKey],
+    ) -> StoreFuture<'a, Vec<u32>> {
         Box::pin(async move { self.0.counts(&self.account(account), keys).await })
     }
 
@@ -67,7 +81,11 @@ impl SeenEntries for Faulty {
     ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             let own = self.account(account);
-            let position = if self.1 == Fault::ErasedPosition { position.or(Some("")) } else { position };
+            let position = if self.1 == Fault::ErasedPosition {
+                position.or(Some(""))
+            } else {
+                position
+            };
             let entries = self.changed(entries);
             if self.1 == Fault::TwoSteps {
                 self.0.record(&own, &entries, None).await?;
@@ -87,7 +105,16 @@ impl SeenEntries for Faulty {
                 self.0.record(&own, &[], Some("")).await?;
             }
             let late = self.1 == Fault::LateDay && day.to_string() == "2024-03-01";
-            self.0.forget_before(&own, if late { "2024-02-29".parse().unwrap() } else { day }).await
+            self.0
+                .forget_before(
+                    &own,
+                    if late {
+                        "2024-02-29".parse().unwrap()
+                    } else {
+                        day
+                    },
+                )
+                .await
         })
     }
 }
@@ -110,7 +137,9 @@ impl TransactionalSeenEntries for Faulty {
                 Fault::AllChecked => page.new = &[],
                 Fault::WithoutPosition => page.position = None,
                 Fault::NewOnly => (page.entries, page.new) = (&new_only, &[]),
-                Fault::RecordedFirst if !page.is_overtaken(&self.0.counts(account, &page.new_keys()).await?) => {
+                Fault::RecordedFirst
+                    if !page.is_overtaken(&self.0.counts(account, &page.new_keys()).await?) =>
+                {
                     self.0.record(account, page.entries, page.position).await?;
                     page.new = &[false; 9];
                 }
@@ -123,7 +152,9 @@ impl TransactionalSeenEntries for Faulty {
 
 /// The suites for two handles of one store of the model with this fault.
 fn check(fault: Fault) {
-    block_on(seen_entries_suite(async || Faulty(ModelSeenEntries::new(), fault)));
+    block_on(seen_entries_suite(async || {
+        Faulty(ModelSeenEntries::new(), fault)
+    }));
     let store = Faulty(ModelSeenEntries::new(), fault);
     let effects: Arc<Mutex<Vec<u32>>> = Arc::default();
     let work = |number: u32, fails: bool| {
@@ -136,7 +167,12 @@ fn check(fault: Fault) {
             Ok(())
         })
     };
-    block_on(transactional_seen_entries_suite(&store, &store, work, async || effects.lock().unwrap().clone()));
+    block_on(transactional_seen_entries_suite(
+        &store,
+        &store,
+        work,
+        async || effects.lock().unwrap().clone(),
+    ));
 }
 
 #[test]
@@ -160,6 +196,9 @@ fn the_suites_find_each_fault() {
         Fault::WithoutPosition,
         Fault::NewOnly,
     ] {
-        assert!(catch_unwind(AssertUnwindSafe(|| check(fault))).is_err(), "{fault:?} passes");
+        assert!(
+            catch_unwind(AssertUnwindSafe(|| check(fault))).is_err(),
+            "{fault:?} passes"
+        );
     }
 }

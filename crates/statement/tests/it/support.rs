@@ -26,9 +26,15 @@ pub(crate) fn document(entries: &[String]) -> Document {
     Document::parse(document_xml(entries)).unwrap().document
 }
 
-/// One entry: `amount`, booking date, the content of `TxDtls` before and after its amount, and elements after
-/// `BookgDt`.
-pub(crate) fn entry_xml(amount: &str, booked: &str, references: &str, rest: &str, servicer: &str) -> String {
+/// One entry: `amount`, booking date, the content of `TxDtls` before and after its amount, and
+/// elements after `BookgDt`.
+pub(crate) fn entry_xml(
+    amount: &str,
+    booked: &str,
+    references: &str,
+    rest: &str,
+    servicer: &str,
+) -> String {
     format!(
         "<Ntry><Amt Ccy=\"AUD\">{amount}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BookgDt>{booked}</BookgDt>\
          {servicer}<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn></BkTxCd>\
@@ -38,7 +44,13 @@ pub(crate) fn entry_xml(amount: &str, booked: &str, references: &str, rest: &str
 }
 
 pub(crate) fn plain(amount: &str, memo: &str) -> String {
-    entry_xml(amount, "<Dt>2021-07-29</Dt>", "", &format!("<RmtInf><Ustrd>{memo}</Ustrd></RmtInf>"), "")
+    entry_xml(
+        amount,
+        "<Dt>2021-07-29</Dt>",
+        "",
+        &format!("<RmtInf><Ustrd>{memo}</Ustrd></RmtInf>"),
+        "",
+    )
 }
 
 pub(crate) fn entry(xml: String) -> Entry {
@@ -48,7 +60,9 @@ pub(crate) fn entry(xml: String) -> Entry {
 pub(crate) fn received(payload: &str, page: &ReceivedPage) -> ReceivedStatement {
     let more = match page {
         ReceivedPage::Last => r#""moreTransactionsAvailable":false"#.to_owned(),
-        ReceivedPage::More { cursor } => format!(r#""cursor":"{cursor}","moreTransactionsAvailable":true"#),
+        ReceivedPage::More { cursor } => {
+            format!(r#""cursor":"{cursor}","moreTransactionsAvailable":true"#)
+        }
         ReceivedPage::MoreWithoutCursor => r#""moreTransactionsAvailable":true"#.to_owned(),
     };
     let payload = serde_json::to_string(payload).unwrap();
@@ -64,7 +78,10 @@ pub(crate) fn received(payload: &str, page: &ReceivedPage) -> ReceivedStatement 
 /// Runs a future that is ready at once.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
-    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    match future
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
         Poll::Ready(value) => value,
         Poll::Pending => panic!("the stores of these tests are ready at once"),
     }

@@ -1,11 +1,14 @@
 //! Walks from page to page, and their checkpoints.
 
 use bankrail_statement::{
-    Checkpoint, CheckpointError, Cursor, EntryIdentity, EntryKey, PageWalk, ReceivedPage, Step, WalkError,
+    Checkpoint, CheckpointError, Cursor, EntryIdentity, EntryKey, PageWalk, ReceivedPage, Step,
+    WalkError,
 };
 
 fn more(cursor: &str) -> ReceivedPage {
-    ReceivedPage::More { cursor: Cursor::parse(cursor).unwrap() }
+    ReceivedPage::More {
+        cursor: Cursor::parse(cursor).unwrap(),
+    }
 }
 
 fn coffee() -> EntryIdentity {
@@ -17,17 +20,34 @@ fn ends_and_dead_ends() {
     let mut walk = PageWalk::new();
     for (pages, cursor) in [(0, "a"), (1, "b")] {
         assert_eq!(walk.pages(), pages);
-        assert_eq!(walk.receive(&more(cursor), &[]).stored(), Ok(Step::Fetch(Cursor::parse(cursor).unwrap())));
+        assert_eq!(
+            walk.receive(&more(cursor), &[]).stored(),
+            Ok(Step::Fetch(Cursor::parse(cursor).unwrap()))
+        );
     }
     assert_eq!(walk.pages(), 2);
-    assert_eq!(walk.clone().receive(&ReceivedPage::Last, &[]).stored(), Ok(Step::Done));
-    assert_eq!(walk.clone().receive(&ReceivedPage::MoreWithoutCursor, &[]).stored(), Err(WalkError::MoreWithoutCursor));
+    assert_eq!(
+        walk.clone().receive(&ReceivedPage::Last, &[]).stored(),
+        Ok(Step::Done)
+    );
+    assert_eq!(
+        walk.clone()
+            .receive(&ReceivedPage::MoreWithoutCursor, &[])
+            .stored(),
+        Err(WalkError::MoreWithoutCursor)
+    );
     for again in ["a", "b"] {
-        assert_eq!(walk.clone().receive(&more(again), &[]).stored(), Err(WalkError::RepeatedCursor { page: 3 }));
+        assert_eq!(
+            walk.clone().receive(&more(again), &[]).stored(),
+            Err(WalkError::RepeatedCursor { page: 3 })
+        );
     }
     let mut short = PageWalk::new().max_pages(2);
     assert!(short.receive(&more("a"), &[]).stored().is_ok());
-    assert_eq!(short.receive(&more("b"), &[]).stored(), Err(WalkError::TooManyPages { limit: 2 }));
+    assert_eq!(
+        short.receive(&more("b"), &[]).stored(),
+        Err(WalkError::TooManyPages { limit: 2 })
+    );
     assert_eq!(short.cursor().unwrap().as_str(), "a");
 }
 
@@ -36,18 +56,29 @@ fn a_page_that_is_not_stored_is_not_counted() {
     let mut walk = PageWalk::new();
     for _ in 0..2 {
         let pending = walk.receive(&more("a"), &[coffee(), coffee()]);
-        let occurrences: Vec<u32> = pending.entries().iter().map(|entry| entry.occurrence).collect();
+        let occurrences: Vec<u32> = pending
+            .entries()
+            .iter()
+            .map(|entry| entry.occurrence)
+            .collect();
         assert_eq!(occurrences, [1, 2]);
         drop(pending);
     }
     assert!(walk.receive(&more("a"), &[coffee()]).stored().is_ok());
-    assert_eq!(walk.receive(&more("b"), &[coffee()]).entries()[0].occurrence, 2);
+    assert_eq!(
+        walk.receive(&more("b"), &[coffee()]).entries()[0].occurrence,
+        2
+    );
 }
 
 #[test]
 fn a_walk_goes_on_from_its_checkpoint() {
     let mut walk = PageWalk::new();
-    let kept = walk.receive(&more("a"), &[coffee()]).checkpoint().unwrap().to_json();
+    let kept = walk
+        .receive(&more("a"), &[coffee()])
+        .checkpoint()
+        .unwrap()
+        .to_json();
     let checkpoint = Checkpoint::from_json(&kept).unwrap();
     assert_eq!(checkpoint.to_json(), kept);
     let mut resumed = PageWalk::resume(checkpoint);
@@ -55,7 +86,11 @@ fn a_walk_goes_on_from_its_checkpoint() {
     let pending = resumed.receive(&more("a"), &[coffee()]);
     assert_eq!(pending.entries()[0].occurrence, 2);
     assert_eq!(pending.stored(), Err(WalkError::RepeatedCursor { page: 1 }));
-    assert!(walk.receive(&ReceivedPage::Last, &[]).checkpoint().is_none());
+    assert!(
+        walk.receive(&ReceivedPage::Last, &[])
+            .checkpoint()
+            .is_none()
+    );
 }
 
 #[test]
@@ -66,8 +101,16 @@ fn other_texts_are_no_checkpoint() {
     };
     assert!(Checkpoint::from_json(&text(1, "a", &key)).is_ok());
     let short = "0".repeat(62);
-    for bad in [text(2, "a", &key), text(1, "", &key), text(1, "a", &short), text(1, "a", &key.replace('0', "g"))] {
-        assert!(matches!(Checkpoint::from_json(&bad), Err(CheckpointError { .. })), "{bad}");
+    for bad in [
+        text(2, "a", &key),
+        text(1, "", &key),
+        text(1, "a", &short),
+        text(1, "a", &key.replace('0', "g")),
+    ] {
+        assert!(
+            matches!(Checkpoint::from_json(&bad), Err(CheckpointError { .. })),
+            "{bad}"
+        );
     }
     assert!(Checkpoint::from_json("").is_err());
 }

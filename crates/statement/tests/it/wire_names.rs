@@ -1,8 +1,8 @@
 //! The specification's names of the statement exchange, typed by hand from it.
 
 use bankrail_statement::{
-    AccountId, Cursor, ErrorCode, Page, ReceivedPage, SortOrder, StatementErrorBody, StatementReply, StatementRequest,
-    StatementResponse,
+    AccountId, Cursor, ErrorCode, Page, ReceivedPage, SortOrder, StatementErrorBody,
+    StatementReply, StatementRequest, StatementResponse,
 };
 use serde_json::{Value, json};
 
@@ -23,7 +23,10 @@ fn the_request() {
     let mut request = StatementRequest::new(&account());
     request.include_narrative = Some(true);
     assert_eq!(read(&request.to_json()), document);
-    assert_eq!(StatementRequest::from_json(document.to_string().as_bytes()).unwrap(), request);
+    assert_eq!(
+        StatementRequest::from_json(document.to_string().as_bytes()).unwrap(),
+        request
+    );
 }
 
 #[test]
@@ -38,11 +41,18 @@ fn the_answer() {
         "moreTransactionsAvailable": true,
     });
     let cursor = Cursor::parse("dGhlIGN1cnNvcg==").unwrap();
-    let mut response = StatementResponse::new(&account(), KEY.parse().unwrap(), Page::More { cursor: cursor.clone() });
+    let mut response = StatementResponse::new(
+        &account(),
+        KEY.parse().unwrap(),
+        Page::More {
+            cursor: cursor.clone(),
+        },
+    );
     response.sort_order = Some(SortOrder::Forward);
     assert_eq!(read(&response.to_json("<the payload/>")), document);
 
-    let StatementReply::Statement(received) = StatementReply::parse(200, document.to_string().as_bytes()).unwrap()
+    let StatementReply::Statement(received) =
+        StatementReply::parse(200, document.to_string().as_bytes()).unwrap()
     else {
         panic!("a statement")
     };
@@ -87,10 +97,18 @@ fn the_error_answer() {
     });
     let body = StatementErrorBody::account_not_found(KEY.parse().unwrap(), "012003123456789");
     assert_eq!(read(&body.to_json()), document);
-    let StatementReply::Error(error) = StatementReply::parse(404, document.to_string().as_bytes()).unwrap() else {
+    let StatementReply::Error(error) =
+        StatementReply::parse(404, document.to_string().as_bytes()).unwrap()
+    else {
         panic!("an error")
     };
-    assert_eq!((error.findings, error.code), (vec![], Some(ErrorCode::ACCOUNT_NOT_FOUND)));
+    assert_eq!(
+        (error.findings, error.code),
+        (vec![], Some(ErrorCode::ACCOUNT_NOT_FOUND))
+    );
     assert_eq!(error.request_key.unwrap().to_string(), KEY);
-    assert_eq!(error.title.as_deref(), Some("Account Id: '012003123456789' not found"));
+    assert_eq!(
+        error.title.as_deref(),
+        Some("Account Id: '012003123456789' not found")
+    );
 }

@@ -2,9 +2,9 @@
 
 use super::{Columns, FromRow, corrupt};
 use bankrail_mailbox::{
-    ArchiveLabel, ArchiveRecord, Circuit, DeliveryNote, DeliveryRecord, EndpointBacklog, EndpointCircuit, EntryId,
-    Fingerprint, InboxEntry, InboxState, Intervention, Kind, KnownEntry, OpaqueBytes, OutboxCounts, OutboxEntry,
-    OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
+    ArchiveLabel, ArchiveRecord, Circuit, DeliveryNote, DeliveryRecord, EndpointBacklog,
+    EndpointCircuit, EntryId, Fingerprint, InboxEntry, InboxState, Intervention, Kind, KnownEntry,
+    OpaqueBytes, OutboxCounts, OutboxEntry, OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
 };
 use bankrail_values::{HyphenatedUuid, StoreError};
 use std::time::Duration;
@@ -18,7 +18,8 @@ pub(crate) fn entry_number(id: EntryId) -> i64 {
     row_number(id.get())
 }
 
-/// Reads a row with an `id`. An error in another column makes only this row unreadable: then its number comes back.
+/// Reads a row with an `id`. An error in another column makes only this row unreadable: then its
+/// number comes back.
 pub(crate) fn readable<T: FromRow>(row: &impl Columns) -> Result<Result<T, EntryId>, StoreError> {
     let id = entry(row)?;
     Ok(T::read(row).map_err(|error| {
@@ -40,14 +41,29 @@ fn message_id(row: &impl Columns) -> Result<HyphenatedUuid, StoreError> {
 }
 
 fn intervention(row: &impl Columns, by: &str) -> Result<Intervention, StoreError> {
-    Ok(Intervention { by: row.parsed(by)?, reason: row.parsed("reason")? })
+    Ok(Intervention {
+        by: row.parsed(by)?,
+        reason: row.parsed("reason")?,
+    })
 }
 
 impl FromRow for ArchiveRecord {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
-        let call = row.text("call")?.map(|call| call.parse().map_err(corrupt)).transpose()?;
-        let label = ArchiveLabel::new(kind(row)?, row.parsed::<String>("subject")?, call, row.instant("at")?);
-        Ok(Self::new(row.number("number")?, label, row.number("bytes")?))
+        let call = row
+            .text("call")?
+            .map(|call| call.parse().map_err(corrupt))
+            .transpose()?;
+        let label = ArchiveLabel::new(
+            kind(row)?,
+            row.parsed::<String>("subject")?,
+            call,
+            row.instant("at")?,
+        );
+        Ok(Self::new(
+            row.number("number")?,
+            label,
+            row.number("bytes")?,
+        ))
     }
 }
 
@@ -124,7 +140,9 @@ impl FromRow for OutboxSummary {
             deliveries: row.number("deliveries")?,
             leased_until: row.optional_instant("until")?,
             finished_at: row.optional_instant("finished")?,
-            dropped: is_dropped.then(|| intervention(row, "dropped_by")).transpose()?,
+            dropped: is_dropped
+                .then(|| intervention(row, "dropped_by"))
+                .transpose()?,
         })
     }
 }
@@ -136,7 +154,9 @@ impl FromRow for DeliveryRecord {
             started_at: row.instant("started")?,
             duration: Duration::from_millis(row.number("duration")?),
             status: row.optional("status")?,
-            note: has_note.then(|| row.named("note", DeliveryNote::from_name)).transpose()?,
+            note: has_note
+                .then(|| row.named("note", DeliveryNote::from_name))
+                .transpose()?,
         })
     }
 }
@@ -144,7 +164,11 @@ impl FromRow for DeliveryRecord {
 impl FromRow for StoppedEndpoint {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
         let intervention = intervention(row, "stopped_by")?;
-        Ok(Self { endpoint: row.parsed("endpoint")?, since: row.instant("since")?, intervention })
+        Ok(Self {
+            endpoint: row.parsed("endpoint")?,
+            since: row.instant("since")?,
+            intervention,
+        })
     }
 }
 
@@ -163,7 +187,12 @@ impl FromRow for OutboxCounts {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
         let [pending, delivered] = [row.number("pending")?, row.number("delivered")?];
         let [dead_letters, dropped] = [row.number("dead_letters")?, row.number("dropped")?];
-        Ok(Self { pending, delivered, dead_letters, dropped })
+        Ok(Self {
+            pending,
+            delivered,
+            dead_letters,
+            dropped,
+        })
     }
 }
 
@@ -179,6 +208,9 @@ impl FromRow for Circuit {
 
 impl FromRow for EndpointCircuit {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
-        Ok(Self { endpoint: row.parsed("endpoint")?, circuit: Circuit::read(row)? })
+        Ok(Self {
+            endpoint: row.parsed("endpoint")?,
+            circuit: Circuit::read(row)?,
+        })
     }
 }

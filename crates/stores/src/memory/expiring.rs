@@ -4,7 +4,8 @@ use bankrail_values::{EXPIRY_GRACE, StoreError, StoreErrorKind, Timestamp};
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
-/// The maximum number of expired records that one write drops. More than one, so that a backlog shrinks.
+/// The maximum number of expired records that one write drops. More than one, so that a backlog
+/// shrinks.
 const SWEPT: usize = 8;
 
 /// A map whose records can be swept in the order in which they expire.
@@ -16,7 +17,10 @@ pub(super) struct Expiring<K, V> {
 
 impl<K, V> Default for Expiring<K, V> {
     fn default() -> Self {
-        Self { records: HashMap::new(), order: BTreeSet::new() }
+        Self {
+            records: HashMap::new(),
+            order: BTreeSet::new(),
+        }
     }
 }
 
@@ -28,11 +32,21 @@ impl<K: Copy + Eq + Hash + Ord, V> Expiring<K, V> {
     /// Refuses a record for which there is no room.
     pub(super) fn check_room(&self, key: &K, capacity: usize) -> Result<(), StoreError> {
         let is_full = self.records.len() >= capacity && !self.records.contains_key(key);
-        if is_full { Err(StoreErrorKind::Full.into()) } else { Ok(()) }
+        if is_full {
+            Err(StoreErrorKind::Full.into())
+        } else {
+            Ok(())
+        }
     }
 
     /// Inserts a record, or replaces the one with this key.
-    pub(super) fn insert(&mut self, key: K, expires: Timestamp, value: V, capacity: usize) -> Result<(), StoreError> {
+    pub(super) fn insert(
+        &mut self,
+        key: K,
+        expires: Timestamp,
+        value: V,
+        capacity: usize,
+    ) -> Result<(), StoreError> {
         self.check_room(&key, capacity)?;
         if let Some((old, _)) = self.records.insert(key, (expires, value)) {
             self.order.remove(&(old, key));

@@ -3,7 +3,9 @@
 use super::{Parts, lock, most, operations};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use bankrail_webhook::Message;
-use bankrail_webhook::history::{Fold, Histories, HistoryId, HistoryState, KeptHistory, Observation};
+use bankrail_webhook::history::{
+    Fold, Histories, HistoryId, HistoryState, KeptHistory, Observation,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -55,7 +57,11 @@ impl Histories for MemoryHistories {
             loop {
                 // Created before the histories are read, so that no change in between is missed.
                 let changed = self.parts.changed.notified();
-                if lock(&self.parts.histories).histories.values().any(|kept| kept.change > change) {
+                if lock(&self.parts.histories)
+                    .histories
+                    .values()
+                    .any(|kept| kept.change > change)
+                {
                     return Ok(());
                 }
                 changed.await;
@@ -73,16 +79,29 @@ impl Kept {
         capacity: usize,
     ) -> Result<Observation, StoreError> {
         let ids = HistoryId::of(message);
-        let named = |kept: &&KeptHistory| kept.scope == scope && kept.ids.iter().any(|id| ids.contains(id));
+        let named =
+            |kept: &&KeptHistory| kept.scope == scope && kept.ids.iter().any(|id| ids.contains(id));
         let known = self.histories.values().filter(named).cloned().collect();
-        let Some(fold) = Fold::of(message, known) else { return Ok(Observation::NotApplicable) };
-        let Fold { number, ids, history, changed, merged, observation } = fold;
+        let Some(fold) = Fold::of(message, known) else {
+            return Ok(Observation::NotApplicable);
+        };
+        let Fold {
+            number,
+            ids,
+            history,
+            changed,
+            merged,
+            observation,
+        } = fold;
         if number.is_none() && self.histories.len() >= capacity {
             return Err(StoreErrorKind::Full.into());
         }
         let number = number.unwrap_or(self.last + 1);
         self.last = self.last.max(number);
-        let before = self.histories.get(&number).map(|kept| (kept.changed_at, kept.change));
+        let before = self
+            .histories
+            .get(&number)
+            .map(|kept| (kept.changed_at, kept.change));
         let (changed_at, change) = match before {
             Some(before) if !changed => before,
             _ => {
@@ -94,7 +113,17 @@ impl Kept {
             self.histories.remove(&other);
         }
         let scope = scope.to_owned();
-        self.histories.insert(number, KeptHistory { number, scope, ids, history, changed_at, change });
+        self.histories.insert(
+            number,
+            KeptHistory {
+                number,
+                scope,
+                ids,
+                history,
+                changed_at,
+                change,
+            },
+        );
         Ok(observation)
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{Parts, lock, most, operations};
 use bankrail_mailbox::{
-    EntryId, Fingerprint, Inbox, InboxCounts, InboxEntry, InboxState, InboxUpdate, Incoming, KeyHash, Kind, KnownEntry,
-    Lease, LeaseOwner, ReceiveDecision, ReceiveOutcome,
+    EntryId, Fingerprint, Inbox, InboxCounts, InboxEntry, InboxState, InboxUpdate, Incoming,
+    KeyHash, Kind, KnownEntry, Lease, LeaseOwner, ReceiveDecision, ReceiveOutcome,
 };
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -79,13 +79,32 @@ impl Stored {
 }
 
 impl Messages {
-    fn receive(&mut self, message: &Incoming, now: Timestamp, capacity: usize) -> Result<ReceiveOutcome, StoreError> {
-        let ids: BTreeSet<EntryId> =
-            message.key.hashes().iter().filter_map(|key| self.keys.get(key)).flatten().copied().collect();
-        let known = ids.iter().filter_map(|id| self.entries.get(id)).map(Stored::known).collect();
+    fn receive(
+        &mut self,
+        message: &Incoming,
+        now: Timestamp,
+        capacity: usize,
+    ) -> Result<ReceiveOutcome, StoreError> {
+        let ids: BTreeSet<EntryId> = message
+            .key
+            .hashes()
+            .iter()
+            .filter_map(|key| self.keys.get(key))
+            .flatten()
+            .copied()
+            .collect();
+        let known = ids
+            .iter()
+            .filter_map(|id| self.entries.get(id))
+            .map(Stored::known)
+            .collect();
         let (conflicts_with, follows, followed_by) = match ReceiveDecision::of(message, known) {
             ReceiveDecision::Answer(outcome) => return Ok(outcome),
-            ReceiveDecision::Store { conflicts_with, follows, followed_by } => (conflicts_with, follows, followed_by),
+            ReceiveDecision::Store {
+                conflicts_with,
+                follows,
+                followed_by,
+            } => (conflicts_with, follows, followed_by),
         };
         if self.entries.len() >= capacity {
             return Err(StoreErrorKind::Full.into());
@@ -110,23 +129,53 @@ impl Messages {
             self.keys.entry(*key).or_default().insert(id);
         }
         self.pending.insert(id);
-        let Incoming { fingerprint, interim, .. } = *message;
-        self.entries.insert(id, Stored { entry, keys, fingerprint, interim, due: now, lease: None, finished: now });
+        let Incoming {
+            fingerprint,
+            interim,
+            ..
+        } = *message;
+        self.entries.insert(
+            id,
+            Stored {
+                entry,
+                keys,
+                fingerprint,
+                interim,
+                due: now,
+                lease: None,
+                finished: now,
+            },
+        );
         if let Some(result) = followed_by.and_then(|result| self.entries.get_mut(&result)) {
             result.entry.follows = Some(id);
         }
-        Ok(ReceiveOutcome::stored(id, message.acknowledgement.clone(), conflicts_with))
+        Ok(ReceiveOutcome::stored(
+            id,
+            message.acknowledgement.clone(),
+            conflicts_with,
+        ))
     }
 
-    fn update(&mut self, id: EntryId, owner: LeaseOwner, update: InboxUpdate<'_>, now: Timestamp) -> bool {
+    fn update(
+        &mut self,
+        id: EntryId,
+        owner: LeaseOwner,
+        update: InboxUpdate<'_>,
+        now: Timestamp,
+    ) -> bool {
         let stored = self.entries.get_mut(&id);
-        let Some(stored) = stored.filter(|stored| stored.lease.is_some_and(|lease| lease.owner == owner)) else {
+        let Some(stored) =
+            stored.filter(|stored| stored.lease.is_some_and(|lease| lease.owner == owner))
+        else {
             return false;
         };
         stored.entry.state = update.state;
         stored.due = update.due.unwrap_or(stored.due);
         stored.lease = update.until.map(|until| Lease { owner, until });
-        stored.entry.last_error = update.error.map(str::to_owned).or(stored.entry.last_error.take());
+        stored.entry.last_error = update
+            .error
+            .map(str::to_owned)
+            .or(stored.entry.last_error.take());
         if update.state != InboxState::Pending {
             stored.finished = now;
             self.pending.remove(&id);
@@ -138,7 +187,11 @@ impl Messages {
         let mut released = 0;
         for id in &self.pending {
             let stored = self.entries.get_mut(id);
-            let owned = |stored: &&mut Stored| stored.lease.is_some_and(|lease| owners.contains(&lease.owner));
+            let owned = |stored: &&mut Stored| {
+                stored
+                    .lease
+                    .is_some_and(|lease| owners.contains(&lease.owner))
+            };
             if let Some(stored) = stored.filter(owned) {
                 stored.lease = None;
                 stored.entry.attempts = stored.entry.attempts.saturating_sub(1);
@@ -149,7 +202,10 @@ impl Messages {
     }
 
     fn resend(&mut self, id: EntryId, now: Timestamp) -> bool {
-        let stored = self.entries.get_mut(&id).filter(|stored| stored.entry.state == InboxState::DeadLetter);
+        let stored = self
+            .entries
+            .get_mut(&id)
+            .filter(|stored| stored.entry.state == InboxState::DeadLetter);
         let Some(stored) = stored else { return false };
         stored.entry.state = InboxState::Pending;
         stored.entry.attempts = 0;
@@ -157,16 +213,31 @@ impl Messages {
         self.pending.insert(id)
     }
 
-    fn lease(&mut self, kinds: &[Kind], limit: u32, lease: Lease, now: Timestamp) -> Vec<InboxEntry> {
+    fn lease(
+        &mut self,
+        kinds: &[Kind],
+        limit: u32,
+        lease: Lease,
+        now: Timestamp,
+    ) -> Vec<InboxEntry> {
         let mut leased = Vec::new();
         for id in &self.pending {
             if leased.len() == most(limit) {
                 break;
             }
-            let Some(stored) = self.entries.get_mut(id) else { continue };
+            let Some(stored) = self.entries.get_mut(id) else {
+                continue;
+            };
             let wanted = kinds.is_empty() || kinds.contains(&stored.entry.kind);
-            let held = stored.entry.follows.is_some_and(|id| self.pending.contains(&id));
-            if wanted && !held && stored.due <= now && stored.lease.is_none_or(|lease| lease.is_over(now)) {
+            let held = stored
+                .entry
+                .follows
+                .is_some_and(|id| self.pending.contains(&id));
+            if wanted
+                && !held
+                && stored.due <= now
+                && stored.lease.is_none_or(|lease| lease.is_over(now))
+            {
                 stored.lease = Some(lease);
                 stored.entry.attempts = stored.entry.attempts.saturating_add(1);
                 leased.push(stored.entry.clone());

@@ -2,9 +2,10 @@
 
 use super::{Parts, lock, operations};
 use bankrail_mailbox::{
-    Circuit, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId, Enqueued, EntryId,
-    Intervention, Lease, LeaseCandidate, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxOperator,
-    OutboxQuery, OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
+    Circuit, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit,
+    EndpointId, Enqueued, EntryId, Intervention, Lease, LeaseCandidate, LeaseOwner, LeaseRequest,
+    Outbox, OutboxCounts, OutboxEntry, OutboxOperator, OutboxQuery, OutboxState, OutboxSummary,
+    Outgoing, StoppedEndpoint,
 };
 use bankrail_values::{HyphenatedUuid, StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -132,11 +133,23 @@ impl OutboxOperator for MemoryOutbox {
 }
 
 impl Messages {
-    fn enqueue(&mut self, message: &Outgoing, now: Timestamp, capacity: usize) -> Result<Enqueued, StoreError> {
+    fn enqueue(
+        &mut self,
+        message: &Outgoing,
+        now: Timestamp,
+        capacity: usize,
+    ) -> Result<Enqueued, StoreError> {
         let name = (message.endpoint.clone(), message.message_id);
         if let Some(&id) = self.ids.get(&name) {
-            let stored = self.entries.get(&id).is_some_and(|stored| stored.entry.message.has_same_content(message));
-            return if stored { Ok(Enqueued::AlreadyStored(id)) } else { Err(StoreErrorKind::Conflict.into()) };
+            let stored = self
+                .entries
+                .get(&id)
+                .is_some_and(|stored| stored.entry.message.has_same_content(message));
+            return if stored {
+                Ok(Enqueued::AlreadyStored(id))
+            } else {
+                Err(StoreErrorKind::Conflict.into())
+            };
         }
         if self.entries.len() >= capacity {
             return Err(StoreErrorKind::Full.into());
@@ -144,8 +157,25 @@ impl Messages {
         self.last += 1;
         let id = EntryId::new(self.last);
         let (message, state) = (message.clone(), OutboxState::Pending);
-        let entry = OutboxEntry { id, message, state, enqueued_at: now, due: now, deliveries: 0, circuit: None };
-        self.entries.insert(id, Stored { entry, deliveries: Vec::new(), lease: None, finished: None, dropped: None });
+        let entry = OutboxEntry {
+            id,
+            message,
+            state,
+            enqueued_at: now,
+            due: now,
+            deliveries: 0,
+            circuit: None,
+        };
+        self.entries.insert(
+            id,
+            Stored {
+                entry,
+                deliveries: Vec::new(),
+                lease: None,
+                finished: None,
+                dropped: None,
+            },
+        );
         self.ids.insert(name, id);
         self.pending.insert((now, id));
         Ok(Enqueued::New(id))
@@ -153,7 +183,10 @@ impl Messages {
 
     fn lease(&mut self, request: LeaseRequest<'_>, now: Timestamp) -> Vec<OutboxEntry> {
         let mut leased: HashMap<&EndpointId, u32> = HashMap::new();
-        for stored in self.pending().filter(|stored| stored.lease.is_some_and(|lease| !lease.is_over(now))) {
+        for stored in self
+            .pending()
+            .filter(|stored| stored.lease.is_some_and(|lease| !lease.is_over(now)))
+        {
             *leased.entry(&stored.entry.message.endpoint).or_default() += 1;
         }
         let slow: HashSet<_> = request.slow.iter().collect();
@@ -161,24 +194,39 @@ impl Messages {
             let leased = leased.get(endpoint).copied().unwrap_or(0);
             let slow = slow.contains(endpoint);
             let circuit = self.circuits.get(endpoint).copied().unwrap_or_default();
-            let limit = if slow { request.slow_limit } else { request.limit };
+            let limit = if slow {
+                request.slow_limit
+            } else {
+                request.limit
+            };
             let open = match circuit.bound(request.per_endpoint).saturating_sub(leased) {
                 // A lease that is already over does not count.
                 1.. if request.lease.is_over(now) => limit,
                 slots => slots.min(limit),
             };
             let barred = self.stopped.contains_key(endpoint) || circuit.is_held(now);
-            Queue { turn: leased, open: if barred { 0 } else { open }, slow }
+            Queue {
+                turn: leased,
+                open: if barred { 0 } else { open },
+                slow,
+            }
         };
         let mut queues: HashMap<&EndpointId, Queue> = HashMap::new();
         let mut candidates = Vec::new();
         for (_, id) in self.pending.iter().take_while(|(due, _)| *due <= now) {
-            let Some(stored) = self.entries.get(id) else { continue };
+            let Some(stored) = self.entries.get(id) else {
+                continue;
+            };
             let endpoint = &stored.entry.message.endpoint;
             let queue = queues.entry(endpoint).or_insert_with(|| queue_of(endpoint));
             if queue.open > 0 && stored.lease.is_none_or(|lease| lease.is_over(now)) {
                 let (turn, slow) = (queue.turn, queue.slow);
-                candidates.push(LeaseCandidate { id: *id, endpoint: endpoint.as_str().to_owned(), turn, slow });
+                candidates.push(LeaseCandidate {
+                    id: *id,
+                    endpoint: endpoint.as_str().to_owned(),
+                    turn,
+                    slow,
+                });
                 queue.turn = queue.turn.saturating_add(1);
                 queue.open -= 1;
             }
@@ -188,7 +236,10 @@ impl Messages {
             if let Some(stored) = self.entries.get_mut(&id) {
                 stored.lease = Some(request.lease);
                 let circuit = self.circuits.get(&stored.entry.message.endpoint).copied();
-                entries.push(OutboxEntry { circuit, ..stored.entry.clone() });
+                entries.push(OutboxEntry {
+                    circuit,
+                    ..stored.entry.clone()
+                });
             }
         }
         entries
@@ -202,11 +253,18 @@ impl Messages {
         disposition: Disposition,
         now: Timestamp,
     ) -> bool {
-        let Some(stored) = self.owned(id, owner) else { return false };
+        let Some(stored) = self.owned(id, owner) else {
+            return false;
+        };
         // Whole milliseconds, as in every engine.
-        let millis = i64::try_from(delivery.duration.as_millis()).unwrap_or(i64::MAX).unsigned_abs();
+        let millis = i64::try_from(delivery.duration.as_millis())
+            .unwrap_or(i64::MAX)
+            .unsigned_abs();
         let duration = std::time::Duration::from_millis(millis);
-        stored.deliveries.push(DeliveryRecord { duration, ..delivery.clone() });
+        stored.deliveries.push(DeliveryRecord {
+            duration,
+            ..delivery.clone()
+        });
         stored.entry.deliveries = stored.entry.deliveries.saturating_add(1);
         stored.lease = None;
         let state = match disposition {
@@ -232,7 +290,9 @@ impl Messages {
 
     /// An entry that the owner has leased.
     fn owned(&mut self, id: EntryId, owner: LeaseOwner) -> Option<&mut Stored> {
-        self.entries.get_mut(&id).filter(|stored| stored.lease.is_some_and(|lease| lease.owner == owner))
+        self.entries
+            .get_mut(&id)
+            .filter(|stored| stored.lease.is_some_and(|lease| lease.owner == owner))
     }
 
     fn make_pending(&mut self, id: EntryId, due: Timestamp) {
@@ -246,24 +306,33 @@ impl Messages {
     }
 
     fn pending(&self) -> impl Iterator<Item = &Stored> {
-        self.pending.iter().filter_map(|(_, id)| self.entries.get(id))
+        self.pending
+            .iter()
+            .filter_map(|(_, id)| self.entries.get(id))
     }
 
     /// The pending entries of endpoints that are not stopped.
     fn open(&self) -> impl Iterator<Item = &Stored> {
-        self.pending().filter(|stored| !self.stopped.contains_key(&stored.entry.message.endpoint))
+        self.pending()
+            .filter(|stored| !self.stopped.contains_key(&stored.entry.message.endpoint))
     }
 
     fn forget(&mut self, before: Timestamp) -> u64 {
         let held = self.entries.len();
-        self.entries.retain(|_, Stored { entry, finished, .. }| {
-            let done = matches!(entry.state, OutboxState::Delivered | OutboxState::Dropped);
-            let old = done && finished.is_some_and(|finished| finished < before);
-            if old {
-                self.ids.remove(&(entry.message.endpoint.clone(), entry.message.message_id));
-            }
-            !old
-        });
+        self.entries.retain(
+            |_,
+             Stored {
+                 entry, finished, ..
+             }| {
+                let done = matches!(entry.state, OutboxState::Delivered | OutboxState::Dropped);
+                let old = done && finished.is_some_and(|finished| finished < before);
+                if old {
+                    self.ids
+                        .remove(&(entry.message.endpoint.clone(), entry.message.message_id));
+                }
+                !old
+            },
+        );
         u64::try_from(held - self.entries.len()).unwrap_or(u64::MAX)
     }
 }

@@ -39,10 +39,13 @@ impl Accounts {
         check_position(position)?;
         let entries = || entries.iter().filter(|entry| entry.occurrence > 0);
         let known = self.accounts.get(account);
-        let new = entries().filter(|entry| known.is_none_or(|known| !known.contains_key(&entry.key)));
+        let new =
+            entries().filter(|entry| known.is_none_or(|known| !known.contains_key(&entry.key)));
         let new = new.map(|entry| entry.key).collect::<HashSet<_>>().len();
         let is_first = position.is_some() && !self.positions.contains_key(account);
-        if new > capacity.saturating_sub(self.keys) || (is_first && self.positions.len() >= capacity) {
+        if new > capacity.saturating_sub(self.keys)
+            || (is_first && self.positions.len() >= capacity)
+        {
             return Err(StoreErrorKind::Full.into());
         }
         self.keys += new;
@@ -61,7 +64,9 @@ impl Accounts {
     }
 
     fn forget_before(&mut self, account: &AccountId, day: Date) -> u64 {
-        let Some(known) = self.accounts.get_mut(account) else { return 0 };
+        let Some(known) = self.accounts.get_mut(account) else {
+            return 0;
+        };
         let before = known.len();
         known.retain(|_, seen| seen.day.is_none_or(|own| own >= day));
         let forgotten = before - known.len();

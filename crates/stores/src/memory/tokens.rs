@@ -33,12 +33,23 @@ impl TokenStore for MemoryStore {
 }
 
 impl Tokens {
-    fn claim(&mut self, key: ReplayKey, now: Timestamp, capacity: usize) -> Result<bool, StoreError> {
+    fn claim(
+        &mut self,
+        key: ReplayKey,
+        now: Timestamp,
+        capacity: usize,
+    ) -> Result<bool, StoreError> {
         self.claims.sweep(now);
-        if self.claims.get(&key.key).is_some_and(|&(until, ())| !ReplayKey::new(key.key, until).is_free_at(now)) {
+        if self
+            .claims
+            .get(&key.key)
+            .is_some_and(|&(until, ())| !ReplayKey::new(key.key, until).is_free_at(now))
+        {
             return Ok(false);
         }
-        self.claims.insert(key.key, key.expires_at, (), capacity).map(|()| true)
+        self.claims
+            .insert(key.key, key.expires_at, (), capacity)
+            .map(|()| true)
     }
 
     fn grant_once(
@@ -56,6 +67,8 @@ impl Tokens {
         {
             return Ok(false);
         }
-        self.grants.insert(hash, grant.expires_at, grant, capacity).map(|()| true)
+        self.grants
+            .insert(hash, grant.expires_at, grant, capacity)
+            .map(|()| true)
     }
 }

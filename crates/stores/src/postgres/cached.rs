@@ -7,7 +7,8 @@ use crate::cached::check_sealed;
 use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
 use bankrail_values::{EXPIRY_GRACE, StoreFuture, Timestamp};
 
-const GET: &str = "SELECT sealed, expires FROM bankrail_cached_token WHERE key = $1 AND expires > $2";
+const GET: &str =
+    "SELECT sealed, expires FROM bankrail_cached_token WHERE key = $1 AND expires > $2";
 
 const PUT: &str = "INSERT INTO bankrail_cached_token (key, sealed, expires) VALUES ($1, $2, $3)
     ON CONFLICT (key) DO UPDATE SET sealed = excluded.sealed, expires = excluded.expires";
@@ -27,14 +28,34 @@ impl TokenCache for PostgresStore {
     }
 }
 
-async fn put(session: Session<'_>, key: &TokenCacheKey, token: &CachedToken, now: Timestamp) -> Result<(), Fault> {
+async fn put(
+    session: Session<'_>,
+    key: &TokenCacheKey,
+    token: &CachedToken,
+    now: Timestamp,
+) -> Result<(), Fault> {
     check_sealed(token)?;
     // Swept first, so that a token that has already expired stays until the next one, as in memory.
-    session.execute(SWEEP, params![now.saturating_sub(EXPIRY_GRACE).unix_millis()]).await?;
+    session
+        .execute(
+            SWEEP,
+            params![now.saturating_sub(EXPIRY_GRACE).unix_millis()],
+        )
+        .await?;
     let (key, expires) = (key.as_bytes().as_slice(), token.expires_at.unix_millis());
-    session.execute(PUT, params![key, token.sealed, expires]).await.map(drop)
+    session
+        .execute(PUT, params![key, token.sealed, expires])
+        .await
+        .map(drop)
 }
 
-async fn remove(session: Session<'_>, key: &TokenCacheKey, token: &CachedToken) -> Result<(), Fault> {
-    session.execute(REMOVE, params![key.as_bytes().as_slice(), token.sealed]).await.map(drop)
+async fn remove(
+    session: Session<'_>,
+    key: &TokenCacheKey,
+    token: &CachedToken,
+) -> Result<(), Fault> {
+    session
+        .execute(REMOVE, params![key.as_bytes().as_slice(), token.sealed])
+        .await
+        .map(drop)
 }

@@ -1,7 +1,7 @@
 //! What the choice of the next messages has in common for inbox and outbox.
 
-/// Held until the transaction ends: the choices from the queue whose positions are in the table `$cursor` run one after
-/// the other.
+/// Held until the transaction ends: the choices from the queue whose positions are in the table
+/// `$cursor` run one after the other.
 macro_rules! lock {
     ($cursor:literal) => {
         concat!(
@@ -15,11 +15,12 @@ macro_rules! lock {
 }
 pub(super) use lock;
 
-/// The number of the writing transaction, for the next choice of a queue, whose positions are in the table `$cursor`.
+/// The number of the writing transaction, for the next choice of a queue, whose positions are in
+/// the table `$cursor`.
 ///
-/// The choice that wrote `seen` cannot have seen a transaction that still writes. If the numbers say that it did,
-/// another cluster gave them out, as after a restore of a dump. Then the greatest number makes every choice look at the
-/// row.
+/// The choice that wrote `seen` cannot have seen a transaction that still writes. If the numbers
+/// say that it did, another cluster gave them out, as after a restore of a dump. Then the greatest
+/// number makes every choice look at the row.
 macro_rules! written {
     ($cursor:literal) => {
         concat!(
@@ -32,7 +33,8 @@ macro_rules! written {
 }
 pub(super) use written;
 
-/// Deletes some finished messages from a position on. Returns how many, and the position of the last.
+/// Deletes some finished messages from a position on. Returns how many, and the position of the
+/// last.
 macro_rules! forget {
     ($message:literal, $done:literal) => {
         concat!(

@@ -9,13 +9,14 @@ use bankrail_rate_limit::{Charge, CounterStore, Decision, State, decide};
 use bankrail_values::{EXPIRY_GRACE, StoreFuture, Timestamp};
 use tokio_postgres::Row;
 
-/// Held until the transaction ends: one decision at a time on a customer's calls of one type. Before the state is read,
-/// so that it is read as the decision before it left it.
-const LOCK: &str =
-    "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_counter ' || $2 || ' ' || encode($1, 'hex'), 0))";
+/// Held until the transaction ends: one decision at a time on a customer's calls of one type.
+/// Before the state is read, so that it is read as the decision before it left it.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_counter ' || $2 || ' ' || encode($1, 'hex'), 0))";
 
-/// One row, with the state if there is one. The server's time is that of this statement, after the wait for the lock.
-const FIND: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now, high_water, counts
+/// One row, with the state if there is one. The server's time is that of this statement, after the
+/// wait for the lock.
+const FIND: &str =
+    "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now, high_water, counts
     FROM (VALUES (1)) AS one LEFT JOIN bankrail_counter ON customer = $1 AND call_type = $2";
 
 const KEEP: &str = "INSERT INTO bankrail_counter (customer, call_type, high_water, counts, expires)
@@ -29,11 +30,13 @@ const SWEEP: &str = "DELETE FROM bankrail_counter WHERE ctid = ANY (ARRAY(
 /// The rate-limit counters of a [`PostgresStore`], which all machines share that use the database.
 ///
 /// - [`CounterClock`] says whose clock decides.
-/// - A decision is one short transaction. Decisions on one customer's calls of one type run one after the other, others
-///   side by side. A look ([`Charge::cost`] of 0) is one statement, and a refusal that charges nothing writes nothing.
+/// - A decision is one short transaction. Decisions on one customer's calls of one type run one
+///   after the other, others side by side. A look ([`Charge::cost`] of 0) is one statement, and a
+///   refusal that charges nothing writes nothing.
 /// - This crate never sends a charge twice. A call that gets no answer fails with
 ///   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have charged.
-/// - Expired counters are deleted a few at a time with each charge, [`EXPIRY_GRACE`] after they weigh nothing any more.
+/// - Expired counters are deleted a few at a time with each charge, [`EXPIRY_GRACE`] after they
+///   weigh nothing any more.
 ///
 /// ```no_run
 /// use bankrail_rate_limit::{Limiter, Limits};
@@ -83,7 +86,9 @@ impl PostgresCounters {
 
     /// The time that decides, and the state.
     fn found(&self, rows: &[Row], charge: &Charge<'_>) -> Result<(Timestamp, State), Fault> {
-        let row = rows.first().ok_or_else(|| Fault::corrupt("expected one row, found none"))?;
+        let row = rows
+            .first()
+            .ok_or_else(|| Fault::corrupt("expected one row, found none"))?;
         let now = match self.clock {
             CounterClock::Server => row.instant("now")?,
             CounterClock::Callers => charge.now(),
@@ -98,7 +103,12 @@ fn decided(state: &mut State, charge: &Charge<'_>, now: Timestamp) -> Result<Dec
 }
 
 /// Keeps the state and commits.
-async fn keep(session: Session<'_>, charge: &Charge<'_>, state: &State, now: Timestamp) -> Result<(), Fault> {
+async fn keep(
+    session: Session<'_>,
+    charge: &Charge<'_>,
+    state: &State,
+    now: Timestamp,
+) -> Result<(), Fault> {
     let high_water = state.high_water().unwrap_or(now);
     let expires = state.expires_at().unwrap_or(high_water);
     let (customer, call_type) = (charge.customer().as_bytes(), charge.call_type().as_str());
@@ -106,7 +116,9 @@ async fn keep(session: Session<'_>, charge: &Charge<'_>, state: &State, now: Tim
     let counts = counts::written(state);
     let kept = params![customer, call_type, high_water, counts, expires];
     let expired = now.saturating_sub(EXPIRY_GRACE).unix_millis();
-    session.commit_with([(KEEP, kept), (SWEEP, params![expired])]).await?;
+    session
+        .commit_with([(KEEP, kept), (SWEEP, params![expired])])
+        .await?;
     Ok(())
 }
 

@@ -5,9 +5,10 @@ use std::fmt;
 
 /// A failure of PostgreSQL or of its client, without values.
 ///
-/// - Of the server's answer only the SQLSTATE and the names of constraint and table are kept: its message, detail and
-///   hint quote row values, such as names and amounts.
-/// - Of the client's error its first line is kept, which holds no values, and the I/O error under it.
+/// - Of the server's answer only the SQLSTATE and the names of constraint and table are kept: its
+///   message, detail and hint quote row values, such as names and amounts.
+/// - Of the client's error its first line is kept, which holds no values, and the I/O error under
+///   it.
 #[derive(Debug)]
 pub struct DatabaseError {
     said: Said,
@@ -16,15 +17,21 @@ pub struct DatabaseError {
 
 #[derive(Debug)]
 enum Said {
-    Server { code: String, constraint: Option<String>, table: Option<String> },
+    Server {
+        code: String,
+        constraint: Option<String>,
+        table: Option<String>,
+    },
     Client(String),
     SessionPassedOn,
 }
 
-const SET_OPTION: &str = "a pooler passes sessions on: set PostgresOptions::transaction_pooling, or let it keep them";
+const SET_OPTION: &str =
+    "a pooler passes sessions on: set PostgresOptions::transaction_pooling, or let it keep them";
 
 impl DatabaseError {
-    /// The server's SQLSTATE, five characters (PostgreSQL manual, appendix A). `None`: the client failed.
+    /// The server's SQLSTATE, five characters (PostgreSQL manual, appendix A). `None`: the client
+    /// failed.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         match &self.said {
@@ -55,7 +62,10 @@ impl DatabaseError {
 impl DatabaseError {
     /// What another connection has set was found on a new one.
     pub(super) fn session_passed_on() -> Self {
-        Self { said: Said::SessionPassedOn, source: None }
+        Self {
+            said: Said::SessionPassedOn,
+            source: None,
+        }
     }
 }
 
@@ -64,11 +74,23 @@ impl From<tokio_postgres::Error> for DatabaseError {
         if let Some(answer) = error.as_db_error() {
             let name = |name: Option<&str>| name.map(str::to_owned);
             let (code, constraint) = (answer.code().code().to_owned(), name(answer.constraint()));
-            return Self { said: Said::Server { code, constraint, table: name(answer.table()) }, source: None };
+            return Self {
+                said: Said::Server {
+                    code,
+                    constraint,
+                    table: name(answer.table()),
+                },
+                source: None,
+            };
         }
         let said = Said::Client(error.to_string());
-        let source = error.into_source().and_then(|source| source.downcast().ok());
-        Self { said, source: source.map(|source| *source) }
+        let source = error
+            .into_source()
+            .and_then(|source| source.downcast().ok());
+        Self {
+            said,
+            source: source.map(|source| *source),
+        }
     }
 }
 
@@ -81,10 +103,16 @@ impl fmt::Display for DatabaseError {
             Said::Server { code, .. } if ["26000", "42P05"].contains(&&**code) => {
                 write!(out, "the database answered {code}: {SET_OPTION}")
             }
-            Said::Server { code, constraint, table } => {
+            Said::Server {
+                code,
+                constraint,
+                table,
+            } => {
                 write!(out, "the database answered {code}")?;
                 match (constraint, table) {
-                    (Some(constraint), Some(table)) => write!(out, " (constraint {constraint} of table {table})"),
+                    (Some(constraint), Some(table)) => {
+                        write!(out, " (constraint {constraint} of table {table})")
+                    }
                     (Some(constraint), None) => write!(out, " (constraint {constraint})"),
                     (None, Some(table)) => write!(out, " (table {table})"),
                     (None, None) => Ok(()),

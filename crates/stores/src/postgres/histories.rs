@@ -6,15 +6,17 @@ use super::{Fault, InTransaction, PostgresStore};
 use crate::columns::{FromRow as _, row_number};
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
 use bankrail_webhook::Message;
-use bankrail_webhook::history::{Fold, Histories, HistoryId, HistoryState, KeptHistory, Observation};
+use bankrail_webhook::history::{
+    Fold, Histories, HistoryId, HistoryState, KeptHistory, Observation,
+};
 use std::time::Duration;
 use tokio_postgres::Row;
 
 /// How often changes by other processes are looked for.
 const POLL: Duration = Duration::from_secs(1);
 
-/// The number of the last change. Its row stays locked until the transaction ends, so that messages are folded one
-/// after the other.
+/// The number of the last change. Its row stays locked until the transaction ends, so that messages
+/// are folded one after the other.
 const LAST_CHANGE: &str = "SELECT last FROM bankrail_history_change FOR UPDATE";
 
 const SET_LAST_CHANGE: &str = "UPDATE bankrail_history_change SET last = $1";
@@ -51,7 +53,8 @@ const BY_CHANGE: &str = "SELECT h.id, h.scope, h.changed, h.change, h.history,
 const INSERT: &str = "INSERT INTO bankrail_history (scope, state, final, changed, change, history)
     VALUES ($1, $2, $3, $4, $5, $6) RETURNING id";
 
-const UPDATE: &str = "UPDATE bankrail_history SET state = $2, final = $3, changed = $4, change = $5, history = $6
+const UPDATE: &str =
+    "UPDATE bankrail_history SET state = $2, final = $3, changed = $4, change = $5, history = $6
     WHERE id = $1";
 
 const INSERT_NAMES: &str = "INSERT INTO bankrail_history_name (scope, name, id)
@@ -69,15 +72,20 @@ const FORGET: &str = "WITH piece AS (
 /// The histories of a [`PostgresStore`]. To fold a message in the transaction of the inbox, use
 /// [`InTransaction::apply_history`] in the work of a handler.
 ///
-/// Transactions that fold a message wait for each other, so that changes become visible in the order of their numbers:
-/// keep them short.
+/// Transactions that fold a message wait for each other, so that changes become visible in the
+/// order of their numbers: keep them short.
 #[derive(Clone, Debug)]
 pub struct PostgresHistories {
     pub(super) store: PostgresStore,
 }
 
 impl Histories for PostgresHistories {
-    fn apply<'a>(&'a self, scope: &'a str, message: &'a Message, now: Timestamp) -> StoreFuture<'a, Observation> {
+    fn apply<'a>(
+        &'a self,
+        scope: &'a str,
+        message: &'a Message,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Observation> {
         Box::pin(async move {
             let observation = self.store.timed(async {
                 let client = self.store.client().await?;
@@ -105,7 +113,9 @@ impl Histories for PostgresHistories {
                 // Created before the database is read, so that no change in between is missed.
                 let committed = self.store.shared.committed.notified();
                 let sql = "SELECT 1 FROM bankrail_history WHERE change > $1 LIMIT 1";
-                let rows = self.store.timed(async { self.store.query(sql, params![row_number(change)]).await });
+                let rows = self
+                    .store
+                    .timed(async { self.store.query(sql, params![row_number(change)]).await });
                 if !rows.await?.is_empty() {
                     return Ok(());
                 }
@@ -121,9 +131,9 @@ impl Histories for PostgresHistories {
 }
 
 impl InTransaction<'_> {
-    /// Folds a message into the history of its mandate or payment, as [`Histories::apply`] does: the history changes
-    /// together with the inbox and with the caller's tables, or not at all. Another transaction that folds a message
-    /// waits for the end of this one.
+    /// Folds a message into the history of its mandate or payment, as [`Histories::apply`] does:
+    /// the history changes together with the inbox and with the caller's tables, or not at all.
+    /// Another transaction that folds a message waits for the end of this one.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -133,21 +143,32 @@ impl InTransaction<'_> {
         message: &Message,
         now: Timestamp,
     ) -> Result<Observation, StoreError> {
-        self.bounded(apply(self.session(), scope, message, now)).await
+        self.bounded(apply(self.session(), scope, message, now))
+            .await
     }
 
-    /// Returns the history of a mandate or payment, as [`Histories::find`] does, as it is in this transaction: after
-    /// [`InTransaction::apply_history`], with the message.
+    /// Returns the history of a mandate or payment, as [`Histories::find`] does, as it is in this
+    /// transaction: after [`InTransaction::apply_history`], with the message.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn find_history(&self, scope: &str, id: &HistoryId) -> Result<Option<KeptHistory>, StoreError> {
+    pub async fn find_history(
+        &self,
+        scope: &str,
+        id: &HistoryId,
+    ) -> Result<Option<KeptHistory>, StoreError> {
         self.bounded(find(self.session(), scope, id)).await
     }
 }
 
-async fn find(session: Session<'_>, scope: &str, id: &HistoryId) -> Result<Option<KeptHistory>, Fault> {
-    let rows = session.query(NAMED, params![storable(scope), vec![name(id)]]).await?;
+async fn find(
+    session: Session<'_>,
+    scope: &str,
+    id: &HistoryId,
+) -> Result<Option<KeptHistory>, Fault> {
+    let rows = session
+        .query(NAMED, params![storable(scope), vec![name(id)]])
+        .await?;
     rows.first().map(kept).transpose()
 }
 
@@ -158,27 +179,57 @@ async fn list(
     after: Option<u64>,
     limit: u32,
 ) -> Result<Vec<KeptHistory>, Fault> {
-    let (scope, after, limit) = (storable(scope), after.map_or(-1, row_number), i64::from(limit));
-    session.query(BY_STATE, params![scope, state.as_str(), after, limit]).await?.iter().map(kept).collect()
+    let (scope, after, limit) = (
+        storable(scope),
+        after.map_or(-1, row_number),
+        i64::from(limit),
+    );
+    session
+        .query(BY_STATE, params![scope, state.as_str(), after, limit])
+        .await?
+        .iter()
+        .map(kept)
+        .collect()
 }
 
-async fn changes_after(session: Session<'_>, change: u64, limit: u32) -> Result<Vec<KeptHistory>, Fault> {
-    session.query(BY_CHANGE, params![row_number(change), i64::from(limit)]).await?.iter().map(kept).collect()
+async fn changes_after(
+    session: Session<'_>,
+    change: u64,
+    limit: u32,
+) -> Result<Vec<KeptHistory>, Fault> {
+    session
+        .query(BY_CHANGE, params![row_number(change), i64::from(limit)])
+        .await?
+        .iter()
+        .map(kept)
+        .collect()
 }
 
 /// Begins the transaction and commits it, unless a caller does.
-async fn apply(session: Session<'_>, scope: &str, message: &Message, now: Timestamp) -> Result<Observation, Fault> {
+async fn apply(
+    session: Session<'_>,
+    scope: &str,
+    message: &Message,
+    now: Timestamp,
+) -> Result<Observation, Fault> {
     let names: Vec<String> = HistoryId::of(message).iter().map(name).collect();
     if names.is_empty() {
         return Ok(Observation::NotApplicable);
     }
     let scope = storable(scope);
     // The last change is locked first, so that the rows that are read next are the latest.
-    let [last, rows] = session.begin_with([(LAST_CHANGE, &[]), (LOCK_NAMED, params![scope, names])]).await?;
-    let last = last.first().ok_or_else(|| Fault::corrupt("expected the number of the last change"))?;
+    let [last, rows] = session
+        .begin_with([(LAST_CHANGE, &[]), (LOCK_NAMED, params![scope, names])])
+        .await?;
+    let last = last
+        .first()
+        .ok_or_else(|| Fault::corrupt("expected the number of the last change"))?;
     let last: i64 = get(last, "last")?;
     let known = rows.iter().map(kept).collect::<Result<Vec<_>, _>>()?;
-    let before = known.iter().min_by_key(|kept| kept.number).map(|kept| (kept.changed_at, kept.change));
+    let before = known
+        .iter()
+        .min_by_key(|kept| kept.number)
+        .map(|kept| (kept.changed_at, kept.change));
     let Some(fold) = Fold::of(message, known) else {
         session.commit_with([]).await?;
         return Ok(Observation::NotApplicable);
@@ -194,25 +245,48 @@ async fn apply(session: Session<'_>, scope: &str, message: &Message, now: Timest
         let merged: Vec<i64> = fold.merged.iter().copied().map(row_number).collect();
         session.execute(DELETE, params![merged]).await?;
     }
-    let (state, json, changed_at) = (fold.history.state(), fold.history.to_json(), changed_at.unix_millis());
+    let (state, json, changed_at) = (
+        fold.history.state(),
+        fold.history.to_json(),
+        changed_at.unix_millis(),
+    );
     let (is_final, state) = (state.is_final(), state.as_str());
     let id = match fold.number.map(row_number) {
         Some(id) => {
-            session.execute(UPDATE, params![id, state, is_final, changed_at, change, json]).await?;
+            session
+                .execute(
+                    UPDATE,
+                    params![id, state, is_final, changed_at, change, json],
+                )
+                .await?;
             id
         }
         None => {
-            let rows = session.query(INSERT, params![scope, state, is_final, changed_at, change, json]).await?;
-            get(rows.first().ok_or_else(|| Fault::corrupt("no number for a new history"))?, "id")?
+            let rows = session
+                .query(
+                    INSERT,
+                    params![scope, state, is_final, changed_at, change, json],
+                )
+                .await?;
+            get(
+                rows.first()
+                    .ok_or_else(|| Fault::corrupt("no number for a new history"))?,
+                "id",
+            )?
         }
     };
     let names: Vec<String> = fold.ids.iter().map(name).collect();
-    session.commit_with([(INSERT_NAMES, params![scope, names, id])]).await?;
+    session
+        .commit_with([(INSERT_NAMES, params![scope, names, id])])
+        .await?;
     Ok(fold.observation)
 }
 
 fn kept(row: &Row) -> Result<KeptHistory, Fault> {
-    let ids: Option<_> = get::<Vec<&str>>(row, "names")?.into_iter().map(HistoryId::from_name).collect();
+    let ids: Option<_> = get::<Vec<&str>>(row, "names")?
+        .into_iter()
+        .map(HistoryId::from_name)
+        .collect();
     let mut kept = KeptHistory {
         ids: ids.ok_or_else(|| Fault::corrupt("expected the names of a history"))?,
         ..KeptHistory::read(row)?
@@ -221,7 +295,8 @@ fn kept(row: &Row) -> Result<KeptHistory, Fault> {
     Ok(kept)
 }
 
-/// The name of an id in the database. An id with U+0000 shares it with the one that has U+FFFD there.
+/// The name of an id in the database. An id with U+0000 shares it with the one that has U+FFFD
+/// there.
 fn name(id: &HistoryId) -> String {
     storable(&id.to_string())
 }

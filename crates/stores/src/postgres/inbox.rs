@@ -6,7 +6,8 @@ use super::values::{get, params, storable, typed};
 use super::{Fault, PostgresStore, Typed};
 use crate::columns::{Columns as _, FromRow, entry_number, readable};
 use bankrail_mailbox::{
-    EntryId, Inbox, InboxCounts, InboxEntry, InboxState, InboxUpdate, Incoming, Kind, Lease, LeaseOwner, ReceiveOutcome,
+    EntryId, Inbox, InboxCounts, InboxEntry, InboxState, InboxUpdate, Incoming, Kind, Lease,
+    LeaseOwner, ReceiveOutcome,
 };
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
 
@@ -57,8 +58,9 @@ macro_rules! entries {
 
 const FIND: &str = entries!("WHERE message.id = $1");
 
-const DEAD_LETTERS: &str =
-    entries!("WHERE finished.state = 'dead_letter' AND finished.entry > $1 ORDER BY finished.entry LIMIT $2");
+const DEAD_LETTERS: &str = entries!(
+    "WHERE finished.state = 'dead_letter' AND finished.entry > $1 ORDER BY finished.entry LIMIT $2"
+);
 
 const RESEND: &str = concat!(
     "WITH entry AS (
@@ -76,8 +78,7 @@ const COUNTS: &str = "SELECT (SELECT count(*) FROM bankrail_inbox_queue) AS pend
     (SELECT count(*) FROM bankrail_inbox_finished WHERE state = 'completed') AS completed,
     (SELECT count(*) FROM bankrail_inbox_finished WHERE state = 'dead_letter') AS dead_letters";
 
-const OLDEST: &str =
-    "SELECT received AS at FROM bankrail_inbox WHERE id = (SELECT min(entry) FROM bankrail_inbox_queue)";
+const OLDEST: &str = "SELECT received AS at FROM bankrail_inbox WHERE id = (SELECT min(entry) FROM bankrail_inbox_queue)";
 
 /// The inbox of a [`PostgresStore`].
 #[derive(Clone, Debug)]
@@ -104,7 +105,10 @@ impl Inbox for PostgresInbox {
     }
 
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
-        Box::pin(self.store.timed(self.store.readable_page(DEAD_LETTERS, after, limit, &[])))
+        Box::pin(
+            self.store
+                .timed(self.store.readable_page(DEAD_LETTERS, after, limit, &[])),
+        )
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
@@ -116,14 +120,18 @@ impl Inbox for PostgresInbox {
             let rows = self.store.survey(COUNTS, &[]).await?;
             let row = rows.first().ok_or_else(|| Fault::corrupt("no counts"))?;
             let [pending, completed] = [row.number("pending")?, row.number("completed")?];
-            Ok(InboxCounts { pending, completed, dead_letters: row.number("dead_letters")? })
+            Ok(InboxCounts {
+                pending,
+                completed,
+                dead_letters: row.number("dead_letters")?,
+            })
         }))
     }
 }
 
 impl PostgresStore {
-    /// Returns the next `limit` readable entries of a query for an operator, which reads them in their order by an
-    /// index. Its parameters are the number before them, a limit and `further`.
+    /// Returns the next `limit` readable entries of a query for an operator, which reads them in
+    /// their order by an index. Its parameters are the number before them, a limit and `further`.
     pub(super) async fn readable_page<T: FromRow>(
         &self,
         sql: &'static str,
@@ -134,7 +142,9 @@ impl PostgresStore {
         let (mut after, mut left) = (after.map_or(-1, entry_number), i64::from(limit));
         let mut entries = Vec::new();
         while left > 0 {
-            let rows = self.query(sql, &[&[typed(&after), typed(&left)], further].concat()).await?;
+            let rows = self
+                .query(sql, &[&[typed(&after), typed(&left)], further].concat())
+                .await?;
             let Some(last) = rows.last() else { break };
             after = last.number("id")?;
             for row in &rows {
@@ -148,15 +158,29 @@ impl PostgresStore {
     }
 
     /// Runs a bounded deletion from the position after the last one until nothing is left.
-    pub(super) async fn forget_in_pieces(&self, sql: &'static str, before: Timestamp) -> Result<u64, StoreError> {
+    pub(super) async fn forget_in_pieces(
+        &self,
+        sql: &'static str,
+        before: Timestamp,
+    ) -> Result<u64, StoreError> {
         let (mut finished, mut entry, mut forgotten) = (i64::MIN, i64::MIN, 0);
         loop {
             let piece = self.timed(async {
-                let rows = self.query(sql, params![before.unix_millis(), finished, entry]).await?;
-                let Some(last) = rows.first() else { return Ok(None) };
-                Ok(Some((get(last, "finished")?, get(last, "entry")?, last.number::<u64>("forgotten")?)))
+                let rows = self
+                    .query(sql, params![before.unix_millis(), finished, entry])
+                    .await?;
+                let Some(last) = rows.first() else {
+                    return Ok(None);
+                };
+                Ok(Some((
+                    get(last, "finished")?,
+                    get(last, "entry")?,
+                    last.number::<u64>("forgotten")?,
+                )))
             });
-            let Some(piece) = piece.await? else { return Ok(forgotten) };
+            let Some(piece) = piece.await? else {
+                return Ok(forgotten);
+            };
             (finished, entry, forgotten) = (piece.0, piece.1, forgotten + piece.2);
         }
     }
@@ -166,13 +190,29 @@ pub(super) async fn update(
     session: Session<'_>,
     id: EntryId,
     owner: LeaseOwner,
-    InboxUpdate { state, due, until, error }: InboxUpdate<'_>,
+    InboxUpdate {
+        state,
+        due,
+        until,
+        error,
+    }: InboxUpdate<'_>,
     now: Timestamp,
 ) -> Result<bool, Fault> {
-    let (id, owner, error) = (entry_number(id), owner.as_bytes().as_slice(), error.map(storable));
+    let (id, owner, error) = (
+        entry_number(id),
+        owner.as_bytes().as_slice(),
+        error.map(storable),
+    );
     if state == InboxState::Pending {
         let [due, until] = [due, until].map(|instant| instant.map(Timestamp::unix_millis));
-        return session.changes(REQUEUE, params![id, owner, due, until, error]).await;
+        return session
+            .changes(REQUEUE, params![id, owner, due, until, error])
+            .await;
     }
-    session.changes(FINISH, params![id, owner, state.as_str(), error, now.unix_millis()]).await
+    session
+        .changes(
+            FINISH,
+            params![id, owner, state.as_str(), error, now.unix_millis()],
+        )
+        .await
 }

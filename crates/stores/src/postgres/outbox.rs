@@ -6,9 +6,10 @@ use super::values::{params, typed};
 use super::{Fault, PostgresStore};
 use crate::columns::{Columns as _, entry_number};
 use bankrail_mailbox::{
-    Circuit, DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId,
-    Enqueued, EntryId, Intervention, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxOperator,
-    OutboxQuery, OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
+    Circuit, DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog,
+    EndpointCircuit, EndpointId, Enqueued, EntryId, Intervention, LeaseOwner, LeaseRequest, Outbox,
+    OutboxCounts, OutboxEntry, OutboxOperator, OutboxQuery, OutboxState, OutboxSummary, Outgoing,
+    StoppedEndpoint,
 };
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 
@@ -65,7 +66,8 @@ const RELEASE_ALL: &str = concat!(
         AND lease >= (SELECT leases_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)"
 );
 
-/// Adds a delivery to the messages of `entry`, and closes the circuit of an endpoint as `Circuit::closed` does.
+/// Adds a delivery to the messages of `entry`, and closes the circuit of an endpoint as
+/// `Circuit::closed` does.
 macro_rules! with_delivery {
     ($($entry:expr),+) => {
         concat!(
@@ -96,8 +98,7 @@ const FINISH: &str = with_delivery!(
         SELECT entry, endpoint, $9, due, deliveries + 1, $7 FROM entry)"
 );
 
-const DELIVERIES: &str =
-    "SELECT started, duration, status, note FROM bankrail_delivery WHERE entry = $1 ORDER BY number";
+const DELIVERIES: &str = "SELECT started, duration, status, note FROM bankrail_delivery WHERE entry = $1 ORDER BY number";
 
 const RESEND: &str = concat!(
     "WITH entry AS (
@@ -176,7 +177,11 @@ impl OutboxOperator for PostgresOutbox {
         Box::pin(operator::resend_all(&self.store, endpoint, now))
     }
 
-    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, bool> {
+    fn resume_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
         Box::pin(operator::resume(&self.store, endpoint, now))
     }
 
@@ -184,8 +189,15 @@ impl OutboxOperator for PostgresOutbox {
         Box::pin(self.store.timed(operator::counts(&self.store, endpoint)))
     }
 
-    fn backlogs<'a>(&'a self, after: Option<&'a EndpointId>, limit: u32) -> StoreFuture<'a, Vec<EndpointBacklog>> {
-        Box::pin(self.store.timed(operator::backlogs(&self.store, after, limit)))
+    fn backlogs<'a>(
+        &'a self,
+        after: Option<&'a EndpointId>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<EndpointBacklog>> {
+        Box::pin(
+            self.store
+                .timed(operator::backlogs(&self.store, after, limit)),
+        )
     }
 }
 
@@ -203,28 +215,57 @@ async fn record(
         Disposition::RetryAt(due) => (RETRY, Some(due), None),
         Disposition::DeadLetter => (FINISH, None, Some(OutboxState::DeadLetter)),
     };
-    let (id, owner, started) = (entry_number(id), owner.as_bytes().as_slice(), delivery.started_at.unix_millis());
+    let (id, owner, started) = (
+        entry_number(id),
+        owner.as_bytes().as_slice(),
+        delivery.started_at.unix_millis(),
+    );
     let duration = i64::try_from(delivery.duration.as_millis()).unwrap_or(i64::MAX);
-    let (status, note) = (delivery.status.map(i32::from), delivery.note.map(DeliveryNote::as_str));
+    let (status, note) = (
+        delivery.status.map(i32::from),
+        delivery.note.map(DeliveryNote::as_str),
+    );
     let (now, answered) = (now.unix_millis(), answered.map(EndpointId::as_str));
-    let (due, state) = (due.map(Timestamp::unix_millis), state.map(OutboxState::as_str));
+    let (due, state) = (
+        due.map(Timestamp::unix_millis),
+        state.map(OutboxState::as_str),
+    );
     let mut values = params![id, owner, started, duration, status, note, now, answered].to_vec();
     values.extend(due.as_ref().map(typed));
     values.extend(state.as_ref().map(typed));
     session.changes(sql, &values).await
 }
 
-pub(super) async fn enqueue(session: Session<'_>, message: &Outgoing, now: Timestamp) -> Result<Enqueued, Fault> {
+pub(super) async fn enqueue(
+    session: Session<'_>,
+    message: &Outgoing,
+    now: Timestamp,
+) -> Result<Enqueued, Fault> {
     let (endpoint, message_id) = (message.endpoint.as_str(), message.message_id.to_string());
-    let (kind, fingerprint) = (message.kind.as_str(), message.fingerprint.as_bytes().as_slice());
+    let (kind, fingerprint) = (
+        message.kind.as_str(),
+        message.fingerprint.as_bytes().as_slice(),
+    );
     let (attributes, body, now) = (&*message.attributes, &*message.body, now.unix_millis());
-    let values = params![endpoint, kind, message_id, fingerprint, attributes, now, body];
+    let values = params![
+        endpoint,
+        kind,
+        message_id,
+        fingerprint,
+        attributes,
+        now,
+        body
+    ];
     if let Some(row) = session.query(INSERT, values).await?.first() {
-        return Ok(row.number("entry").map(|id| Enqueued::New(EntryId::new(id)))?);
+        return Ok(row
+            .number("entry")
+            .map(|id| Enqueued::New(EntryId::new(id)))?);
     }
     // A statement of its own sees what another worker has committed in the meantime.
     let there: Option<OutboxEntry> = session.first(THERE, params![endpoint, message_id]).await?;
-    let there = there.ok_or(Fault::Lost("the message was stored before and has been forgotten"))?;
+    let there = there.ok_or(Fault::Lost(
+        "the message was stored before and has been forgotten",
+    ))?;
     if there.message.has_same_content(message) {
         Ok(Enqueued::AlreadyStored(there.id))
     } else {

@@ -12,12 +12,14 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
-use tokio_postgres::{AsyncMessage, Client, Config, Error, IsolationLevel, SimpleQueryMessage, Socket, Transaction};
+use tokio_postgres::{
+    AsyncMessage, Client, Config, Error, IsolationLevel, SimpleQueryMessage, Socket, Transaction,
+};
 
 type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Client, DatabaseError>> + Send + 'a>>;
 
-/// Opens a connection and starts the task that drives it. Notifications that reach the connection are told to `tell`,
-/// several as one.
+/// Opens a connection and starts the task that drives it. Notifications that reach the connection
+/// are told to `tell`, several as one.
 trait Connect: Send + Sync {
     fn connect(&self, tell: Option<mpsc::Sender<()>>) -> Connecting<'_>;
 }
@@ -31,12 +33,16 @@ struct Connector<T> {
 
 /// The settings of each session, or of each transaction (`SET LOCAL`), beside its isolation level.
 ///
-/// - A worker that is cut off within a transaction must not keep its locks until the server notices. The time-out of an
-///   operation is shorter.
-/// - A plan is kept for all parameters, and goes by the indexes. The planner knows neither how few rows are in a queue
-///   nor how many old versions of rows are, and would otherwise read whole tables now and then.
+/// - A worker that is cut off within a transaction must not keep its locks until the server
+///   notices. The time-out of an operation is shorter.
+/// - A plan is kept for all parameters, and goes by the indexes. The planner knows neither how few
+///   rows are in a queue nor how many old versions of rows are, and would otherwise read whole
+///   tables now and then.
 fn settings(set: &str, timeout: Duration) -> String {
-    let millis = timeout.as_millis().saturating_mul(2).clamp(1, 2_147_483_647);
+    let millis = timeout
+        .as_millis()
+        .saturating_mul(2)
+        .clamp(1, 2_147_483_647);
     format!(
         "{set} idle_in_transaction_session_timeout = {millis}; {set} lock_timeout = {millis};
         {set} enable_seqscan = off; {set} enable_bitmapscan = off; {set} enable_hashjoin = off;
@@ -47,11 +53,12 @@ fn settings(set: &str, timeout: Duration) -> String {
 /// A connection that was just opened has no such setting, unless a pooler passes sessions on.
 const IS_NEW: &str = "SELECT coalesce(current_setting('bankrail.session', true), '')";
 
-/// The rules against storing a message twice need this isolation level, whatever the database's default.
+/// The rules against storing a message twice need this isolation level, whatever the database's
+/// default.
 const ISOLATION: &str = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
-/// The planner's own choice again, until the transaction ends: for statements that are not the store's, and for those
-/// that look at much.
+/// The planner's own choice again, until the transaction ends: for statements that are not the
+/// store's, and for those that look at much.
 pub(super) const PLAN_FREELY: &str = "SET LOCAL enable_seqscan TO DEFAULT; SET LOCAL enable_bitmapscan TO DEFAULT;
     SET LOCAL enable_hashjoin TO DEFAULT; SET LOCAL enable_mergejoin TO DEFAULT; SET LOCAL jit TO DEFAULT;
     SET LOCAL plan_cache_mode TO DEFAULT";
@@ -67,7 +74,8 @@ where
         Box::pin(async move {
             let (client, mut connection) = self.config.connect(self.tls.clone()).await?;
             tokio::spawn(async move {
-                while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
+                while let Some(message) = poll_fn(|context| connection.poll_message(context)).await
+                {
                     match (message.map_err(DatabaseError::from), &tell) {
                         (Ok(AsyncMessage::Notification(_)), Some(tell)) => drop(tell.try_send(())),
                         (Ok(_), _) => {}
@@ -119,9 +127,18 @@ impl Pool {
             (Some(settings("SET LOCAL", timeout)), None)
         } else {
             let settings = settings("SET", timeout);
-            (None, Some(format!("{IS_NEW}; SET bankrail.session = 'kept'; {ISOLATION}; {settings}")))
+            (
+                None,
+                Some(format!(
+                    "{IS_NEW}; SET bankrail.session = 'kept'; {ISOLATION}; {settings}"
+                )),
+            )
         };
-        let connector = Box::new(Connector { config, tls, settings });
+        let connector = Box::new(Connector {
+            config,
+            tls,
+            settings,
+        });
         Self {
             connector,
             idle: Mutex::default(),
@@ -133,7 +150,11 @@ impl Pool {
 
     /// Takes a connection that was open when it was last used, or opens one.
     pub(super) async fn take(&self) -> Result<Pooled<'_>, Fault> {
-        let permit = self.permits.acquire().await.expect("the semaphore is never closed");
+        let permit = self
+            .permits
+            .acquire()
+            .await
+            .expect("the semaphore is never closed");
         let idle = {
             let mut idle = self.idle();
             idle.retain(|connection| !connection.client.is_closed());
@@ -144,14 +165,23 @@ impl Pool {
             None => {
                 let generation = self.generation.load(Ordering::Relaxed);
                 let client = self.connector.connect(None).await.map_err(Fault::Connect)?;
-                Connection { client, prepared: Prepared::default(), generation }
+                Connection {
+                    client,
+                    prepared: Prepared::default(),
+                    generation,
+                }
             }
         };
-        Ok(Pooled { connection, pool: self, _permit: permit })
+        Ok(Pooled {
+            connection,
+            pool: self,
+            _permit: permit,
+        })
     }
 
-    /// After an operation has failed. A server that refuses to write is a standby now, or another one has taken over
-    /// from it: no connection to it is used again, also for reading, which would read what is old.
+    /// After an operation has failed. A server that refuses to write is a standby now, or another
+    /// one has taken over from it: no connection to it is used again, also for reading, which would
+    /// read what is old.
     pub(super) fn look_at(&self, fault: &Fault) {
         let read_only = SqlState::READ_ONLY_SQL_TRANSACTION.code();
         if matches!(fault, Fault::Sql(error) if error.code() == Some(read_only)) {
@@ -168,18 +198,29 @@ impl Pool {
     /// A connection of its own, beside those of the pool, which listens on a channel.
     pub(super) async fn listen(&self, channel: &str) -> Result<Notifications, Fault> {
         let notifications = self.apart().await?;
-        notifications.client.batch_execute(&format!("LISTEN \"{}\"", channel.replace('"', "\"\""))).await?;
+        notifications
+            .client
+            .batch_execute(&format!("LISTEN \"{}\"", channel.replace('"', "\"\"")))
+            .await?;
         Ok(notifications)
     }
 
     /// A connection of its own, beside those of the pool, which can listen.
     pub(super) async fn apart(&self) -> Result<Notifications, Fault> {
         if !self.keeps_sessions() {
-            let cause = "expected a pooler that keeps sessions, found PostgresOptions::transaction_pooling";
-            return Err(Fault::Store(StoreError::new(StoreErrorKind::Unavailable, cause)));
+            let cause =
+                "expected a pooler that keeps sessions, found PostgresOptions::transaction_pooling";
+            return Err(Fault::Store(StoreError::new(
+                StoreErrorKind::Unavailable,
+                cause,
+            )));
         }
         let (tell, told) = mpsc::channel(1);
-        let client = self.connector.connect(Some(tell)).await.map_err(Fault::Connect)?;
+        let client = self
+            .connector
+            .connect(Some(tell))
+            .await
+            .map_err(Fault::Connect)?;
         Ok(Notifications { told, client })
     }
 
@@ -191,7 +232,9 @@ impl Pool {
 impl fmt::Debug for Pool {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Without the configuration, which holds the password.
-        out.debug_struct("Pool").field("free", &self.permits.available_permits()).finish_non_exhaustive()
+        out.debug_struct("Pool")
+            .field("free", &self.permits.available_permits())
+            .finish_non_exhaustive()
     }
 }
 
@@ -203,7 +246,8 @@ pub struct Notifications {
 }
 
 impl Notifications {
-    /// Waits for the next notification; several that came meanwhile are one. `None`: the connection was lost.
+    /// Waits for the next notification; several that came meanwhile are one. `None`: the connection
+    /// was lost.
     pub async fn next(&mut self) -> Option<()> {
         self.told.recv().await
     }
@@ -215,8 +259,8 @@ impl fmt::Debug for Notifications {
     }
 }
 
-/// A connection in use. It is closed when dropped without [`Pooled::give_back`], which undoes a transaction whose
-/// commit was not sent.
+/// A connection in use. It is closed when dropped without [`Pooled::give_back`], which undoes a
+/// transaction whose commit was not sent.
 pub(super) struct Pooled<'a> {
     connection: Connection,
     pool: &'a Pool,
@@ -227,24 +271,37 @@ pub(super) struct Pooled<'a> {
 impl Pooled<'_> {
     /// For statements that are each a transaction.
     pub(super) fn each(&self) -> Session<'_> {
-        Session::each(&self.connection.client, self.kept(&self.connection.prepared))
+        Session::each(
+            &self.connection.client,
+            self.kept(&self.connection.prepared),
+        )
     }
 
     /// For an operation that is a transaction.
     pub(super) fn own(&self) -> Session<'_> {
-        Session::own(&self.connection.client, self.kept(&self.connection.prepared))
+        Session::own(
+            &self.connection.client,
+            self.kept(&self.connection.prepared),
+        )
     }
 
     /// For a transaction that [`Pooled::start`] begins.
     pub(super) fn started(&self) -> Session<'_> {
-        Session::started(&self.connection.client, self.kept(&self.connection.prepared))
+        Session::started(
+            &self.connection.client,
+            self.kept(&self.connection.prepared),
+        )
     }
 
     fn kept<'a>(&'a self, prepared: &'a Prepared) -> Kept<'a> {
-        self.pool.local.as_deref().map_or(Kept::Prepared(prepared), Kept::Nothing)
+        self.pool
+            .local
+            .as_deref()
+            .map_or(Kept::Prepared(prepared), Kept::Nothing)
     }
 
-    /// Sends a statement whose answer is no rows. Not prepared, so that what is sent after it runs after it.
+    /// Sends a statement whose answer is no rows. Not prepared, so that what is sent after it runs
+    /// after it.
     pub(super) async fn batch(&self, sql: &str) -> Result<(), Error> {
         self.connection.client.batch_execute(sql).await
     }
@@ -260,8 +317,13 @@ impl Pooled<'_> {
     /// Begins a transaction for a caller's work.
     pub(super) async fn begin(&mut self) -> Result<(Transaction<'_>, Kept<'_>), Error> {
         let builder = self.connection.client.build_transaction();
-        let transaction = builder.isolation_level(IsolationLevel::ReadCommitted).start().await?;
-        let Some(local) = &self.pool.local else { return Ok((transaction, Kept::Prepared(&self.connection.prepared))) };
+        let transaction = builder
+            .isolation_level(IsolationLevel::ReadCommitted)
+            .start()
+            .await?;
+        let Some(local) = &self.pool.local else {
+            return Ok((transaction, Kept::Prepared(&self.connection.prepared)));
+        };
         transaction.batch_execute(local).await?;
         Ok((transaction, Kept::Nothing(local)))
     }

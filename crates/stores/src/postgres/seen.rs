@@ -6,12 +6,14 @@ use super::values::params;
 use super::{Fault, PostgresStore};
 use crate::columns::{Columns, FromRow};
 use bankrail_statement::{
-    AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries, check_position,
+    AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries,
+    check_position,
 };
 use bankrail_values::{Date, StoreError, StoreFuture};
 use std::collections::HashMap;
 
-/// Held until the transaction ends: what is known of an account is read and written by one transaction at a time.
+/// Held until the transaction ends: what is known of an account is read and written by one
+/// transaction at a time.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_seen ' || $1, 0))";
 
 /// Each is looked up by itself, so that no plan goes through an account.
@@ -55,8 +57,9 @@ impl SeenEntries for PostgresStore {
 impl TransactionalSeenEntries for PostgresStore {
     type Work = PostgresWork;
 
-    /// The work and the wait for a connection and for other transactions on the account share the maximum duration of
-    /// one operation. When it is over, the work is undone unless its commit has begun.
+    /// The work and the wait for a connection and for other transactions on the account share the
+    /// maximum duration of one operation. When it is over, the work is undone unless its commit has
+    /// begun.
     fn record_with<'a>(
         &'a self,
         account: &'a AccountId,
@@ -71,18 +74,24 @@ impl TransactionalSeenEntries for PostgresStore {
             record(session, account, page.entries, page.position).await?;
             Ok(None)
         };
-        let outcome = |done: Result<(), _>| done.map_or_else(Recorded::Undone, |()| Recorded::Committed);
+        let outcome =
+            |done: Result<(), _>| done.map_or_else(Recorded::Undone, |()| Recorded::Committed);
         Box::pin(self.timed(self.run_work(own, work, outcome)))
     }
 }
 
 impl PostgresStore {
-    /// Forgets a bounded number of entries, so that other transactions on the account run in between.
+    /// Forgets a bounded number of entries, so that other transactions on the account run in
+    /// between.
     async fn forget(&self, account: &AccountId, day: &str) -> Result<u64, Fault> {
         let client = self.client().await?;
         let session = client.own();
-        session.begin_with([(LOCK, params![account.as_str()])]).await?;
-        let forgotten = session.execute(FORGET, params![account.as_str(), day]).await?;
+        session
+            .begin_with([(LOCK, params![account.as_str()])])
+            .await?;
+        let forgotten = session
+            .execute(FORGET, params![account.as_str(), day])
+            .await?;
         session.commit_with([]).await?;
         client.give_back();
         Ok(forgotten)
@@ -94,27 +103,50 @@ impl FromRow for SeenEntry {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
         let has_day = row.text("day")?.is_some();
         let day = has_day.then(|| row.parsed("day")).transpose()?;
-        Ok(Self::new(EntryKey::from(row.array::<32>("key")?), row.number("count")?, day))
+        Ok(Self::new(
+            EntryKey::from(row.array::<32>("key")?),
+            row.number("count")?,
+            day,
+        ))
     }
 }
 
-pub(super) async fn counts(session: Session<'_>, account: &AccountId, keys: &[EntryKey]) -> Result<Vec<u32>, Fault> {
+pub(super) async fn counts(
+    session: Session<'_>,
+    account: &AccountId,
+    keys: &[EntryKey],
+) -> Result<Vec<u32>, Fault> {
     if keys.is_empty() {
         return Ok(Vec::new());
     }
-    let known: Vec<SeenEntry> = session.all(KNOWN, params![account.as_str(), hashes(keys)]).await?;
-    let counts: HashMap<_, _> = known.into_iter().map(|entry| (entry.key, entry.occurrence)).collect();
-    Ok(keys.iter().map(|key| counts.get(key).copied().unwrap_or(0)).collect())
+    let known: Vec<SeenEntry> = session
+        .all(KNOWN, params![account.as_str(), hashes(keys)])
+        .await?;
+    let counts: HashMap<_, _> = known
+        .into_iter()
+        .map(|entry| (entry.key, entry.occurrence))
+        .collect();
+    Ok(keys
+        .iter()
+        .map(|key| counts.get(key).copied().unwrap_or(0))
+        .collect())
 }
 
 fn hashes(keys: &[EntryKey]) -> Vec<&[u8]> {
     keys.iter().map(|key| key.as_bytes().as_slice()).collect()
 }
 
-pub(super) async fn position(session: Session<'_>, account: &AccountId) -> Result<Option<String>, Fault> {
+pub(super) async fn position(
+    session: Session<'_>,
+    account: &AccountId,
+) -> Result<Option<String>, Fault> {
     let rows = session.query(POSITION, params![account.as_str()]).await?;
-    let Some(row) = rows.first() else { return Ok(None) };
-    String::from_utf8(row.bytes("position")?).map(Some).map_err(Fault::corrupt)
+    let Some(row) = rows.first() else {
+        return Ok(None);
+    };
+    String::from_utf8(row.bytes("position")?)
+        .map(Some)
+        .map_err(Fault::corrupt)
 }
 
 /// Begins the transaction and commits it, unless a caller does.
@@ -127,7 +159,9 @@ pub(super) async fn record(
     check_position(position).map_err(Fault::Store)?;
     let keys: Vec<EntryKey> = entries.iter().map(|entry| entry.key).collect();
     let (account, hashes) = (account.as_str(), hashes(&keys));
-    let [_, known] = session.begin_with([(LOCK, params![account]), (KNOWN, params![account, hashes])]).await?;
+    let [_, known] = session
+        .begin_with([(LOCK, params![account]), (KNOWN, params![account, hashes])])
+        .await?;
     let mut after = HashMap::new();
     for row in &known {
         let entry = SeenEntry::read(row)?;
@@ -141,13 +175,26 @@ pub(super) async fn record(
         }
     }
     if !changed.is_empty() {
-        let keys: Vec<&[u8]> = changed.keys().map(|key| key.as_bytes().as_slice()).collect();
-        let counts: Vec<i64> = changed.values().map(|entry| entry.occurrence.into()).collect();
-        let days: Vec<Option<String>> = changed.values().map(|entry| entry.day.map(|day| day.to_string())).collect();
-        session.execute(WRITE, params![account, keys, counts, days]).await?;
+        let keys: Vec<&[u8]> = changed
+            .keys()
+            .map(|key| key.as_bytes().as_slice())
+            .collect();
+        let counts: Vec<i64> = changed
+            .values()
+            .map(|entry| entry.occurrence.into())
+            .collect();
+        let days: Vec<Option<String>> = changed
+            .values()
+            .map(|entry| entry.day.map(|day| day.to_string()))
+            .collect();
+        session
+            .execute(WRITE, params![account, keys, counts, days])
+            .await?;
     }
     if let Some(position) = position {
-        session.execute(MOVE, params![account, position.as_bytes()]).await?;
+        session
+            .execute(MOVE, params![account, position.as_bytes()])
+            .await?;
     }
     session.commit_with([]).await?;
     Ok(())

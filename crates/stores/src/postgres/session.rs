@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row, Statement, Transaction};
 
-/// States operations of a store trait, one line each: the sort of its session (`each` or `own`), its arguments and its
-/// answer, and what it does in the session, within the maximum duration.
+/// States operations of a store trait, one line each: the sort of its session (`each` or `own`),
+/// its arguments and its answer, and what it does in the session, within the maximum duration.
 #[allow(unused_macros, reason = "not used without the feature of any trait")]
 macro_rules! operations {
     (
@@ -58,12 +58,12 @@ pub(super) enum Kept<'a> {
 
 /// Where the statements of an operation run.
 ///
-/// - On a connection of the pool, each statement is prepared at its first use. Parsing and planning it each time would
-///   be half of the server's work.
-/// - On a caller's connection, and where none stays prepared, each statement is sent whole, with the types of its
-///   parameters.
-/// - Either way it takes one round trip, but for the first use on a connection, and several that do not depend on each
-///   other's answers share one.
+/// - On a connection of the pool, each statement is prepared at its first use. Parsing and planning
+///   it each time would be half of the server's work.
+/// - On a caller's connection, and where none stays prepared, each statement is sent whole, with
+///   the types of its parameters.
+/// - Either way it takes one round trip, but for the first use on a connection, and several that do
+///   not depend on each other's answers share one.
 #[derive(Clone, Copy)]
 pub(super) struct Session<'a> {
     client: &'a Client,
@@ -91,26 +91,46 @@ impl<'a> Session<'a> {
             Kept::Prepared(prepared) => (Some(prepared), None),
             Kept::Nothing(local) => (None, Some(local)),
         };
-        Self { client, prepared, local, of: Transactions::Each }
+        Self {
+            client,
+            prepared,
+            local,
+            of: Transactions::Each,
+        }
     }
 
-    /// One transaction, from [`Session::begin_with`] to [`Session::commit_with`]. If the operation ends before, the
-    /// connection must be closed.
+    /// One transaction, from [`Session::begin_with`] to [`Session::commit_with`]. If the operation
+    /// ends before, the connection must be closed.
     pub(super) fn own(client: &'a Client, kept: Kept<'a>) -> Self {
-        Self { of: Transactions::Own, ..Self::each(client, kept) }
+        Self {
+            of: Transactions::Own,
+            ..Self::each(client, kept)
+        }
     }
 
     /// A transaction that others begin and end, on a connection of the pool.
     pub(super) fn started(client: &'a Client, kept: Kept<'a>) -> Self {
-        Self { of: Transactions::Others, ..Self::each(client, kept) }
+        Self {
+            of: Transactions::Others,
+            ..Self::each(client, kept)
+        }
     }
 
     /// A caller's transaction.
     pub(super) fn of_caller(transaction: &'a Transaction<'a>) -> Self {
-        Self { client: transaction.client(), prepared: None, local: None, of: Transactions::Others }
+        Self {
+            client: transaction.client(),
+            prepared: None,
+            local: None,
+            of: Transactions::Others,
+        }
     }
 
-    pub(super) async fn query(self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<Vec<Row>, Fault> {
+    pub(super) async fn query(
+        self,
+        sql: &'static str,
+        parameters: &[Typed<'_>],
+    ) -> Result<Vec<Row>, Fault> {
         Ok(match self.statement(sql, parameters).await? {
             Some(statement) => self.client.query(&statement, &values(parameters)).await?,
             None => self.alone(self.client.query_typed(sql, parameters)).await?,
@@ -118,10 +138,17 @@ impl<'a> Session<'a> {
     }
 
     /// Returns how many rows were changed.
-    pub(super) async fn execute(self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<u64, Fault> {
+    pub(super) async fn execute(
+        self,
+        sql: &'static str,
+        parameters: &[Typed<'_>],
+    ) -> Result<u64, Fault> {
         Ok(match self.statement(sql, parameters).await? {
             Some(statement) => self.client.execute(&statement, &values(parameters)).await?,
-            None => self.alone(self.client.execute_typed(sql, parameters)).await?,
+            None => {
+                self.alone(self.client.execute_typed(sql, parameters))
+                    .await?
+            }
         })
     }
 
@@ -130,7 +157,8 @@ impl<'a> Session<'a> {
         if self.local.is_none() || self.of != Transactions::Each {
             return statement.await;
         }
-        let (begun, done, ended) = tokio::join!(biased; self.begin(), statement, self.client.batch_execute("COMMIT"));
+        let (begun, done, ended) =
+            tokio::join!(biased; self.begin(), statement, self.client.batch_execute("COMMIT"));
         begun?;
         let done = done?;
         ended.map(|()| done)
@@ -138,16 +166,30 @@ impl<'a> Session<'a> {
 
     async fn begin(self) -> Result<(), Error> {
         let local = self.local.unwrap_or_default();
-        self.client.batch_execute(&format!("BEGIN ISOLATION LEVEL READ COMMITTED; {local}")).await
+        self.client
+            .batch_execute(&format!("BEGIN ISOLATION LEVEL READ COMMITTED; {local}"))
+            .await
     }
 
     /// Whether a statement that changes at most one row has changed one.
-    pub(super) async fn changes(self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<bool, Fault> {
+    pub(super) async fn changes(
+        self,
+        sql: &'static str,
+        parameters: &[Typed<'_>],
+    ) -> Result<bool, Fault> {
         Ok(self.execute(sql, parameters).await? == 1)
     }
 
-    pub(super) async fn all<T: FromRow>(self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<Vec<T>, Fault> {
-        self.query(sql, parameters).await?.iter().map(|row| Ok(T::read(row)?)).collect()
+    pub(super) async fn all<T: FromRow>(
+        self,
+        sql: &'static str,
+        parameters: &[Typed<'_>],
+    ) -> Result<Vec<T>, Fault> {
+        self.query(sql, parameters)
+            .await?
+            .iter()
+            .map(|row| Ok(T::read(row)?))
+            .collect()
     }
 
     pub(super) async fn first<T: FromRow>(
@@ -155,17 +197,31 @@ impl<'a> Session<'a> {
         sql: &'static str,
         parameters: &[Typed<'_>],
     ) -> Result<Option<T>, Fault> {
-        Ok(self.query(sql, parameters).await?.first().map(T::read).transpose()?)
+        Ok(self
+            .query(sql, parameters)
+            .await?
+            .first()
+            .map(T::read)
+            .transpose()?)
     }
 
-    /// Runs statements of a transaction one after the other in one round trip, and returns the rows of each.
-    pub(super) async fn queries<const N: usize>(self, queries: [Query<'_>; N]) -> Result<[Vec<Row>; N], Fault> {
+    /// Runs statements of a transaction one after the other in one round trip, and returns the rows
+    /// of each.
+    pub(super) async fn queries<const N: usize>(
+        self,
+        queries: [Query<'_>; N],
+    ) -> Result<[Vec<Row>; N], Fault> {
         let answers = self.pipeline(&queries).await?;
-        Ok(answers.try_into().unwrap_or_else(|_| unreachable!("an answer for each statement")))
+        Ok(answers
+            .try_into()
+            .unwrap_or_else(|_| unreachable!("an answer for each statement")))
     }
 
     /// Begins an own transaction with its first statements, as [`Session::queries`] runs them.
-    pub(super) async fn begin_with<const N: usize>(self, queries: [Query<'_>; N]) -> Result<[Vec<Row>; N], Fault> {
+    pub(super) async fn begin_with<const N: usize>(
+        self,
+        queries: [Query<'_>; N],
+    ) -> Result<[Vec<Row>; N], Fault> {
         if self.of != Transactions::Own {
             return self.queries(queries).await;
         }
@@ -175,36 +231,56 @@ impl<'a> Session<'a> {
             return answers;
         }
         let begin: Query<'_> = ("BEGIN", &[]);
-        let mut answers = self.pipeline(&[&[begin], queries.as_slice()].concat()).await?;
+        let mut answers = self
+            .pipeline(&[&[begin], queries.as_slice()].concat())
+            .await?;
         answers.remove(0);
-        Ok(answers.try_into().unwrap_or_else(|_| unreachable!("an answer for each statement")))
+        Ok(answers
+            .try_into()
+            .unwrap_or_else(|_| unreachable!("an answer for each statement")))
     }
 
     /// Commits an own transaction with its last statements, as [`Session::queries`] runs them.
-    pub(super) async fn commit_with<const N: usize>(self, queries: [Query<'_>; N]) -> Result<[Vec<Row>; N], Fault> {
+    pub(super) async fn commit_with<const N: usize>(
+        self,
+        queries: [Query<'_>; N],
+    ) -> Result<[Vec<Row>; N], Fault> {
         if self.of != Transactions::Own {
             return self.queries(queries).await;
         }
         let commit: Query<'_> = ("COMMIT", &[]);
-        // After a failed statement the server would answer the commit without an error, but the statement with one.
-        let mut answers = self.pipeline(&[queries.as_slice(), &[commit]].concat()).await?;
+        // After a failed statement the server would answer the commit without an error, but the
+        // statement with one.
+        let mut answers = self
+            .pipeline(&[queries.as_slice(), &[commit]].concat())
+            .await?;
         answers.pop();
-        Ok(answers.try_into().unwrap_or_else(|_| unreachable!("an answer for each statement")))
+        Ok(answers
+            .try_into()
+            .unwrap_or_else(|_| unreachable!("an answer for each statement")))
     }
 
     async fn pipeline(self, queries: &[Query<'_>]) -> Result<Vec<Vec<Row>>, Fault> {
-        // All of them before the first one runs: a statement that is still to be prepared is sent later than the next
-        // one that is not.
+        // All of them before the first one runs: a statement that is still to be prepared is sent
+        // later than the next one that is not.
         for (sql, parameters) in queries {
             self.statement(sql, parameters).await?;
         }
-        let running = queries.iter().map(|(sql, parameters)| self.query(sql, parameters));
+        let running = queries
+            .iter()
+            .map(|(sql, parameters)| self.query(sql, parameters));
         futures_util::future::try_join_all(running).await
     }
 
     /// The prepared statement. `None`: on this connection none is prepared.
-    async fn statement(self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<Option<Statement>, Error> {
-        let Some(prepared) = self.prepared else { return Ok(None) };
+    async fn statement(
+        self,
+        sql: &'static str,
+        parameters: &[Typed<'_>],
+    ) -> Result<Option<Statement>, Error> {
+        let Some(prepared) = self.prepared else {
+            return Ok(None);
+        };
         if let Some(statement) = prepared.get(sql) {
             return Ok(Some(statement));
         }

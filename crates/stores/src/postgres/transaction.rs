@@ -26,17 +26,17 @@ const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 /// All statements see one state of the database.
 const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/// The store inside the caller's transaction: operations take effect together with the caller's rows when the caller
-/// commits, or not at all.
+/// The store inside the caller's transaction: operations take effect together with the caller's
+/// rows when the caller commits, or not at all.
 ///
 /// - The tables must exist: [`PostgresStore::connect`] creates them.
-/// - Keep the default isolation level, `READ COMMITTED`. At a higher level, a message that another transaction stores
-///   at the same time is an error, after which the transaction must be started again, and a conflict with it may count
-///   as new.
-/// - A transaction that enqueues is committed in one step: after a notification of idle workers the server refuses
-///   `PREPARE TRANSACTION`.
-/// - After any [`StoreError`] the transaction is void; roll it back. So it is when the future of an operation was
-///   dropped half way, as by a time-out around it.
+/// - Keep the default isolation level, `READ COMMITTED`. At a higher level, a message that another
+///   transaction stores at the same time is an error, after which the transaction must be started
+///   again, and a conflict with it may count as new.
+/// - A transaction that enqueues is committed in one step: after a notification of idle workers the
+///   server refuses `PREPARE TRANSACTION`.
+/// - After any [`StoreError`] the transaction is void; roll it back. So it is when the future of an
+///   operation was dropped half way, as by a time-out around it.
 ///
 /// A message that is enqueued together with a row of the ledger (feature `mailbox`):
 ///
@@ -47,10 +47,9 @@ const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// # -> Result<(), Box<dyn std::error::Error>> {
 /// use bankrail_stores::postgres::InTransaction;
 ///
-/// let transaction = client.transaction().await?;
-/// transaction.execute("INSERT INTO settled (message) VALUES ($1)", &[&message.message_id.to_string()]).await?;
-/// InTransaction::of(&transaction).enqueue(message, now).await?;
-/// transaction.commit().await?;
+/// let transaction = client.transaction().await?; transaction.execute("INSERT INTO settled
+/// (message) VALUES ($1)", &[&message.message_id.to_string()]).await?;
+/// InTransaction::of(&transaction).enqueue(message, now).await?; transaction.commit().await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -67,7 +66,11 @@ impl<'a> InTransaction<'a> {
     /// The store in this transaction.
     #[must_use]
     pub fn of(transaction: &'a Transaction<'a>) -> Self {
-        Self { session: Session::of_caller(transaction), longest: None, pool: None }
+        Self {
+            session: Session::of_caller(transaction),
+            longest: None,
+            pool: None,
+        }
     }
 
     #[cfg(any(feature = "mailbox", feature = "statement"))]
@@ -75,9 +78,9 @@ impl<'a> InTransaction<'a> {
         self.session
     }
 
-    /// The rows of a statement on the caller's own tables, which names its parameters `$1`, `$2` and so on. In a
-    /// transaction of [`PostgresStore::transaction`] or [`PostgresStore::read`] it is prepared once for each
-    /// connection, and planned once for all parameters: by indexes.
+    /// The rows of a statement on the caller's own tables, which names its parameters `$1`, `$2`
+    /// and so on. In a transaction of [`PostgresStore::transaction`] or [`PostgresStore::read`] it
+    /// is prepared once for each connection, and planned once for all parameters: by indexes.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -101,10 +104,15 @@ impl<'a> InTransaction<'a> {
         self.bounded(self.session.execute(sql, parameters)).await
     }
 
-    pub(super) async fn bounded<T>(&self, statement: impl Future<Output = Result<T, Fault>>) -> Result<T, StoreError> {
+    pub(super) async fn bounded<T>(
+        &self,
+        statement: impl Future<Output = Result<T, Fault>>,
+    ) -> Result<T, StoreError> {
         let done = match self.longest {
             None => statement.await,
-            Some(longest) => tokio::time::timeout(longest, statement).await.map_err(late)?,
+            Some(longest) => tokio::time::timeout(longest, statement)
+                .await
+                .map_err(late)?,
         };
         Ok(done.inspect_err(|fault| self.pool.iter().for_each(|pool| pool.look_at(fault)))?)
     }
@@ -121,14 +129,15 @@ impl fmt::Debug for InTransaction<'_> {
 }
 
 impl PostgresStore {
-    /// Runs `work` in a transaction of its own. Its statements take effect together, or not at all if it returns an
-    /// error. It runs at the isolation level `READ COMMITTED`.
+    /// Runs `work` in a transaction of its own. Its statements take effect together, or not at all
+    /// if it returns an error. It runs at the isolation level `READ COMMITTED`.
     ///
-    /// - The work neither begins nor ends a transaction, and changes no setting of the session (`SET`, `LISTEN`,
-    ///   advisory locks of a session): its connection goes back to the pool.
-    /// - The wait for a connection, the work and the commit share the maximum duration of one operation.
-    /// - After a failed statement the server accepts no further ones: the work returns its error, and work that ignores
-    ///   it is undone.
+    /// - The work neither begins nor ends a transaction, and changes no setting of the session
+    ///   (`SET`, `LISTEN`, advisory locks of a session): its connection goes back to the pool.
+    /// - The wait for a connection, the work and the commit share the maximum duration of one
+    ///   operation.
+    /// - After a failed statement the server accepts no further ones: the work returns its error,
+    ///   and work that ignores it is undone.
     ///
     /// ```no_run
     /// # async fn example(store: bankrail_stores::postgres::PostgresStore) -> Result<(), bankrail_values::StoreError> {
@@ -147,11 +156,14 @@ impl PostgresStore {
         &self,
         work: impl AsyncFnOnce(&InTransaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        tokio::time::timeout(self.shared.timeout, self.run_alone(WRITE, None, work)).await.map_err(late)?
+        tokio::time::timeout(self.shared.timeout, self.run_alone(WRITE, None, work))
+            .await
+            .map_err(late)?
     }
 
-    /// Runs `work`, which only reads, as [`PostgresStore::transaction`] does. All its statements see one state of the
-    /// database, with all that was committed before the first of them. A write is refused.
+    /// Runs `work`, which only reads, as [`PostgresStore::transaction`] does. All its statements
+    /// see one state of the database, with all that was committed before the first of them. A write
+    /// is refused.
     ///
     /// # Errors
     /// The error of `work`, or that of the store as one of the work.
@@ -159,11 +171,13 @@ impl PostgresStore {
         &self,
         work: impl AsyncFnOnce(&InTransaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        tokio::time::timeout(self.shared.timeout, self.run_alone(READ, None, work)).await.map_err(late)?
+        tokio::time::timeout(self.shared.timeout, self.run_alone(READ, None, work))
+            .await
+            .map_err(late)?
     }
 
-    /// Runs `work` as [`PostgresStore::transaction`] does, where it takes longer than an operation: the maximum
-    /// duration holds for each statement. Locks are kept until its end.
+    /// Runs `work` as [`PostgresStore::transaction`] does, where it takes longer than an operation:
+    /// the maximum duration holds for each statement. Locks are kept until its end.
     ///
     /// # Errors
     /// The error of `work`, or that of the store as one of the work.
@@ -174,8 +188,8 @@ impl PostgresStore {
         self.run_alone(WRITE, Some(self.shared.timeout), work).await
     }
 
-    /// Runs `work` as [`PostgresStore::read`] does, where it takes longer than an operation: the maximum duration holds
-    /// for each statement.
+    /// Runs `work` as [`PostgresStore::read`] does, where it takes longer than an operation: the
+    /// maximum duration holds for each statement.
     ///
     /// # Errors
     /// The error of `work`, or that of the store as one of the work.
@@ -194,15 +208,26 @@ impl PostgresStore {
     ) -> Result<T, E> {
         let failed = |fault: Fault| E::from(StoreError::from(fault));
         let client = self.client().await.map_err(failed)?;
-        let transaction = InTransaction { session: client.started(), longest, pool: Some(&self.shared.pool) };
+        let transaction = InTransaction {
+            session: client.started(),
+            longest,
+            pool: Some(&self.shared.pool),
+        };
         // The first statement of the work is sent without waiting for the answer.
         let (begun, done) = tokio::join!(biased; client.start(begin), work(&transaction));
         begun.map_err(|error| failed(error.into()))?;
         let ended = match &done {
-            // After a statement whose error the work ignored, the server would answer the commit without an error and
-            // roll back; this one fails then.
-            Ok(_) => transaction.bounded(client.own().commit_with([("SELECT 1", &[])])).await.map(drop),
-            Err(_) => transaction.bounded(async { Ok(client.batch("ROLLBACK").await?) }).await,
+            // After a statement whose error the work ignored, the server would answer the commit
+            // without an error and roll back; this one fails then.
+            Ok(_) => transaction
+                .bounded(client.own().commit_with([("SELECT 1", &[])]))
+                .await
+                .map(drop),
+            Err(_) => {
+                transaction
+                    .bounded(async { Ok(client.batch("ROLLBACK").await?) })
+                    .await
+            }
         };
         match (done, ended) {
             (Ok(_), Err(error)) => Err(error.into()),
@@ -217,12 +242,13 @@ impl PostgresStore {
         }
     }
 
-    /// Listens on a channel, on a connection beside those of [`PostgresOptions::connections`](super::PostgresOptions).
-    /// The store itself notifies only its own workers.
+    /// Listens on a channel, on a connection beside those of
+    /// [`PostgresOptions::connections`](super::PostgresOptions). The store itself notifies only its
+    /// own workers.
     ///
     /// # Errors
-    /// [`StoreError`] if there is no connection within the maximum duration of an operation, or none can be kept
-    /// ([`PostgresOptions::transaction_pooling`](super::PostgresOptions)).
+    /// [`StoreError`] if there is no connection within the maximum duration of an operation, or
+    /// none can be kept ([`PostgresOptions::transaction_pooling`](super::PostgresOptions)).
     pub async fn listen(&self, channel: &'static str) -> Result<Notifications, StoreError> {
         self.timed(self.shared.pool.listen(channel)).await
     }

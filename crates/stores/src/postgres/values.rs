@@ -81,7 +81,8 @@ impl Cells for Row {
 
 /// Reads a column.
 pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: &str) -> Result<T, StoreError> {
-    row.try_get(column).map_err(|error| corrupt(DatabaseError::from(error)))
+    row.try_get(column)
+        .map_err(|error| corrupt(DatabaseError::from(error)))
 }
 
 /// A column of any integer type, or a Boolean.

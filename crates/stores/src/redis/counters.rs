@@ -3,7 +3,9 @@
 use super::RenewedConnection;
 use super::script::{RedisUrlError, Script, manager, within};
 use crate::CounterClock;
-use bankrail_rate_limit::{Algorithm, Charge, CounterStore, Counting, Counts, Decision, MAX_WINDOWS, State};
+use bankrail_rate_limit::{
+    Algorithm, Charge, CounterStore, Counting, Counts, Decision, MAX_WINDOWS, State,
+};
 use bankrail_values::{EXPIRY_GRACE, StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use redis::aio::ConnectionLike;
 use redis::{Cmd, RedisError};
@@ -16,7 +18,8 @@ bankrail_values::options! {
     /// Options of [`RedisCounters`].
     #[derive(Clone, Debug)]
     pub struct RedisCountersOptions {
-        /// The prefix of the keys. The call type's name, `:` and the customer follow it. Default: `bankrail:limit:`.
+        /// The prefix of the keys. The call type's name, `:` and the customer follow it. Default:
+        /// `bankrail:limit:`.
         prefix(&str => |prefix| prefix.into()): Box<str> = "bankrail:limit:".into(),
         /// The maximum duration of a call, connecting included. Default: 100 ms.
         timeout: Duration = Duration::from_millis(100),
@@ -25,7 +28,8 @@ bankrail_values::options! {
     }
 }
 
-/// Counters on a Valkey or Redis server or cluster, over any connection of the `redis` crate that can be cloned.
+/// Counters on a Valkey or Redis server or cluster, over any connection of the `redis` crate that
+/// can be cloned.
 pub struct RedisCounters<C = RenewedConnection> {
     connection: C,
     script: Script,
@@ -33,27 +37,39 @@ pub struct RedisCounters<C = RenewedConnection> {
 }
 
 impl RedisCounters {
-    /// Counters on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first request, and again after
-    /// the connection was lost or gave no answer ([`RenewedConnection`]). Must be called within a tokio runtime.
+    /// Counters on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first
+    /// request, and again after the connection was lost or gave no answer ([`RenewedConnection`]).
+    /// Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// [`RedisUrlError`] if `url` is not a URL of a server, or needs a feature that this build does not have.
+    /// [`RedisUrlError`] if `url` is not a URL of a server, or needs a feature that this build does
+    /// not have.
     pub fn open(url: &str, options: RedisCountersOptions) -> Result<Self, RedisUrlError> {
         Ok(Self::over(manager(url)?, options))
     }
 }
 
 impl<C: ConnectionLike + Clone> RedisCounters<C> {
-    /// Counters over this connection: a multiplexed connection, a connection manager or a cluster connection.
+    /// Counters over this connection: a multiplexed connection, a connection manager or a cluster
+    /// connection.
     #[must_use]
     pub fn over(connection: C, options: RedisCountersOptions) -> Self {
-        Self { connection, script: Script::new(SCRIPT), options }
+        Self {
+            connection,
+            script: Script::new(SCRIPT),
+            options,
+        }
     }
 
     /// Decides on the server, within the maximum duration.
     async fn decide(&self, charge: Charge<'_>) -> Result<Decision, StoreError> {
         if charge.policy().windows().is_empty() {
-            return Ok(Decision::from_engine(State::new(), &charge, charge.now(), [false; MAX_WINDOWS]));
+            return Ok(Decision::from_engine(
+                State::new(),
+                &charge,
+                charge.now(),
+                [false; MAX_WINDOWS],
+            ));
         }
         let answer = within(self.options.timeout, self.evaluate(&charge)).await?;
         read(&answer, &charge).ok_or_else(|| StoreErrorKind::Corrupt.into())
@@ -61,8 +77,17 @@ impl<C: ConnectionLike + Clone> RedisCounters<C> {
 
     async fn evaluate(&self, charge: &Charge<'_>) -> Result<Vec<i64>, RedisError> {
         let mut connection = self.connection.clone();
-        let key = format!("{}{}:{}", self.options.prefix, charge.call_type(), charge.customer());
-        self.script.run(&mut connection, &[&key], |command| self.arguments(command, charge)).await
+        let key = format!(
+            "{}{}:{}",
+            self.options.prefix,
+            charge.call_type(),
+            charge.customer()
+        );
+        self.script
+            .run(&mut connection, &[&key], |command| {
+                self.arguments(command, charge)
+            })
+            .await
     }
 
     fn arguments(&self, command: &mut Cmd, charge: &Charge<'_>) {
@@ -71,8 +96,16 @@ impl<C: ConnectionLike + Clone> RedisCounters<C> {
             CounterClock::Callers => command.arg(charge.now().unix_millis()),
         };
         command.arg(charge.cost());
-        command.arg(if charge.policy().algorithm() == Algorithm::Fixed { "fixed" } else { "sliding" });
-        command.arg(if charge.policy().counting() == Counting::Attempts { "attempts" } else { "admitted" });
+        command.arg(if charge.policy().algorithm() == Algorithm::Fixed {
+            "fixed"
+        } else {
+            "sliding"
+        });
+        command.arg(if charge.policy().counting() == Counting::Attempts {
+            "attempts"
+        } else {
+            "admitted"
+        });
         command.arg(i64::try_from(EXPIRY_GRACE.as_millis()).unwrap_or(i64::MAX));
         for window in charge.policy().windows() {
             command.arg(window.millis()).arg(window.limit());
@@ -88,25 +121,44 @@ impl<C: ConnectionLike + Clone + Send + Sync> CounterStore for RedisCounters<C> 
 
 /// Reads the script's answer. `None` if it is malformed.
 fn read(answer: &[i64], charge: &Charge<'_>) -> Option<Decision> {
-    let &[asked, refused, high_water, ref counters @ ..] = answer else { return None };
+    let &[asked, refused, high_water, ref counters @ ..] = answer else {
+        return None;
+    };
     let windows = charge.policy().windows();
-    if counters.len() != 2 * windows.len() || high_water < asked || refused < 0 || refused >> windows.len() != 0 {
+    if counters.len() != 2 * windows.len()
+        || high_water < asked
+        || refused < 0
+        || refused >> windows.len() != 0
+    {
         return None;
     }
     let mut counts = Vec::with_capacity(MAX_WINDOWS);
     for (window, pair) in windows.iter().zip(counters.chunks_exact(2)) {
-        let &[current, previous] = pair else { return None };
+        let &[current, previous] = pair else {
+            return None;
+        };
         let (current, previous) = (u32::try_from(current).ok()?, u32::try_from(previous).ok()?);
-        counts.push(Counts { length: window.millis(), current, previous });
+        counts.push(Counts {
+            length: window.millis(),
+            current,
+            previous,
+        });
     }
     let state = State::from_counts(Some(Timestamp::from_unix_millis(high_water)?), &counts)?;
     let refused = [0, 1, 2].map(|at| refused >> at & 1 == 1);
-    Some(Decision::from_engine(state, charge, Timestamp::from_unix_millis(asked)?, refused))
+    Some(Decision::from_engine(
+        state,
+        charge,
+        Timestamp::from_unix_millis(asked)?,
+        refused,
+    ))
 }
 
 impl<C> fmt::Debug for RedisCounters<C> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("RedisCounters").field("options", &self.options).finish_non_exhaustive()
+        out.debug_struct("RedisCounters")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
     }
 }
 

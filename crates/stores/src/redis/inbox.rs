@@ -5,8 +5,8 @@ use super::script::{RedisUrlError, Script, manager, within};
 use crate::UNREADABLE;
 use crate::columns::{Cells, corrupt, readable};
 use bankrail_mailbox::{
-    EntryId, Inbox, InboxCounts, InboxEntry, InboxUpdate, Incoming, Kind, Lease, LeaseOwner, OpaqueBytes,
-    ReceiveOutcome,
+    EntryId, Inbox, InboxCounts, InboxEntry, InboxUpdate, Incoming, Kind, Lease, LeaseOwner,
+    OpaqueBytes, ReceiveOutcome,
 };
 use bankrail_values::{EXPIRY_GRACE, StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use redis::aio::ConnectionLike;
@@ -24,7 +24,8 @@ bankrail_values::options! {
     /// Options of a [`RedisInbox`].
     #[derive(Clone, Debug)]
     pub struct RedisInboxOptions {
-        /// The name, for inboxes that share a server. Keys start with `{bankrail:NAME}`. Default: `inbox`.
+        /// The name, for inboxes that share a server. Keys start with `{bankrail:NAME}`. Default:
+        /// `inbox`.
         name(&str => |name| name.into()): Box<str> = "inbox".into(),
         /// The maximum duration of a call, connecting included. Default: 2 s.
         timeout: Duration = Duration::from_secs(2),
@@ -35,18 +36,20 @@ bankrail_values::options! {
 
 /// The inbox of one receiver, or of several that share it, on a Valkey or Redis server or cluster.
 ///
-/// - Each operation is one script, which the server runs alone. So message and acknowledgement are stored in one step,
-///   and only one delivery takes a duplicate key.
-/// - All keys of an inbox are in one hash slot. Inboxes of other names may be on other nodes of a cluster. While a
-///   cluster moves an inbox's slot from node to node key by key, each call fails with [`StoreErrorKind::Unavailable`]
-///   and has done nothing; the sender delivers again.
-/// - Pending messages and dead letters never expire. A completed message and its keys are forgotten once
-///   [`RedisInboxOptions::retention`] and [`EXPIRY_GRACE`] have passed since its completion, by the callers' clock.
-///   Each received message drops up to eight of them, so no sweeper is needed; [`Inbox::forget`] drops them at once.
-///   A later duplicate is new to the inbox; receivers refuse it for its age.
-/// - An answer is as durable as the server makes it: run it with `appendonly yes`, `appendfsync always` and
-///   `maxmemory-policy noeviction`. After a failover that loses acknowledged writes, an acknowledged message is lost,
-///   because the sender does not deliver it again.
+/// - Each operation is one script, which the server runs alone. So message and acknowledgement are
+///   stored in one step, and only one delivery takes a duplicate key.
+/// - All keys of an inbox are in one hash slot. Inboxes of other names may be on other nodes of a
+///   cluster. While a cluster moves an inbox's slot from node to node key by key, each call fails
+///   with [`StoreErrorKind::Unavailable`] and has done nothing; the sender delivers again.
+/// - Pending messages and dead letters never expire. A completed message and its keys are forgotten
+///   once [`RedisInboxOptions::retention`] and [`EXPIRY_GRACE`] have passed since its completion,
+///   by the callers' clock. Each received message drops up to eight of them, so no sweeper is
+///   needed; [`Inbox::forget`] drops them at once. A later duplicate is new to the inbox; receivers
+///   refuse it for its age.
+/// - An answer is as durable as the server makes it: run it with `appendonly yes`,
+///   `appendfsync always` and `maxmemory-policy noeviction`. After a failover that loses
+///   acknowledged writes, an acknowledged message is lost, because the sender does not deliver it
+///   again.
 /// - A handler's effect cannot share this engine's transaction: handlers run at least once.
 ///
 /// ```no_run
@@ -63,29 +66,42 @@ pub struct RedisInbox<C = RenewedConnection> {
     connection: C,
     script: std::sync::Arc<Script>,
     prefix: Box<str>,
-    /// A key that never exists. While its slot moves in a cluster, no node accepts a command for it and another key.
+    /// A key that never exists. While its slot moves in a cluster, no node accepts a command for it
+    /// and another key.
     absent: Box<str>,
     options: RedisInboxOptions,
 }
 
 impl RedisInbox {
-    /// The inbox on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first request, and again after
-    /// the connection was lost or gave no answer ([`RenewedConnection`]). Must be called within a tokio runtime.
+    /// The inbox on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first
+    /// request, and again after the connection was lost or gave no answer ([`RenewedConnection`]).
+    /// Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// [`RedisUrlError`] if `url` is not a URL of a server, or needs a feature that this build does not have.
+    /// [`RedisUrlError`] if `url` is not a URL of a server, or needs a feature that this build does
+    /// not have.
     pub fn open(url: &str, options: RedisInboxOptions) -> Result<Self, RedisUrlError> {
         Ok(Self::over(manager(url)?, options))
     }
 }
 
 impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
-    /// The inbox over this connection: a multiplexed connection, a connection manager or a cluster connection.
+    /// The inbox over this connection: a multiplexed connection, a connection manager or a cluster
+    /// connection.
     #[must_use]
     pub fn over(connection: C, options: RedisInboxOptions) -> Self {
         let prefix = format!("{{bankrail:{}}}", options.name);
-        let (script, absent) = (std::sync::Arc::new(Script::new(SCRIPT)), format!("{prefix}:absent").into());
-        Self { connection, script, prefix: prefix.into(), absent, options }
+        let (script, absent) = (
+            std::sync::Arc::new(Script::new(SCRIPT)),
+            format!("{prefix}:absent").into(),
+        );
+        Self {
+            connection,
+            script,
+            prefix: prefix.into(),
+            absent,
+            options,
+        }
     }
 
     /// Runs one operation, within the maximum duration.
@@ -124,19 +140,39 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
 }
 
 impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
-    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
-        let keys: Vec<String> = message.key.hashes().iter().map(ToString::to_string).collect();
+    fn receive<'a>(
+        &'a self,
+        message: &'a Incoming,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ReceiveOutcome> {
+        let keys: Vec<String> = message
+            .key
+            .hashes()
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         let keys = keys.join(" ");
-        let fingerprints = [message.fingerprint].into_iter().chain(message.other_spellings.iter().copied());
-        let fingerprints: Vec<u8> = fingerprints.flat_map(|fingerprint| *fingerprint.as_bytes()).collect();
-        let before = now.saturating_sub(self.options.retention).saturating_sub(EXPIRY_GRACE);
+        let fingerprints = [message.fingerprint]
+            .into_iter()
+            .chain(message.other_spellings.iter().copied());
+        let fingerprints: Vec<u8> = fingerprints
+            .flat_map(|fingerprint| *fingerprint.as_bytes())
+            .collect();
+        let before = now
+            .saturating_sub(self.options.retention)
+            .saturating_sub(EXPIRY_GRACE);
         Box::pin(async move {
             let answer = self.call("receive", now, |command| {
-                command.arg(before.unix_millis()).arg(&keys).arg(&fingerprints);
+                command
+                    .arg(before.unix_millis())
+                    .arg(&keys)
+                    .arg(&fingerprints);
                 command.arg("interim").arg(u8::from(message.interim));
                 command.arg("kind").arg(message.kind.as_str());
                 command.arg("attributes").arg(&*message.attributes);
-                command.arg("acknowledgement").arg(&*message.acknowledgement);
+                command
+                    .arg("acknowledgement")
+                    .arg(&*message.acknowledgement);
                 command.arg("body").arg(&*message.body);
             });
             outcome(answer.await?).ok_or_else(|| StoreErrorKind::Corrupt.into())
@@ -154,14 +190,18 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
         let kinds: BTreeSet<&str> = kinds.iter().map(Kind::as_str).collect();
         Box::pin(async move {
             let leased = self.entries("lease", now, |command| {
-                command.arg(limit).arg(lease.owner.as_bytes()).arg(lease.until.unix_millis());
+                command
+                    .arg(limit)
+                    .arg(lease.owner.as_bytes())
+                    .arg(lease.until.unix_millis());
                 for kind in &kinds {
                     command.arg(kind);
                 }
             });
             let (entries, unreadable) = leased.await?;
             for id in unreadable {
-                // Otherwise each lease would find it again. A failure does not hold up the other entries.
+                // Otherwise each lease would find it again. A failure does not hold up the other
+                // entries.
                 if let Err(error) = self.dead_letter(id, lease.owner, UNREADABLE, now).await {
                     tracing::error!(entry = %id, %error, "an unreadable entry could not be made a dead letter");
                 }
@@ -178,9 +218,16 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
         Box::pin(self.call("update", now, move |command| {
-            command.arg(id.get()).arg(owner.as_bytes()).arg(update.state.as_str());
+            command
+                .arg(id.get())
+                .arg(owner.as_bytes())
+                .arg(update.state.as_str());
             for instant in [update.due, update.until] {
-                command.arg(instant.map(|instant| instant.unix_millis().to_string()).unwrap_or_default());
+                command.arg(
+                    instant
+                        .map(|instant| instant.unix_millis().to_string())
+                        .unwrap_or_default(),
+                );
             }
             command.arg(update.error);
         }))
@@ -205,7 +252,10 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
                     command.arg(after).arg(limit - listed.len());
                 });
                 let (entries, unreadable) = page.await?;
-                let Some(last) = entries.iter().map(|entry| entry.id).chain(unreadable).max() else { break };
+                let Some(last) = entries.iter().map(|entry| entry.id).chain(unreadable).max()
+                else {
+                    break;
+                };
                 after = last.get();
                 listed.extend(entries);
             }
@@ -225,7 +275,11 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
                 command.arg(id.get());
             });
             let (mut entries, unreadable) = found.await?;
-            if unreadable.is_empty() { Ok(entries.pop()) } else { Err(StoreErrorKind::Corrupt.into()) }
+            if unreadable.is_empty() {
+                Ok(entries.pop())
+            } else {
+                Err(StoreErrorKind::Corrupt.into())
+            }
         })
     }
 
@@ -247,15 +301,22 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
         Box::pin(async move {
             let received: Option<i64> = self.call("oldest", Timestamp::UNIX_EPOCH, |_| {}).await?;
-            let instant = |millis| Timestamp::from_unix_millis(millis).ok_or_else(|| StoreErrorKind::Corrupt.into());
+            let instant = |millis| {
+                Timestamp::from_unix_millis(millis).ok_or_else(|| StoreErrorKind::Corrupt.into())
+            };
             received.map(instant).transpose()
         })
     }
 
     fn counts(&self) -> StoreFuture<'_, InboxCounts> {
         Box::pin(async move {
-            let (pending, completed, dead_letters) = self.call("counts", Timestamp::UNIX_EPOCH, |_| {}).await?;
-            Ok(InboxCounts { pending, completed, dead_letters })
+            let (pending, completed, dead_letters) =
+                self.call("counts", Timestamp::UNIX_EPOCH, |_| {}).await?;
+            Ok(InboxCounts {
+                pending,
+                completed,
+                dead_letters,
+            })
         })
     }
 
@@ -266,19 +327,36 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
 
 impl<C> fmt::Debug for RedisInbox<C> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("RedisInbox").field("options", &self.options).finish_non_exhaustive()
+        out.debug_struct("RedisInbox")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
     }
 }
 
 /// Reads an answer of the script. `None` if it is malformed.
-fn outcome((word, id, acknowledgement, with): (String, String, Vec<u8>, Option<String>)) -> Option<ReceiveOutcome> {
+fn outcome(
+    (word, id, acknowledgement, with): (String, String, Vec<u8>, Option<String>),
+) -> Option<ReceiveOutcome> {
     let id = entry_id(&id)?;
     let acknowledgement = OpaqueBytes::from(acknowledgement);
     Some(match word.as_str() {
-        "new" => ReceiveOutcome::New { id, acknowledgement },
-        "duplicate" => ReceiveOutcome::Duplicate { id, acknowledgement },
-        "in_progress" => ReceiveOutcome::InProgress { id, acknowledgement },
-        "conflict" => ReceiveOutcome::Conflict { id, acknowledgement, with: entry_id(&with?)? },
+        "new" => ReceiveOutcome::New {
+            id,
+            acknowledgement,
+        },
+        "duplicate" => ReceiveOutcome::Duplicate {
+            id,
+            acknowledgement,
+        },
+        "in_progress" => ReceiveOutcome::InProgress {
+            id,
+            acknowledgement,
+        },
+        "conflict" => ReceiveOutcome::Conflict {
+            id,
+            acknowledgement,
+            with: entry_id(&with?)?,
+        },
         _ => return None,
     })
 }
@@ -303,11 +381,15 @@ struct Fields(Vec<Option<Vec<u8>>>);
 
 impl Cells for Fields {
     fn integer(&self, column: &str) -> Result<Option<i64>, StoreError> {
-        self.text(column)?.map(|text| text.parse().map_err(corrupt)).transpose()
+        self.text(column)?
+            .map(|text| text.parse().map_err(corrupt))
+            .transpose()
     }
 
     fn text(&self, column: &str) -> Result<Option<&str>, StoreError> {
-        self.blob(column)?.map(|bytes| str::from_utf8(bytes).map_err(corrupt)).transpose()
+        self.blob(column)?
+            .map(|bytes| str::from_utf8(bytes).map_err(corrupt))
+            .transpose()
     }
 
     fn blob(&self, column: &str) -> Result<Option<&[u8]>, StoreError> {

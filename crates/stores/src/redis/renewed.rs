@@ -1,7 +1,9 @@
 //! A connection in whose place another one is opened once requests get no answer.
 
 use redis::aio::{ConnectionLike, ConnectionManager};
-use redis::{Arg, Cmd, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult, ServerErrorKind, Value};
+use redis::{
+    Arg, Cmd, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult, ServerErrorKind, Value,
+};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,18 +19,21 @@ const LONGEST_ATTEMPT: Duration = Duration::from_secs(5);
 /// How long the connection in use has to show that it still works before another one is opened.
 const HEAD_START: Duration = Duration::from_millis(200);
 
-/// A connection in whose place another one is opened once requests get no answer, for a server or a node of a cluster
-/// that hangs, or that has gone without closing its connections. The `redis` crate by itself opens another connection
-/// only after an error that says that the old one is closed, and a time-out is none.
+/// A connection in whose place another one is opened once requests get no answer, for a server or a
+/// node of a cluster that hangs, or that has gone without closing its connections. The `redis`
+/// crate by itself opens another connection only after an error that says that the old one is
+/// closed, and a time-out is none.
 ///
-/// - It begins with a request that times out or is given up. Then the connection in use and another one are asked for
-///   something that changes nothing, on the node that the request went to. The other one takes the place of the one in
-///   use if it alone answers.
-/// - Meanwhile requests go on using the one in use. Requests that wait for an answer there keep it until they end.
+/// - It begins with a request that times out or is given up. Then the connection in use and another
+///   one are asked for something that changes nothing, on the node that the request went to. The
+///   other one takes the place of the one in use if it alone answers.
+/// - Meanwhile requests go on using the one in use. Requests that wait for an answer there keep it
+///   until they end.
 /// - No request is sent again.
 /// - An attempt begins at most once a second, takes at most 5 s, and there is one at a time.
 ///
-/// Clones share everything. The engines open such a connection to one server by themselves. For a cluster:
+/// Clones share everything. The engines open such a connection to one server by themselves. For a
+/// cluster:
 ///
 /// ```no_run
 /// # use bankrail_stores::redis::{
@@ -61,15 +66,21 @@ struct InUse<C> {
 }
 
 impl<C> RenewedConnection<C> {
-    /// This connection, and in its place those that `open` opens. It should fail within a second or two if a node does
-    /// not answer, as `ClusterClient::get_async_connection` does by default.
+    /// This connection, and in its place those that `open` opens. It should fail within a second or
+    /// two if a node does not answer, as `ClusterClient::get_async_connection` does by default.
     #[must_use]
     pub fn new<F>(connection: C, open: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = RedisResult<C>> + Send + 'static,
     {
-        let in_use = Mutex::new(InUse { connection, next_attempt: Instant::now() });
-        Self(Arc::new(Shared { in_use, open: Box::new(move || Box::pin(open())) }))
+        let in_use = Mutex::new(InUse {
+            connection,
+            next_attempt: Instant::now(),
+        });
+        Self(Arc::new(Shared {
+            in_use,
+            open: Box::new(move || Box::pin(open())),
+        }))
     }
 }
 
@@ -78,7 +89,11 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> ConnectionLike for Renew
         let shared = &self.0;
         Box::pin(async move {
             let mut connection = shared.in_use().connection.clone();
-            let request = Request { shared, command: Some(command), answered: false };
+            let request = Request {
+                shared,
+                command: Some(command),
+                answered: false,
+            };
             request.end(connection.req_packed_command(command).await)
         })
     }
@@ -92,8 +107,16 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> ConnectionLike for Renew
         let shared = &self.0;
         Box::pin(async move {
             let mut connection = shared.in_use().connection.clone();
-            let request = Request { shared, command: pipeline.cmd_iter().next(), answered: false };
-            request.end(connection.req_packed_commands(pipeline, offset, count).await)
+            let request = Request {
+                shared,
+                command: pipeline.cmd_iter().next(),
+                answered: false,
+            };
+            request.end(
+                connection
+                    .req_packed_commands(pipeline, offset, count)
+                    .await,
+            )
         })
     }
 
@@ -133,7 +156,9 @@ impl<C> Shared<C> {
 impl<C: ConnectionLike + Clone + Send + Sync + 'static> Shared<C> {
     /// Begins an attempt, unless it is too early for one.
     fn unanswered(self: &Arc<Self>, command: Option<&Cmd>) {
-        let Ok(runtime) = Handle::try_current() else { return };
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
         let began = Instant::now();
         let mut in_use = self.in_use();
         if began < in_use.next_attempt {
@@ -144,7 +169,10 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> Shared<C> {
         drop(in_use);
         let shared = Arc::clone(self);
         runtime.spawn(async move {
-            let other = timeout(LONGEST_ATTEMPT, shared.other_than(connection, &question)).await.ok().flatten();
+            let other = timeout(LONGEST_ATTEMPT, shared.other_than(connection, &question))
+                .await
+                .ok()
+                .flatten();
             let mut in_use = shared.in_use();
             in_use.next_attempt = began + BETWEEN_ATTEMPTS;
             let replaced = other.map(|other| std::mem::replace(&mut in_use.connection, other));
@@ -168,27 +196,42 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> Shared<C> {
     }
 }
 
-/// A script that no server has, with the key of this command: the node that has the key says so, and nothing runs.
+/// A script that no server has, with the key of this command: the node that has the key says so,
+/// and nothing runs.
 fn question(command: Option<&Cmd>) -> Cmd {
     let key = command.and_then(|command| {
         let mut words = command.args_iter();
         let name = words.next()?;
-        let before = if matches!(name, Arg::Simple(b"EVAL" | b"EVALSHA")) { 2 } else { 0 };
+        let before = if matches!(name, Arg::Simple(b"EVAL" | b"EVALSHA")) {
+            2
+        } else {
+            0
+        };
         match words.nth(before)? {
             Arg::Simple(key) => Some(key),
             _ => None,
         }
     });
-    let Some(key) = key else { return redis::cmd("PING") };
+    let Some(key) = key else {
+        return redis::cmd("PING");
+    };
     let mut question = redis::cmd("EVALSHA");
-    question.arg("0000000000000000000000000000000000000000").arg(1).arg(key);
+    question
+        .arg("0000000000000000000000000000000000000000")
+        .arg(1)
+        .arg(key);
     question
 }
 
 /// Whether the server, or the node of a cluster that has the key, answers at all.
 async fn answers(connection: &mut impl ConnectionLike, question: &Cmd) -> bool {
     use ServerErrorKind::{ClusterDown, MasterDown, Moved};
-    match question.query_async::<Value>(connection).await.as_ref().map_err(RedisError::kind) {
+    match question
+        .query_async::<Value>(connection)
+        .await
+        .as_ref()
+        .map_err(RedisError::kind)
+    {
         Ok(_) | Err(ErrorKind::Extension) => true,
         Err(ErrorKind::Server(kind)) => !matches!(kind, Moved | ClusterDown | MasterDown),
         Err(_) => false,
@@ -203,6 +246,7 @@ impl<C> Clone for RenewedConnection<C> {
 
 impl<C> fmt::Debug for RenewedConnection<C> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("RenewedConnection").finish_non_exhaustive()
+        out.debug_struct("RenewedConnection")
+            .finish_non_exhaustive()
     }
 }

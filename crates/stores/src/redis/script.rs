@@ -14,11 +14,14 @@ pub(super) struct Script {
 
 impl Script {
     pub(super) fn new(text: &'static str) -> Self {
-        Self { text, hash: redis::Script::new(text).get_hash().to_owned() }
+        Self {
+            text,
+            hash: redis::Script::new(text).get_hash().to_owned(),
+        }
     }
 
-    /// Runs the script with these keys: by its digest, or with its text if the server does not have it. A server that
-    /// does not have it has done nothing, so the script runs once.
+    /// Runs the script with these keys: by its digest, or with its text if the server does not have
+    /// it. A server that does not have it has done nothing, so the script runs once.
     pub(super) async fn run<T: FromRedisValue>(
         &self,
         connection: &mut impl ConnectionLike,
@@ -33,14 +36,16 @@ impl Script {
         };
         let answer = ask(connection, &command("EVALSHA", &self.hash)).await;
         match answer.as_ref().map_err(RedisError::kind) {
-            Err(ErrorKind::Server(ServerErrorKind::NoScript)) => ask(connection, &command("EVAL", self.text)).await,
+            Err(ErrorKind::Server(ServerErrorKind::NoScript)) => {
+                ask(connection, &command("EVAL", self.text)).await
+            }
             _ => answer,
         }
     }
 }
 
-/// Sends a command, and again if its keys have moved to another node of a cluster: a node that reports the move has
-/// done nothing.
+/// Sends a command, and again if its keys have moved to another node of a cluster: a node that
+/// reports the move has done nothing.
 pub(super) async fn ask<T: FromRedisValue>(
     connection: &mut impl ConnectionLike,
     command: &Cmd,
@@ -56,8 +61,8 @@ pub(super) async fn ask<T: FromRedisValue>(
     }
 }
 
-/// A connection that is opened with the first request, and again with the next request after it was lost or gave no
-/// answer.
+/// A connection that is opened with the first request, and again with the next request after it was
+/// lost or gave no answer.
 pub(super) fn manager(url: &str) -> Result<RenewedConnection, RedisUrlError> {
     let config = ConnectionManagerConfig::new()
         .set_number_of_retries(0) // the next request tries again
@@ -66,7 +71,9 @@ pub(super) fn manager(url: &str) -> Result<RenewedConnection, RedisUrlError> {
     let client = Client::open(url).map_err(|error| RedisUrlError(Box::new(error)))?;
     let first = ConnectionManager::new_lazy_with_config(client.clone(), config.clone());
     let first = first.map_err(|error| RedisUrlError(Box::new(error)))?;
-    Ok(RenewedConnection::new(first, move || ConnectionManager::new_with_config(client.clone(), config.clone())))
+    Ok(RenewedConnection::new(first, move || {
+        ConnectionManager::new_with_config(client.clone(), config.clone())
+    }))
 }
 
 /// Bounds the duration of a call.
@@ -80,11 +87,14 @@ pub(super) async fn within<T>(
     }
 }
 
-/// The kind of an error, which tells whether the operation may have taken effect. After an error that the server
-/// answered, a script of one write, or one that had not yet written, has done nothing.
+/// The kind of an error, which tells whether the operation may have taken effect. After an error
+/// that the server answered, a script of one write, or one that had not yet written, has done
+/// nothing.
 fn kind_of(error: &RedisError) -> StoreErrorKind {
     match error.kind() {
-        ErrorKind::Extension if matches!(error.code(), Some("UNREADABLE" | "WRONGTYPE")) => StoreErrorKind::Corrupt,
+        ErrorKind::Extension if matches!(error.code(), Some("UNREADABLE" | "WRONGTYPE")) => {
+            StoreErrorKind::Corrupt
+        }
         ErrorKind::Parse | ErrorKind::UnexpectedReturnType => StoreErrorKind::Corrupt,
         ErrorKind::Io if !error.is_connection_refusal() => StoreErrorKind::Timeout,
         _ => StoreErrorKind::Unavailable,

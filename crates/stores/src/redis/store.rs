@@ -24,19 +24,19 @@ bankrail_values::options! {
     /// Options of a [`RedisStore`].
     #[derive(Clone, Debug)]
     pub struct RedisStoreOptions {
-        /// The prefix of the keys. It is followed by `replay:`, `token:` or `cached-token:` and a hash, or by
-        /// `seen:{ACCOUNT}`. Default: `bankrail:`.
+        /// The prefix of the keys. It is followed by `replay:`, `token:` or `cached-token:` and a
+        /// hash, or by `seen:{ACCOUNT}`. Default: `bankrail:`.
         prefix(&str => |prefix| prefix.into()): Box<str> = "bankrail:".into(),
         /// The maximum duration of a call, connecting included. Default: 1 s.
         timeout: Duration = Duration::from_secs(1),
-        /// The maximum number of keys of an account. A page that does not fit is refused as a whole with
-        /// [`StoreErrorKind::Full`](bankrail_values::StoreErrorKind::Full), because forgotten entries would be imported
-        /// again. Default: 1,000,000.
+        /// The maximum number of keys of an account. A page that does not fit is refused as a whole
+        /// with [`StoreErrorKind::Full`](bankrail_values::StoreErrorKind::Full), because forgotten
+        /// entries would be imported again. Default: 1,000,000.
         #[cfg(feature = "statement")]
         seen_capacity: u32 = 1_000_000,
-        /// Lets the server drop an account, its position and its entries without a day included, once nothing was
-        /// recorded for it for this long, by the server's clock. Must be longer than any statement reaches back.
-        /// Default: accounts that are no longer used stay.
+        /// Lets the server drop an account, its position and its entries without a day included,
+        /// once nothing was recorded for it for this long, by the server's clock. Must be longer
+        /// than any statement reaches back. Default: accounts that are no longer used stay.
         #[cfg(feature = "statement")]
         idle_retention(Duration => Some): Option<Duration> = None,
     }
@@ -45,42 +45,43 @@ bankrail_values::options! {
 /// Used assertions ([`ReplayStore`](bankrail_client_assertion::ReplayStore)), access tokens
 /// ([`TokenStore`](bankrail_client_assertion::token::TokenStore)), a customer's own tokens
 /// ([`TokenCache`](bankrail_client_assertion::token::TokenCache)) and imported entries
-/// ([`SeenEntries`](bankrail_statement::SeenEntries)) on a Valkey or Redis server or cluster. A cheap handle: clones
-/// share the connection.
+/// ([`SeenEntries`](bankrail_statement::SeenEntries)) on a Valkey or Redis server or cluster. A
+/// cheap handle: clones share the connection.
 ///
-/// - A used assertion is one key, claimed by one script: of two machines that claim it at the same time, only one is
-///   the first.
-/// - A token is one key under its SHA-256. A customer's own token is one key under a hash of what it is for; only one
-///   that is still the same is removed, by one script.
-/// - The entries of an account and its position are one hash, with an index of the entries' days beside it, in one slot
-///   of a cluster, changed by one script.
-/// - The callers' `now` decides what has expired, as with each engine. The server drops a used assertion or a token by
-///   itself, [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after its lifetime as counted from the write, so the
-///   callers' clocks need not agree with the server's.
+/// - A used assertion is one key, claimed by one script: of two machines that claim it at the same
+///   time, only one is the first.
+/// - A token is one key under its SHA-256. A customer's own token is one key under a hash of what
+///   it is for; only one that is still the same is removed, by one script.
+/// - The entries of an account and its position are one hash, with an index of the entries' days
+///   beside it, in one slot of a cluster, changed by one script.
+/// - The callers' `now` decides what has expired, as with each engine. The server drops a used
+///   assertion or a token by itself, [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after its
+///   lifetime as counted from the write, so the callers' clocks need not agree with the server's.
 /// - Entries stay until [`forget_before`](bankrail_statement::SeenEntries::forget_before), up to
-///   [`RedisStoreOptions::seen_capacity`] for each account, and a position stays until the next one. The server drops
-///   them only under [`RedisStoreOptions::idle_retention`].
+///   [`RedisStoreOptions::seen_capacity`] for each account, and a position stays until the next
+///   one. The server drops them only under [`RedisStoreOptions::idle_retention`].
 ///
 /// # Failures
 ///
 /// - This crate sends no request twice. A call without an answer fails with
-///   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have taken effect: the assertion
-///   may be used up (its sender signs another one), the token stored (nobody has received it), the entries recorded
-///   (recording them again changes nothing).
-/// - A cluster connection may repeat a request by itself. A claim carries its owner, so that its repetition is
-///   recognised as the same claim.
-/// - A server that is absent, read-only, loading or out of memory is an error within [`RedisStoreOptions::timeout`];
-///   the service then refuses.
-/// - While a cluster moves a slot from node to node key by key, calls for keys that have already moved, and for the
-///   entries of an account in that slot, fail with
-///   [`StoreErrorKind::Unavailable`](bankrail_values::StoreErrorKind::Unavailable) and have done nothing.
+///   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have taken
+///   effect: the assertion may be used up (its sender signs another one), the token stored (nobody
+///   has received it), the entries recorded (recording them again changes nothing).
+/// - A cluster connection may repeat a request by itself. A claim carries its owner, so that its
+///   repetition is recognised as the same claim.
+/// - A server that is absent, read-only, loading or out of memory is an error within
+///   [`RedisStoreOptions::timeout`]; the service then refuses.
+/// - While a cluster moves a slot from node to node key by key, calls for keys that have already
+///   moved, and for the entries of an account in that slot, fail with
+///   [`StoreErrorKind::Unavailable`](bankrail_values::StoreErrorKind::Unavailable) and have done
+///   nothing.
 /// - Memory pressure must not evict records: `maxmemory-policy noeviction` is required.
-/// - Records that the server loses, by eviction, by a crash without `appendfsync always`, or in a failover to a replica
-///   that lags behind, are forgotten: a used assertion can be used again until it expires, a token is refused, a
-///   revoked token is valid again, entries are imported again. Where that must not happen, use an engine with
-///   transactions on disk.
-/// - A connection that reads from replicas may still find a revoked token: let it read from the primaries, the default
-///   of the `redis` crate.
+/// - Records that the server loses, by eviction, by a crash without `appendfsync always`, or in a
+///   failover to a replica that lags behind, are forgotten: a used assertion can be used again
+///   until it expires, a token is refused, a revoked token is valid again, entries are imported
+///   again. Where that must not happen, use an engine with transactions on disk.
+/// - A connection that reads from replicas may still find a revoked token: let it read from the
+///   primaries, the default of the `redis` crate.
 ///
 /// ```no_run
 /// use bankrail_client_assertion::{ReplayStore, token::TokenStore};
@@ -110,18 +111,21 @@ struct Scripts {
 }
 
 impl RedisStore {
-    /// The store on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first request, and again after
-    /// the connection was lost or gave no answer ([`RenewedConnection`]). Must be called within a tokio runtime.
+    /// The store on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first
+    /// request, and again after the connection was lost or gave no answer ([`RenewedConnection`]).
+    /// Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// [`RedisUrlError`] if `url` is not a URL of a server, or needs a feature that this build does not have.
+    /// [`RedisUrlError`] if `url` is not a URL of a server, or needs a feature that this build does
+    /// not have.
     pub fn open(url: &str, options: RedisStoreOptions) -> Result<Self, RedisUrlError> {
         Ok(Self::over(manager(url)?, options))
     }
 }
 
 impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
-    /// The store over this connection: a multiplexed connection, a connection manager or a cluster connection.
+    /// The store over this connection: a multiplexed connection, a connection manager or a cluster
+    /// connection.
     #[must_use]
     pub fn over(connection: C, options: RedisStoreOptions) -> Self {
         let scripts = Scripts {
@@ -132,11 +136,16 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
             #[cfg(feature = "statement")]
             seen: Script::new(seen::SCRIPT),
         };
-        Self { connection, scripts: Arc::new(scripts), options }
+        Self {
+            connection,
+            scripts: Arc::new(scripts),
+            options,
+        }
     }
 
-    /// Whether the server can be written, for a check of readiness: it sets a key of its own that ends after a minute,
-    /// so that full memory or a replica is noticed. On a cluster one of its nodes is asked.
+    /// Whether the server can be written, for a check of readiness: it sets a key of its own that
+    /// ends after a minute, so that full memory or a replica is noticed. On a cluster one of its
+    /// nodes is asked.
     ///
     /// # Errors
     /// [`StoreError`] if there is no connection, nothing can be written, or no answer comes within
@@ -144,18 +153,27 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
     pub async fn check(&self) -> Result<(), StoreError> {
         let mut connection = self.connection.clone();
         let mut write = redis::cmd("SET");
-        write.arg(format!("{}check", self.options.prefix)).arg(1).arg("EX").arg(60);
+        write
+            .arg(format!("{}check", self.options.prefix))
+            .arg(1)
+            .arg("EX")
+            .arg(60);
         self.within(write.query_async::<()>(&mut connection)).await
     }
 
     /// Runs one request, within the maximum duration.
-    async fn within<T>(&self, asked: impl Future<Output = Result<T, RedisError>>) -> Result<T, StoreError> {
+    async fn within<T>(
+        &self,
+        asked: impl Future<Output = Result<T, RedisError>>,
+    ) -> Result<T, StoreError> {
         within(self.options.timeout, asked).await
     }
 }
 
 impl<C> fmt::Debug for RedisStore<C> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("RedisStore").field("options", &self.options).finish_non_exhaustive()
+        out.debug_struct("RedisStore")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
     }
 }

@@ -8,7 +8,8 @@ use bankrail_mailbox::{ArchiveLabel, ArchiveRecord, ArchiveStore, OpaqueBytes};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-/// `begin` counts the bytes of all records of a kind before this one, so that no statement adds up what is there.
+/// `begin` counts the bytes of all records of a kind before this one, so that no statement adds up
+/// what is there.
 const END: &str = "SELECT begin + length(sealed) FROM bankrail_archive WHERE kind = ?1 ORDER BY begin DESC LIMIT 1";
 
 const ADD: &str = "INSERT INTO bankrail_archive (kind, subject, call, at, begin, sealed)
@@ -18,7 +19,8 @@ const FORGET: &str = "DELETE FROM bankrail_archive WHERE kind = ?1 AND at < ?2";
 
 const SHRINK: &str = "DELETE FROM bankrail_archive WHERE kind = ?1 AND begin < ?2";
 
-const RECORDS: &str = "SELECT number, kind, subject, call, at, length(sealed) AS bytes FROM bankrail_archive
+const RECORDS: &str =
+    "SELECT number, kind, subject, call, at, length(sealed) AS bytes FROM bankrail_archive
     WHERE number > ?1 ORDER BY number LIMIT ?2";
 
 const CONTENT: &str = "SELECT sealed FROM bankrail_archive WHERE number = ?1";
@@ -46,15 +48,32 @@ fn add(
 ) -> Result<(), Fault> {
     let bytes = i64::try_from(sealed.len()).unwrap_or(i64::MAX);
     if bytes > row_number(max_bytes) {
-        let reason = format!("archive: expected a record of at most {max_bytes} bytes, found {bytes}");
+        let reason =
+            format!("archive: expected a record of at most {max_bytes} bytes, found {bytes}");
         return Err(Fault::Store(StoreError::new(StoreErrorKind::Full, reason)));
     }
     let kind = label.kind.as_str();
-    let begin: Option<i64> = connection.prepare_cached(END)?.query_row([kind], |row| row.get(0)).optional()?;
+    let begin: Option<i64> = connection
+        .prepare_cached(END)?
+        .query_row([kind], |row| row.get(0))
+        .optional()?;
     let begin = begin.unwrap_or_default();
     let call = label.call.map(|call| call.to_string());
-    run(connection, ADD, params![kind, label.subject, call, label.at.unix_millis(), begin, sealed])?;
+    run(
+        connection,
+        ADD,
+        params![
+            kind,
+            label.subject,
+            call,
+            label.at.unix_millis(),
+            begin,
+            sealed
+        ],
+    )?;
     run(connection, FORGET, params![kind, oldest.unix_millis()])?;
-    let most = begin.saturating_add(bytes).saturating_sub(row_number(max_bytes));
+    let most = begin
+        .saturating_add(bytes)
+        .saturating_sub(row_number(max_bytes));
     run(connection, SHRINK, params![kind, most]).map(drop)
 }

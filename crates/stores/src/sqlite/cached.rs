@@ -8,9 +8,11 @@ use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
 use bankrail_values::{StoreFuture, Timestamp};
 use rusqlite::{Connection, params};
 
-const GET: &str = "SELECT sealed, expires FROM bankrail_cached_token WHERE key = ?1 AND expires > ?2";
+const GET: &str =
+    "SELECT sealed, expires FROM bankrail_cached_token WHERE key = ?1 AND expires > ?2";
 
-const PUT: &str = "INSERT OR REPLACE INTO bankrail_cached_token (key, sealed, expires) VALUES (?1, ?2, ?3)";
+const PUT: &str =
+    "INSERT OR REPLACE INTO bankrail_cached_token (key, sealed, expires) VALUES (?1, ?2, ?3)";
 
 const REMOVE: &str = "DELETE FROM bankrail_cached_token WHERE key = ?1 AND sealed = ?2";
 
@@ -31,9 +33,19 @@ impl TokenCache for SqliteStore {
     }
 }
 
-fn put(connection: &Connection, key: TokenCacheKey, token: &CachedToken, now: Timestamp) -> Result<(), Fault> {
+fn put(
+    connection: &Connection,
+    key: TokenCacheKey,
+    token: &CachedToken,
+    now: Timestamp,
+) -> Result<(), Fault> {
     check_sealed(token)?;
     // Swept first, so that a token that has already expired stays until the next one, as in memory.
     sweep(connection, SWEEP, now)?;
-    run(connection, PUT, params![key.as_bytes(), token.sealed, token.expires_at.unix_millis()]).map(drop)
+    run(
+        connection,
+        PUT,
+        params![key.as_bytes(), token.sealed, token.expires_at.unix_millis()],
+    )
+    .map(drop)
 }

@@ -17,7 +17,8 @@ mod log;
 
 use log::{LOG_BYTES, LOG_PAGES, Log};
 
-/// The maximum number of writes in a transaction, which bounds how long the first of them waits for the last.
+/// The maximum number of writes in a transaction, which bounds how long the first of them waits for
+/// the last.
 const MAX_BATCH: usize = 512;
 
 /// How long a transaction that gathers writes waits for the next write before it begins.
@@ -40,7 +41,10 @@ pub(super) struct Database {
 }
 
 impl Database {
-    pub(super) fn open(path: Option<&Path>, options: &SqliteOptions) -> Result<Self, SqliteOpenError> {
+    pub(super) fn open(
+        path: Option<&Path>,
+        options: &SqliteOptions,
+    ) -> Result<Self, SqliteOpenError> {
         let shown = path.unwrap_or(Path::new(":memory:"));
         let failed = |error| open_error(shown, error);
         path.into_iter().for_each(make_private);
@@ -51,9 +55,11 @@ impl Database {
         .map_err(failed)?;
         prepare(&connection, options).map_err(failed)?;
         schema::migrate(&mut connection).map_err(|error| match error {
-            MigrateError::Newer { found, known } => {
-                SqliteOpenError::NewerSchema { path: shown.to_owned(), found, known }
-            }
+            MigrateError::Newer { found, known } => SqliteOpenError::NewerSchema {
+                path: shown.to_owned(),
+                found,
+                known,
+            },
             MigrateError::Sql(error) => failed(error),
         })?;
         let (writer, writes) = mpsc::channel(options.queue);
@@ -73,7 +79,9 @@ impl Database {
         }
         let gather = options.gather;
         let connection = Guarded::new(connection).map_err(failed)?;
-        spawn(shown, "bankrail-write", move || write_loop(&connection, writes, gather))?;
+        spawn(shown, "bankrail-write", move || {
+            write_loop(&connection, writes, gather)
+        })?;
         Ok(Self {
             // SQLite's log is beside the file itself, not beside a link to it.
             path: path.map(|path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())),
@@ -86,17 +94,22 @@ impl Database {
         })
     }
 
-    /// Runs `work` in the next transaction and answers after its commit. If `work` fails, its effects are undone. It
-    /// runs twice if other work in the same transaction fails.
+    /// Runs `work` in the next transaction and answers after its commit. If `work` fails, its
+    /// effects are undone. It runs twice if other work in the same transaction fails.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
-        send(&self.writer, move |connection| work(connection).map(Outcome::Keep), false).await
+        send(
+            &self.writer,
+            move |connection| work(connection).map(Outcome::Keep),
+            false,
+        )
+        .await
     }
 
-    /// As [`Database::write`], for the caller's work, which may be undone with an answer that is not an error of the
-    /// store.
+    /// As [`Database::write`], for the caller's work, which may be undone with an answer that is
+    /// not an error of the store.
     pub(super) async fn write_shared<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
@@ -107,8 +120,8 @@ impl Database {
         answer
     }
 
-    /// As [`Database::write`], in a transaction of its own, for the caller's work, which may be undone with an answer
-    /// that is not an error of the store.
+    /// As [`Database::write`], in a transaction of its own, for the caller's work, which may be
+    /// undone with an answer that is not an error of the store.
     pub(super) async fn write_alone<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
@@ -125,16 +138,23 @@ impl Database {
         self.committed.notified()
     }
 
-    /// Runs `work`, which only reads, on a state with all writes that were answered before the call.
+    /// Runs `work`, which only reads, on a state with all writes that were answered before the
+    /// call.
     #[allow(dead_code, reason = "not used without the feature of any trait")]
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
-        send(&self.reader, move |connection| work(connection).map(Outcome::Keep), false).await
+        send(
+            &self.reader,
+            move |connection| work(connection).map(Outcome::Keep),
+            false,
+        )
+        .await
     }
 
-    /// As [`Database::read`], for the caller's work. Without a file, the writing thread runs it and undoes it.
+    /// As [`Database::read`], for the caller's work. Without a file, the writing thread runs it and
+    /// undoes it.
     pub(super) async fn read_alone<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
@@ -145,9 +165,12 @@ impl Database {
     /// The write-ahead log; `None` if the database has no file.
     #[cfg(feature = "mailbox")]
     pub(super) fn log(&self) -> Option<PathBuf> {
-        self.path
-            .as_ref()
-            .map(|path| [path.as_os_str(), "-wal".as_ref()].into_iter().collect::<std::ffi::OsString>().into())
+        self.path.as_ref().map(|path| {
+            [path.as_os_str(), "-wal".as_ref()]
+                .into_iter()
+                .collect::<std::ffi::OsString>()
+                .into()
+        })
     }
 
     /// Waits for all operations in the writer's queue.
@@ -192,9 +215,14 @@ impl Fault {
     /// Names the file if it is damaged.
     fn of_file(self, connection: &Connection) -> Self {
         match (self, connection.path()) {
-            (Self::Sql(source), Some(file)) if source.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
+            (Self::Sql(source), Some(file))
+                if source.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) =>
+            {
                 let file = file.to_owned();
-                Self::Store(StoreError::new(StoreErrorKind::Corrupt, DamagedFile { file, source }))
+                Self::Store(StoreError::new(
+                    StoreErrorKind::Corrupt,
+                    DamagedFile { file, source },
+                ))
             }
             (fault, _) => fault,
         }
@@ -240,18 +268,22 @@ fn kind_of(error: &rusqlite::Error) -> StoreErrorKind {
     use rusqlite::Error as E;
     match (error, error.sqlite_error_code()) {
         (_, Some(ErrorCode::DiskFull)) => StoreErrorKind::Full,
-        (_, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::TypeMismatch)) => {
-            StoreErrorKind::Corrupt
-        }
-        (E::FromSqlConversionFailure(..) | E::IntegralValueOutOfRange(..) | E::InvalidColumnType(..), _) => {
-            StoreErrorKind::Corrupt
-        }
+        (
+            _,
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::TypeMismatch),
+        ) => StoreErrorKind::Corrupt,
+        (
+            E::FromSqlConversionFailure(..)
+            | E::IntegralValueOutOfRange(..)
+            | E::InvalidColumnType(..),
+            _,
+        ) => StoreErrorKind::Corrupt,
         _ => StoreErrorKind::Unavailable,
     }
 }
 
-/// Makes the file where there is none, for its owner only: it holds messages in clear. Its log gets the same mode from
-/// SQLite. SQLite itself reports a path that cannot be used.
+/// Makes the file where there is none, for its owner only: it holds messages in clear. Its log gets
+/// the same mode from SQLite. SQLite itself reports a path that cannot be used.
 #[cfg(unix)]
 fn make_private(path: &Path) {
     use std::os::unix::fs::OpenOptionsExt;
@@ -263,7 +295,11 @@ fn make_private(path: &Path) {
             Ok(target) => path.parent().unwrap_or(Path::new("")).join(target),
             Err(_) => path.to_owned(),
         };
-        let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
+        let _ = std::fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(file);
     }
 }
 
@@ -275,12 +311,17 @@ fn open_error(path: &Path, error: rusqlite::Error) -> SqliteOpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => SqliteOpenError::NotADatabase { path },
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => SqliteOpenError::Locked { path },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            SqliteOpenError::Locked { path }
+        }
         Some(ErrorCode::CannotOpen) => {
             let source = why_not_opened(&path).map_or_else(|| error.into(), Into::into);
             SqliteOpenError::Failed { path, source }
         }
-        _ => SqliteOpenError::Failed { path, source: error.into() },
+        _ => SqliteOpenError::Failed {
+            path,
+            source: error.into(),
+        },
     }
 }
 
@@ -297,18 +338,19 @@ fn prepare(connection: &Connection, options: &SqliteOptions) -> rusqlite::Result
     };
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    // Each piece of work can be undone alone. What that takes is kept in memory and dropped after the piece; in a file
-    // it would be kept until the commit.
+    // Each piece of work can be undone alone. What that takes is kept in memory and dropped after
+    // the piece; in a file it would be kept until the commit.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    // Content of deleted rows (payloads, names, accounts) is overwritten where that costs no extra page.
+    // Content of deleted rows (payloads, names, accounts) is overwritten where that costs no extra
+    // page.
     connection.pragma_update(None, "secure_delete", "fast")?;
     connection.pragma_update_and_check(None, "wal_autocheckpoint", LOG_PAGES, |_| Ok(()))?;
     // After a burst of writes the next write cuts the log back.
     connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |_| Ok(()))
 }
 
-/// What the operating system says of a path that SQLite cannot open. The file is not opened: closing it would end the
-/// locks that this process has on it.
+/// What the operating system says of a path that SQLite cannot open. The file is not opened:
+/// closing it would end the locks that this process has on it.
 fn why_not_opened(path: &Path) -> Option<std::io::Error> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => Some(std::io::ErrorKind::IsADirectory.into()),
@@ -317,9 +359,16 @@ fn why_not_opened(path: &Path) -> Option<std::io::Error> {
     }
 }
 
-fn spawn(path: &Path, name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), SqliteOpenError> {
+fn spawn(
+    path: &Path,
+    name: &str,
+    run: impl FnOnce() + Send + 'static,
+) -> Result<(), SqliteOpenError> {
     let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
-    thread.map(drop).map_err(|error| SqliteOpenError::Failed { path: path.to_owned(), source: error.into() })
+    thread.map(drop).map_err(|error| SqliteOpenError::Failed {
+        path: path.to_owned(),
+        source: error.into(),
+    })
 }
 
 /// One queued operation.
@@ -328,8 +377,8 @@ trait Job: Send {
     fn abandoned(&self) -> bool;
     /// True for work that must not share its transaction.
     fn alone(&self) -> bool;
-    /// Runs the work and keeps its outcome. False when its effects are to be undone. Work that is not to run alone may
-    /// run again after its effects were undone.
+    /// Runs the work and keeps its outcome. False when its effects are to be undone. Work that is
+    /// not to run alone may run again after its effects were undone.
     fn run(&mut self, connection: &Connection) -> bool;
     /// Answers with the outcome, or with the reason why the work did not take effect.
     fn settle(self: Box<Self>, failure: Option<&BatchError>);
@@ -372,7 +421,10 @@ where
             (Some(Ok(Outcome::Undo(value))), _) => Ok(value),
             (_, Some(failure)) => failed(failure),
             (Some(Ok(Outcome::Keep(value))), None) => Ok(value),
-            (None, None) => Err(StoreError::new(StoreErrorKind::Unavailable, "the operation panicked and was undone")),
+            (None, None) => Err(StoreError::new(
+                StoreErrorKind::Unavailable,
+                "the operation panicked and was undone",
+            )),
         };
         // The caller may have stopped waiting.
         let _ = self.reply.send(answer);
@@ -401,43 +453,70 @@ async fn send<T: Send + 'static>(
     alone: bool,
 ) -> Result<T, StoreError> {
     let (reply, answer) = oneshot::channel();
-    let gone = || StoreError::new(StoreErrorKind::Unavailable, "the database's thread has ended");
-    queue.send(Box::new(Task { work, outcome: None, alone, reply })).await.map_err(|_| gone())?;
+    let gone = || {
+        StoreError::new(
+            StoreErrorKind::Unavailable,
+            "the database's thread has ended",
+        )
+    };
+    queue
+        .send(Box::new(Task {
+            work,
+            outcome: None,
+            alone,
+            reply,
+        }))
+        .await
+        .map_err(|_| gone())?;
     answer.await.map_err(|_| gone())?
 }
 
 fn read_loop(connection: &Connection, jobs: &Mutex<mpsc::Receiver<Box<dyn Job>>>) {
     // The one that waits holds the lock, and lets go with the job.
-    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
+    let next = || {
+        jobs.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .blocking_recv()
+    };
     while let Some(mut job) = next() {
         if job.abandoned() {
             continue;
         }
         // One snapshot for all reads of the work.
-        let execute = |sql| connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop);
+        let execute = |sql| {
+            connection
+                .prepare_cached(sql)
+                .and_then(|mut statement| statement.execute([]))
+                .map(drop)
+        };
         let begun = execute("BEGIN");
         if begun.is_ok() {
             job.run(connection);
-            // Nothing was written. A snapshot that stays open would hide later writes, so the reader ends.
+            // Nothing was written. A snapshot that stays open would hide later writes, so the
+            // reader ends.
             if let Err(error) = execute("ROLLBACK") {
                 tracing::error!(%error, "a read transaction could not be ended");
                 return;
             }
         }
-        let failure = begun.err().map(|error| BatchError { kind: kind_of(&error), source: Arc::new(error) });
+        let failure = begun.err().map(|error| BatchError {
+            kind: kind_of(&error),
+            source: Arc::new(error),
+        });
         job.settle(failure.as_ref());
     }
 }
 
 /// A connection on which no work commits.
 ///
-/// SQLite rolls a transaction back by itself, for example when the disk is full. Work that goes on afterwards would
-/// otherwise commit each statement, and its effect would stay without the completion of its message.
+/// SQLite rolls a transaction back by itself, for example when the disk is full. Work that goes on
+/// afterwards would otherwise commit each statement, and its effect would stay without the
+/// completion of its message.
 struct Guarded {
     connection: Connection,
     working: Arc<AtomicBool>,
-    /// Whether the transaction was rolled back while work ran. Work that begins another one would otherwise hide that
-    /// what ran before it is gone.
+    /// Whether the transaction was rolled back while work ran. Work that begins another one would
+    /// otherwise hide that what ran before it is gone.
     rolled_back: Arc<AtomicBool>,
 }
 
@@ -450,7 +529,11 @@ impl Guarded {
         let rolled_back = Arc::new(AtomicBool::new(false));
         let notes = rolled_back.clone();
         connection.rollback_hook(Some(move || notes.store(true, Ordering::Relaxed)))?;
-        Ok(Self { connection, working, rolled_back })
+        Ok(Self {
+            connection,
+            working,
+            rolled_back,
+        })
     }
 
     fn run(&self, job: &mut dyn Job) -> bool {
@@ -464,7 +547,12 @@ impl Guarded {
 
 fn write_loop(connection: &Guarded, jobs: mpsc::Receiver<Box<dyn Job>>, gather: Duration) {
     let log = Log::of(&connection.connection);
-    let mut queue = Queue { jobs, next: None, gather, shared: false };
+    let mut queue = Queue {
+        jobs,
+        next: None,
+        gather,
+        shared: false,
+    };
     let mut batch = Vec::new();
     while queue.take(&mut batch) {
         batch.retain(|job| !job.abandoned());
@@ -497,13 +585,20 @@ struct Queue {
 impl Queue {
     /// Takes the writes of one transaction; waits for the first. False when the queue is closed.
     ///
-    /// On a fast disk, many writers would get a transaction for nearly each write, and the transactions would be most
-    /// of the cost. So if the last transaction was shared, this one waits for more writes while they keep coming.
+    /// On a fast disk, many writers would get a transaction for nearly each write, and the
+    /// transactions would be most of the cost. So if the last transaction was shared, this one
+    /// waits for more writes while they keep coming.
     fn take(&mut self, batch: &mut Vec<Box<dyn Job>>) -> bool {
-        let Some(first) = self.next.take().or_else(|| self.jobs.blocking_recv()) else { return false };
+        let Some(first) = self.next.take().or_else(|| self.jobs.blocking_recv()) else {
+            return false;
+        };
         let alone = first.alone();
         batch.push(first);
-        let mut pauses = if self.shared && !alone { self.gather.as_micros().div_ceil(PAUSE.as_micros()) } else { 0 };
+        let mut pauses = if self.shared && !alone {
+            self.gather.as_micros().div_ceil(PAUSE.as_micros())
+        } else {
+            0
+        };
         let mut open = !alone && self.drain(batch);
         while open && pauses > 0 {
             let before = batch.len();
@@ -511,7 +606,8 @@ impl Queue {
             open = self.drain(batch) && batch.len() > before;
             pauses -= 1;
         }
-        // A dispatcher that makes one delivery after the other records it and leases the next at once.
+        // A dispatcher that makes one delivery after the other records it and leases the next at
+        // once.
         self.shared = batch.len() > 2;
         true
     }
@@ -533,19 +629,27 @@ impl Queue {
     }
 }
 
-/// Runs the jobs in one transaction. After an error none of them took effect, except after a failed commit, where they
-/// may have.
+/// Runs the jobs in one transaction. After an error none of them took effect, except after a failed
+/// commit, where they may have.
 fn run_batch(guarded: &Guarded, batch: &mut [Box<dyn Job>]) -> Result<(), BatchError> {
     let connection = &guarded.connection;
-    let execute = |sql| connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop);
+    let execute = |sql| {
+        connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.execute([]))
+            .map(drop)
+    };
     let unapplied = |error: rusqlite::Error| {
         // If the rollback fails, no transaction is open: SQLite has rolled back by itself.
         let _ = execute("ROLLBACK");
-        BatchError { kind: kind_of(&error), source: Arc::new(error) }
+        BatchError {
+            kind: kind_of(&error),
+            source: Arc::new(error),
+        }
     };
     execute("BEGIN IMMEDIATE").map_err(unapplied)?;
-    // Savepoints cost a copy of each page for each job, and seldom is one of them needed. So the jobs run without, and
-    // if one is to be undone, all are and run again.
+    // Savepoints cost a copy of each page for each job, and seldom is one of them needed. So the
+    // jobs run without, and if one is to be undone, all are and run again.
     let together = !batch.iter().any(|job| job.alone());
     if !(together && batch.iter_mut().all(|job| guarded.run(&mut **job))) {
         if together {
@@ -558,13 +662,26 @@ fn run_batch(guarded: &Guarded, batch: &mut [Box<dyn Job>]) -> Result<(), BatchE
         let full = error.sqlite_error_code() == Some(ErrorCode::DiskFull);
         let failed = unapplied(error);
         // The log may have reached the disk although SQLite reported an error.
-        BatchError { kind: if full { StoreErrorKind::Full } else { StoreErrorKind::Timeout }, ..failed }
+        BatchError {
+            kind: if full {
+                StoreErrorKind::Full
+            } else {
+                StoreErrorKind::Timeout
+            },
+            ..failed
+        }
     })
 }
 
 /// Runs the jobs so that each of them can be undone alone.
 fn run_apart(guarded: &Guarded, batch: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {
-    let execute = |sql| guarded.connection.prepare_cached(sql)?.execute([]).map(drop);
+    let execute = |sql| {
+        guarded
+            .connection
+            .prepare_cached(sql)?
+            .execute([])
+            .map(drop)
+    };
     for job in batch {
         execute("SAVEPOINT job")?;
         if !guarded.run(&mut **job) {

@@ -6,14 +6,15 @@ use super::statements::{RowCells, all, changes, count, first, operations, readab
 use crate::columns::{entry_number, readable};
 use crate::{MOST_WOKEN, UNREADABLE};
 use bankrail_mailbox::{
-    EntryId, Inbox, InboxCounts, InboxEntry, InboxState, InboxUpdate, Incoming, Kind, KnownEntry, Lease, LeaseOwner,
-    ReceiveDecision, ReceiveOutcome,
+    EntryId, Inbox, InboxCounts, InboxEntry, InboxState, InboxUpdate, Incoming, Kind, KnownEntry,
+    Lease, LeaseOwner, ReceiveDecision, ReceiveOutcome,
 };
 use bankrail_values::{StoreFuture, Timestamp};
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 
 /// Entries that have a hash in common with a message.
-const KNOWN: &str = "SELECT i.id, i.fingerprint, i.interim, i.state, i.acknowledgement, i.conflicts_with
+const KNOWN: &str =
+    "SELECT i.id, i.fingerprint, i.interim, i.state, i.acknowledgement, i.conflicts_with
     FROM bankrail_inbox_key k JOIN bankrail_inbox i ON i.id = k.id WHERE k.key = ?1";
 
 const INSERT: &str = "INSERT INTO bankrail_inbox
@@ -27,9 +28,10 @@ const INSERT_KEY: &str = "INSERT INTO bankrail_inbox_key (key, id) VALUES (?1, ?
 
 const FOLLOW: &str = "UPDATE bankrail_inbox SET follows = ?2 WHERE id = ?1 AND state = 'pending'";
 
-/// Makes due entries ready. Entries that still wait are not read, and ready ones are found in the order of their
-/// arrival.
-const WAKE: &str = "UPDATE bankrail_inbox SET waits = NULL WHERE id IN (SELECT id FROM bankrail_inbox
+/// Makes due entries ready. Entries that still wait are not read, and ready ones are found in the
+/// order of their arrival.
+const WAKE: &str =
+    "UPDATE bankrail_inbox SET waits = NULL WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'pending' AND waits IS NOT NULL AND waits <= :now ORDER BY waits LIMIT :most)";
 
 /// The kinds that have ready entries, one after the other.
@@ -37,14 +39,16 @@ const NEXT_KIND: &str = "SELECT kind FROM bankrail_inbox
     WHERE state = 'pending' AND waits IS NULL AND kind > ?1 ORDER BY kind LIMIT 1";
 
 /// The ready entries of a kind, so that those of kinds that nobody leases are not read.
-const READY: &str = "SELECT id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL AND kind = :kind
+const READY: &str =
+    "SELECT id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL AND kind = :kind
     AND due <= :now AND (until IS NULL OR until <= :now)
     AND (follows IS NULL OR NOT EXISTS
         (SELECT 1 FROM bankrail_inbox AS interim
         WHERE interim.id = bankrail_inbox.follows AND interim.state = 'pending'))
     ORDER BY id LIMIT :limit";
 
-const TAKE: &str = "UPDATE bankrail_inbox SET owner = :owner, until = :until, waits = max(due, :until),
+const TAKE: &str =
+    "UPDATE bankrail_inbox SET owner = :owner, until = :until, waits = max(due, :until),
     attempts = attempts + 1 WHERE id = :id";
 
 /// With the payload. If that is missing, the entry cannot be read.
@@ -57,7 +61,8 @@ const UPDATE: &str = "UPDATE bankrail_inbox SET state = :state, due = coalesce(:
     last_error = coalesce(:error, last_error), finished = CASE WHEN :state <> 'pending' THEN :now END
     WHERE id = :id AND owner = :owner";
 
-/// Leased entries are among those that wait, all of which are read: this runs for half a minute after a failure.
+/// Leased entries are among those that wait, all of which are read: this runs for half a minute
+/// after a failure.
 const RELEASE_ALL: &str = "UPDATE bankrail_inbox SET owner = NULL, until = NULL, waits = due,
     attempts = max(attempts - 1, 0) WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'pending' AND waits IS NOT NULL AND hex(owner) IN (SELECT value FROM json_each(?1)))";
@@ -70,8 +75,8 @@ const RESEND: &str =
 const FORGET: &str = "DELETE FROM bankrail_inbox WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'completed' AND finished < ?1 ORDER BY finished LIMIT ?2)";
 
-/// `+ 0` keeps SQLite from walking the table in the order of `id` past all finished entries: it reads the indexes of
-/// the pending ones instead.
+/// `+ 0` keeps SQLite from walking the table in the order of `id` past all finished entries: it
+/// reads the indexes of the pending ones instead.
 const OLDEST: &str = "SELECT received AS at FROM bankrail_inbox WHERE id = (SELECT min(id) FROM (
     SELECT min(id + 0) AS id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL
     UNION ALL SELECT min(id + 0) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NOT NULL))";
@@ -122,29 +127,56 @@ impl Inbox for SqliteInbox {
         &'a self,
         id: EntryId,
         owner: LeaseOwner,
-        InboxUpdate { state, due, until, error }: InboxUpdate<'a>,
+        InboxUpdate {
+            state,
+            due,
+            until,
+            error,
+        }: InboxUpdate<'a>,
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
         let error = error.map(str::to_owned);
         Box::pin(self.store.database.write(move |connection| {
             let error = error.as_deref();
-            update(connection, id, owner, InboxUpdate { state, due, until, error }, now)
+            update(
+                connection,
+                id,
+                owner,
+                InboxUpdate {
+                    state,
+                    due,
+                    until,
+                    error,
+                },
+                now,
+            )
         }))
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        Box::pin(self.store.forget_in_pieces(FORGET, move |most| (before.unix_millis(), most)))
+        Box::pin(
+            self.store
+                .forget_in_pieces(FORGET, move |most| (before.unix_millis(), most)),
+        )
     }
 }
 
-pub(super) fn receive(connection: &Connection, message: &Incoming, now: Timestamp) -> Result<ReceiveOutcome, Fault> {
+pub(super) fn receive(
+    connection: &Connection,
+    message: &Incoming,
+    now: Timestamp,
+) -> Result<ReceiveOutcome, Fault> {
     let mut known: Vec<KnownEntry> = Vec::new();
     for key in message.key.hashes() {
         known.extend(all::<KnownEntry>(connection, KNOWN, [key.as_bytes()])?);
     }
     let (conflicts_with, follows, followed_by) = match ReceiveDecision::of(message, known) {
         ReceiveDecision::Answer(outcome) => return Ok(outcome),
-        ReceiveDecision::Store { conflicts_with, follows, followed_by } => (conflicts_with, follows, followed_by),
+        ReceiveDecision::Store {
+            conflicts_with,
+            follows,
+            followed_by,
+        } => (conflicts_with, follows, followed_by),
     };
     let values = named_params! {
         ":kind": message.kind.as_str(),
@@ -165,8 +197,14 @@ pub(super) fn receive(connection: &Connection, message: &Incoming, now: Timestam
     if let Some(result) = followed_by {
         run(connection, FOLLOW, params![entry_number(result), id])?;
     }
-    let id = u64::try_from(id).map(EntryId::new).map_err(Fault::corrupt)?;
-    Ok(ReceiveOutcome::stored(id, message.acknowledgement.clone(), conflicts_with))
+    let id = u64::try_from(id)
+        .map(EntryId::new)
+        .map_err(Fault::corrupt)?;
+    Ok(ReceiveOutcome::stored(
+        id,
+        message.acknowledgement.clone(),
+        conflicts_with,
+    ))
 }
 
 fn lease_due(
@@ -176,7 +214,11 @@ fn lease_due(
     lease: Lease,
     now: Timestamp,
 ) -> Result<Vec<InboxEntry>, Fault> {
-    run(connection, WAKE, named_params! {":now": now.unix_millis(), ":most": limit.max(MOST_WOKEN)})?;
+    run(
+        connection,
+        WAKE,
+        named_params! {":now": now.unix_millis(), ":most": limit.max(MOST_WOKEN)},
+    )?;
     let mut ready = Vec::new();
     let mut look = |kind: &str| -> Result<(), Fault> {
         let mut statement = connection.prepare_cached(READY)?;
@@ -201,15 +243,22 @@ fn lease_due(
     let mut take = connection.prepare_cached(TAKE)?;
     let mut find = connection.prepare_cached(&by_id())?;
     let mut entries: Vec<InboxEntry> = Vec::new();
-    for id in ready.into_iter().take(usize::try_from(limit).unwrap_or(usize::MAX)) {
+    for id in ready
+        .into_iter()
+        .take(usize::try_from(limit).unwrap_or(usize::MAX))
+    {
         let owner = lease.owner.as_bytes();
-        let values = named_params! {":id": id, ":owner": owner, ":until": lease.until.unix_millis()};
+        let values =
+            named_params! {":id": id, ":owner": owner, ":until": lease.until.unix_millis()};
         take.execute(values)?;
         match find.query_row([id], |row| Ok(readable(&RowCells::new(row))))?? {
             Ok(entry) => entries.push(entry),
             // Otherwise each lease would find it again.
             Err(id) => {
-                let given_up = InboxUpdate { error: Some(UNREADABLE), ..InboxUpdate::to(InboxState::DeadLetter) };
+                let given_up = InboxUpdate {
+                    error: Some(UNREADABLE),
+                    ..InboxUpdate::to(InboxState::DeadLetter)
+                };
                 update(connection, id, lease.owner, given_up, now)?;
             }
         }
@@ -241,14 +290,26 @@ fn by_id() -> String {
 }
 
 fn release_all(connection: &Connection, owners: &[LeaseOwner]) -> Result<u64, Fault> {
-    let owners: Vec<_> =
-        owners.iter().map(|owner| format!("\"{:032X}\"", u128::from_be_bytes(*owner.as_bytes()))).collect();
-    let released = run(connection, RELEASE_ALL, params![format!("[{}]", owners.join(","))])?;
+    let owners: Vec<_> = owners
+        .iter()
+        .map(|owner| format!("\"{:032X}\"", u128::from_be_bytes(*owner.as_bytes())))
+        .collect();
+    let released = run(
+        connection,
+        RELEASE_ALL,
+        params![format!("[{}]", owners.join(","))],
+    )?;
     u64::try_from(released).map_err(Fault::corrupt)
 }
 
-fn dead_letters(connection: &Connection, after: Option<EntryId>, limit: u32) -> Result<Vec<InboxEntry>, Fault> {
-    let sql = format!("SELECT {COLUMNS} FROM bankrail_inbox WHERE state = 'dead_letter' AND id > ?1 ORDER BY id");
+fn dead_letters(
+    connection: &Connection,
+    after: Option<EntryId>,
+    limit: u32,
+) -> Result<Vec<InboxEntry>, Fault> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM bankrail_inbox WHERE state = 'dead_letter' AND id > ?1 ORDER BY id"
+    );
     readable_page(connection, &sql, [after.map_or(-1, entry_number)], limit)
 }
 
@@ -256,8 +317,11 @@ fn counts(connection: &Connection) -> Result<InboxCounts, Fault> {
     let count = |sql| count(connection, sql, []);
     Ok(InboxCounts {
         // Each text selects an index.
-        pending: count("SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL")?
-            + count("SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NOT NULL")?,
+        pending: count(
+            "SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL",
+        )? + count(
+            "SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NOT NULL",
+        )?,
         completed: count("SELECT count(*) FROM bankrail_inbox WHERE state = 'completed'")?,
         dead_letters: count("SELECT count(*) FROM bankrail_inbox WHERE state = 'dead_letter'")?,
     })

@@ -5,9 +5,10 @@ use super::connection::Fault;
 use super::statements::{all, changes, first, operations, run};
 use crate::columns::entry_number;
 use bankrail_mailbox::{
-    Circuit, DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId,
-    Enqueued, EntryId, Intervention, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxOperator,
-    OutboxQuery, OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
+    Circuit, DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog,
+    EndpointCircuit, EndpointId, Enqueued, EntryId, Intervention, LeaseOwner, LeaseRequest, Outbox,
+    OutboxCounts, OutboxEntry, OutboxOperator, OutboxQuery, OutboxState, OutboxSummary, Outgoing,
+    StoppedEndpoint,
 };
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use rusqlite::{Connection, named_params, params};
@@ -46,22 +47,24 @@ const FIND: &str = entries!(
     "o.id = ?1"
 );
 
-const RELEASE: &str = "UPDATE bankrail_outbox SET due = ?3, owner = NULL, until = NULL WHERE id = ?1 AND owner = ?2";
+const RELEASE: &str =
+    "UPDATE bankrail_outbox SET due = ?3, owner = NULL, until = NULL WHERE id = ?1 AND owner = ?2";
 
 const RELEASE_ALL: &str =
     "UPDATE bankrail_outbox SET owner = NULL, until = NULL WHERE owner IS NOT NULL AND owner = ?1";
 
-const RECORD: &str = "UPDATE bankrail_outbox SET state = :state, due = coalesce(:due, due), finished = :finished,
+const RECORD: &str =
+    "UPDATE bankrail_outbox SET state = :state, due = coalesce(:due, due), finished = :finished,
     deliveries = deliveries + 1, owner = NULL, until = NULL WHERE id = :id AND owner = :owner";
 
 const INSERT_DELIVERY: &str = "INSERT INTO bankrail_delivery (entry, number, started, duration, status, note) VALUES
     (:entry, (SELECT coalesce(max(number), 0) + 1 FROM bankrail_delivery WHERE entry = :entry), :started, :duration,
     :status, :note)";
 
-const DELIVERIES: &str =
-    "SELECT started, duration, status, note FROM bankrail_delivery WHERE entry = ?1 ORDER BY number";
+const DELIVERIES: &str = "SELECT started, duration, status, note FROM bankrail_delivery WHERE entry = ?1 ORDER BY number";
 
-const RESEND: &str = "UPDATE bankrail_outbox SET state = 'pending', due = ?2, finished = NULL, deliveries = 0
+const RESEND: &str =
+    "UPDATE bankrail_outbox SET state = 'pending', due = ?2, finished = NULL, deliveries = 0
     WHERE id = ?1 AND state = 'dead_letter'";
 
 /// Deletes a bounded number of entries, so that other writes run in between.
@@ -113,12 +116,35 @@ impl Outbox for SqliteOutbox {
             c => operator::stop(c, &endpoint, &intervention, now);
     }
 
-    fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>> {
-        let (slow, after, slow_after) = (request.slow.to_vec(), request.after.cloned(), request.slow_after.cloned());
-        let LeaseRequest { lease, limit, per_endpoint, slow_limit, reserve, .. } = request;
+    fn lease<'a>(
+        &'a self,
+        request: LeaseRequest<'a>,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Vec<OutboxEntry>> {
+        let (slow, after, slow_after) = (
+            request.slow.to_vec(),
+            request.after.cloned(),
+            request.slow_after.cloned(),
+        );
+        let LeaseRequest {
+            lease,
+            limit,
+            per_endpoint,
+            slow_limit,
+            reserve,
+            ..
+        } = request;
         Box::pin(self.store.database.write(move |connection| {
-            let request = LeaseRequest::new(lease, limit).after(after.as_ref()).per_endpoint(per_endpoint);
-            lease::run(connection, &request.slow(&slow, slow_limit, slow_after.as_ref()).reserve(reserve), now)
+            let request = LeaseRequest::new(lease, limit)
+                .after(after.as_ref())
+                .per_endpoint(per_endpoint);
+            lease::run(
+                connection,
+                &request
+                    .slow(&slow, slow_limit, slow_after.as_ref())
+                    .reserve(reserve),
+                now,
+            )
         }))
     }
 
@@ -145,7 +171,10 @@ impl Outbox for SqliteOutbox {
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        Box::pin(self.store.forget_in_pieces(FORGET, move |most| (before.unix_millis(), most)))
+        Box::pin(
+            self.store
+                .forget_in_pieces(FORGET, move |most| (before.unix_millis(), most)),
+        )
     }
 }
 
@@ -169,23 +198,43 @@ impl OutboxOperator for SqliteOutbox {
         Box::pin(operator::resend_all(&self.store, endpoint, now))
     }
 
-    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, bool> {
+    fn resume_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
         Box::pin(operator::resume(&self.store, endpoint, now))
     }
 
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
         let endpoint = endpoint.cloned();
-        Box::pin(self.store.database.read(move |connection| operator::counts(connection, endpoint.as_ref())))
+        Box::pin(
+            self.store
+                .database
+                .read(move |connection| operator::counts(connection, endpoint.as_ref())),
+        )
     }
 
-    fn backlogs<'a>(&'a self, after: Option<&'a EndpointId>, limit: u32) -> StoreFuture<'a, Vec<EndpointBacklog>> {
+    fn backlogs<'a>(
+        &'a self,
+        after: Option<&'a EndpointId>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<EndpointBacklog>> {
         let after = after.map_or_else(String::new, |after| after.as_str().to_owned());
         let limit = limit.min(OutboxQuery::MAX_LIMIT);
-        Box::pin(self.store.database.read(move |connection| all(connection, operator::BACKLOGS, params![after, limit])))
+        Box::pin(
+            self.store
+                .database
+                .read(move |connection| all(connection, operator::BACKLOGS, params![after, limit])),
+        )
     }
 }
 
-pub(super) fn enqueue(connection: &Connection, message: &Outgoing, now: Timestamp) -> Result<Enqueued, Fault> {
+pub(super) fn enqueue(
+    connection: &Connection,
+    message: &Outgoing,
+    now: Timestamp,
+) -> Result<Enqueued, Fault> {
     let message_id = message.message_id.to_string();
     let values = named_params! {
         ":endpoint": message.endpoint.as_str(),
@@ -198,10 +247,18 @@ pub(super) fn enqueue(connection: &Connection, message: &Outgoing, now: Timestam
     if changes(connection, INSERT, values)? {
         let id = connection.last_insert_rowid();
         run(connection, INSERT_BODY, params![id, &*message.body])?;
-        return u64::try_from(id).map(|id| Enqueued::New(EntryId::new(id))).map_err(Fault::corrupt);
+        return u64::try_from(id)
+            .map(|id| Enqueued::New(EntryId::new(id)))
+            .map_err(Fault::corrupt);
     }
-    match first::<OutboxEntry>(connection, SAME_ID, params![message.endpoint.as_str(), message_id])? {
-        Some(there) if there.message.has_same_content(message) => Ok(Enqueued::AlreadyStored(there.id)),
+    match first::<OutboxEntry>(
+        connection,
+        SAME_ID,
+        params![message.endpoint.as_str(), message_id],
+    )? {
+        Some(there) if there.message.has_same_content(message) => {
+            Ok(Enqueued::AlreadyStored(there.id))
+        }
         _ => Err(Fault::Store(StoreErrorKind::Conflict.into())),
     }
 }

@@ -1,7 +1,8 @@
 //! The tables, version by version.
 //!
-//! The version is in a table of this crate, not in `user_version`: the file may also hold the caller's tables, and the
-//! caller may use that number. A released version is never edited; changes are added as the next one.
+//! The version is in a table of this crate, not in `user_version`: the file may also hold the
+//! caller's tables, and the caller may use that number. A released version is never edited; changes
+//! are added as the next one.
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
@@ -58,10 +59,15 @@ fn run_steps(connection: &mut Connection, steps: &[&str], known: u32) -> Result<
     if found > known {
         return Err(MigrateError::Newer { found, known });
     }
-    for step in steps.iter().skip(usize::try_from(found).unwrap_or(usize::MAX)) {
+    for step in steps
+        .iter()
+        .skip(usize::try_from(found).unwrap_or(usize::MAX))
+    {
         transaction.execute_batch(step)?;
     }
-    transaction.execute_batch("CREATE TABLE IF NOT EXISTS bankrail_schema (version INTEGER NOT NULL) STRICT")?;
+    transaction.execute_batch(
+        "CREATE TABLE IF NOT EXISTS bankrail_schema (version INTEGER NOT NULL) STRICT",
+    )?;
     transaction.execute("DELETE FROM bankrail_schema", [])?;
     transaction.execute("INSERT INTO bankrail_schema (version) VALUES (?1)", [known])?;
     transaction.commit()?;
@@ -70,10 +76,16 @@ fn run_steps(connection: &mut Connection, steps: &[&str], known: u32) -> Result<
 
 fn version(connection: &Connection) -> rusqlite::Result<u32> {
     let known = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'bankrail_schema'";
-    if connection.query_row(known, [], |_| Ok(())).optional()?.is_none() {
+    if connection
+        .query_row(known, [], |_| Ok(()))
+        .optional()?
+        .is_none()
+    {
         return Ok(0);
     }
-    connection.query_row("SELECT max(version) FROM bankrail_schema", [], |row| row.get(0))
+    connection.query_row("SELECT max(version) FROM bankrail_schema", [], |row| {
+        row.get(0)
+    })
 }
 
 #[cfg(test)]
@@ -86,28 +98,46 @@ mod tests {
         let first = ["CREATE TABLE a (x INTEGER) STRICT"];
         let both = [first[0], "ALTER TABLE a ADD COLUMN y INTEGER"];
         assert!(migrate_with(&mut connection, &first).is_ok());
-        connection.execute("INSERT INTO a (x) VALUES (7)", []).unwrap();
+        connection
+            .execute("INSERT INTO a (x) VALUES (7)", [])
+            .unwrap();
         assert!(migrate_with(&mut connection, &both).is_ok());
         assert!(migrate_with(&mut connection, &both).is_ok());
-        let row = connection.query_row("SELECT x, y FROM a", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let row = connection
+            .query_row("SELECT x, y FROM a", [], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .unwrap();
         assert_eq!(row, (7, None::<i64>));
         let newer = migrate_with(&mut connection, &first);
-        assert!(matches!(newer, Err(MigrateError::Newer { found: 2, known: 1 })));
+        assert!(matches!(
+            newer,
+            Err(MigrateError::Newer { found: 2, known: 1 })
+        ));
     }
 
     #[test]
     fn a_step_that_fails_leaves_everything_as_it_was() {
         let mut connection = Connection::open_in_memory().unwrap();
         let steps = ["CREATE TABLE a (x INTEGER) STRICT", "nonsense"];
-        assert!(matches!(migrate_with(&mut connection, &steps), Err(MigrateError::Sql(_))));
+        assert!(matches!(
+            migrate_with(&mut connection, &steps),
+            Err(MigrateError::Sql(_))
+        ));
         assert_eq!(version(&connection).unwrap(), 0);
-        assert!(connection.execute("INSERT INTO a (x) VALUES (7)", []).is_err());
+        assert!(
+            connection
+                .execute("INSERT INTO a (x) VALUES (7)", [])
+                .is_err()
+        );
     }
 
     #[test]
     fn payloads_of_earlier_versions_are_kept() {
         let mut connection = Connection::open_in_memory().unwrap();
-        connection.pragma_update(None, "foreign_keys", true).unwrap();
+        connection
+            .pragma_update(None, "foreign_keys", true)
+            .unwrap();
         assert!(migrate_with(&mut connection, &STEPS[..8]).is_ok());
         let insert = [
             "INSERT INTO bankrail_outbox (endpoint, kind, message_id, fingerprint, attributes, state, enqueued, due, body)
@@ -123,54 +153,93 @@ mod tests {
         assert!(migrate(&mut connection).is_ok());
         for table in ["bankrail_outbox", "bankrail_inbox"] {
             let body = |id: i64| {
-                let sql = format!("SELECT body FROM {table} JOIN {table}_body USING (id) WHERE id = ?1");
-                connection.query_row(&sql, [id], |row| row.get::<_, Vec<u8>>(0)).optional().unwrap()
+                let sql =
+                    format!("SELECT body FROM {table} JOIN {table}_body USING (id) WHERE id = ?1");
+                connection
+                    .query_row(&sql, [id], |row| row.get::<_, Vec<u8>>(0))
+                    .optional()
+                    .unwrap()
             };
-            assert_eq!([body(1), body(2)], [Some(b"first".to_vec()), Some(b"second".to_vec())], "{table}");
-            connection.execute(&format!("DELETE FROM {table} WHERE id = 1"), []).unwrap();
+            assert_eq!(
+                [body(1), body(2)],
+                [Some(b"first".to_vec()), Some(b"second".to_vec())],
+                "{table}"
+            );
+            connection
+                .execute(&format!("DELETE FROM {table} WHERE id = 1"), [])
+                .unwrap();
             let left = format!("SELECT sum(id) FROM {table}_body");
             let left: i64 = connection.query_row(&left, [], |row| row.get(0)).unwrap();
             assert_eq!(left, 2, "a payload of {table} goes with its entry");
         }
     }
 
-    /// No regular statement may read a whole table or index, or sort, because a backlog would slow down new messages.
+    /// No regular statement may read a whole table or index, or sort, because a backlog would slow
+    /// down new messages.
     #[test]
     fn the_daily_statements_go_by_an_index() {
         let mut connection = Connection::open_in_memory().unwrap();
         assert!(migrate(&mut connection).is_ok());
-        for sql in crate::sqlite::DAILY.iter().flat_map(|statements| statements.iter()) {
+        for sql in crate::sqlite::DAILY
+            .iter()
+            .flat_map(|statements| statements.iter())
+        {
             let explained = format!("EXPLAIN QUERY PLAN {sql}");
             let mut statement = connection.prepare(&explained).unwrap();
-            let plan = statement.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<Result<Vec<_>, _>>();
+            let plan = statement
+                .raw_query()
+                .mapped(|row| row.get::<_, String>(3))
+                .collect::<Result<Vec<_>, _>>();
             let plan = plan.unwrap();
             // An index of those rows alone that are leased.
-            let reads_all =
-                |line: &&String| line.starts_with("SCAN bankrail") && !line.ends_with("bankrail_outbox_leased");
+            let reads_all = |line: &&String| {
+                line.starts_with("SCAN bankrail") && !line.ends_with("bankrail_outbox_leased")
+            };
             let sorts = |line: &&String| line.contains("TEMP B-TREE");
-            assert_eq!(plan.iter().filter(|line| reads_all(line) || sorts(line)).count(), 0, "{sql}\n{plan:#?}");
+            assert_eq!(
+                plan.iter()
+                    .filter(|line| reads_all(line) || sorts(line))
+                    .count(),
+                0,
+                "{sql}\n{plan:#?}"
+            );
         }
     }
 
-    /// What is done for each message and each call builds no table of its own, which costs more than all the rest. A
-    /// statement for many rows may, and one whose effect goes on to other tables.
+    /// What is done for each message and each call builds no table of its own, which costs more
+    /// than all the rest. A statement for many rows may, and one whose effect goes on to other
+    /// tables.
     #[test]
     fn the_daily_statements_for_one_row_build_no_table() {
         let mut connection = Connection::open_in_memory().unwrap();
         assert!(migrate(&mut connection).is_ok());
         let many = |sql: &&&str| {
-            [" IN (SELECT", "WHERE owner IS NOT NULL"].iter().any(|many| sql.contains(many))
-                || ["SELECT", "DELETE FROM bankrail_history "].iter().any(|s| sql.starts_with(s))
+            [" IN (SELECT", "WHERE owner IS NOT NULL"]
+                .iter()
+                .any(|many| sql.contains(many))
+                || ["SELECT", "DELETE FROM bankrail_history "]
+                    .iter()
+                    .any(|s| sql.starts_with(s))
         };
-        for sql in crate::sqlite::DAILY.iter().flat_map(|statements| statements.iter()).filter(|sql| !many(sql)) {
+        for sql in crate::sqlite::DAILY
+            .iter()
+            .flat_map(|statements| statements.iter())
+            .filter(|sql| !many(sql))
+        {
             let mut statement = connection.prepare(&format!("EXPLAIN {sql}")).unwrap();
-            let steps = statement.raw_query().mapped(|row| row.get::<_, String>(1)).collect::<Result<Vec<_>, _>>();
-            assert!(!steps.unwrap().iter().any(|step| step == "OpenEphemeral"), "{sql}");
+            let steps = statement
+                .raw_query()
+                .mapped(|row| row.get::<_, String>(1))
+                .collect::<Result<Vec<_>, _>>();
+            assert!(
+                !steps.unwrap().iter().any(|step| step == "OpenEphemeral"),
+                "{sql}"
+            );
         }
     }
 
-    /// The work does not grow with the entries that wait for a later time, are leased, or are of a kind that nobody
-    /// handles.
+    /// The work does not grow with the entries that wait for a later time, are leased, or are of a
+    /// kind that nobody handles.
     #[cfg(feature = "mailbox")]
     #[test]
     fn what_waits_is_not_looked_at() {
@@ -205,22 +274,31 @@ mod tests {
                 found += 1;
             }
             drop(rows);
-            (found, statement.get_status(rusqlite::StatementStatus::VmStep))
+            (
+                found,
+                statement.get_status(rusqlite::StatementStatus::VmStep),
+            )
         };
         let found = crate::sqlite::inbox::LEASING.map(steps);
         assert_eq!(found.map(|(found, _)| found), [0, 1, 8]);
-        assert!(found.iter().map(|(_, steps)| steps).sum::<i32>() < 2_000, "{found:?}");
+        assert!(
+            found.iter().map(|(_, steps)| steps).sum::<i32>() < 2_000,
+            "{found:?}"
+        );
     }
 
-    /// What an operator looks at costs the same beside 50 messages of each state as beside 5,000: the endpoint that is
-    /// looked at has the last ones. The counts are those of the rows, after each kind of change.
+    /// What an operator looks at costs the same beside 50 messages of each state as beside 5,000:
+    /// the endpoint that is looked at has the last ones. The counts are those of the rows, after
+    /// each kind of change.
     #[cfg(feature = "mailbox")]
     #[test]
     fn a_look_costs_the_same_beside_a_backlog() {
         let mut steps = Vec::new();
         for backlog in [50, 5_000] {
             let mut connection = Connection::open_in_memory().unwrap();
-            connection.pragma_update(None, "foreign_keys", true).unwrap();
+            connection
+                .pragma_update(None, "foreign_keys", true)
+                .unwrap();
             let insert = |connection: &Connection, endpoint: &str, number: u32| {
                 let sql = format!(
                     "WITH RECURSIVE n (n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM n WHERE n < 4 * {number} - 1)
@@ -240,7 +318,12 @@ mod tests {
             assert!(migrate(&mut connection).is_ok());
             insert(&connection, "b", backlog);
             insert(&connection, "c", 5);
-            connection.execute("DELETE FROM bankrail_outbox WHERE endpoint = 'c' AND message_id < 4", []).unwrap();
+            connection
+                .execute(
+                    "DELETE FROM bankrail_outbox WHERE endpoint = 'c' AND message_id < 4",
+                    [],
+                )
+                .unwrap();
             let counts = "SELECT endpoint, pending, delivered, dead_letters, dropped FROM bankrail_outbox_count";
             let counted = "SELECT endpoint, count(*) FILTER (WHERE state = 'pending'),
                 count(*) FILTER (WHERE state = 'delivered' AND entry IS NULL),
@@ -249,9 +332,16 @@ mod tests {
             let rows = |sql: &str| {
                 let mut statement = connection.prepare(sql).unwrap();
                 let row = |row: &rusqlite::Row<'_>| {
-                    Ok((row.get::<_, String>(0)?, [1, 2, 3, 4].map(|at| row.get::<_, i64>(at))))
+                    Ok((
+                        row.get::<_, String>(0)?,
+                        [1, 2, 3, 4].map(|at| row.get::<_, i64>(at)),
+                    ))
                 };
-                statement.query_map([], row).unwrap().map(|row| format!("{:?}", row.unwrap())).collect::<Vec<_>>()
+                statement
+                    .query_map([], row)
+                    .unwrap()
+                    .map(|row| format!("{:?}", row.unwrap()))
+                    .collect::<Vec<_>>()
             };
             assert_eq!(rows(counts), rows(counted));
             for sql in crate::sqlite::outbox::looks() {

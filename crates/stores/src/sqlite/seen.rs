@@ -5,23 +5,27 @@ use super::connection::{Fault, Outcome};
 use super::statements::{operations, run};
 use super::transaction::SqliteWork;
 use bankrail_statement::{
-    AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries, check_position,
+    AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries,
+    check_position,
 };
 use bankrail_values::{Date, StoreFuture};
 use rusqlite::{Connection, OptionalExtension, params};
 
 const COUNT: &str = "SELECT count FROM bankrail_seen WHERE account = ?1 AND key = ?2";
 
-/// As `SeenEntry::recorded_over`: the later of two days is kept, and a key without a day stays without one.
+/// As `SeenEntry::recorded_over`: the later of two days is kept, and a key without a day stays
+/// without one.
 const RECORD: &str = "INSERT INTO bankrail_seen (account, key, count, day) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (account, key) DO UPDATE SET count = excluded.count, day = max(day, excluded.day)
     WHERE excluded.count > count";
 
-const MOVE: &str = "INSERT OR REPLACE INTO bankrail_seen_position (account, position) VALUES (?1, ?2)";
+const MOVE: &str =
+    "INSERT OR REPLACE INTO bankrail_seen_position (account, position) VALUES (?1, ?2)";
 
 const POSITION: &str = "SELECT position FROM bankrail_seen_position WHERE account = ?1";
 
-const FORGET: &str = "DELETE FROM bankrail_seen WHERE account = ?1 AND key IN (SELECT key FROM bankrail_seen
+const FORGET: &str =
+    "DELETE FROM bankrail_seen WHERE account = ?1 AND key IN (SELECT key FROM bankrail_seen
     WHERE account = ?1 AND day < ?2 LIMIT ?3)";
 
 #[cfg(test)]
@@ -36,7 +40,9 @@ impl SeenEntries for SqliteStore {
 
     fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {
         let (account, day) = (account.clone(), day.to_string());
-        Box::pin(self.forget_in_pieces(FORGET, move |most| (account.as_str().to_owned(), day.clone(), most)))
+        Box::pin(self.forget_in_pieces(FORGET, move |most| {
+            (account.as_str().to_owned(), day.clone(), most)
+        }))
     }
 
     fn record<'a>(
@@ -45,8 +51,16 @@ impl SeenEntries for SqliteStore {
         entries: &'a [SeenEntry],
         position: Option<&'a str>,
     ) -> StoreFuture<'a, ()> {
-        let (account, entries, position) = (account.clone(), entries.to_vec(), position.map(str::to_owned));
-        Box::pin(self.database.write(move |connection| record(connection, &account, &entries, position.as_deref())))
+        let (account, entries, position) = (
+            account.clone(),
+            entries.to_vec(),
+            position.map(str::to_owned),
+        );
+        Box::pin(
+            self.database.write(move |connection| {
+                record(connection, &account, &entries, position.as_deref())
+            }),
+        )
     }
 }
 
@@ -67,15 +81,23 @@ impl TransactionalSeenEntries for SqliteStore {
                 return Ok(Outcome::Undo(Recorded::Overtaken));
             }
             record(connection, &account, &entries, position.as_deref())?;
-            Ok(work.run(connection, |done| done.map_or_else(Recorded::Undone, |()| Recorded::Committed)))
+            Ok(work.run(connection, |done| {
+                done.map_or_else(Recorded::Undone, |()| Recorded::Committed)
+            }))
         }))
     }
 }
 
-pub(super) fn counts(connection: &Connection, account: &AccountId, keys: &[EntryKey]) -> Result<Vec<u32>, Fault> {
+pub(super) fn counts(
+    connection: &Connection,
+    account: &AccountId,
+    keys: &[EntryKey],
+) -> Result<Vec<u32>, Fault> {
     let mut count = connection.prepare_cached(COUNT)?;
     let mut count = |key: &EntryKey| {
-        let found = count.query_row(params![account.as_str(), key.as_bytes()], |row| row.get(0)).optional();
+        let found = count
+            .query_row(params![account.as_str(), key.as_bytes()], |row| row.get(0))
+            .optional();
         found.map(Option::unwrap_or_default)
     };
     Ok(keys.iter().map(&mut count).collect::<Result<_, _>>()?)
@@ -91,7 +113,12 @@ pub(super) fn record(
     let mut record = connection.prepare_cached(RECORD)?;
     for entry in entries.iter().filter(|entry| entry.occurrence > 0) {
         let day = entry.day.map(|day| day.to_string());
-        record.execute(params![account.as_str(), entry.key.as_bytes(), entry.occurrence, day])?;
+        record.execute(params![
+            account.as_str(),
+            entry.key.as_bytes(),
+            entry.occurrence,
+            day
+        ])?;
     }
     if let Some(position) = position {
         run(connection, MOVE, params![account.as_str(), position])?;
@@ -99,7 +126,12 @@ pub(super) fn record(
     Ok(())
 }
 
-pub(super) fn position(connection: &Connection, account: &AccountId) -> Result<Option<String>, Fault> {
+pub(super) fn position(
+    connection: &Connection,
+    account: &AccountId,
+) -> Result<Option<String>, Fault> {
     let mut position = connection.prepare_cached(POSITION)?;
-    Ok(position.query_row([account.as_str()], |row| row.get(0)).optional()?)
+    Ok(position
+        .query_row([account.as_str()], |row| row.get(0))
+        .optional()?)
 }

@@ -7,8 +7,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Params, Row};
 use std::cell::Cell;
 
-/// States operations of a store trait, one line each: the thread that does it (`write`, `read`, or `write_alone`), its
-/// arguments and its answer, and what it does with a connection. Borrowed arguments are copied for the thread.
+/// States operations of a store trait, one line each: the thread that does it (`write`, `read`, or
+/// `write_alone`), its arguments and its answer, and what it does with a connection. Borrowed
+/// arguments are copied for the thread.
 macro_rules! operations {
     (
         $self:ident => $database:expr;
@@ -22,8 +23,8 @@ macro_rules! operations {
 }
 pub(super) use operations;
 
-/// A row of SQLite, whose [`Cells`] are read by the names of their columns. Those that are read in the order in which
-/// the statement selects them are found at once, others are searched for.
+/// A row of SQLite, whose [`Cells`] are read by the names of their columns. Those that are read in
+/// the order in which the statement selects them are found at once, others are searched for.
 #[allow(missing_debug_implementations, reason = "a row has none")]
 pub struct RowCells<'a> {
     row: &'a Row<'a>,
@@ -35,7 +36,10 @@ impl<'a> RowCells<'a> {
     /// The cells of a row that a statement has just returned.
     #[must_use]
     pub fn new(row: &'a Row<'a>) -> Self {
-        Self { row, next: Cell::new(0) }
+        Self {
+            row,
+            next: Cell::new(0),
+        }
     }
 
     fn cell(&self, column: &str) -> Result<ValueRef<'_>, StoreError> {
@@ -64,17 +68,32 @@ impl Cells for RowCells<'_> {
 }
 
 /// Returns how many rows were changed.
-pub(super) fn run(connection: &Connection, sql: &str, parameters: impl Params) -> Result<usize, Fault> {
+pub(super) fn run(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl Params,
+) -> Result<usize, Fault> {
     Ok(connection.prepare_cached(sql)?.execute(parameters)?)
 }
 
 /// Whether a statement that changes at most one row has changed one.
-pub(super) fn changes(connection: &Connection, sql: &str, parameters: impl Params) -> Result<bool, Fault> {
+pub(super) fn changes(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl Params,
+) -> Result<bool, Fault> {
     Ok(run(connection, sql, parameters)? == 1)
 }
 
-pub(super) fn all<T: FromRow>(connection: &Connection, sql: &str, parameters: impl Params) -> Result<Vec<T>, Fault> {
-    connection.prepare_cached(sql)?.query_and_then(parameters, |row| Ok(T::read(&RowCells::new(row))?))?.collect()
+pub(super) fn all<T: FromRow>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl Params,
+) -> Result<Vec<T>, Fault> {
+    connection
+        .prepare_cached(sql)?
+        .query_and_then(parameters, |row| Ok(T::read(&RowCells::new(row))?))?
+        .collect()
 }
 
 pub(super) fn first<T: FromRow>(
@@ -98,24 +117,36 @@ pub(super) fn readable_page<T: FromRow>(
     limit: u32,
 ) -> Result<Vec<T>, Fault> {
     let mut list = connection.prepare_cached(sql)?;
-    let rows = list.query_and_then(parameters, |row| Ok(crate::columns::readable(&RowCells::new(row))?))?;
+    let rows = list.query_and_then(parameters, |row| {
+        Ok(crate::columns::readable(&RowCells::new(row))?)
+    })?;
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    rows.filter_map(|row| row.map(Result::ok).transpose()).take(limit).collect()
+    rows.filter_map(|row| row.map(Result::ok).transpose())
+        .take(limit)
+        .collect()
 }
 
 /// The answer to a `SELECT count(*)`.
 #[cfg(feature = "mailbox")]
-pub(super) fn count(connection: &Connection, sql: &str, parameters: impl Params) -> Result<u64, Fault> {
-    let rows: i64 = connection.prepare_cached(sql)?.query_row(parameters, |row| row.get(0))?;
+pub(super) fn count(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl Params,
+) -> Result<u64, Fault> {
+    let rows: i64 = connection
+        .prepare_cached(sql)?
+        .query_row(parameters, |row| row.get(0))?;
     Ok(u64::try_from(rows).map_err(corrupt)?)
 }
 
-/// Deletes expired rows, more than one so that a backlog shrinks: the statement deletes the row that expired first, if
-/// it expired before its parameter.
+/// Deletes expired rows, more than one so that a backlog shrinks: the statement deletes the row
+/// that expired first, if it expired before its parameter.
 #[cfg(any(feature = "client-assertion", feature = "rate-limit"))]
 pub(super) fn sweep(connection: &Connection, first: &str, now: Timestamp) -> Result<(), Fault> {
     const MOST: u32 = 8;
-    let before = now.saturating_sub(bankrail_values::EXPIRY_GRACE).unix_millis();
+    let before = now
+        .saturating_sub(bankrail_values::EXPIRY_GRACE)
+        .unix_millis();
     let mut delete = connection.prepare_cached(first)?;
     for _ in 0..MOST {
         if delete.execute([before])? == 0 {

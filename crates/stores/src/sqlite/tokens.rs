@@ -15,10 +15,12 @@ const CLAIM: &str = "INSERT INTO bankrail_replay (key, expires) VALUES (?1, ?3)
 const SWEEP_CLAIMS: &str = "DELETE FROM bankrail_replay WHERE key =
     (SELECT key FROM bankrail_replay WHERE expires < ?1 ORDER BY expires LIMIT 1)";
 
-const INSERT: &str = "INSERT OR REPLACE INTO bankrail_token (hash, customer, scopes, issued, expires)
+const INSERT: &str =
+    "INSERT OR REPLACE INTO bankrail_token (hash, customer, scopes, issued, expires)
     VALUES (?1, ?2, ?3, ?4, ?5)";
 
-const FIND: &str = "SELECT customer, scopes, issued, expires FROM bankrail_token WHERE hash = ?1 AND expires > ?2";
+const FIND: &str =
+    "SELECT customer, scopes, issued, expires FROM bankrail_token WHERE hash = ?1 AND expires > ?2";
 
 const REVOKE: &str = "DELETE FROM bankrail_token WHERE hash = ?1";
 
@@ -48,7 +50,11 @@ impl TokenStore for SqliteStore {
 
 fn claim(connection: &Connection, key: ReplayKey, now: Timestamp) -> Result<bool, Fault> {
     sweep(connection, SWEEP_CLAIMS, now)?;
-    changes(connection, CLAIM, params![key.key, now.unix_millis(), key.expires_at.unix_millis()])
+    changes(
+        connection,
+        CLAIM,
+        params![key.key, now.unix_millis(), key.expires_at.unix_millis()],
+    )
 }
 
 fn grant_once(
@@ -62,9 +68,19 @@ fn grant_once(
     {
         return Ok(false);
     }
-    // Swept first, so that a grant that has already expired stays until the next insertion, as in memory.
+    // Swept first, so that a grant that has already expired stays until the next insertion, as in
+    // memory.
     sweep(connection, SWEEP, grant.issued_at)?;
-    let (issued, expires) = (grant.issued_at.unix_millis(), grant.expires_at.unix_millis());
-    let values = params![hash.as_bytes(), grant.customer.as_str(), grant.scopes.to_string(), issued, expires];
+    let (issued, expires) = (
+        grant.issued_at.unix_millis(),
+        grant.expires_at.unix_millis(),
+    );
+    let values = params![
+        hash.as_bytes(),
+        grant.customer.as_str(),
+        grant.scopes.to_string(),
+        issued,
+        expires
+    ];
     changes(connection, INSERT, values)
 }

@@ -5,8 +5,8 @@ use super::connection::{Fault, Outcome};
 use bankrail_values::StoreError;
 use rusqlite::Connection;
 
-/// An error of SQLite as an error of the store, for work of [`SqliteStore::transaction`] and [`SqliteStore::read`] that
-/// answers with errors of the store.
+/// An error of SQLite as an error of the store, for work of [`SqliteStore::transaction`] and
+/// [`SqliteStore::read`] that answers with errors of the store.
 #[must_use]
 pub fn store_error(error: rusqlite::Error) -> StoreError {
     Fault::Sql(error).into()
@@ -23,13 +23,14 @@ mod work;
 pub use work::SqliteWork;
 
 impl SqliteStore {
-    /// Runs `work` in a transaction of its own. Its writes to the caller's tables through [`Transaction::connection`]
-    /// and its operations on the store take effect together, or not at all if it returns an error or panics.
+    /// Runs `work` in a transaction of its own. Its writes to the caller's tables through
+    /// [`Transaction::connection`] and its operations on the store take effect together, or not at
+    /// all if it returns an error or panics.
     ///
     /// - `work` runs on the thread that writes; all other writes wait for it.
     /// - It must not begin, commit or roll back a transaction. Savepoints are allowed.
-    /// - After an error such as a full disk SQLite rolls the transaction back by itself. Later writes of `work` are
-    ///   then refused.
+    /// - After an error such as a full disk SQLite rolls the transaction back by itself. Later
+    ///   writes of `work` are then refused.
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -48,7 +49,8 @@ impl SqliteStore {
     /// ```
     ///
     /// # Errors
-    /// [`TransactionError::Undone`] with the error of `work`; [`TransactionError::Store`] when the store failed.
+    /// [`TransactionError::Undone`] with the error of `work`; [`TransactionError::Store`] when the
+    /// store failed.
     pub async fn transaction<T, E>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static,
@@ -58,20 +60,25 @@ impl SqliteStore {
         E: Send + 'static,
     {
         let run = move |connection: &Connection| Ok(kept_if_ok(work(&Transaction::on(connection))));
-        self.database.write_alone(run).await.map_err(TransactionError::Store)?.map_err(TransactionError::Undone)
+        self.database
+            .write_alone(run)
+            .await
+            .map_err(TransactionError::Store)?
+            .map_err(TransactionError::Undone)
     }
 
-    /// As [`SqliteStore::transaction`], in a transaction that other writes may share, so that callers at the same time
-    /// wait for one commit together ([`SqliteOptions::gather`](super::SqliteOptions::gather)).
+    /// As [`SqliteStore::transaction`], in a transaction that other writes may share, so that
+    /// callers at the same time wait for one commit together
+    /// ([`SqliteOptions::gather`](super::SqliteOptions::gather)).
     ///
-    /// - If other work in the transaction is undone, `work` runs again on the state before it. So its only effects must
-    ///   be those on the database.
-    /// - A transaction that cannot be committed fails for all who share it. So work whose commit may be refused, as by
-    ///   a deferred constraint, belongs in [`SqliteStore::transaction`].
+    /// - If other work in the transaction is undone, `work` runs again on the state before it. So
+    ///   its only effects must be those on the database.
+    /// - A transaction that cannot be committed fails for all who share it. So work whose commit
+    ///   may be refused, as by a deferred constraint, belongs in [`SqliteStore::transaction`].
     ///
     /// # Errors
-    /// As [`SqliteStore::transaction`]. After an error of `work` nothing of it stays, and what shares the transaction
-    /// does.
+    /// As [`SqliteStore::transaction`]. After an error of `work` nothing of it stays, and what
+    /// shares the transaction does.
     pub async fn shared_transaction<T, E>(
         &self,
         work: impl Fn(&Transaction<'_>) -> Result<T, E> + Send + 'static,
@@ -81,14 +88,20 @@ impl SqliteStore {
         E: Send + 'static,
     {
         let run = move |connection: &Connection| Ok(kept_if_ok(work(&Transaction::on(connection))));
-        self.database.write_shared(run).await.map_err(TransactionError::Store)?.map_err(TransactionError::Undone)
+        self.database
+            .write_shared(run)
+            .await
+            .map_err(TransactionError::Store)?
+            .map_err(TransactionError::Undone)
     }
 
-    /// Runs `work`, which only reads, on a thread that reads: no write waits for it. It sees one state of the whole
-    /// database, with all writes that were answered before the call. A write in `work` fails or is undone.
+    /// Runs `work`, which only reads, on a thread that reads: no write waits for it. It sees one
+    /// state of the whole database, with all writes that were answered before the call. A write in
+    /// `work` fails or is undone.
     ///
     /// # Errors
-    /// [`TransactionError::Undone`] with the error of `work`; [`TransactionError::Store`] when the store failed.
+    /// [`TransactionError::Undone`] with the error of `work`; [`TransactionError::Store`] when the
+    /// store failed.
     pub async fn read<T, E>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -98,16 +111,24 @@ impl SqliteStore {
         E: Send + 'static,
     {
         let run = move |connection: &Connection| Ok(Outcome::Undo(work(connection)));
-        self.database.read_alone(run).await.map_err(TransactionError::Store)?.map_err(TransactionError::Undone)
+        self.database
+            .read_alone(run)
+            .await
+            .map_err(TransactionError::Store)?
+            .map_err(TransactionError::Undone)
     }
 }
 
 fn kept_if_ok<T, E>(done: Result<T, E>) -> Outcome<Result<T, E>> {
-    if done.is_ok() { Outcome::Keep(done) } else { Outcome::Undo(done) }
+    if done.is_ok() {
+        Outcome::Keep(done)
+    } else {
+        Outcome::Undo(done)
+    }
 }
 
-/// An open transaction of [`SqliteStore::transaction`] or [`SqliteStore::shared_transaction`], of an inbox (feature
-/// `mailbox`) or of a page of seen entries (feature `statement`).
+/// An open transaction of [`SqliteStore::transaction`] or [`SqliteStore::shared_transaction`], of
+/// an inbox (feature `mailbox`) or of a page of seen entries (feature `statement`).
 #[derive(Debug)]
 pub struct Transaction<'a> {
     connection: &'a Connection,

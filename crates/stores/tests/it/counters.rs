@@ -12,8 +12,10 @@ pub(crate) fn at(millis: i64) -> Timestamp {
 }
 
 pub(crate) fn policy(algorithm: Algorithm, counting: Counting, windows: &[(u64, u32)]) -> Policy {
-    let windows: Vec<Window> =
-        windows.iter().map(|(millis, limit)| Window::new(Duration::from_millis(*millis), *limit).unwrap()).collect();
+    let windows: Vec<Window> = windows
+        .iter()
+        .map(|(millis, limit)| Window::new(Duration::from_millis(*millis), *limit).unwrap())
+        .collect();
     Policy::new(algorithm, counting, &windows).unwrap()
 }
 
@@ -46,41 +48,83 @@ impl Random {
     }
 }
 
-const LENGTHS: [u64; 12] = [1, 2, 3, 7, 10, 16, 60, 1_000, 60_000, 3_600_000, 86_400_000, 4_294_967_295];
+const LENGTHS: [u64; 12] = [
+    1,
+    2,
+    3,
+    7,
+    10,
+    16,
+    60,
+    1_000,
+    60_000,
+    3_600_000,
+    86_400_000,
+    4_294_967_295,
+];
 
 fn some_policy(random: &mut Random, lengths: &[u64]) -> Policy {
     let huge = random.below(12) == 0;
     let windows: Vec<(u64, u32)> = lengths
         .iter()
         .map(|length| {
-            let ceiling = Window::new(Duration::from_millis(*length), 1).unwrap().ceiling();
+            let ceiling = Window::new(Duration::from_millis(*length), 1)
+                .unwrap()
+                .ceiling();
             let limit = u32::try_from(1 + random.below(11)).unwrap();
             (*length, if huge { ceiling - limit } else { limit })
         })
         .collect();
     let algorithm = random.of(&[Algorithm::Fixed, Algorithm::Sliding, Algorithm::Sliding]);
-    policy(algorithm, random.of(&[Counting::Attempts, Counting::Admitted]), &windows)
+    policy(
+        algorithm,
+        random.of(&[Counting::Attempts, Counting::Admitted]),
+        &windows,
+    )
 }
 
-/// The requests of one customer: of any cost, at any step, under changing policies. Returns the number of decisions.
+/// The requests of one customer: of any cost, at any step, under changing policies. Returns the
+/// number of decisions.
 pub(crate) async fn trace(counters: &impl CounterStore, seed: u64) -> usize {
     let mut random = Random(seed);
     let mut lengths = LENGTHS.to_vec();
     while lengths.len() > 1 + usize::try_from(seed % 3).unwrap() {
         lengths.swap_remove(usize::try_from(random.below(lengths.len() as u64)).unwrap());
     }
-    let policies = [some_policy(&mut random, &lengths), some_policy(&mut random, &lengths[..1])];
+    let policies = [
+        some_policy(&mut random, &lengths),
+        some_policy(&mut random, &lengths[..1]),
+    ];
     let customer = format!("C{seed}");
     let mut now = random.of(&[0, -5, 1_627_520_523_450, 1_795_229_204_283]);
     let (mut state, mut decided) = (State::new(), 0);
     for _ in 0..4 + random.below(16) {
         let length = i64::try_from(random.of(&lengths)).unwrap();
-        let step = random.of(&[0, 0, 0, 1, length - 1, length, length + 1, 2 * length, -1, -length, length / 3]);
+        let step = random.of(&[
+            0,
+            0,
+            0,
+            1,
+            length - 1,
+            length,
+            length + 1,
+            2 * length,
+            -1,
+            -length,
+            length / 3,
+        ]);
         now += step;
         let policy = policies[usize::from(random.below(6) == 0)];
-        let most = policy.windows().iter().map(|window| window.limit()).min().unwrap();
+        let most = policy
+            .windows()
+            .iter()
+            .map(|window| window.limit())
+            .min()
+            .unwrap();
         let cost = random.of(&[0, 1, 1, 1, 1, 2, 3, most, most / 2]);
-        let Ok(charge) = charge(&customer, &policy, now, cost) else { continue };
+        let Ok(charge) = charge(&customer, &policy, now, cost) else {
+            continue;
+        };
         let expected = decide(&mut state, &policy, at(now), cost).unwrap();
         let found = counters.charge(charge).await.unwrap();
         assert_eq!(found, expected, "trace {seed}, request {decided}");
@@ -130,9 +174,20 @@ mod sqlite {
         let store = sqlite_file().store;
         let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]);
         for customer in ["A", "B", "a", "", "\u{0}", "A "] {
-            assert!(store.charge(charge(customer, &policy, 0, 1).unwrap()).await.unwrap().is_allowed(), "{customer:?}");
             assert!(
-                !store.charge(charge(customer, &policy, 0, 1).unwrap()).await.unwrap().is_allowed(),
+                store
+                    .charge(charge(customer, &policy, 0, 1).unwrap())
+                    .await
+                    .unwrap()
+                    .is_allowed(),
+                "{customer:?}"
+            );
+            assert!(
+                !store
+                    .charge(charge(customer, &policy, 0, 1).unwrap())
+                    .await
+                    .unwrap()
+                    .is_allowed(),
                 "{customer:?}"
             );
         }
@@ -147,12 +202,19 @@ mod sqlite {
             SqliteStore::open(&path, Default::default()).unwrap(),
             SqliteStore::open(&path, Default::default()).unwrap(),
         ];
-        let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(3_600_000, 10), (1_000, 10)]);
+        let policy = policy(
+            Algorithm::Sliding,
+            Counting::Admitted,
+            &[(3_600_000, 10), (1_000, 10)],
+        );
         let tasks = stores.map(|store| {
             tokio::spawn(async move {
                 let mut admitted = 0;
                 for _ in 0..10 {
-                    let decision = store.charge(charge("A", &policy, 5, 1).unwrap()).await.unwrap();
+                    let decision = store
+                        .charge(charge("A", &policy, 5, 1).unwrap())
+                        .await
+                        .unwrap();
                     admitted += u32::from(decision.is_allowed());
                 }
                 admitted
@@ -172,20 +234,46 @@ mod sqlite {
         let store = SqliteStore::open(&path, Default::default()).unwrap();
         let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(1_000, 5)]);
         let beside = rusqlite::Connection::open(&path).unwrap();
-        let rows =
-            || -> u32 { beside.query_row("SELECT count(*) FROM bankrail_counter", [], |row| row.get(0)).unwrap() };
+        let rows = || -> u32 {
+            beside
+                .query_row("SELECT count(*) FROM bankrail_counter", [], |row| {
+                    row.get(0)
+                })
+                .unwrap()
+        };
         for customer in 0..20 {
             let customer = customer.to_string();
-            assert!(store.charge(charge(&customer, &policy, 0, 1).unwrap()).await.unwrap().is_allowed());
+            assert!(
+                store
+                    .charge(charge(&customer, &policy, 0, 1).unwrap())
+                    .await
+                    .unwrap()
+                    .is_allowed()
+            );
         }
         // What was charged at 0 weighs something until 2 s.
         let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
-        for (now, expected) in [(2_000 + grace, 21), (2_001 + grace, 13), (2_001 + grace, 5), (2_001 + grace, 1)] {
-            assert!(store.charge(charge("last", &policy, now, 1).unwrap()).await.unwrap().is_allowed());
+        for (now, expected) in [
+            (2_000 + grace, 21),
+            (2_001 + grace, 13),
+            (2_001 + grace, 5),
+            (2_001 + grace, 1),
+        ] {
+            assert!(
+                store
+                    .charge(charge("last", &policy, now, 1).unwrap())
+                    .await
+                    .unwrap()
+                    .is_allowed()
+            );
             assert_eq!(rows(), expected, "at {now}");
         }
         assert!(
-            store.charge(charge("last", &policy, at(9 * grace).unix_millis(), 0).unwrap()).await.unwrap().is_allowed()
+            store
+                .charge(charge("last", &policy, at(9 * grace).unix_millis(), 0).unwrap())
+                .await
+                .unwrap()
+                .is_allowed()
         );
         assert_eq!(rows(), 1, "a look writes nothing");
     }
@@ -196,12 +284,23 @@ mod sqlite {
         let path = folder.path().join("bankrail.db");
         let store = SqliteStore::open(&path, Default::default()).unwrap();
         let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 5)]);
-        assert!(store.charge(charge("A", &policy, 0, 1).unwrap()).await.unwrap().is_allowed());
+        assert!(
+            store
+                .charge(charge("A", &policy, 0, 1).unwrap())
+                .await
+                .unwrap()
+                .is_allowed()
+        );
         let beside = rusqlite::Connection::open(&path).unwrap();
         for counts in ["", "garbage", "60000 1", "0 1 1"] {
-            beside.execute("UPDATE bankrail_counter SET counts = ?1", [counts]).unwrap();
+            beside
+                .execute("UPDATE bankrail_counter SET counts = ?1", [counts])
+                .unwrap();
             for cost in [0, 1] {
-                let error = store.charge(charge("A", &policy, 0, cost).unwrap()).await.unwrap_err();
+                let error = store
+                    .charge(charge("A", &policy, 0, cost).unwrap())
+                    .await
+                    .unwrap_err();
                 assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{counts:?}");
             }
         }
@@ -220,17 +319,26 @@ mod postgres {
     use std::sync::Arc;
     use tokio::sync::Barrier;
 
-    /// Counters by client time in a schema of their own, and a connection beside them. No test is about durability.
+    /// Counters by client time in a schema of their own, and a connection beside them. No test is
+    /// about durability.
     async fn counters() -> (PostgresCounters, Client) {
-        let config = postgres_schema().await.replace("-c search", "-c synchronous_commit=off -c search");
-        let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
+        let config = postgres_schema()
+            .await
+            .replace("-c search", "-c synchronous_commit=off -c search");
+        let store = PostgresStore::connect(&config, NoTls, Default::default())
+            .await
+            .unwrap();
         let (beside, connection) = connect(&config, NoTls).await.unwrap();
         tokio::spawn(connection);
         (store.counters(CounterClock::Callers), beside)
     }
 
     async fn rows(beside: &Client) -> i64 {
-        beside.query_one("SELECT count(*) FROM bankrail_counter", &[]).await.unwrap().get(0)
+        beside
+            .query_one("SELECT count(*) FROM bankrail_counter", &[])
+            .await
+            .unwrap()
+            .get(0)
     }
 
     #[tokio::test]
@@ -240,8 +348,12 @@ mod postgres {
         let mut decided = 0;
         for seed in 0..300 {
             decided += trace(&counters, seed).await;
-            // Otherwise a later trace would drop what has expired by its time, which may be that of an earlier decade.
-            beside.batch_execute("DELETE FROM bankrail_counter").await.unwrap();
+            // Otherwise a later trace would drop what has expired by its time, which may be that of
+            // an earlier decade.
+            beside
+                .batch_execute("DELETE FROM bankrail_counter")
+                .await
+                .unwrap();
         }
         assert!(decided >= 2_000, "{decided}");
     }
@@ -252,9 +364,20 @@ mod postgres {
         let (store, _) = counters().await;
         let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]);
         for customer in ["A", "B", "a", "", "\u{0}", "A ", "\\x41"] {
-            assert!(store.charge(charge(customer, &policy, 0, 1).unwrap()).await.unwrap().is_allowed(), "{customer:?}");
             assert!(
-                !store.charge(charge(customer, &policy, 0, 1).unwrap()).await.unwrap().is_allowed(),
+                store
+                    .charge(charge(customer, &policy, 0, 1).unwrap())
+                    .await
+                    .unwrap()
+                    .is_allowed(),
+                "{customer:?}"
+            );
+            assert!(
+                !store
+                    .charge(charge(customer, &policy, 0, 1).unwrap())
+                    .await
+                    .unwrap()
+                    .is_allowed(),
                 "{customer:?}"
             );
         }
@@ -273,7 +396,11 @@ mod postgres {
             PostgresStore::connect(&config, NoTls, Default::default())
         );
         let stores = [one, other].map(|store| store.unwrap().counters(CounterClock::Callers));
-        let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(3_600_000, 25), (1_000, 25)]);
+        let policy = policy(
+            Algorithm::Sliding,
+            Counting::Admitted,
+            &[(3_600_000, 25), (1_000, 25)],
+        );
         let together = Arc::new(Barrier::new(8));
         let mut tasks = tokio::task::JoinSet::new();
         for task in 0..8 {
@@ -284,7 +411,10 @@ mod postgres {
                     together.wait().await;
                     for _ in 0..5 {
                         let customer = format!("C{round}");
-                        let decision = store.charge(charge(&customer, &policy, 5, 1).unwrap()).await.unwrap();
+                        let decision = store
+                            .charge(charge(&customer, &policy, 5, 1).unwrap())
+                            .await
+                            .unwrap();
                         *admitted += u32::from(decision.is_allowed());
                     }
                 }
@@ -293,7 +423,10 @@ mod postgres {
         }
         let mut admitted = [0_u32; ROUNDS];
         for counts in tasks.join_all().await {
-            admitted.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            admitted
+                .iter_mut()
+                .zip(counts)
+                .for_each(|(sum, count)| *sum += count);
         }
         assert_eq!(admitted, [25; ROUNDS], "of 40 requests");
     }
@@ -303,19 +436,42 @@ mod postgres {
     #[ignore = "needs postgresql"]
     async fn the_servers_clock_decides_unless_the_callers_are_chosen() {
         let store = postgres().await.store;
-        // Longer than the test can take, and with the full weight of the window before, should a new one begin.
-        let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(4_294_967_295, 1)]);
+        // Longer than the test can take, and with the full weight of the window before, should a
+        // new one begin.
+        let policy = policy(
+            Algorithm::Sliding,
+            Counting::Admitted,
+            &[(4_294_967_295, 1)],
+        );
         let (past, future) = (946_684_800_000, 4_102_444_800_000);
-        let ask = |counters: PostgresCounters, customer: &'static str, policy: Policy, millis: i64| async move {
-            counters.charge(charge(customer, &policy, millis, 1).unwrap()).await.unwrap()
+        let ask = |counters: PostgresCounters,
+                   customer: &'static str,
+                   policy: Policy,
+                   millis: i64| async move {
+            counters
+                .charge(charge(customer, &policy, millis, 1).unwrap())
+                .await
+                .unwrap()
         };
         let first = ask(store.counters(CounterClock::Server), "A", policy, past).await;
         assert!(first.is_allowed());
         let known = first.state().high_water().unwrap().unix_millis();
         assert!(known > past && known < future, "the server's time, {known}");
-        assert!(!ask(store.counters(CounterClock::Server), "A", policy, future).await.is_allowed());
-        assert!(ask(store.counters(CounterClock::Callers), "B", policy, past).await.is_allowed());
-        assert!(ask(store.counters(CounterClock::Callers), "B", policy, future).await.is_allowed());
+        assert!(
+            !ask(store.counters(CounterClock::Server), "A", policy, future)
+                .await
+                .is_allowed()
+        );
+        assert!(
+            ask(store.counters(CounterClock::Callers), "B", policy, past)
+                .await
+                .is_allowed()
+        );
+        assert!(
+            ask(store.counters(CounterClock::Callers), "B", policy, future)
+                .await
+                .is_allowed()
+        );
     }
 
     #[tokio::test]
@@ -325,20 +481,52 @@ mod postgres {
         let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(1_000, 5)]);
         for customer in 0..20 {
             let customer = customer.to_string();
-            assert!(store.charge(charge(&customer, &policy, 0, 1).unwrap()).await.unwrap().is_allowed());
+            assert!(
+                store
+                    .charge(charge(&customer, &policy, 0, 1).unwrap())
+                    .await
+                    .unwrap()
+                    .is_allowed()
+            );
         }
         // What was charged at 0 weighs something until 2 s.
         let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
-        for (now, expected) in [(2_000 + grace, 21), (2_001 + grace, 13), (2_001 + grace, 5), (2_001 + grace, 1)] {
-            assert!(store.charge(charge("last", &policy, now, 1).unwrap()).await.unwrap().is_allowed());
+        for (now, expected) in [
+            (2_000 + grace, 21),
+            (2_001 + grace, 13),
+            (2_001 + grace, 5),
+            (2_001 + grace, 1),
+        ] {
+            assert!(
+                store
+                    .charge(charge("last", &policy, now, 1).unwrap())
+                    .await
+                    .unwrap()
+                    .is_allowed()
+            );
             assert_eq!(rows(&beside).await, expected, "at {now}");
         }
         let version = "SELECT xmin::text FROM bankrail_counter";
         let before: String = beside.query_one(version, &[]).await.unwrap().get(0);
-        assert!(store.charge(charge("last", &policy, 9 * grace, 0).unwrap()).await.unwrap().is_allowed());
-        assert!(!store.charge(charge("last", &policy, 2_001 + grace, 5).unwrap()).await.unwrap().is_allowed());
+        assert!(
+            store
+                .charge(charge("last", &policy, 9 * grace, 0).unwrap())
+                .await
+                .unwrap()
+                .is_allowed()
+        );
+        assert!(
+            !store
+                .charge(charge("last", &policy, 2_001 + grace, 5).unwrap())
+                .await
+                .unwrap()
+                .is_allowed()
+        );
         let after: String = beside.query_one(version, &[]).await.unwrap().get(0);
-        assert_eq!(before, after, "neither a look nor a refusal that charges nothing writes");
+        assert_eq!(
+            before, after,
+            "neither a look nor a refusal that charges nothing writes"
+        );
     }
 
     #[tokio::test]
@@ -346,11 +534,23 @@ mod postgres {
     async fn what_cannot_be_read_is_an_error() {
         let (store, beside) = counters().await;
         let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 5)]);
-        assert!(store.charge(charge("A", &policy, 0, 1).unwrap()).await.unwrap().is_allowed());
+        assert!(
+            store
+                .charge(charge("A", &policy, 0, 1).unwrap())
+                .await
+                .unwrap()
+                .is_allowed()
+        );
         for counts in ["", "garbage", "60000 1", "0 1 1"] {
-            beside.execute("UPDATE bankrail_counter SET counts = $1", &[&counts]).await.unwrap();
+            beside
+                .execute("UPDATE bankrail_counter SET counts = $1", &[&counts])
+                .await
+                .unwrap();
             for cost in [0, 1] {
-                let error = store.charge(charge("A", &policy, 0, cost).unwrap()).await.unwrap_err();
+                let error = store
+                    .charge(charge("A", &policy, 0, cost).unwrap())
+                    .await
+                    .unwrap_err();
                 assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{counts:?}");
             }
         }

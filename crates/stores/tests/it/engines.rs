@@ -1,8 +1,8 @@
 //! The engines, and the macro that runs a suite over each of them.
 
 use bankrail_mailbox::{
-    DuplicateKey, EndpointId, EntryId, Fingerprint, Inbox, Incoming, KeyHash, Kind, Lease, LeaseOwner, OpaqueBytes,
-    Outgoing,
+    DuplicateKey, EndpointId, EntryId, Fingerprint, Inbox, Incoming, KeyHash, Kind, Lease,
+    LeaseOwner, OpaqueBytes, Outgoing,
 };
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{HyphenatedUuid, Timestamp};
@@ -18,7 +18,10 @@ pub(crate) fn owner(number: u8) -> LeaseOwner {
 
 /// A lease of `owner(number)` until `until`.
 pub(crate) fn lease(number: u8, until: i64) -> Lease {
-    Lease { owner: owner(number), until: at(until) }
+    Lease {
+        owner: owner(number),
+        until: at(until),
+    }
 }
 
 /// The UUID of this number.
@@ -41,7 +44,9 @@ impl Query {
     }
 
     fn body(&self) -> OpaqueBytes {
-        format!("{} of case {}", self.text, self.case).into_bytes().into()
+        format!("{} of case {}", self.text, self.case)
+            .into_bytes()
+            .into()
     }
 }
 
@@ -65,7 +70,12 @@ pub(crate) fn incoming(message: &Query, delivery: u32) -> Incoming {
 }
 
 /// Receives a message and leases it, with all others that are due.
-pub(crate) async fn receive_and_lease(inbox: &impl Inbox, message: &Incoming, lease: Lease, now: Timestamp) -> EntryId {
+pub(crate) async fn receive_and_lease(
+    inbox: &impl Inbox,
+    message: &Incoming,
+    lease: Lease,
+    now: Timestamp,
+) -> EntryId {
     let received = inbox.receive(message, now).await.unwrap();
     let leased = inbox.lease(&[], 1000, lease, now).await.unwrap();
     assert!(leased.iter().any(|entry| entry.id == received.id()));
@@ -93,28 +103,45 @@ pub(crate) struct Engine<S> {
 }
 
 pub(crate) fn memory() -> Engine<MemoryStore> {
-    Engine { store: MemoryStore::new(), _folder: None }
+    Engine {
+        store: MemoryStore::new(),
+        _folder: None,
+    }
 }
 
 #[cfg(feature = "sqlite")]
 pub(crate) fn sqlite_memory() -> Engine<bankrail_stores::sqlite::SqliteStore> {
-    Engine { store: bankrail_stores::sqlite::SqliteStore::open_in_memory(Default::default()).unwrap(), _folder: None }
+    Engine {
+        store: bankrail_stores::sqlite::SqliteStore::open_in_memory(Default::default()).unwrap(),
+        _folder: None,
+    }
 }
 
 #[cfg(feature = "sqlite")]
 pub(crate) fn sqlite_file() -> Engine<bankrail_stores::sqlite::SqliteStore> {
     let folder = tempfile::tempdir().unwrap();
-    let store =
-        bankrail_stores::sqlite::SqliteStore::open(folder.path().join("bankrail.db"), Default::default()).unwrap();
-    Engine { store, _folder: Some(folder) }
+    let store = bankrail_stores::sqlite::SqliteStore::open(
+        folder.path().join("bankrail.db"),
+        Default::default(),
+    )
+    .unwrap();
+    Engine {
+        store,
+        _folder: Some(folder),
+    }
 }
 
 /// A PostgreSQL store in a schema of its own, in the database that `BANKRAIL_POSTGRES` names.
 #[cfg(feature = "postgres")]
 pub(crate) async fn postgres() -> Engine<bankrail_stores::postgres::PostgresStore> {
     use bankrail_stores::postgres::{PostgresStore, tokio_postgres::NoTls};
-    let store = PostgresStore::connect(&postgres_schema().await, NoTls, Default::default()).await.unwrap();
-    Engine { store, _folder: None }
+    let store = PostgresStore::connect(&postgres_schema().await, NoTls, Default::default())
+        .await
+        .unwrap();
+    Engine {
+        store,
+        _folder: None,
+    }
 }
 
 /// Creates an empty schema and returns a connection string that uses it.
@@ -123,16 +150,26 @@ pub(crate) async fn postgres_schema() -> String {
     use bankrail_stores::postgres::tokio_postgres::{NoTls, connect};
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    let config = std::env::var("BANKRAIL_POSTGRES").expect("BANKRAIL_POSTGRES names a database to write to");
-    let schema = format!("test_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let config =
+        std::env::var("BANKRAIL_POSTGRES").expect("BANKRAIL_POSTGRES names a database to write to");
+    let schema = format!(
+        "test_{}_{}",
+        std::process::id(),
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    );
     let (client, connection) = connect(&config, NoTls).await.unwrap();
     tokio::spawn(connection);
-    client.batch_execute(&format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}")).await.unwrap();
+    client
+        .batch_execute(&format!(
+            "DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}"
+        ))
+        .await
+        .unwrap();
     format!("{config} options='-c search_path={schema}'")
 }
 
-/// Runs each case, an `async fn(S)`, over the engines that need no server. `inbox:` and `outbox:` pass that part of a
-/// store, and also run over PostgreSQL.
+/// Runs each case, an `async fn(S)`, over the engines that need no server. `inbox:` and `outbox:`
+/// pass that part of a store, and also run over PostgreSQL.
 macro_rules! suite {
     ($($case:ident),+ $(,)?) => {
         crate::engines::suite!(@engines clone $($case)+);

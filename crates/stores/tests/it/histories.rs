@@ -15,12 +15,21 @@ async fn memory_passes_the_suite() {
 #[tokio::test]
 async fn sqlite_passes_the_suite() {
     use bankrail_stores::sqlite::SqliteStore;
-    histories_suite(async || SqliteStore::open_in_memory(Default::default()).unwrap().histories()).await;
+    histories_suite(async || {
+        SqliteStore::open_in_memory(Default::default())
+            .unwrap()
+            .histories()
+    })
+    .await;
     let folder = tempfile::tempdir().unwrap();
     let mut files = 0..;
     let path = |file: i32| folder.path().join(file.to_string());
-    histories_suite(async || SqliteStore::open(path(files.next().unwrap()), Default::default()).unwrap().histories())
-        .await;
+    histories_suite(async || {
+        SqliteStore::open(path(files.next().unwrap()), Default::default())
+            .unwrap()
+            .histories()
+    })
+    .await;
 }
 
 #[cfg(feature = "postgres")]
@@ -41,11 +50,17 @@ fn settled() -> Message {
 /// Leases a message and handles it with this work.
 async fn handle<I: TransactionalInbox>(inbox: &I, work: I::Work) -> Completion {
     let message = crate::engines::incoming(&crate::engines::query(1, "Why?"), 1);
-    let lease = Lease { owner: LeaseOwner::from_random_bytes([1; 16]), until: at(1_000) };
+    let lease = Lease {
+        owner: LeaseOwner::from_random_bytes([1; 16]),
+        until: at(1_000),
+    };
     let id = inbox.receive(&message, at(1)).await.unwrap().id();
     // Nothing the second time: it is leased already.
     inbox.lease(&[], 1, lease, at(1)).await.unwrap();
-    inbox.complete_with(id, lease.owner, work, at(2)).await.unwrap()
+    inbox
+        .complete_with(id, lease.owner, work, at(2))
+        .await
+        .unwrap()
 }
 
 /// In memory nothing looks again after a while: only the wake ends the wait.
@@ -58,10 +73,15 @@ async fn a_change_in_memory_wakes_who_waits() {
     tokio::task::yield_now().await;
     assert!(!waiting.is_finished());
     histories.apply("", &settled(), at(1)).await.unwrap();
-    tokio::time::timeout(Duration::from_secs(60), waiting).await.unwrap().unwrap().unwrap();
+    tokio::time::timeout(Duration::from_secs(60), waiting)
+        .await
+        .unwrap()
+        .unwrap()
+        .unwrap();
 }
 
-/// A history changes together with the inbox and the caller's tables, or not at all, and ends the wait for a change.
+/// A history changes together with the inbox and the caller's tables, or not at all, and ends the
+/// wait for a change.
 async fn changes_in_the_inboxs_transaction<I, H, W>(inbox: I, histories: H, work: W)
 where
     I: TransactionalInbox,
@@ -75,8 +95,16 @@ where
     let waiting = tokio::spawn(async move { waiting.changed_after(0).await });
     let done = handle(&inbox, work(false)).await;
     assert!(matches!(done, Completion::Committed), "{done:?}");
-    tokio::time::timeout(Duration::from_secs(60), waiting).await.unwrap().unwrap().unwrap();
-    let kept = histories.find("", &HistoryId::of(&settled())[0]).await.unwrap().unwrap();
+    tokio::time::timeout(Duration::from_secs(60), waiting)
+        .await
+        .unwrap()
+        .unwrap()
+        .unwrap();
+    let kept = histories
+        .find("", &HistoryId::of(&settled())[0])
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(kept.state(), HistoryState::Payment(PaymentState::Settled));
     assert_eq!(histories.changes_after(0, 9).await.unwrap(), [kept]);
     assert_eq!(inbox.counts().await.unwrap().completed, 1);
@@ -113,12 +141,19 @@ async fn a_history_changes_in_the_inboxs_transaction_on_postgres() {
     let work = |fails: bool| {
         PostgresWork::new(move |transaction| {
             Box::pin(async move {
-                let (transaction, id) = (InTransaction::of(transaction), &HistoryId::of(&settled())[0]);
+                let (transaction, id) = (
+                    InTransaction::of(transaction),
+                    &HistoryId::of(&settled())[0],
+                );
                 assert_eq!(transaction.find_history("", id).await?, None);
                 transaction.apply_history("", &settled(), at(2)).await?;
                 let kept = transaction.find_history("", id).await?.unwrap();
                 assert_eq!(kept.state(), HistoryState::Payment(PaymentState::Settled));
-                if fails { Err("the ledger is closed".into()) } else { Ok(()) }
+                if fails {
+                    Err("the ledger is closed".into())
+                } else {
+                    Ok(())
+                }
             })
         })
     };
@@ -136,7 +171,12 @@ async fn folds_at_once<H: Histories + Clone + 'static>(histories: H) {
     let folding: Vec<_> = (0..40)
         .map(|number| {
             let histories = histories.clone();
-            tokio::spawn(async move { histories.apply("", &outcome(number / 2), at(1)).await.unwrap() })
+            tokio::spawn(async move {
+                histories
+                    .apply("", &outcome(number / 2), at(1))
+                    .await
+                    .unwrap()
+            })
         })
         .collect();
     let (mut seen, mut change) = (Vec::new(), 0);

@@ -23,7 +23,12 @@ async fn memory_passes_the_suite() {
 #[tokio::test]
 async fn sqlite_passes_the_suite() {
     use bankrail_stores::sqlite::{Durability, SqliteOptions, SqliteStore};
-    inbox_suite(async || SqliteStore::open_in_memory(Default::default()).unwrap().inbox()).await;
+    inbox_suite(async || {
+        SqliteStore::open_in_memory(Default::default())
+            .unwrap()
+            .inbox()
+    })
+    .await;
     let folder = tempfile::tempdir().unwrap();
     // The suite does not test a loss of power.
     let options = SqliteOptions::new().durability(Durability::ProcessEnd);
@@ -59,12 +64,33 @@ pub(crate) async fn one_of_many_receivers_stores_it<I: Inbox + 'static>(inbox: I
         for delivery in deliveries {
             outcomes.push(delivery.await.unwrap());
         }
-        let count = |wanted: fn(&ReceiveOutcome) -> bool| outcomes.iter().filter(|outcome| wanted(outcome)).count();
-        assert_eq!(count(|outcome| matches!(outcome, ReceiveOutcome::New { .. })), 1, "{outcomes:?}");
-        assert_eq!(count(|outcome| matches!(outcome, ReceiveOutcome::Conflict { .. })), 1, "{outcomes:?}");
-        assert_eq!(count(|outcome| matches!(outcome, ReceiveOutcome::InProgress { .. })), 6, "{outcomes:?}");
-        let acknowledgements: BTreeSet<_> = outcomes.iter().map(|v| v.acknowledgement().to_vec()).collect();
-        assert_eq!(acknowledgements.len(), 2, "one for each of the two contents");
+        let count = |wanted: fn(&ReceiveOutcome) -> bool| {
+            outcomes.iter().filter(|outcome| wanted(outcome)).count()
+        };
+        assert_eq!(
+            count(|outcome| matches!(outcome, ReceiveOutcome::New { .. })),
+            1,
+            "{outcomes:?}"
+        );
+        assert_eq!(
+            count(|outcome| matches!(outcome, ReceiveOutcome::Conflict { .. })),
+            1,
+            "{outcomes:?}"
+        );
+        assert_eq!(
+            count(|outcome| matches!(outcome, ReceiveOutcome::InProgress { .. })),
+            6,
+            "{outcomes:?}"
+        );
+        let acknowledgements: BTreeSet<_> = outcomes
+            .iter()
+            .map(|v| v.acknowledgement().to_vec())
+            .collect();
+        assert_eq!(
+            acknowledgements.len(),
+            2,
+            "one for each of the two contents"
+        );
     }
 }
 
@@ -77,7 +103,10 @@ pub(crate) async fn one_of_many_workers_gets_it<I: Inbox + 'static>(inbox: I) {
                 let message = incoming(&query(round, "Why?"), round * 100 + u32::from(number));
                 tokio::spawn(async move {
                     let received = inbox.receive(&message, at(0)).await.unwrap();
-                    let leased = inbox.lease(&[], 10, lease(number, 100), at(0)).await.unwrap();
+                    let leased = inbox
+                        .lease(&[], 10, lease(number, 100), at(0))
+                        .await
+                        .unwrap();
                     (received.is_stored(), leased.len())
                 })
             })
@@ -94,7 +123,10 @@ pub(crate) async fn one_of_many_workers_gets_it<I: Inbox + 'static>(inbox: I) {
 pub(crate) async fn every_entry_goes_to_one_worker<I: Inbox + 'static>(inbox: I) {
     let inbox = Arc::new(inbox);
     for number in 0..60 {
-        inbox.receive(&incoming(&query(number, "Why?"), number), at(0)).await.unwrap();
+        inbox
+            .receive(&incoming(&query(number, "Why?"), number), at(0))
+            .await
+            .unwrap();
     }
     let workers: Vec<_> = (0..4)
         .map(|number| {
@@ -102,12 +134,20 @@ pub(crate) async fn every_entry_goes_to_one_worker<I: Inbox + 'static>(inbox: I)
             tokio::spawn(async move {
                 let mut own = Vec::new();
                 loop {
-                    let leased = inbox.lease(&[], 7, lease(number, 100), at(1)).await.unwrap();
+                    let leased = inbox
+                        .lease(&[], 7, lease(number, 100), at(1))
+                        .await
+                        .unwrap();
                     if leased.is_empty() {
                         return own;
                     }
                     for entry in leased {
-                        assert!(inbox.complete(entry.id, owner(number), at(2)).await.unwrap());
+                        assert!(
+                            inbox
+                                .complete(entry.id, owner(number), at(2))
+                                .await
+                                .unwrap()
+                        );
                         own.push(entry.id);
                     }
                 }
@@ -118,7 +158,8 @@ pub(crate) async fn every_entry_goes_to_one_worker<I: Inbox + 'static>(inbox: I)
     for worker in workers {
         handled.extend(worker.await.unwrap());
     }
-    // A worker may find nothing while others have leased the rest, but together they handle each message once.
+    // A worker may find nothing while others have leased the rest, but together they handle each
+    // message once.
     assert_eq!(handled.len(), 60);
     assert_eq!(handled.iter().collect::<BTreeSet<_>>().len(), 60);
 }
@@ -126,11 +167,27 @@ pub(crate) async fn every_entry_goes_to_one_worker<I: Inbox + 'static>(inbox: I)
 #[tokio::test]
 async fn memory_refuses_a_new_message_when_full() {
     let store = MemoryStore::with_capacity(1).inbox();
-    let outcome = store.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap();
-    let full = store.receive(&incoming(&query(2, "Why?"), 2), at(0)).await.unwrap_err();
+    let outcome = store
+        .receive(&incoming(&query(1, "Why?"), 1), at(0))
+        .await
+        .unwrap();
+    let full = store
+        .receive(&incoming(&query(2, "Why?"), 2), at(0))
+        .await
+        .unwrap_err();
     assert_eq!(full.kind(), StoreErrorKind::Full);
-    let again = store.receive(&incoming(&query(1, "Why?"), 3), at(0)).await.unwrap();
-    assert_eq!(again.acknowledgement(), outcome.acknowledgement(), "a known one is still answered");
+    let again = store
+        .receive(&incoming(&query(1, "Why?"), 3), at(0))
+        .await
+        .unwrap();
+    assert_eq!(
+        again.acknowledgement(),
+        outcome.acknowledgement(),
+        "a known one is still answered"
+    );
     let engine = memory();
-    assert_eq!(engine.store.inbox().forget(Timestamp::MAX).await.unwrap(), 0);
+    assert_eq!(
+        engine.store.inbox().forget(Timestamp::MAX).await.unwrap(),
+        0
+    );
 }

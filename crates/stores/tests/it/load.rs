@@ -1,8 +1,10 @@
-//! Messages that are stored at a constant rate and finished by a few workers beside a transaction that is held open.
-//! Rates and times depend on the machine, so a short run only shows them.
+//! Messages that are stored at a constant rate and finished by a few workers beside a transaction
+//! that is held open. Rates and times depend on the machine, so a short run only shows them.
 
 use crate::engines::{at, incoming, lease, outgoing, owner, query};
-use bankrail_mailbox::{DeliveryRecord, Disposition, Inbox, Incoming, LeaseRequest, OutboxStore, Outgoing};
+use bankrail_mailbox::{
+    DeliveryRecord, Disposition, Inbox, Incoming, LeaseRequest, OutboxStore, Outgoing,
+};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,11 +18,17 @@ const WORKING: u8 = 3;
 
 fn message_out(number: u32) -> Outgoing {
     let body = vec![b' '; 1500].into();
-    Outgoing { body, ..outgoing(&format!("biller {}", number % 5), number) }
+    Outgoing {
+        body,
+        ..outgoing(&format!("biller {}", number % 5), number)
+    }
 }
 
 fn message_in(number: u32) -> Incoming {
-    Incoming { body: vec![b' '; 1500].into(), ..incoming(&query(number, "Why?"), number) }
+    Incoming {
+        body: vec![b' '; 1500].into(),
+        ..incoming(&query(number, "Why?"), number)
+    }
 }
 
 /// The store that a run works on.
@@ -34,7 +42,9 @@ impl Side {
     /// Stores a message.
     pub(crate) async fn store(&self, number: u32, now: i64) {
         match self {
-            Self::Outbox(outbox) => drop(outbox.enqueue(&message_out(number), at(now)).await.unwrap()),
+            Self::Outbox(outbox) => {
+                drop(outbox.enqueue(&message_out(number), at(now)).await.unwrap())
+            }
             Self::Inbox(inbox) => drop(inbox.receive(&message_in(number), at(now)).await.unwrap()),
         }
     }
@@ -45,14 +55,27 @@ impl Side {
         let mut finished = JoinSet::new();
         match self {
             Self::Outbox(outbox) => {
-                for entry in outbox.lease(LeaseRequest::new(lease, BATCH), at(now)).await.unwrap() {
+                for entry in outbox
+                    .lease(LeaseRequest::new(lease, BATCH), at(now))
+                    .await
+                    .unwrap()
+                {
                     let outbox = outbox.clone();
                     finished.spawn(async move {
                         let took = Duration::from_millis(5);
-                        let record =
-                            DeliveryRecord { started_at: at(now), duration: took, status: Some(200), note: None };
+                        let record = DeliveryRecord {
+                            started_at: at(now),
+                            duration: took,
+                            status: Some(200),
+                            note: None,
+                        };
                         let done = Disposition::Delivered;
-                        assert!(outbox.record(entry.id, owner(worker), &record, done, None, at(now)).await.unwrap());
+                        assert!(
+                            outbox
+                                .record(entry.id, owner(worker), &record, done, None, at(now))
+                                .await
+                                .unwrap()
+                        );
                         let [a, b, c, d, ..] = *entry.message.message_id.to_uuid().as_bytes();
                         u32::from_be_bytes([a, b, c, d])
                     });
@@ -62,7 +85,12 @@ impl Side {
                 for entry in inbox.lease(&[], BATCH, lease, at(now)).await.unwrap() {
                     let inbox = inbox.clone();
                     finished.spawn(async move {
-                        assert!(inbox.complete(entry.id, owner(worker), at(now)).await.unwrap());
+                        assert!(
+                            inbox
+                                .complete(entry.id, owner(worker), at(now))
+                                .await
+                                .unwrap()
+                        );
                         let text = String::from_utf8_lossy(&entry.acknowledgement).into_owned();
                         text.trim_start_matches("acknowledgement ").parse().unwrap()
                     });
@@ -95,7 +123,8 @@ struct Period {
 }
 
 impl Period {
-    /// The median of each value: what grows stays, and what disturbs the machine for a moment does not.
+    /// The median of each value: what grows stays, and what disturbs the machine for a moment does
+    /// not.
     fn median(periods: &[Self]) -> Self {
         let (mut rates, mut p99s) = (Vec::new(), Vec::new());
         for period in periods {
@@ -104,7 +133,10 @@ impl Period {
         }
         rates.sort_by(f64::total_cmp);
         p99s.sort_unstable();
-        Self { per_second: rates[rates.len() / 2], p99: p99s[p99s.len() / 2] }
+        Self {
+            per_second: rates[rates.len() / 2],
+            p99: p99s[p99s.len() / 2],
+        }
     }
 }
 
@@ -124,13 +156,18 @@ impl Load {
         let now = move || i64::try_from(began.elapsed().as_millis()).unwrap();
         let mut tasks = Vec::new();
         for _ in 0..STORING {
-            let (times, ends, next, side) = (times.clone(), ends.clone(), next.clone(), side.clone());
+            let (times, ends, next, side) =
+                (times.clone(), ends.clone(), next.clone(), side.clone());
             tasks.push(tokio::spawn(async move {
                 while !ends.load(Ordering::Relaxed) {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let planned = began + Duration::from_secs(1) * number / per_second;
                     tokio::time::sleep_until(planned.into()).await;
-                    times.lock().unwrap_or_else(PoisonError::into_inner).stored.insert(number, planned);
+                    times
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .stored
+                        .insert(number, planned);
                     side.store(number, now()).await;
                 }
             }));
@@ -145,7 +182,11 @@ impl Load {
                     }
                     let mut times = times.lock().unwrap_or_else(PoisonError::into_inner);
                     for number in numbers {
-                        let took = times.stored.remove(&number).expect("finished once").elapsed();
+                        let took = times
+                            .stored
+                            .remove(&number)
+                            .expect("finished once")
+                            .elapsed();
                         times.took.push(took);
                     }
                 }
@@ -155,13 +196,30 @@ impl Load {
     }
 
     async fn period(&self, length: Duration) -> Period {
-        self.times.lock().unwrap_or_else(PoisonError::into_inner).took.clear();
+        self.times
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .took
+            .clear();
         let began = Instant::now();
         tokio::time::sleep(length).await;
-        let mut took = std::mem::take(&mut self.times.lock().unwrap_or_else(PoisonError::into_inner).took);
+        let mut took = std::mem::take(
+            &mut self
+                .times
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .took,
+        );
         took.sort_unstable();
-        let p99 = took.get(took.len() * 99 / 100).copied().unwrap_or(Duration::MAX);
-        Period { per_second: f64::from(u32::try_from(took.len()).unwrap()) / began.elapsed().as_secs_f64(), p99 }
+        let p99 = took
+            .get(took.len() * 99 / 100)
+            .copied()
+            .unwrap_or(Duration::MAX);
+        Period {
+            per_second: f64::from(u32::try_from(took.len()).unwrap())
+                / began.elapsed().as_secs_f64(),
+            p99,
+        }
     }
 
     async fn end(self) {
@@ -172,11 +230,18 @@ impl Load {
     }
 }
 
-/// Works for `BANKRAIL_LOAD_SECONDS` (1 by default) at `BANKRAIL_LOAD_RATE` messages a second beside the transaction
-/// that `hold` begins and whose end is when it is dropped.
+/// Works for `BANKRAIL_LOAD_SECONDS` (1 by default) at `BANKRAIL_LOAD_RATE` messages a second
+/// beside the transaction that `hold` begins and whose end is when it is dropped.
 pub(crate) async fn keeps_its_rate<T>(side: Side, hold: impl AsyncFnOnce() -> T) {
-    let number = |name: &str, default: u32| std::env::var(name).map_or(Ok(default), |text| text.parse()).unwrap();
-    let (seconds, per_second) = (number("BANKRAIL_LOAD_SECONDS", 1), number("BANKRAIL_LOAD_RATE", 200));
+    let number = |name: &str, default: u32| {
+        std::env::var(name)
+            .map_or(Ok(default), |text| text.parse())
+            .unwrap()
+    };
+    let (seconds, per_second) = (
+        number("BANKRAIL_LOAD_SECONDS", 1),
+        number("BANKRAIL_LOAD_RATE", 200),
+    );
     let load = Load::begin(&side, per_second);
     let part = Duration::from_secs((seconds / 15).max(1).into());
     load.period(part).await;
@@ -190,14 +255,21 @@ pub(crate) async fn keeps_its_rate<T>(side: Side, hold: impl AsyncFnOnce() -> T)
     }
     drop(held);
     // A minute after it has ended.
-    load.period(Duration::from_secs(seconds.min(60).into())).await;
+    load.period(Duration::from_secs(seconds.min(60).into()))
+        .await;
     let after = load.period(part).await;
     let late = Period::median(&beside[beside.len() * 2 / 3..]);
-    eprintln!("{} before {before:.1?}, in the last third {late:.1?}, after {after:.1?}", side.name());
+    eprintln!(
+        "{} before {before:.1?}, in the last third {late:.1?}, after {after:.1?}",
+        side.name()
+    );
     load.end().await;
     if seconds >= 60 {
         for period in [late, after] {
-            assert!(period.per_second >= 0.9 * before.per_second && period.p99 <= 2 * before.p99, "{period:?}");
+            assert!(
+                period.per_second >= 0.9 * before.per_second && period.p99 <= 2 * before.p99,
+                "{period:?}"
+            );
         }
     }
 }

@@ -7,7 +7,11 @@
     feature = "mailbox",
     feature = "rate-limit"
 ))]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a case says what it expects")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a case says what it expects"
+)]
 
 #[cfg(any(feature = "sqlite", feature = "redis"))]
 mod alike;

@@ -25,7 +25,12 @@ async fn memory_passes_the_suite() {
 #[tokio::test]
 async fn sqlite_passes_the_suite() {
     use bankrail_stores::sqlite::{Durability, SqliteOptions, SqliteStore};
-    outbox_suite(async || SqliteStore::open_in_memory(Default::default()).unwrap().outbox()).await;
+    outbox_suite(async || {
+        SqliteStore::open_in_memory(Default::default())
+            .unwrap()
+            .outbox()
+    })
+    .await;
     let folder = tempfile::tempdir().unwrap();
     // The suite does not test a loss of power.
     let options = SqliteOptions::new().durability(Durability::ProcessEnd);
@@ -51,7 +56,12 @@ pub(crate) async fn one_of_many_enqueues_stores_it<O: OutboxStore + 'static>(out
         let enqueues: Vec<_> = (0..8)
             .map(|_| {
                 let outbox = outbox.clone();
-                tokio::spawn(async move { outbox.enqueue(&outgoing("biller", round), at(0)).await.unwrap() })
+                tokio::spawn(async move {
+                    outbox
+                        .enqueue(&outgoing("biller", round), at(0))
+                        .await
+                        .unwrap()
+                })
             })
             .collect();
         let (mut new, mut ids) = (0, BTreeSet::new());
@@ -67,13 +77,29 @@ pub(crate) async fn one_of_many_enqueues_stores_it<O: OutboxStore + 'static>(out
 pub(crate) async fn a_long_backlog_is_due_now<O: OutboxStore>(outbox: O) {
     let endpoint = "biller".parse().unwrap();
     for number in 0..1001 {
-        let id = outbox.enqueue(&outgoing("biller", number), at(0)).await.unwrap().id();
-        assert_eq!(outbox.lease(request(1, 1, 1), at(0)).await.unwrap()[0].id, id);
-        assert!(outbox.release(id, owner(1), at(2000 - i64::from(number))).await.unwrap());
+        let id = outbox
+            .enqueue(&outgoing("biller", number), at(0))
+            .await
+            .unwrap()
+            .id();
+        assert_eq!(
+            outbox.lease(request(1, 1, 1), at(0)).await.unwrap()[0].id,
+            id
+        );
+        assert!(
+            outbox
+                .release(id, owner(1), at(2000 - i64::from(number)))
+                .await
+                .unwrap()
+        );
     }
     assert!(!outbox.resume_endpoint(&endpoint, at(5)).await.unwrap());
     let leased = outbox.lease(request(1, 2000, 2000), at(5)).await.unwrap();
-    assert!(leased.len() == 1001 && leased.is_sorted_by_key(|entry| entry.id), "{}", leased.len());
+    assert!(
+        leased.len() == 1001 && leased.is_sorted_by_key(|entry| entry.id),
+        "{}",
+        leased.len()
+    );
 }
 
 fn request(number: u8, limit: u32, per_endpoint: u32) -> LeaseRequest<'static> {
@@ -84,7 +110,10 @@ pub(crate) async fn every_entry_goes_to_one_worker<O: OutboxStore + 'static>(out
     let outbox = Arc::new(outbox);
     for number in 0..60 {
         let endpoint = format!("biller {}", number % 3);
-        outbox.enqueue(&outgoing(&endpoint, number), at(0)).await.unwrap();
+        outbox
+            .enqueue(&outgoing(&endpoint, number), at(0))
+            .await
+            .unwrap();
     }
     let workers: Vec<_> = (0..4)
         .map(|number| {
@@ -95,11 +124,25 @@ pub(crate) async fn every_entry_goes_to_one_worker<O: OutboxStore + 'static>(out
                 while outbox.counts(None).await.unwrap().pending > 0 {
                     for entry in outbox.lease(request(number, 7, 100), at(1)).await.unwrap() {
                         let took = Duration::from_millis(5);
-                        let delivery =
-                            DeliveryRecord { started_at: at(1), duration: took, status: Some(200), note: None };
+                        let delivery = DeliveryRecord {
+                            started_at: at(1),
+                            duration: took,
+                            status: Some(200),
+                            note: None,
+                        };
                         let disposition = Disposition::Delivered;
                         assert!(
-                            outbox.record(entry.id, owner(number), &delivery, disposition, None, at(2)).await.unwrap()
+                            outbox
+                                .record(
+                                    entry.id,
+                                    owner(number),
+                                    &delivery,
+                                    disposition,
+                                    None,
+                                    at(2)
+                                )
+                                .await
+                                .unwrap()
                         );
                         own.push(entry.id);
                     }
@@ -119,7 +162,10 @@ pub(crate) async fn every_entry_goes_to_one_worker<O: OutboxStore + 'static>(out
 pub(crate) async fn the_bound_holds_among_workers<O: OutboxStore + 'static>(outbox: O) {
     let outbox = Arc::new(outbox);
     for number in 0..40 {
-        outbox.enqueue(&outgoing("biller", number), at(0)).await.unwrap();
+        outbox
+            .enqueue(&outgoing("biller", number), at(0))
+            .await
+            .unwrap();
     }
     let workers: Vec<_> = (0..8)
         .map(|number| {
@@ -127,7 +173,11 @@ pub(crate) async fn the_bound_holds_among_workers<O: OutboxStore + 'static>(outb
             tokio::spawn(async move {
                 let mut own = 0;
                 for _ in 0..3 {
-                    own += outbox.lease(request(number, 2, 5), at(1)).await.unwrap().len();
+                    own += outbox
+                        .lease(request(number, 2, 5), at(1))
+                        .await
+                        .unwrap()
+                        .len();
                 }
                 own
             })
@@ -144,7 +194,10 @@ pub(crate) async fn the_bound_holds_among_workers<O: OutboxStore + 'static>(outb
 async fn memory_refuses_a_new_message_when_full() {
     let store = MemoryStore::with_capacity(1).outbox();
     let stored = store.enqueue(&outgoing("biller", 1), at(0)).await.unwrap();
-    let full = store.enqueue(&outgoing("biller", 2), at(0)).await.unwrap_err();
+    let full = store
+        .enqueue(&outgoing("biller", 2), at(0))
+        .await
+        .unwrap_err();
     assert_eq!(full.kind(), StoreErrorKind::Full);
     let again = store.enqueue(&outgoing("biller", 1), at(0)).await.unwrap();
     assert_eq!(again, Enqueued::AlreadyStored(stored.id()));

@@ -1,5 +1,5 @@
-//! The stores on real servers, each started by its test. `BANKRAIL_REDIS_SERVER` and `BANKRAIL_VALKEY_SERVER` name the
-//! programs.
+//! The stores on real servers, each started by its test. `BANKRAIL_REDIS_SERVER` and
+//! `BANKRAIL_VALKEY_SERVER` name the programs.
 
 mod cluster;
 mod faults;

@@ -12,17 +12,39 @@ suite!(
 );
 
 pub(crate) async fn once_until_it_expires<S: ReplayStore>(store: S) {
-    assert!(store.claim(ReplayKey::new([1; 32], at(1000)), at(0)).await.unwrap());
+    assert!(
+        store
+            .claim(ReplayKey::new([1; 32], at(1000)), at(0))
+            .await
+            .unwrap()
+    );
     for now in [0, 1, 999, 1000] {
-        assert!(!store.claim(ReplayKey::new([1; 32], at(now + 5000)), at(now)).await.unwrap(), "at {now}");
+        assert!(
+            !store
+                .claim(ReplayKey::new([1; 32], at(now + 5000)), at(now))
+                .await
+                .unwrap(),
+            "at {now}"
+        );
     }
     assert!(
-        store.claim(ReplayKey::new([1; 32], at(2000)), at(1001)).await.unwrap(),
+        store
+            .claim(ReplayKey::new([1; 32], at(2000)), at(1001))
+            .await
+            .unwrap(),
         "free once its instant has passed"
     );
-    assert!(!store.claim(ReplayKey::new([1; 32], at(9000)), at(1001)).await.unwrap());
     assert!(
-        !store.claim(ReplayKey::new([1; 32], at(9000)), at(500)).await.unwrap(),
+        !store
+            .claim(ReplayKey::new([1; 32], at(9000)), at(1001))
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .claim(ReplayKey::new([1; 32], at(9000)), at(500))
+            .await
+            .unwrap(),
         "a clock that steps back frees nothing"
     );
 }
@@ -30,11 +52,24 @@ pub(crate) async fn once_until_it_expires<S: ReplayStore>(store: S) {
 /// Other callers' claims drop what has expired. The record outlives its expiry by the grace period.
 pub(crate) async fn a_clock_that_lags_sets_nothing_free<S: ReplayStore>(store: S) {
     let an_hour = 3_600_000;
-    assert!(store.claim(ReplayKey::new([1; 32], at(1000)), at(0)).await.unwrap());
+    assert!(
+        store
+            .claim(ReplayKey::new([1; 32], at(1000)), at(0))
+            .await
+            .unwrap()
+    );
     for (key, now) in [(2, 1001), (3, 2000), (4, 1000 + an_hour)] {
-        assert!(store.claim(ReplayKey::new([key; 32], at(now + 1000)), at(now)).await.unwrap());
         assert!(
-            !store.claim(ReplayKey::new([1; 32], at(5000)), at(999)).await.unwrap(),
+            store
+                .claim(ReplayKey::new([key; 32], at(now + 1000)), at(now))
+                .await
+                .unwrap()
+        );
+        assert!(
+            !store
+                .claim(ReplayKey::new([1; 32], at(5000)), at(999))
+                .await
+                .unwrap(),
             "two milliseconds or more behind {now}"
         );
     }
@@ -42,11 +77,21 @@ pub(crate) async fn a_clock_that_lags_sets_nothing_free<S: ReplayStore>(store: S
 
 pub(crate) async fn keys_are_apart<S: ReplayStore>(store: S) {
     for key in 0..=255 {
-        assert!(store.claim(ReplayKey::new([key; 32], at(1000)), at(0)).await.unwrap());
+        assert!(
+            store
+                .claim(ReplayKey::new([key; 32], at(1000)), at(0))
+                .await
+                .unwrap()
+        );
     }
     let mut near = [7; 32];
     near[31] = 8;
-    assert!(store.claim(ReplayKey::new(near, at(1000)), at(0)).await.unwrap());
+    assert!(
+        store
+            .claim(ReplayKey::new(near, at(1000)), at(0))
+            .await
+            .unwrap()
+    );
 }
 
 pub(crate) async fn one_of_many_callers_is_the_first<S: ReplayStore + 'static>(store: S) {
@@ -55,7 +100,12 @@ pub(crate) async fn one_of_many_callers_is_the_first<S: ReplayStore + 'static>(s
         let callers: Vec<_> = (0..8)
             .map(|_| {
                 let store = store.clone();
-                tokio::spawn(async move { store.claim(ReplayKey::new([round; 32], at(1000)), at(0)).await.unwrap() })
+                tokio::spawn(async move {
+                    store
+                        .claim(ReplayKey::new([round; 32], at(1000)), at(0))
+                        .await
+                        .unwrap()
+                })
             })
             .collect();
         let mut first = 0;
@@ -68,28 +118,67 @@ pub(crate) async fn one_of_many_callers_is_the_first<S: ReplayStore + 'static>(s
 
 pub(crate) async fn a_backlog_of_expired_ones_shrinks<S: ReplayStore>(store: S) {
     for key in 0..200 {
-        assert!(store.claim(ReplayKey::new([key; 32], at(i64::from(key))), at(0)).await.unwrap());
+        assert!(
+            store
+                .claim(ReplayKey::new([key; 32], at(i64::from(key))), at(0))
+                .await
+                .unwrap()
+        );
     }
     // Each can be claimed again, swept or not.
     let now = 1000 + i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
     for key in (0..200).rev() {
-        assert!(store.claim(ReplayKey::new([key; 32], at(now + 1000)), at(now)).await.unwrap());
+        assert!(
+            store
+                .claim(ReplayKey::new([key; 32], at(now + 1000)), at(now))
+                .await
+                .unwrap()
+        );
     }
 }
 
 #[tokio::test]
 async fn memory_refuses_when_full_of_what_is_still_needed() {
     let store = bankrail_stores::memory::MemoryStore::with_capacity(2);
-    assert!(store.claim(ReplayKey::new([1; 32], at(10)), at(0)).await.unwrap());
-    assert!(store.claim(ReplayKey::new([2; 32], at(20)), at(0)).await.unwrap());
-    let full = store.claim(ReplayKey::new([3; 32], at(30)), at(10)).await.unwrap_err();
-    assert_eq!(full.kind(), bankrail_values::StoreErrorKind::Full);
-    assert!(!store.claim(ReplayKey::new([1; 32], at(30)), at(10)).await.unwrap(), "known ones are still answered");
-    let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
-    let full = store.claim(ReplayKey::new([3; 32], at(30 + grace)), at(10 + grace)).await.unwrap_err();
-    assert_eq!(full.kind(), bankrail_values::StoreErrorKind::Full, "a clock may lag");
     assert!(
-        store.claim(ReplayKey::new([3; 32], at(30 + grace)), at(11 + grace)).await.unwrap(),
+        store
+            .claim(ReplayKey::new([1; 32], at(10)), at(0))
+            .await
+            .unwrap()
+    );
+    assert!(
+        store
+            .claim(ReplayKey::new([2; 32], at(20)), at(0))
+            .await
+            .unwrap()
+    );
+    let full = store
+        .claim(ReplayKey::new([3; 32], at(30)), at(10))
+        .await
+        .unwrap_err();
+    assert_eq!(full.kind(), bankrail_values::StoreErrorKind::Full);
+    assert!(
+        !store
+            .claim(ReplayKey::new([1; 32], at(30)), at(10))
+            .await
+            .unwrap(),
+        "known ones are still answered"
+    );
+    let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
+    let full = store
+        .claim(ReplayKey::new([3; 32], at(30 + grace)), at(10 + grace))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        full.kind(),
+        bankrail_values::StoreErrorKind::Full,
+        "a clock may lag"
+    );
+    assert!(
+        store
+            .claim(ReplayKey::new([3; 32], at(30 + grace)), at(11 + grace))
+            .await
+            .unwrap(),
         "room after the grace period"
     );
 }

@@ -20,16 +20,41 @@ async fn memory_takes_all_of_a_page_or_nothing() {
     let store = MemoryStore::with_capacity(2);
     let key = |n| EntryKey::from([n; 32]);
     let entry = |n| SeenEntry::new(key(n), 1, None);
-    store.record(&account("A"), &[entry(1)], Some("one")).await.unwrap();
-    let full = store.record(&account("A"), &[entry(1), entry(2), entry(3)], Some("two")).await.unwrap_err();
+    store
+        .record(&account("A"), &[entry(1)], Some("one"))
+        .await
+        .unwrap();
+    let full = store
+        .record(&account("A"), &[entry(1), entry(2), entry(3)], Some("two"))
+        .await
+        .unwrap_err();
     assert_eq!(full.kind(), StoreErrorKind::Full);
-    assert_eq!(store.counts(&account("A"), &[key(1), key(2), key(3)]).await.unwrap(), [1, 0, 0]);
-    assert_eq!(store.position(&account("A")).await.unwrap().as_deref(), Some("one"));
+    assert_eq!(
+        store
+            .counts(&account("A"), &[key(1), key(2), key(3)])
+            .await
+            .unwrap(),
+        [1, 0, 0]
+    );
+    assert_eq!(
+        store.position(&account("A")).await.unwrap().as_deref(),
+        Some("one")
+    );
     store.record(&account("B"), &[], Some("two")).await.unwrap();
-    let full = store.record(&account("C"), &[entry(2)], Some("three")).await.unwrap_err();
+    let full = store
+        .record(&account("C"), &[entry(2)], Some("three"))
+        .await
+        .unwrap_err();
     assert_eq!(full.kind(), StoreErrorKind::Full, "a third position");
     assert_eq!(store.counts(&account("C"), &[key(2)]).await.unwrap(), [0]);
-    store.record(&account("A"), &[entry(1), entry(2), entry(2)], Some("three")).await.unwrap();
+    store
+        .record(
+            &account("A"),
+            &[entry(1), entry(2), entry(2)],
+            Some("three"),
+        )
+        .await
+        .unwrap();
 }
 
 #[cfg(feature = "sqlite")]
@@ -37,8 +62,12 @@ mod sqlite {
     use super::{account, seen_entries_suite};
     use crate::engines::sqlite_file;
     use bankrail_statement::testing::transactional_seen_entries_suite;
-    use bankrail_statement::{EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries};
-    use bankrail_stores::sqlite::{Durability, SqliteOptions, SqliteStore, SqliteWork, Transaction, rusqlite};
+    use bankrail_statement::{
+        EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries,
+    };
+    use bankrail_stores::sqlite::{
+        Durability, SqliteOptions, SqliteStore, SqliteWork, Transaction, rusqlite,
+    };
 
     fn entry(number: u8) -> SeenEntry {
         SeenEntry::new(EntryKey::from([number; 32]), 1, None)
@@ -57,31 +86,46 @@ mod sqlite {
 
     fn work(number: u32, fails: bool) -> SqliteWork {
         SqliteWork::new(move |transaction| {
-            transaction.connection().execute("INSERT INTO mine VALUES (?1)", [number])?;
-            if fails { Err("as a test".into()) } else { Ok::<_, Box<dyn std::error::Error + Send + Sync>>(()) }
+            transaction
+                .connection()
+                .execute("INSERT INTO mine VALUES (?1)", [number])?;
+            if fails {
+                Err("as a test".into())
+            } else {
+                Ok::<_, Box<dyn std::error::Error + Send + Sync>>(())
+            }
         })
     }
 
     async fn effects(store: &SqliteStore) -> Vec<u32> {
         let all = |connection: &rusqlite::Connection| {
             let mut all = connection.prepare("SELECT x FROM mine")?;
-            all.query_map([], |row| row.get(0))?.collect::<Result<Vec<u32>, rusqlite::Error>>()
+            all.query_map([], |row| row.get(0))?
+                .collect::<Result<Vec<u32>, rusqlite::Error>>()
         };
         store.read(all).await.unwrap()
     }
 
     async fn with_table(store: SqliteStore) -> SqliteStore {
-        store.transaction(|t| t.connection().execute_batch("CREATE TABLE mine (x INTEGER) STRICT")).await.unwrap();
+        store
+            .transaction(|t| {
+                t.connection()
+                    .execute_batch("CREATE TABLE mine (x INTEGER) STRICT")
+            })
+            .await
+            .unwrap();
         store
     }
 
     #[tokio::test]
     async fn passes_the_transactional_suite() {
         let store = with_table(SqliteStore::open_in_memory(Default::default()).unwrap()).await;
-        transactional_seen_entries_suite(&store, &store, work, async || effects(&store).await).await;
+        transactional_seen_entries_suite(&store, &store, work, async || effects(&store).await)
+            .await;
         // Two handles of one file, as two processes have them.
         let folder = tempfile::tempdir().unwrap();
-        let open = || SqliteStore::open(folder.path().join("bankrail.db"), Default::default()).unwrap();
+        let open =
+            || SqliteStore::open(folder.path().join("bankrail.db"), Default::default()).unwrap();
         let (one, other) = (with_table(open()).await, open());
         transactional_seen_entries_suite(&one, &other, work, async || effects(&other).await).await;
     }
@@ -104,12 +148,18 @@ mod sqlite {
                 Ok::<_, rusqlite::Error>(())
             });
             let answer = store.record_with(&own, page, careless).await;
-            assert!(!matches!(answer, Ok(Recorded::Committed)), "{sql}: {answer:?}");
+            assert!(
+                !matches!(answer, Ok(Recorded::Committed)),
+                "{sql}: {answer:?}"
+            );
         }
         assert!(effects(&store).await.is_empty());
         assert_eq!(store.counts(&own, &[entry(1).key]).await.unwrap(), [0]);
         assert_eq!(store.position(&own).await.unwrap(), None);
-        assert!(matches!(store.record_with(&own, page, work(3, false)).await, Ok(Recorded::Committed)));
+        assert!(matches!(
+            store.record_with(&own, page, work(3, false)).await,
+            Ok(Recorded::Committed)
+        ));
         assert_eq!(effects(&store).await, [3]);
     }
 
@@ -132,14 +182,19 @@ mod sqlite {
         assert_eq!(store.counts(&own, &[entry(1).key]).await.unwrap(), [0]);
         assert_eq!(store.position(&own).await.unwrap(), None);
         let page = PageRecord::new(&entries, &[true]).position("after");
-        assert!(matches!(store.record_with(&own, page, work(1, false)).await, Ok(Recorded::Committed)));
+        assert!(matches!(
+            store.record_with(&own, page, work(1, false)).await,
+            Ok(Recorded::Committed)
+        ));
         assert_eq!(effects(&store).await, [1]);
     }
 
     #[tokio::test]
     #[ignore = "started by a_process_that_dies_in_its_work_leaves_nothing"]
     async fn dies_in_its_work() {
-        let Ok(path) = std::env::var(FILE) else { return };
+        let Ok(path) = std::env::var(FILE) else {
+            return;
+        };
         let store = SqliteStore::open(path, Default::default()).unwrap();
         let entries = [entry(1)];
         let deadly = SqliteWork::new(|t| -> Result<(), rusqlite::Error> {
@@ -157,7 +212,9 @@ mod sqlite {
         let import = |t: &Transaction<'_>| {
             let own = account("A");
             assert_eq!(t.seen_counts(&own, &[entry(1).key]).unwrap(), [0]);
-            t.connection().execute("INSERT INTO mine VALUES (1)", []).unwrap();
+            t.connection()
+                .execute("INSERT INTO mine VALUES (1)", [])
+                .unwrap();
             t.record_seen(&own, &[entry(1)], Some("after")).unwrap();
             assert_eq!(t.seen_counts(&own, &[entry(1).key]).unwrap(), [1]);
             assert_eq!(t.seen_position(&own).unwrap().as_deref(), Some("after"));
@@ -167,15 +224,24 @@ mod sqlite {
             Err::<(), _>("no funds")
         });
         undone.await.unwrap_err();
-        assert_eq!(store.counts(&account("A"), &[entry(1).key]).await.unwrap(), [0]);
+        assert_eq!(
+            store.counts(&account("A"), &[entry(1).key]).await.unwrap(),
+            [0]
+        );
         assert_eq!(store.position(&account("A")).await.unwrap(), None);
         let kept = store.transaction(move |t| {
             import(t);
             Ok::<_, std::convert::Infallible>(())
         });
         kept.await.unwrap();
-        assert_eq!(store.counts(&account("A"), &[entry(1).key]).await.unwrap(), [1]);
-        assert_eq!(store.position(&account("A")).await.unwrap().as_deref(), Some("after"));
+        assert_eq!(
+            store.counts(&account("A"), &[entry(1).key]).await.unwrap(),
+            [1]
+        );
+        assert_eq!(
+            store.position(&account("A")).await.unwrap().as_deref(),
+            Some("after")
+        );
         assert_eq!(effects(&store).await, [1]);
     }
 }
@@ -185,7 +251,9 @@ mod postgres {
     use super::{account, seen_entries_suite};
     use crate::engines::{postgres, postgres_schema};
     use bankrail_statement::testing::transactional_seen_entries_suite;
-    use bankrail_statement::{EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries};
+    use bankrail_statement::{
+        EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries,
+    };
     use bankrail_stores::postgres::tokio_postgres::{Client, NoTls, connect};
     use bankrail_stores::postgres::{InTransaction, PostgresStore, PostgresWork};
 
@@ -201,14 +269,22 @@ mod postgres {
 
     async fn effects(client: &Client) -> Vec<u32> {
         let rows = client.query("SELECT x FROM mine", &[]).await.unwrap();
-        rows.iter().map(|row| row.get::<_, i64>(0).try_into().unwrap()).collect()
+        rows.iter()
+            .map(|row| row.get::<_, i64>(0).try_into().unwrap())
+            .collect()
     }
 
     fn work(number: u32, fails: bool) -> PostgresWork {
         PostgresWork::new(move |transaction| {
             Box::pin(async move {
-                transaction.execute("INSERT INTO mine VALUES ($1)", &[&i64::from(number)]).await?;
-                if fails { Err("as a test".into()) } else { Ok(()) }
+                transaction
+                    .execute("INSERT INTO mine VALUES ($1)", &[&i64::from(number)])
+                    .await?;
+                if fails {
+                    Err("as a test".into())
+                } else {
+                    Ok(())
+                }
             })
         })
     }
@@ -223,25 +299,40 @@ mod postgres {
     #[ignore = "needs postgresql"]
     async fn passes_the_transactional_suite() {
         let config = postgres_schema().await;
-        let one = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
-        let other = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
+        let one = PostgresStore::connect(&config, NoTls, Default::default())
+            .await
+            .unwrap();
+        let other = PostgresStore::connect(&config, NoTls, Default::default())
+            .await
+            .unwrap();
         let client = client(&config).await;
-        client.batch_execute("CREATE TABLE mine (x BIGINT)").await.unwrap();
+        client
+            .batch_execute("CREATE TABLE mine (x BIGINT)")
+            .await
+            .unwrap();
         transactional_seen_entries_suite(&one, &other, work, async || effects(&client).await).await;
     }
 
-    /// A process that is cut off between its work and the commit, and one whose work swallows an error.
+    /// A process that is cut off between its work and the commit, and one whose work swallows an
+    /// error.
     #[tokio::test]
     #[ignore = "needs postgresql"]
     async fn work_that_is_cut_off_or_fails_in_silence_leaves_nothing() {
         let config = postgres_schema().await;
-        let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
+        let store = PostgresStore::connect(&config, NoTls, Default::default())
+            .await
+            .unwrap();
         let client = client(&config).await;
-        client.batch_execute("CREATE TABLE mine (x BIGINT PRIMARY KEY)").await.unwrap();
+        client
+            .batch_execute("CREATE TABLE mine (x BIGINT PRIMARY KEY)")
+            .await
+            .unwrap();
         let (reached, mut effect) = tokio::sync::mpsc::unbounded_channel();
         let hanging = PostgresWork::new(move |transaction| {
             Box::pin(async move {
-                transaction.execute("INSERT INTO mine VALUES (1)", &[]).await?;
+                transaction
+                    .execute("INSERT INTO mine VALUES (1)", &[])
+                    .await?;
                 reached.send(())?;
                 std::future::pending().await
             })
@@ -259,8 +350,12 @@ mod postgres {
         let page = PageRecord::new(&entries, &[true]).position("after");
         let careless = PostgresWork::new(|transaction| {
             Box::pin(async move {
-                transaction.execute("INSERT INTO mine VALUES (1)", &[]).await?;
-                let _ = transaction.execute("INSERT INTO mine VALUES (1)", &[]).await;
+                transaction
+                    .execute("INSERT INTO mine VALUES (1)", &[])
+                    .await?;
+                let _ = transaction
+                    .execute("INSERT INTO mine VALUES (1)", &[])
+                    .await;
                 Ok(())
             })
         });
@@ -269,7 +364,10 @@ mod postgres {
         assert_eq!(store.counts(&own, &[entry(1).key]).await.unwrap(), [0]);
         assert_eq!(store.position(&own).await.unwrap(), None);
         assert!(effects(&client).await.is_empty());
-        assert!(matches!(store.record_with(&own, page, work(1, false)).await, Ok(Recorded::Committed)));
+        assert!(matches!(
+            store.record_with(&own, page, work(1, false)).await,
+            Ok(Recorded::Committed)
+        ));
         assert_eq!(effects(&client).await, [1]);
     }
 
@@ -277,23 +375,40 @@ mod postgres {
     #[ignore = "needs postgresql"]
     async fn entries_are_recorded_with_the_callers_rows_or_not_at_all() {
         let config = postgres_schema().await;
-        let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
+        let store = PostgresStore::connect(&config, NoTls, Default::default())
+            .await
+            .unwrap();
         let (mut client, own) = (client(&config).await, account("A"));
         for commit in [false, true] {
             let transaction = client.transaction().await.unwrap();
             let ours = InTransaction::of(&transaction);
             assert_eq!(ours.seen_counts(&own, &[entry(1).key]).await.unwrap(), [0]);
-            ours.record_seen(&own, &[entry(1)], Some("after")).await.unwrap();
+            ours.record_seen(&own, &[entry(1)], Some("after"))
+                .await
+                .unwrap();
             assert_eq!(ours.seen_counts(&own, &[entry(1).key]).await.unwrap(), [1]);
-            assert_eq!(ours.seen_position(&own).await.unwrap().as_deref(), Some("after"));
-            assert_eq!(store.counts(&own, &[entry(1).key]).await.unwrap(), [0], "not yet");
+            assert_eq!(
+                ours.seen_position(&own).await.unwrap().as_deref(),
+                Some("after")
+            );
+            assert_eq!(
+                store.counts(&own, &[entry(1).key]).await.unwrap(),
+                [0],
+                "not yet"
+            );
             if commit {
                 transaction.commit().await.unwrap();
             } else {
                 transaction.rollback().await.unwrap();
             }
-            assert_eq!(store.counts(&own, &[entry(1).key]).await.unwrap(), [u32::from(commit)]);
-            assert_eq!(store.position(&own).await.unwrap(), commit.then(|| "after".to_owned()));
+            assert_eq!(
+                store.counts(&own, &[entry(1).key]).await.unwrap(),
+                [u32::from(commit)]
+            );
+            assert_eq!(
+                store.position(&own).await.unwrap(),
+                commit.then(|| "after".to_owned())
+            );
         }
     }
 }

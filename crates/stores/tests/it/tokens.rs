@@ -11,7 +11,12 @@ suite!(
 );
 
 fn grant(customer: &str, from: i64, until: i64) -> TokenGrant {
-    TokenGrant::new(customer.parse().unwrap(), "WRITE READ".parse().unwrap(), at(from), at(until))
+    TokenGrant::new(
+        customer.parse().unwrap(),
+        "WRITE READ".parse().unwrap(),
+        at(from),
+        at(until),
+    )
 }
 
 pub(crate) async fn found_until_it_expires<S: TokenStore>(store: S) {
@@ -21,17 +26,35 @@ pub(crate) async fn found_until_it_expires<S: TokenStore>(store: S) {
     assert_eq!(store.find(hash, at(0)).await.unwrap(), Some(given.clone()));
     assert_eq!(store.find(hash, at(3_599_999)).await.unwrap(), Some(given));
     assert_eq!(store.find(hash, at(3_600_000)).await.unwrap(), None);
-    assert_eq!(store.find(TokenHash::from([0; 32]), at(0)).await.unwrap(), None);
+    assert_eq!(
+        store.find(TokenHash::from([0; 32]), at(0)).await.unwrap(),
+        None
+    );
 }
 
-/// Grants of another caller, whose clock is ahead, drop what has expired, and only after the grace period.
+/// Grants of another caller, whose clock is ahead, drop what has expired, and only after the grace
+/// period.
 pub(crate) async fn a_clock_that_lags_finds_them<S: TokenStore>(store: S) {
     let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
-    store.insert(TokenHash::from([1; 32]), grant("A", 0, 100)).await.unwrap();
+    store
+        .insert(TokenHash::from([1; 32]), grant("A", 0, 100))
+        .await
+        .unwrap();
     for (key, now) in [(2, 100), (3, 5000), (4, 100 + grace)] {
-        store.insert(TokenHash::from([key; 32]), grant("B", now, now + 100)).await.unwrap();
-        assert_eq!(store.find(TokenHash::from([1; 32]), at(99)).await.unwrap(), Some(grant("A", 0, 100)), "at {now}");
-        assert_eq!(store.find(TokenHash::from([1; 32]), at(100)).await.unwrap(), None, "at {now}");
+        store
+            .insert(TokenHash::from([key; 32]), grant("B", now, now + 100))
+            .await
+            .unwrap();
+        assert_eq!(
+            store.find(TokenHash::from([1; 32]), at(99)).await.unwrap(),
+            Some(grant("A", 0, 100)),
+            "at {now}"
+        );
+        assert_eq!(
+            store.find(TokenHash::from([1; 32]), at(100)).await.unwrap(),
+            None,
+            "at {now}"
+        );
     }
 }
 
@@ -39,8 +62,15 @@ pub(crate) async fn replaced_by_a_later_grant<S: TokenStore>(store: S) {
     let hash = TokenHash::from([1; 32]);
     store.insert(hash, grant("A", 0, 100)).await.unwrap();
     store.insert(hash, grant("B", 50, 60)).await.unwrap();
-    assert_eq!(store.find(hash, at(55)).await.unwrap(), Some(grant("B", 50, 60)));
-    assert_eq!(store.find(hash, at(60)).await.unwrap(), None, "the first one's instant is forgotten");
+    assert_eq!(
+        store.find(hash, at(55)).await.unwrap(),
+        Some(grant("B", 50, 60))
+    );
+    assert_eq!(
+        store.find(hash, at(60)).await.unwrap(),
+        None,
+        "the first one's instant is forgotten"
+    );
 }
 
 pub(crate) async fn revoked_at_once<S: TokenStore>(store: S) {
@@ -54,17 +84,29 @@ pub(crate) async fn revoked_at_once<S: TokenStore>(store: S) {
 
 pub(crate) async fn expired_ones_go_in_passing<S: TokenStore>(store: S) {
     for n in 0..20 {
-        store.insert(TokenHash::from([n; 32]), grant("A", 0, 100)).await.unwrap();
+        store
+            .insert(TokenHash::from([n; 32]), grant("A", 0, 100))
+            .await
+            .unwrap();
     }
     // The interface does not fix the number per write, but all twenty are gone after twenty writes.
     let later = 101 + i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
     for n in 100..120 {
-        store.insert(TokenHash::from([n; 32]), grant("A", later, later + 100)).await.unwrap();
+        store
+            .insert(TokenHash::from([n; 32]), grant("A", later, later + 100))
+            .await
+            .unwrap();
     }
     for n in 0..20 {
-        assert!(!store.revoke(TokenHash::from([n; 32])).await.unwrap(), "{n} is gone");
+        assert!(
+            !store.revoke(TokenHash::from([n; 32])).await.unwrap(),
+            "{n} is gone"
+        );
     }
     for n in 100..120 {
-        assert!(store.revoke(TokenHash::from([n; 32])).await.unwrap(), "{n} is there");
+        assert!(
+            store.revoke(TokenHash::from([n; 32])).await.unwrap(),
+            "{n} is there"
+        );
     }
 }

@@ -1,23 +1,26 @@
-//! Writes something into every table of an engine. A module of `tests/it` of `bankrail-stores` at commit 2e37472, with
-//! `bankrail-camt052` as a dependency of the tests; not compiled today.
+//! Writes something into every table of an engine. A module of `tests/it` of `bankrail-stores` at
+//! commit 2e37472, with `bankrail-camt052` as a dependency of the tests; not compiled today.
 
 use crate::engines::{at, lease, owner};
 use bankrail_camt052::Document;
 use bankrail_client_assertion::ReplayStore;
-use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey, TokenGrant, TokenHash, TokenStore};
+use bankrail_client_assertion::token::{
+    CachedToken, TokenCache, TokenCacheKey, TokenGrant, TokenHash, TokenStore,
+};
 use bankrail_mailbox::{
-    Circuit, DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointId, Inbox, Intervention, LeaseRequest,
-    Outbox,
+    Circuit, DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointId, Inbox,
+    Intervention, LeaseRequest, Outbox,
 };
 use bankrail_rate_limit::{Algorithm, CallType, Charge, CounterStore, Counting, Policy, Window};
 use bankrail_statement::{
-    AccountId, AccountPoll, Cursor, EntryIdentity, PageDecision, PollOptions, PollPosition, PollStep, PolledPage,
-    ReceivedPage, SeenEntries,
+    AccountId, AccountPoll, Cursor, EntryIdentity, PageDecision, PollOptions, PollPosition,
+    PollStep, PolledPage, ReceivedPage, SeenEntries,
 };
 use bankrail_values::HyphenatedUuid;
 use bankrail_webhook::history::Histories;
 use bankrail_webhook::{
-    Acknowledgement, ActionStatus, ActionType, CaseType, DeliveryHeaders, Message, TransactionStatus, samples,
+    Acknowledgement, ActionStatus, ActionType, CaseType, DeliveryHeaders, Message,
+    TransactionStatus, samples,
 };
 use std::time::Duration;
 
@@ -28,20 +31,44 @@ pub(crate) async fn assertions<S: ReplayStore>(store: &S) {
 }
 
 pub(crate) async fn tokens<S: TokenStore>(store: &S) {
-    let grant = |code: &str| TokenGrant::new(code.parse().unwrap(), "READ WRITE".parse().unwrap(), at(0), at(HOUR));
-    store.insert(TokenHash::from([2; 32]), grant("CUSTOMER-7")).await.unwrap();
-    store.insert(TokenHash::from([3; 32]), grant("CUSTOMER-8")).await.unwrap();
+    let grant = |code: &str| {
+        TokenGrant::new(
+            code.parse().unwrap(),
+            "READ WRITE".parse().unwrap(),
+            at(0),
+            at(HOUR),
+        )
+    };
+    store
+        .insert(TokenHash::from([2; 32]), grant("CUSTOMER-7"))
+        .await
+        .unwrap();
+    store
+        .insert(TokenHash::from([3; 32]), grant("CUSTOMER-8"))
+        .await
+        .unwrap();
     assert!(store.revoke(TokenHash::from([3; 32])).await.unwrap());
 }
 
 pub(crate) async fn cached<S: TokenCache>(store: &S) {
-    store.put(&TokenCacheKey::from([4; 32]), &CachedToken::new(vec![7; 60], at(HOUR)), at(0)).await.unwrap();
+    store
+        .put(
+            &TokenCacheKey::from([4; 32]),
+            &CachedToken::new(vec![7; 60], at(HOUR)),
+            at(0),
+        )
+        .await
+        .unwrap();
 }
 
 fn page(xml: &str, page: ReceivedPage) -> PolledPage {
     let parsed = Document::parse(xml).unwrap();
     assert!(parsed.findings.is_empty(), "{:?}", parsed.findings);
-    let entries = parsed.document.reports[0].entries.iter().map(EntryIdentity::of).collect();
+    let entries = parsed.document.reports[0]
+        .entries
+        .iter()
+        .map(EntryIdentity::of)
+        .collect();
     PolledPage::new(page, entries).day(Some(bankrail_values::Date::parse("2027-01-15").unwrap()))
 }
 
@@ -51,18 +78,31 @@ pub(crate) async fn seen<S: SeenEntries>(store: &S) {
     let mut poll = AccountPoll::new(PollPosition::start(), PollOptions::new());
     let folder = std::env::var("PAST").unwrap();
     let pages = [
-        (ReceivedPage::More { cursor: Cursor::parse("two").unwrap() }, "page-1.xml"),
+        (
+            ReceivedPage::More {
+                cursor: Cursor::parse("two").unwrap(),
+            },
+            "page-1.xml",
+        ),
         (ReceivedPage::Last, "page-2.xml"),
     ];
     let mut complete = false;
     for (received, name) in pages {
         poll.cursor(at(0));
-        let page = page(&std::fs::read_to_string(format!("{folder}/{name}")).unwrap(), received);
+        let page = page(
+            &std::fs::read_to_string(format!("{folder}/{name}")).unwrap(),
+            received,
+        );
         let known = store.counts(&account, &page.keys()).await.unwrap();
-        let PageDecision::Commit(commit) = poll.judge(&page, &known, at(0)) else { panic!() };
+        let PageDecision::Commit(commit) = poll.judge(&page, &known, at(0)) else {
+            panic!()
+        };
         assert_eq!(commit.new_entries().count(), 3);
         let entries: Vec<_> = commit.entries().to_vec();
-        store.record(&account, &entries, commit.position()).await.unwrap();
+        store
+            .record(&account, &entries, commit.position())
+            .await
+            .unwrap();
         complete = poll.committed(commit).unwrap() == PollStep::Complete { full: true };
     }
     assert!(complete);
@@ -96,33 +136,69 @@ pub(crate) async fn inbox<I: Inbox>(inbox: &I) {
         samples::mandate_outcome(&ActionType::Create, &ActionStatus::Completed).into(),
         samples::query(&CaseType::Payments).into(),
         other.into(),
-        samples::query(CaseType::KNOWN.iter().find(|case| **case != CaseType::Payments).unwrap()).into(),
+        samples::query(
+            CaseType::KNOWN
+                .iter()
+                .find(|case| **case != CaseType::Payments)
+                .unwrap(),
+        )
+        .into(),
     ];
     let mut ids = Vec::new();
     for (number, message) in (1..).zip(&messages) {
         let headers = headers(message, number);
         let acknowledgement = Acknowledgement::received(uuid(100 + number));
         let incoming = message.incoming("", &headers, &[], message.to_json(), &acknowledgement);
-        ids.push(inbox.receive(&incoming, at(i64::from(number))).await.unwrap().id());
+        ids.push(
+            inbox
+                .receive(&incoming, at(i64::from(number)))
+                .await
+                .unwrap()
+                .id(),
+        );
     }
     // All but the last one and the one that follows, which is held.
     let leased = inbox.lease(&[], 4, lease(1, 50_000), at(10)).await.unwrap();
-    assert_eq!(leased.iter().map(|entry| entry.id).collect::<Vec<_>>(), [ids[0], ids[1], ids[3], ids[4]]);
+    assert_eq!(
+        leased.iter().map(|entry| entry.id).collect::<Vec<_>>(),
+        [ids[0], ids[1], ids[3], ids[4]]
+    );
     assert!(inbox.complete(ids[0], owner(1), at(20)).await.unwrap());
-    assert!(inbox.dead_letter(ids[3], owner(1), "poison", at(21)).await.unwrap());
-    assert!(inbox.release(ids[4], owner(1), at(90_000), "busy").await.unwrap());
+    assert!(
+        inbox
+            .dead_letter(ids[3], owner(1), "poison", at(21))
+            .await
+            .unwrap()
+    );
+    assert!(
+        inbox
+            .release(ids[4], owner(1), at(90_000), "busy")
+            .await
+            .unwrap()
+    );
 }
 
 pub(crate) async fn outbox<O: Outbox>(outbox: &O) {
-    let message = Message::from(samples::payment_outcome(&TransactionStatus::SettlementCompleted));
+    let message = Message::from(samples::payment_outcome(
+        &TransactionStatus::SettlementCompleted,
+    ));
     let mut ids = Vec::new();
     for number in 1..=7 {
         let headers = headers(&message, number);
         let endpoint: EndpointId = if number == 7 { "gone" } else { "biller" }.parse().unwrap();
         let outgoing = message.outgoing(endpoint, &headers).unwrap();
-        ids.push(outbox.enqueue(&outgoing, at(i64::from(number))).await.unwrap().id());
+        ids.push(
+            outbox
+                .enqueue(&outgoing, at(i64::from(number)))
+                .await
+                .unwrap()
+                .id(),
+        );
     }
-    let leased = outbox.lease(LeaseRequest::new(lease(1, 50_000), 4), at(10)).await.unwrap();
+    let leased = outbox
+        .lease(LeaseRequest::new(lease(1, 50_000), 4), at(10))
+        .await
+        .unwrap();
     assert_eq!(leased.len(), 4);
     let record = |status: u16, note| DeliveryRecord {
         started_at: at(11),
@@ -132,19 +208,81 @@ pub(crate) async fn outbox<O: Outbox>(outbox: &O) {
     };
     let refused = || record(503, Some(DeliveryNote::Refused));
     let biller = ids.iter().copied().take(4).collect::<Vec<_>>();
-    assert_eq!(leased.iter().filter(|entry| biller.contains(&entry.id)).count() + 1, 4, "one of them is gone's");
-    let of_biller: Vec<_> = leased.iter().map(|entry| entry.id).filter(|id| *id != ids[6]).collect();
-    assert!(outbox.record(of_biller[0], owner(1), &record(200, None), Disposition::Delivered, at(20)).await.unwrap());
-    assert!(outbox.record(of_biller[1], owner(1), &refused(), Disposition::DeadLetter, at(21)).await.unwrap());
+    assert_eq!(
+        leased
+            .iter()
+            .filter(|entry| biller.contains(&entry.id))
+            .count()
+            + 1,
+        4,
+        "one of them is gone's"
+    );
+    let of_biller: Vec<_> = leased
+        .iter()
+        .map(|entry| entry.id)
+        .filter(|id| *id != ids[6])
+        .collect();
+    assert!(
+        outbox
+            .record(
+                of_biller[0],
+                owner(1),
+                &record(200, None),
+                Disposition::Delivered,
+                at(20)
+            )
+            .await
+            .unwrap()
+    );
+    assert!(
+        outbox
+            .record(
+                of_biller[1],
+                owner(1),
+                &refused(),
+                Disposition::DeadLetter,
+                at(21)
+            )
+            .await
+            .unwrap()
+    );
     let later = Disposition::RetryAt(at(90_000));
-    assert!(outbox.record(of_biller[2], owner(1), &refused(), later, at(22)).await.unwrap());
-    let intervention =
-        |by: &str, reason: &str| Intervention { by: by.parse().unwrap(), reason: reason.parse().unwrap() };
-    let dropped = outbox.drop_entry(ids[4], &intervention("Jane", "settled by telephone"), at(23)).await.unwrap();
+    assert!(
+        outbox
+            .record(of_biller[2], owner(1), &refused(), later, at(22))
+            .await
+            .unwrap()
+    );
+    let intervention = |by: &str, reason: &str| Intervention {
+        by: by.parse().unwrap(),
+        reason: reason.parse().unwrap(),
+    };
+    let dropped = outbox
+        .drop_entry(
+            ids[4],
+            &intervention("Jane", "settled by telephone"),
+            at(23),
+        )
+        .await
+        .unwrap();
     assert!(matches!(dropped, DropOutcome::Dropped), "{dropped:?}");
-    outbox.stop_endpoint(&"gone".parse().unwrap(), &intervention("John", "they moved"), at(24)).await.unwrap();
-    let circuit = Circuit { openings: 2, open_until: Some(at(70_000)), rests_until: None };
-    outbox.hold_endpoint(&"ill".parse().unwrap(), circuit).await.unwrap();
+    outbox
+        .stop_endpoint(
+            &"gone".parse().unwrap(),
+            &intervention("John", "they moved"),
+            at(24),
+        )
+        .await
+        .unwrap();
+    let circuit = Circuit {
+        openings: 2,
+        open_until: Some(at(70_000)),
+        rests_until: None,
+    };
+    outbox
+        .hold_endpoint(&"ill".parse().unwrap(), circuit)
+        .await
+        .unwrap();
 }
 
 pub(crate) async fn histories<H: Histories>(histories: &H) {
@@ -165,7 +303,8 @@ fn folder() -> String {
 #[tokio::test]
 #[ignore = "writes"]
 async fn write_sqlite() {
-    let store = bankrail_stores::sqlite::SqliteStore::open(format!("{}/past.db", folder())).unwrap();
+    let store =
+        bankrail_stores::sqlite::SqliteStore::open(format!("{}/past.db", folder())).unwrap();
     assertions(&store).await;
     tokens(&store).await;
     cached(&store).await;
@@ -180,7 +319,10 @@ async fn write_sqlite() {
 #[tokio::test]
 #[ignore = "writes"]
 async fn write_postgres() {
-    let store = bankrail_stores::postgres::PostgresStore::connect(&std::env::var("BANKRAIL_POSTGRES").unwrap()).await;
+    let store = bankrail_stores::postgres::PostgresStore::connect(
+        &std::env::var("BANKRAIL_POSTGRES").unwrap(),
+    )
+    .await;
     let store = store.unwrap();
     cached(&store).await;
     seen(&store).await;
@@ -201,6 +343,12 @@ async fn write_redis() {
     tokens(&store).await;
     cached(&store).await;
     seen(&store).await;
-    counters(&RedisCounters::open(&url).unwrap().with_client_time().with_timeout(patient)).await;
+    counters(
+        &RedisCounters::open(&url)
+            .unwrap()
+            .with_client_time()
+            .with_timeout(patient),
+    )
+    .await;
     inbox(&RedisInbox::open(&url).unwrap().with_timeout(patient)).await;
 }

@@ -3,16 +3,19 @@
 use super::{Clock, SystemClock};
 use crate::Timestamp;
 
-/// The operating system's clock as of its last timer interrupt. A reading takes a few nanoseconds instead of some tens.
-/// It is for code that reads the clock at every request and needs no exact millisecond, such as a rate limit.
+/// The operating system's clock as of its last timer interrupt. A reading takes a few nanoseconds
+/// instead of some tens. It is for code that reads the clock at every request and needs no exact
+/// millisecond, such as a rate limit.
 ///
 /// - On Linux and Android this is `CLOCK_REALTIME_COARSE`; elsewhere it is [`SystemClock`].
-/// - It is never ahead of [`SystemClock`]. It is behind by up to one tick of the kernel: 1 to 10 ms depending on the
-///   kernel's configuration, commonly 4. In a virtual machine whose host delays timer interrupts, add that delay.
-/// - It is the system's clock, not an estimate: it does not drift, needs no calibration, follows every step of the
-///   system's clock with the next tick, and stays correct after a suspension or a migration to another host.
-/// - All threads read the same time, which does not change between two ticks. Compare instants of this clock with one
-///   another, not with those of [`SystemClock`].
+/// - It is never ahead of [`SystemClock`]. It is behind by up to one tick of the kernel: 1 to 10 ms
+///   depending on the kernel's configuration, commonly 4. In a virtual machine whose host delays
+///   timer interrupts, add that delay.
+/// - It is the system's clock, not an estimate: it does not drift, needs no calibration, follows
+///   every step of the system's clock with the next tick, and stays correct after a suspension or a
+///   migration to another host.
+/// - All threads read the same time, which does not change between two ticks. Compare instants of
+///   this clock with one another, not with those of [`SystemClock`].
 ///
 /// ```
 /// use bankrail_values::{Clock, CoarseClock, SystemClock};
@@ -35,7 +38,8 @@ impl Clock for CoarseClock {
 fn now() -> Timestamp {
     use rustix::time::{ClockId, clock_gettime};
     let now = clock_gettime(ClockId::RealtimeCoarse);
-    // The nanoseconds are added to the seconds, before 1970 too, and are always below 1,000,000,000.
+    // The nanoseconds are added to the seconds, before 1970 too, and are always below
+    // 1,000,000,000.
     match u32::try_from(now.tv_nsec) {
         Ok(nanos) => Timestamp::from_unix_parts(now.tv_sec, nanos),
         Err(_) => SystemClock.now(),

@@ -4,9 +4,9 @@ use std::fmt;
 
 /// Where and why the JSON reader refuses a text.
 ///
-/// `Display` prints the JSON pointer, the byte position and the reason in one line. It quotes no value of the text. The
-/// pointer has member names, which the sender chose: each is cut after 64 characters, and its control characters are
-/// escaped.
+/// `Display` prints the JSON pointer, the byte position and the reason in one line. It quotes no
+/// value of the text. The pointer has member names, which the sender chose: each is cut after 64
+/// characters, and its control characters are escaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonError {
     fault: JsonFault,
@@ -16,7 +16,11 @@ pub struct JsonError {
 
 impl JsonError {
     pub(super) fn new(fault: JsonFault, offset: usize) -> Self {
-        Self { fault, offset, pointer: String::new() }
+        Self {
+            fault,
+            offset,
+            pointer: String::new(),
+        }
     }
 
     /// The same error, inside the member with this name or the element with this index.
@@ -41,7 +45,11 @@ impl JsonError {
 impl fmt::Display for JsonError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at = if self.pointer.is_empty() { "" } else { " at " };
-        write!(out, "{}{at}byte {}: {}", self.pointer, self.offset, self.fault)
+        write!(
+            out,
+            "{}{at}byte {}: {}",
+            self.pointer, self.offset, self.fault
+        )
     }
 }
 
@@ -88,8 +96,8 @@ pub enum JsonFault {
     },
 }
 
-/// Appends a segment to a JSON pointer (RFC 6901): an index or a member name. The segment is cut after 64 characters,
-/// and its control characters are escaped.
+/// Appends a segment to a JSON pointer (RFC 6901): an index or a member name. The segment is cut
+/// after 64 characters, and its control characters are escaped.
 pub fn push_pointer_segment(pointer: &mut String, segment: &str) {
     const KEPT: usize = 64;
     pointer.push('/');

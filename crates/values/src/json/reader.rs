@@ -24,27 +24,54 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn read(json: &'a [u8], limits: &JsonLimits, keep: bool) -> Result<JsonValue<'a>, JsonError> {
+    pub(super) fn read(
+        json: &'a [u8],
+        limits: &JsonLimits,
+        keep: bool,
+    ) -> Result<JsonValue<'a>, JsonError> {
         let max = limits.max_bytes;
         if json.len() > max {
-            return Err(JsonError::new(JsonFault::TooLong { max, found: json.len() }, max));
+            return Err(JsonError::new(
+                JsonFault::TooLong {
+                    max,
+                    found: json.len(),
+                },
+                max,
+            ));
         }
-        let text =
-            std::str::from_utf8(json).map_err(|error| JsonError::new(JsonFault::NotUtf8, error.valid_up_to()))?;
+        let text = std::str::from_utf8(json)
+            .map_err(|error| JsonError::new(JsonFault::NotUtf8, error.valid_up_to()))?;
         let (levels, values, members) = (limits.max_depth, limits.max_values, Vec::new());
-        Self { text, at: 0, limits: *limits, levels, values, keep, members }.document().map_err(|error| *error)
+        Self {
+            text,
+            at: 0,
+            limits: *limits,
+            levels,
+            values,
+            keep,
+            members,
+        }
+        .document()
+        .map_err(|error| *error)
     }
 
     fn document(mut self) -> Fallible<JsonValue<'a>> {
         self.skip_white_space();
         let value = self.value()?;
         self.skip_white_space();
-        if self.peek().is_some() { Err(self.expected("the end of the text")) } else { Ok(value) }
+        if self.peek().is_some() {
+            Err(self.expected("the end of the text"))
+        } else {
+            Ok(value)
+        }
     }
 
     fn value(&mut self) -> Fallible<JsonValue<'a>> {
         let max = self.limits.max_values;
-        self.values = self.values.checked_sub(1).ok_or_else(|| self.fault(JsonFault::TooManyValues { max }))?;
+        self.values = self
+            .values
+            .checked_sub(1)
+            .ok_or_else(|| self.fault(JsonFault::TooManyValues { max }))?;
         match self.peek() {
             Some(b'"') => self.string(self.keep).map(JsonValue::String),
             Some(b'{') => self.nested(Self::object).map(JsonValue::Object),
@@ -60,7 +87,10 @@ impl<'a> Reader<'a> {
     /// Reads an object or an array whose opening bracket is next.
     fn nested<T>(&mut self, read: fn(&mut Self) -> Fallible<T>) -> Fallible<T> {
         let max = self.limits.max_depth;
-        self.levels = self.levels.checked_sub(1).ok_or_else(|| self.fault(JsonFault::TooDeep { max }))?;
+        self.levels = self
+            .levels
+            .checked_sub(1)
+            .ok_or_else(|| self.fault(JsonFault::TooDeep { max }))?;
         self.at += 1;
         self.skip_white_space();
         let read = read(self)?;
@@ -105,7 +135,11 @@ impl<'a> Reader<'a> {
         if own.len() > FEW {
             refuse_duplicates(own.as_slice(), self.text)?;
         }
-        Ok(JsonObject(if self.keep { own.collect() } else { Vec::new() }))
+        Ok(JsonObject(if self.keep {
+            own.collect()
+        } else {
+            Vec::new()
+        }))
     }
 
     fn array(&mut self) -> Fallible<Vec<JsonValue<'a>>> {
@@ -114,7 +148,9 @@ impl<'a> Reader<'a> {
             return Ok(elements);
         }
         for index in 0_usize.. {
-            let element = self.value().map_err(|error| error.inside(&index.to_string()))?;
+            let element = self
+                .value()
+                .map_err(|error| error.inside(&index.to_string()))?;
             if self.keep {
                 elements.push(element);
             }
@@ -141,7 +177,11 @@ impl<'a> Reader<'a> {
                 Some(b'\\') => (end, escaped) = (end + 2, true),
                 found => {
                     self.at = end.min(self.text.len());
-                    let expected = if found.is_some() { "no control character" } else { "the end of the string" };
+                    let expected = if found.is_some() {
+                        "no control character"
+                    } else {
+                        "the end of the string"
+                    };
                     return Err(self.expected(expected));
                 }
             }
@@ -172,7 +212,9 @@ impl<'a> Reader<'a> {
             let _sign = self.eat(b'+') || self.eat(b'-');
             self.digits()?;
         }
-        Ok(JsonNumber(self.text.get(start..self.at).unwrap_or_default()))
+        Ok(JsonNumber(
+            self.text.get(start..self.at).unwrap_or_default(),
+        ))
     }
 
     fn digits(&mut self) -> Fallible<()> {
@@ -186,7 +228,12 @@ impl<'a> Reader<'a> {
     }
 
     fn word(&mut self, word: &str, value: JsonValue<'a>) -> Fallible<JsonValue<'a>> {
-        if !self.text.as_bytes().get(self.at..).is_some_and(|rest| rest.starts_with(word.as_bytes())) {
+        if !self
+            .text
+            .as_bytes()
+            .get(self.at..)
+            .is_some_and(|rest| rest.starts_with(word.as_bytes()))
+        {
             return Err(self.expected("a value"));
         }
         self.at += word.len();
@@ -229,11 +276,19 @@ fn duplicate(name: &str, at: usize) -> Box<JsonError> {
 fn refuse_duplicates(members: &[JsonMember<'_>], text: &str) -> Fallible<()> {
     let mut sorted: Vec<&JsonMember<'_>> = members.iter().collect();
     sorted.sort_by(|a, b| a.name.cmp(&b.name));
-    let twice = sorted.iter().zip(sorted.iter().skip(1)).find(|(first, second)| first.name == second.name);
+    let twice = sorted
+        .iter()
+        .zip(sorted.iter().skip(1))
+        .find(|(first, second)| first.name == second.name);
     match twice {
-        Some((_, second)) => {
-            Err(duplicate(&second.name, second.json.as_ptr().addr().saturating_sub(text.as_ptr().addr())))
-        }
+        Some((_, second)) => Err(duplicate(
+            &second.name,
+            second
+                .json
+                .as_ptr()
+                .addr()
+                .saturating_sub(text.as_ptr().addr()),
+        )),
         None => Ok(()),
     }
 }

@@ -5,13 +5,19 @@ use super::error::JsonFault;
 /// The number of bytes before the first quotation mark, backslash or control character.
 pub(super) fn plain_length(bytes: &[u8]) -> usize {
     // Most texts are short. The rest of a long one is looked at in pieces.
-    let Some((start, mut rest)) = bytes.split_first_chunk::<PIECE>() else { return plain_words(bytes) };
+    let Some((start, mut rest)) = bytes.split_first_chunk::<PIECE>() else {
+        return plain_words(bytes);
+    };
     let mut length = plain_words(start);
     if length < PIECE {
         return length;
     }
     while let Some((piece, after)) = rest.split_first_chunk::<PIECE>() {
-        if piece.iter().fold(0, |found, byte| found | u8::from(is_special(*byte))) != 0 {
+        if piece
+            .iter()
+            .fold(0, |found, byte| found | u8::from(is_special(*byte)))
+            != 0
+        {
             break;
         }
         (length, rest) = (length + PIECE, after);
@@ -29,13 +35,16 @@ fn is_special(byte: u8) -> bool {
 fn plain_words(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;
-    // Sets the highest bit of each zero byte of `word`, and perhaps of bytes after the first zero byte.
+    // Sets the highest bit of each zero byte of `word`, and perhaps of bytes after the first zero
+    // byte.
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
     let (mut length, mut rest) = (0, bytes);
     while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
         let word = u64::from_le_bytes(*chunk);
         let control = word.wrapping_sub(ONES * 0x20) & !word;
-        let found = zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\'))) | control;
+        let found = zeros(word ^ (ONES * u64::from(b'"')))
+            | zeros(word ^ (ONES * u64::from(b'\\')))
+            | control;
         let marks = found & HIGH;
         if marks != 0 {
             return length + usize::try_from(marks.trailing_zeros() / 8).unwrap_or(0);
@@ -45,9 +54,12 @@ fn plain_words(bytes: &[u8]) -> usize {
     length + rest.iter().take_while(|byte| !is_special(**byte)).count()
 }
 
-/// Replaces the escapes in the text between the quotation marks. Without `out` they are only checked. The offset of an
-/// error is in `inner`.
-pub(super) fn unescape(inner: &str, mut out: Option<&mut String>) -> Result<(), (JsonFault, usize)> {
+/// Replaces the escapes in the text between the quotation marks. Without `out` they are only
+/// checked. The offset of an error is in `inner`.
+pub(super) fn unescape(
+    inner: &str,
+    mut out: Option<&mut String>,
+) -> Result<(), (JsonFault, usize)> {
     let mut rest = inner;
     while let Some((plain, after)) = rest.split_once('\\') {
         let at = inner.len() - after.len() - 1;
@@ -64,7 +76,8 @@ pub(super) fn unescape(inner: &str, mut out: Option<&mut String>) -> Result<(), 
     Ok(())
 }
 
-/// The character of the escape whose backslash is before `text`, and the number of bytes of `text` that belong to it.
+/// The character of the escape whose backslash is before `text`, and the number of bytes of `text`
+/// that belong to it.
 fn escape(text: &str) -> Result<(char, usize), JsonFault> {
     let simple = match text.as_bytes().first() {
         Some(b'"') => '"',
@@ -76,7 +89,11 @@ fn escape(text: &str) -> Result<(char, usize), JsonFault> {
         Some(b'r') => '\r',
         Some(b't') => '\t',
         Some(b'u') => return unicode_escape(text),
-        _ => return Err(JsonFault::Syntax { expected: "a JSON escape" }),
+        _ => {
+            return Err(JsonFault::Syntax {
+                expected: "a JSON escape",
+            });
+        }
     };
     Ok((simple, 1))
 }
@@ -87,17 +104,26 @@ fn unicode_escape(text: &str) -> Result<(char, usize), JsonFault> {
         return Ok((character, 5));
     }
     let second = text.get(5..).and_then(|after| after.strip_prefix("\\u"));
-    let Some(second) = second.filter(|_| first < 0xDC00) else { return Err(JsonFault::UnpairedSurrogate) };
+    let Some(second) = second.filter(|_| first < 0xDC00) else {
+        return Err(JsonFault::UnpairedSurrogate);
+    };
     let second = hex_digits(Some(second))?;
     if !(0xDC00..0xE000).contains(&second) {
         return Err(JsonFault::UnpairedSurrogate);
     }
     let character = 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-    Ok((char::from_u32(character).expect("a surrogate pair is a character"), 11))
+    Ok((
+        char::from_u32(character).expect("a surrogate pair is a character"),
+        11,
+    ))
 }
 
 fn hex_digits(text: Option<&str>) -> Result<u32, JsonFault> {
-    let digits = text.and_then(|text| text.get(..4)).filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
+    let digits = text
+        .and_then(|text| text.get(..4))
+        .filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
     let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-    number.ok_or(JsonFault::Syntax { expected: "four hexadecimal digits" })
+    number.ok_or(JsonFault::Syntax {
+        expected: "four hexadecimal digits",
+    })
 }

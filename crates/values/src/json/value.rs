@@ -52,8 +52,8 @@ impl fmt::Debug for JsonValue<'_> {
     }
 }
 
-/// Overwrites every string that is not borrowed from the text, for values with secrets. The owner of the text must
-/// overwrite the text.
+/// Overwrites every string that is not borrowed from the text, for values with secrets. The owner
+/// of the text must overwrite the text.
 impl Zeroize for JsonValue<'_> {
     fn zeroize(&mut self) {
         match self {
@@ -91,7 +91,10 @@ impl<'a> JsonNumber<'a> {
     /// The nearest `f64`; `None` if the number is out of range.
     #[must_use]
     pub fn to_f64(self) -> Option<f64> {
-        self.0.parse().ok().filter(|number: &f64| number.is_finite())
+        self.0
+            .parse()
+            .ok()
+            .filter(|number: &f64| number.is_finite())
     }
 }
 
@@ -109,7 +112,10 @@ impl<'a> JsonObject<'a> {
     /// The value of the member with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&JsonValue<'a>> {
-        self.0.iter().find(|member| member.name == name).map(|member| &member.value)
+        self.0
+            .iter()
+            .find(|member| member.name == name)
+            .map(|member| &member.value)
     }
 
     /// Removes the member with this name and returns its value.
@@ -139,7 +145,8 @@ impl Zeroize for JsonObject<'_> {
     }
 }
 
-/// A member of an object. Two members are equal if their names and values are, however they are written.
+/// A member of an object. Two members are equal if their names and values are, however they are
+/// written.
 #[derive(Clone, Eq)]
 pub struct JsonMember<'a> {
     pub(super) name: Cow<'a, str>,

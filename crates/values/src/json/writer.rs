@@ -40,7 +40,8 @@ impl JsonObjectWriter {
         }
     }
 
-    /// Adds a member whose JSON text is what the value displays: a number, `true` or `false`, or JSON made before.
+    /// Adds a member whose JSON text is what the value displays: a number, `true` or `false`, or
+    /// JSON made before.
     #[must_use]
     pub fn raw(mut self, name: &str, json: impl Display) -> Self {
         self.name(name);
@@ -79,7 +80,8 @@ impl Default for JsonObjectWriter {
     }
 }
 
-/// Appends `text` to `out` as a JSON string. Only quotation marks, backslashes and control characters are escaped.
+/// Appends `text` to `out` as a JSON string. Only quotation marks, backslashes and control
+/// characters are escaped.
 pub fn write_string(text: &str, out: &mut String) {
     out.reserve(text.len().saturating_add(2));
     out.push('"');

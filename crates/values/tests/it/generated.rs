@@ -30,7 +30,14 @@ fn a_hash_has_32_bytes_and_shows_four() {
 fn options_have_their_defaults_until_they_are_set() {
     assert_eq!(Choices::new(), Choices::default());
     let choices = Choices::new().tries(5).name("x");
-    assert_eq!((choices.tries, choices.name.as_str(), Choices::default().tries), (5, "x", 3));
+    assert_eq!(
+        (
+            choices.tries,
+            choices.name.as_str(),
+            Choices::default().tries
+        ),
+        (5, "x", 3)
+    );
 }
 
 #[test]
@@ -45,6 +52,8 @@ fn random_numbers_use_every_bit() {
     let drawn: Vec<u64> = (0..64).map(|_| bankrail_values::jitter()).collect();
     assert_eq!(drawn.iter().fold(0, |all, one| all | one), u64::MAX);
     assert_eq!(drawn.iter().fold(u64::MAX, |all, one| all & one), 0);
-    let bytes: HashSet<[u8; 16]> = (0..64).map(|_| bankrail_values::random_bytes().unwrap()).collect();
+    let bytes: HashSet<[u8; 16]> = (0..64)
+        .map(|_| bankrail_values::random_bytes().unwrap())
+        .collect();
     assert_eq!(bytes.len(), 64);
 }

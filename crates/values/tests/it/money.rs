@@ -8,10 +8,19 @@ fn money(text: &str) -> Money {
 
 #[test]
 fn sums_are_exact_and_of_one_currency() {
-    assert_eq!(money("0.1 AUD").checked_add(&money("0.20 AUD")).unwrap().to_string(), "0.30 AUD");
+    assert_eq!(
+        money("0.1 AUD")
+            .checked_add(&money("0.20 AUD"))
+            .unwrap()
+            .to_string(),
+        "0.30 AUD"
+    );
     assert_eq!(
         money("1 AUD").checked_sub(&money("1 USD")),
-        Err(MoneyError::CurrencyMismatch { left: Currency::AUD, right: Currency::USD })
+        Err(MoneyError::CurrencyMismatch {
+            left: Currency::AUD,
+            right: Currency::USD
+        })
     );
     let most = Money::new(Decimal::MAX, Currency::AUD);
     assert_eq!(most.checked_add(&money("1 AUD")), Err(MoneyError::Overflow));
@@ -19,21 +28,51 @@ fn sums_are_exact_and_of_one_currency() {
 
 #[test]
 fn minor_units_lose_nothing() {
-    assert_eq!(money("5 AUD").rescale_to_minor_units().unwrap().to_string(), "5.00 AUD");
-    assert_eq!(money("10.0000 AUD").rescale_to_minor_units().unwrap().to_string(), "10.00 AUD");
-    assert_eq!(money("5.0 VND").rescale_to_minor_units().unwrap().to_string(), "5 VND");
+    assert_eq!(
+        money("5 AUD").rescale_to_minor_units().unwrap().to_string(),
+        "5.00 AUD"
+    );
+    assert_eq!(
+        money("10.0000 AUD")
+            .rescale_to_minor_units()
+            .unwrap()
+            .to_string(),
+        "10.00 AUD"
+    );
+    assert_eq!(
+        money("5.0 VND")
+            .rescale_to_minor_units()
+            .unwrap()
+            .to_string(),
+        "5 VND"
+    );
     assert!(money("5.1 VND").rescale_to_minor_units().is_err());
     assert!(money("5 XXX").rescale_to_minor_units().is_err());
-    assert_eq!(Money::new(Decimal::MAX, Currency::AUD).rescale_to_minor_units(), Err(MoneyError::Overflow));
-    assert_eq!(money("-0.005 AUD").rounded_for_display().to_string(), "-0.01 AUD");
+    assert_eq!(
+        Money::new(Decimal::MAX, Currency::AUD).rescale_to_minor_units(),
+        Err(MoneyError::Overflow)
+    );
+    assert_eq!(
+        money("-0.005 AUD").rounded_for_display().to_string(),
+        "-0.01 AUD"
+    );
 }
 
 #[test]
 fn an_amount_has_two_parts_and_a_difference_its_sign() {
     let amount = money("12.50 AUD");
-    assert_eq!((amount.amount().to_string(), amount.currency()), ("12.50".to_owned(), Currency::AUD));
-    assert_eq!(amount.checked_sub(&money("20.00 AUD")).unwrap().to_string(), "-7.50 AUD");
-    assert_eq!(money("1.005 XXX").rounded_for_display().to_string(), "1.005 XXX");
+    assert_eq!(
+        (amount.amount().to_string(), amount.currency()),
+        ("12.50".to_owned(), Currency::AUD)
+    );
+    assert_eq!(
+        amount.checked_sub(&money("20.00 AUD")).unwrap().to_string(),
+        "-7.50 AUD"
+    );
+    assert_eq!(
+        money("1.005 XXX").rounded_for_display().to_string(),
+        "1.005 XXX"
+    );
     assert_eq!(money("1 AUD").rounded_for_display().to_string(), "1.00 AUD");
     for bad in ["12.50", "12.50AUD", "x AUD", "1 aud", " 1 AUD", "1  AUD"] {
         assert!(bad.parse::<Money>().is_err(), "{bad:?}");
@@ -42,6 +81,9 @@ fn an_amount_has_two_parts_and_a_difference_its_sign() {
 
 #[test]
 fn amounts_stand_in_columns() {
-    let padded = [format!("[{:>12}]", money("-5.00 AUD")), format!("[{:12}]", money("5 VND"))];
+    let padded = [
+        format!("[{:>12}]", money("-5.00 AUD")),
+        format!("[{:12}]", money("5 VND")),
+    ];
     assert_eq!(padded, ["[   -5.00 AUD]", "[5 VND       ]"]);
 }

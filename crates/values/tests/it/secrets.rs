@@ -15,6 +15,9 @@ fn secrets_compare_by_all_their_bytes() {
     assert_eq!(secret.expose_secret(), "hunter2");
     assert!(secret == SecretString::from("hunter2"));
     for other in ["hunter3", "Hunter2", "hunter", "hunter22", ""] {
-        assert!(secret != SecretString::from(other) && !secret.matches(other.as_bytes()), "{other}");
+        assert!(
+            secret != SecretString::from(other) && !secret.matches(other.as_bytes()),
+            "{other}"
+        );
     }
 }

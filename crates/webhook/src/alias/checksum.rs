@@ -1,6 +1,7 @@
 //! Checksums of Australian business numbers (ABN) and company numbers (ACN).
 
-/// True for an Australian business number: 11 digits, the first two of which (11 to 99) check the other nine.
+/// True for an Australian business number: 11 digits, the first two of which (11 to 99) check the
+/// other nine.
 ///
 /// ```
 /// use bankrail_webhook::alias::is_abn;
@@ -10,10 +11,17 @@
 #[must_use]
 pub fn is_abn(text: &str) -> bool {
     const WEIGHTS: [u32; 11] = [10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19];
-    let Some(digits) = digits::<11>(text) else { return false };
+    let Some(digits) = digits::<11>(text) else {
+        return false;
+    };
     let [first, second, ..] = digits;
-    let sum: u32 = digits.iter().zip(WEIGHTS).map(|(digit, weight)| digit * weight).sum();
-    // The rule subtracts 1 from the first digit, so 10 from the sum. With a prefix from 11 on it cannot underflow.
+    let sum: u32 = digits
+        .iter()
+        .zip(WEIGHTS)
+        .map(|(digit, weight)| digit * weight)
+        .sum();
+    // The rule subtracts 1 from the first digit, so 10 from the sum. With a prefix from 11 on it
+    // cannot underflow.
     10 * first + second >= 11 && (sum - 10).is_multiple_of(89)
 }
 
@@ -25,13 +33,21 @@ pub fn is_abn(text: &str) -> bool {
 /// ```
 #[must_use]
 pub fn is_acn(text: &str) -> bool {
-    let Some(digits) = digits::<9>(text) else { return false };
+    let Some(digits) = digits::<9>(text) else {
+        return false;
+    };
     let [leading @ .., check] = digits;
-    let sum: u32 = leading.iter().zip((1..=8).rev()).map(|(digit, weight)| digit * weight).sum();
+    let sum: u32 = leading
+        .iter()
+        .zip((1..=8).rev())
+        .map(|(digit, weight)| digit * weight)
+        .sum();
     check == (10 - sum % 10) % 10
 }
 
 fn digits<const N: usize>(text: &str) -> Option<[u32; N]> {
     let text: [u8; N] = text.as_bytes().try_into().ok()?;
-    text.iter().all(u8::is_ascii_digit).then(|| text.map(|digit| u32::from(digit - b'0')))
+    text.iter()
+        .all(u8::is_ascii_digit)
+        .then(|| text.map(|digit| u32::from(digit - b'0')))
 }

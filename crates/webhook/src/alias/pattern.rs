@@ -2,7 +2,10 @@
 
 /// `\+[0-9]{1,3}-[1-9][0-9]{1,29}`
 pub(super) fn telephone(text: &str) -> bool {
-    let Some((country, number)) = text.strip_prefix('+').and_then(|rest| rest.split_once('-')) else { return false };
+    let Some((country, number)) = text.strip_prefix('+').and_then(|rest| rest.split_once('-'))
+    else {
+        return false;
+    };
     digits(country, 1, 3) && digits(number, 2, 30) && !number.starts_with('0')
 }
 
@@ -13,20 +16,31 @@ pub(super) fn business_number(text: &str) -> bool {
 
 /// Lower case, at most 256 characters, an `@` with characters on both sides, no white space.
 pub(super) fn email(text: &str) -> bool {
-    let at_inside = text.char_indices().any(|(at, c)| c == '@' && at > 0 && at + 1 < text.len());
-    at_inside && text.chars().take(257).count() <= 256 && !text.chars().any(|c| c.is_whitespace() || c.is_uppercase())
+    let at_inside = text
+        .char_indices()
+        .any(|(at, c)| c == '@' && at > 0 && at + 1 < text.len());
+    at_inside
+        && text.chars().take(257).count() <= 256
+        && !text.chars().any(|c| c.is_whitespace() || c.is_uppercase())
 }
 
-/// A dot-atom (RFC 5322 section 3.2.3) in lower case, one `@`, and a domain of labels with at least one dot.
+/// A dot-atom (RFC 5322 section 3.2.3) in lower case, one `@`, and a domain of labels with at least
+/// one dot.
 pub(super) fn email_strict(text: &str) -> bool {
-    let Some((local, domain)) = text.split_once('@') else { return false };
+    let Some((local, domain)) = text.split_once('@') else {
+        return false;
+    };
     let atom = |part: &str| {
-        let allowed = |b: u8| matches!(b, b'a'..=b'z' | b'0'..=b'9') || b"!#$%&'*+-/=?^_`{|}~".contains(&b);
+        let allowed =
+            |b: u8| matches!(b, b'a'..=b'z' | b'0'..=b'9') || b"!#$%&'*+-/=?^_`{|}~".contains(&b);
         !part.is_empty() && part.bytes().all(allowed)
     };
     let label = |part: &str| {
         let allowed = |b: u8| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-');
-        (1..=63).contains(&part.len()) && part.bytes().all(allowed) && !part.starts_with('-') && !part.ends_with('-')
+        (1..=63).contains(&part.len())
+            && part.bytes().all(allowed)
+            && !part.starts_with('-')
+            && !part.ends_with('-')
     };
     local.split('.').all(atom) && domain.contains('.') && domain.split('.').all(label)
 }
@@ -41,7 +55,10 @@ pub(super) fn organisation(text: &str) -> bool {
 
 /// At least two words of letters or digits.
 pub(super) fn has_two_words(text: &str) -> bool {
-    text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).nth(1).is_some()
+    text.split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .nth(1)
+        .is_some()
 }
 
 fn digits(text: &str, min: usize, max: usize) -> bool {
@@ -71,14 +88,18 @@ mod tests {
 
     /// Texts that match, and texts with one character inserted, removed or replaced.
     fn near(pattern: &'static str) -> impl Strategy<Value = String> {
-        let odd = prop::sample::select(vec!["", " ", "0", "A", "\n", "é", "٣", "-", "@", ".", "+", "\u{a0}", "\0"]);
-        (pattern, any::<prop::sample::Index>(), 0_usize..2, odd).prop_map(|(text, at, taken, odd)| {
-            let mut characters: Vec<char> = text.chars().collect();
-            let at = at.index(characters.len() + 1);
-            let end = (at + taken).min(characters.len());
-            characters.splice(at..end, odd.chars());
-            characters.into_iter().collect()
-        })
+        let odd = prop::sample::select(vec![
+            "", " ", "0", "A", "\n", "é", "٣", "-", "@", ".", "+", "\u{a0}", "\0",
+        ]);
+        (pattern, any::<prop::sample::Index>(), 0_usize..2, odd).prop_map(
+            |(text, at, taken, odd)| {
+                let mut characters: Vec<char> = text.chars().collect();
+                let at = at.index(characters.len() + 1);
+                let end = (at + taken).min(characters.len());
+                characters.splice(at..end, odd.chars());
+                characters.into_iter().collect()
+            },
+        )
     }
 
     proptest! {
@@ -97,7 +118,8 @@ mod tests {
 
         #[test]
         fn email_is_its_pattern(near in near("[a-z]{0,3}@[a-z]{0,3}"), any in "[a-zA-Z@ .é\u{a0}Éß]{0,12}") {
-            // The rule also refuses symbols in upper case, such as Ⓐ and Ⅰ; the pattern accepts them.
+            // The rule also refuses symbols in upper case, such as Ⓐ and Ⅰ; the pattern accepts
+            // them.
             compare(email, EMAIL, &near);
             compare(email, EMAIL, &any);
         }
@@ -125,9 +147,13 @@ mod tests {
         assert!(email(&email_of(256)) && !email(&email_of(257)));
         assert!(email("a@b@c") && !email_strict("a@b@c.d"));
         assert!(!email("@b") && !email("a@") && !email("@") && email("@@@"));
-        assert!(telephone(&format!("+1-1{}", "0".repeat(29))) && !telephone(&format!("+1-1{}", "0".repeat(30))));
         assert!(
-            email_strict(&format!("a@{}.au", "b".repeat(63))) && !email_strict(&format!("a@{}.au", "b".repeat(64)))
+            telephone(&format!("+1-1{}", "0".repeat(29)))
+                && !telephone(&format!("+1-1{}", "0".repeat(30)))
+        );
+        assert!(
+            email_strict(&format!("a@{}.au", "b".repeat(63)))
+                && !email_strict(&format!("a@{}.au", "b".repeat(64)))
         );
     }
 }

@@ -1,4 +1,5 @@
-//! Histories in a store: folded message by message, read by id, listed by state, with the sequence of their changes.
+//! Histories in a store: folded message by message, read by id, listed by state, with the sequence
+//! of their changes.
 
 use super::{MandateHistory, MandateState, Observation, PaymentHistory, PaymentState};
 use crate::ids::{MandateId, Uetr};
@@ -8,7 +9,10 @@ use std::fmt;
 
 /// What identifies a mandate or a payment in messages.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "a further id is another meaning of stored names")]
+#[allow(
+    clippy::exhaustive_enums,
+    reason = "a further id is another meaning of stored names"
+)]
 pub enum HistoryId {
     /// A mandate, by `mandate_identification`.
     Mandate(MandateId),
@@ -19,16 +23,28 @@ pub enum HistoryId {
 }
 
 impl HistoryId {
-    /// What a message is about: a mandate, or a payment under one name or two. Nothing for a query, and for an outcome
-    /// that names neither.
+    /// What a message is about: a mandate, or a payment under one name or two. Nothing for a query,
+    /// and for an outcome that names neither.
     #[must_use]
     pub fn of(message: &Message) -> Vec<Self> {
         match message {
-            Message::MandateOutcome(outcome) => outcome.mandate_identification.map(Self::Mandate).into_iter().collect(),
-            Message::MandateNotification(notification) => vec![Self::Mandate(notification.mandate_identification)],
+            Message::MandateOutcome(outcome) => outcome
+                .mandate_identification
+                .map(Self::Mandate)
+                .into_iter()
+                .collect(),
+            Message::MandateNotification(notification) => {
+                vec![Self::Mandate(notification.mandate_identification)]
+            }
             Message::PaymentOutcome(outcome) => {
-                let instruction = outcome.instruction_identification.clone().map(Self::Instruction);
-                instruction.into_iter().chain(outcome.uetr.map(Self::Uetr)).collect()
+                let instruction = outcome
+                    .instruction_identification
+                    .clone()
+                    .map(Self::Instruction);
+                instruction
+                    .into_iter()
+                    .chain(outcome.uetr.map(Self::Uetr))
+                    .collect()
             }
             Message::Query(_) => Vec::new(),
         }
@@ -94,13 +110,14 @@ impl HistoryState {
         }
     }
 
-    /// True for the states that a further message changes only if it contradicts earlier ones: a cancelled mandate, a
-    /// payment that is settled or rejected.
+    /// True for the states that a further message changes only if it contradicts earlier ones: a
+    /// cancelled mandate, a payment that is settled or rejected.
     #[must_use]
     pub const fn is_final(self) -> bool {
         matches!(
             self,
-            Self::Mandate(MandateState::Cancelled) | Self::Payment(PaymentState::Settled | PaymentState::Rejected)
+            Self::Mandate(MandateState::Cancelled)
+                | Self::Payment(PaymentState::Settled | PaymentState::Rejected)
         )
     }
 }
@@ -126,7 +143,8 @@ impl History {
         }
     }
 
-    /// True when the rules reach the state without a gap ([`MandateHistory::is_complete`]). A payment's always is.
+    /// True when the rules reach the state without a gap ([`MandateHistory::is_complete`]). A
+    /// payment's always is.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         match self {
@@ -135,12 +153,16 @@ impl History {
         }
     }
 
-    /// Applies a message. The caller selects the messages of this mandate or payment; one about something else is
-    /// [`Observation::NotApplicable`].
+    /// Applies a message. The caller selects the messages of this mandate or payment; one about
+    /// something else is [`Observation::NotApplicable`].
     pub fn apply(&mut self, message: &Message) -> Observation {
         match (message, self) {
-            (Message::MandateOutcome(outcome), Self::Mandate(history)) => history.apply_outcome(outcome),
-            (Message::MandateNotification(message), Self::Mandate(history)) => history.apply_notification(message),
+            (Message::MandateOutcome(outcome), Self::Mandate(history)) => {
+                history.apply_outcome(outcome)
+            }
+            (Message::MandateNotification(message), Self::Mandate(history)) => {
+                history.apply_notification(message)
+            }
             (Message::PaymentOutcome(outcome), Self::Payment(history)) => history.apply(outcome),
             (Message::MandateOutcome(_) | Message::MandateNotification(_), Self::Payment(_))
             | (Message::PaymentOutcome(_), Self::Mandate(_))
@@ -167,7 +189,8 @@ impl History {
 pub struct KeptHistory {
     /// The number that the store gave it. Never used twice.
     pub number: u64,
-    /// The receiver that its messages are for, as in a duplicate key. Empty unless receivers share the store.
+    /// The receiver that its messages are for, as in a duplicate key. Empty unless receivers share
+    /// the store.
     pub scope: String,
     /// What it is the history of, in ascending order: one mandate, or the names of one payment.
     pub ids: Vec<HistoryId>,
@@ -197,38 +220,47 @@ pub struct Fold {
     pub ids: Vec<HistoryId>,
     /// Its content from now on.
     pub history: History,
-    /// True when state or completeness differ from before: store a new number of a change, and the time.
+    /// True when state or completeness differ from before: store a new number of a change, and the
+    /// time.
     pub changed: bool,
-    /// Further histories that turned out to be of the same payment: delete them. Their messages are in this one.
+    /// Further histories that turned out to be of the same payment: delete them. Their messages are
+    /// in this one.
     pub merged: Vec<u64>,
     /// What the message did.
     pub observation: Observation,
 }
 
 impl Fold {
-    /// Folds a message into the kept histories that have a name of it, in any order. `None` if nothing is to be stored:
-    /// the message is about neither a mandate nor a payment, or has a status that this version does not know and is the
-    /// first of its kind.
+    /// Folds a message into the kept histories that have a name of it, in any order. `None` if
+    /// nothing is to be stored: the message is about neither a mandate nor a payment, or has a
+    /// status that this version does not know and is the first of its kind.
     #[must_use]
     pub fn of(message: &Message, mut known: Vec<KeptHistory>) -> Option<Self> {
         let mut ids = HistoryId::of(message);
         known.sort_unstable_by_key(|kept| kept.number);
         let mut known = known.into_iter();
         let first = known.next();
-        let (number, before) = (first.as_ref().map(|kept| kept.number), first.as_ref().map(Self::position));
+        let (number, before) = (
+            first.as_ref().map(|kept| kept.number),
+            first.as_ref().map(Self::position),
+        );
         let mut history = match (first, ids.first()?) {
             (Some(kept), _) => {
                 ids.extend(kept.ids);
                 kept.history
             }
             (None, HistoryId::Mandate(_)) => History::Mandate(MandateHistory::new()),
-            (None, HistoryId::Instruction(_) | HistoryId::Uetr(_)) => History::Payment(PaymentHistory::new()),
+            (None, HistoryId::Instruction(_) | HistoryId::Uetr(_)) => {
+                History::Payment(PaymentHistory::new())
+            }
         };
         let mut merged = Vec::new();
         for other in known {
             merged.push(other.number);
             ids.extend(other.ids);
-            if let (History::Payment(history), History::Payment(other)) = (&mut history, other.history) {
+            if let (History::Payment(history), History::Payment(other)) =
+                (&mut history, other.history)
+            {
                 history.merge(other);
             }
         }
@@ -238,8 +270,16 @@ impl Fold {
         }
         ids.sort_unstable();
         ids.dedup();
-        let changed = !merged.is_empty() || before != Some((history.state(), history.is_complete()));
-        Some(Self { number, ids, history, changed, merged, observation })
+        let changed =
+            !merged.is_empty() || before != Some((history.state(), history.is_complete()));
+        Some(Self {
+            number,
+            ids,
+            history,
+            changed,
+            merged,
+            observation,
+        })
     }
 
     fn position(kept: &KeptHistory) -> (HistoryState, bool) {
@@ -249,14 +289,16 @@ impl Fold {
 
 /// A store of the histories of mandates and payments. Each operation is durable before it returns.
 ///
-/// - [`Histories::apply`] folds a message in a transaction of its own. Engines with transactions also fold it within
-///   the caller's, so that the history changes together with the inbox and with the caller's own tables.
-/// - Rules for engines, which the suite of the `testing` feature checks: [`Fold::of`] decides; numbers of histories and
-///   of changes rise and are never used twice; a reader that has seen a change has seen all those with lower numbers.
-/// - What grows: a row for each mandate and payment until [`Histories::forget`], with about 200 bytes for each
-///   different message about it.
-/// - A message in conflict with an earlier one makes a history contradictory: do not fold it until a person has
-///   decided.
+/// - [`Histories::apply`] folds a message in a transaction of its own. Engines with transactions
+///   also fold it within the caller's, so that the history changes together with the inbox and with
+///   the caller's own tables.
+/// - Rules for engines, which the suite of the `testing` feature checks: [`Fold::of`] decides;
+///   numbers of histories and of changes rise and are never used twice; a reader that has seen a
+///   change has seen all those with lower numbers.
+/// - What grows: a row for each mandate and payment until [`Histories::forget`], with about 200
+///   bytes for each different message about it.
+/// - A message in conflict with an earlier one makes a history contradictory: do not fold it until
+///   a person has decided.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not keep histories of mandates and payments",
     label = "not a store of `Histories`",
@@ -264,15 +306,24 @@ impl Fold {
     note = "`bankrail-stores` implements it with the feature `webhook`, which `bankrail` switches on by itself"
 )]
 pub trait Histories: fmt::Debug + Send + Sync {
-    /// Folds a message. Returns what it did: [`Observation::NotApplicable`] if it is about neither a mandate nor a
-    /// payment. Folding it again changes nothing.
-    fn apply<'a>(&'a self, scope: &'a str, message: &'a Message, now: Timestamp) -> StoreFuture<'a, Observation>;
+    /// Folds a message. Returns what it did: [`Observation::NotApplicable`] if it is about neither
+    /// a mandate nor a payment. Folding it again changes nothing.
+    fn apply<'a>(
+        &'a self,
+        scope: &'a str,
+        message: &'a Message,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Observation>;
 
     /// Returns the history of a mandate or payment.
-    fn find<'a>(&'a self, scope: &'a str, id: &'a HistoryId) -> StoreFuture<'a, Option<KeptHistory>>;
+    fn find<'a>(
+        &'a self,
+        scope: &'a str,
+        id: &'a HistoryId,
+    ) -> StoreFuture<'a, Option<KeptHistory>>;
 
-    /// Returns up to `limit` histories in this state, after the one with the number `after`, in the order of their
-    /// numbers.
+    /// Returns up to `limit` histories in this state, after the one with the number `after`, in the
+    /// order of their numbers.
     fn list<'a>(
         &'a self,
         scope: &'a str,
@@ -281,23 +332,24 @@ pub trait Histories: fmt::Debug + Send + Sync {
         limit: u32,
     ) -> StoreFuture<'a, Vec<KeptHistory>>;
 
-    /// Returns up to `limit` histories of all scopes whose last change has a number above `change`, in the order of
-    /// those numbers. Begin with 0 and go on with [`KeptHistory::change`] of the last one. A history that changed
-    /// several times in between is listed once, as it is now.
+    /// Returns up to `limit` histories of all scopes whose last change has a number above `change`,
+    /// in the order of those numbers. Begin with 0 and go on with [`KeptHistory::change`] of the
+    /// last one. A history that changed several times in between is listed once, as it is now.
     fn changes_after(&self, change: u64, limit: u32) -> StoreFuture<'_, Vec<KeptHistory>>;
 
-    /// Waits until there is a change with a number above `change`. A change made through this store in this process
-    /// wakes it at once, others within a second. Needs a Tokio runtime with time.
+    /// Waits until there is a change with a number above `change`. A change made through this store
+    /// in this process wakes it at once, others within a second. Needs a Tokio runtime with time.
     fn changed_after(&self, change: u64) -> StoreFuture<'_, ()>;
 
-    /// Forgets histories in a final state ([`HistoryState::is_final`]) that changed last before `before`. Returns how
-    /// many. A later message about one of them begins a new history: keep them longer than messages are delivered.
+    /// Forgets histories in a final state ([`HistoryState::is_final`]) that changed last before
+    /// `before`. Returns how many. A later message about one of them begins a new history: keep
+    /// them longer than messages are delivered.
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64>;
 }
 
-/// Hands over each history that has changed after the change with this number, in the order of the changes and as it is
-/// then, and waits for further ones, until the store fails. Begin with 0, or with the [`KeptHistory::change`] that was
-/// handed over last.
+/// Hands over each history that has changed after the change with this number, in the order of the
+/// changes and as it is then, and waits for further ones, until the store fails. Begin with 0, or
+/// with the [`KeptHistory::change`] that was handed over last.
 pub async fn follow_changes(
     histories: &(impl Histories + ?Sized),
     mut after: u64,

@@ -34,8 +34,9 @@ pub enum MandateState {
 /// - A creation comes first.
 /// - A creation that was declined, recalled or timed out is final, and so is a cancellation.
 /// - Of suspensions and releases the latest counts, by the sender's time.
-/// - Suspensions and releases alternate from the confirmed creation on. Where they do not, one is missing or the times
-///   are wrong, and [`MandateHistory::is_complete`] is false: the state is not certain.
+/// - Suspensions and releases alternate from the confirmed creation on. Where they do not, one is
+///   missing or the times are wrong, and [`MandateHistory::is_complete`] is false: the state is not
+///   certain.
 /// - An action that is reported as pending and as finished is finished.
 /// - An action with two different ends is contradictory.
 ///
@@ -68,7 +69,9 @@ struct Event {
 }
 
 /// The effect of a report on the mandate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 enum Effect {
     /// A pending action other than a creation, which has no effect yet.
@@ -109,7 +112,9 @@ impl Effect {
         match (action, status) {
             (Some(ActionType::Create), Some(Pending)) => Self::CreationPending,
             (Some(ActionType::Create), Some(Completed)) => Self::Activated,
-            (Some(ActionType::Create), Some(Declined | Recalled | TimedOut)) => Self::CreationRefused,
+            (Some(ActionType::Create), Some(Declined | Recalled | TimedOut)) => {
+                Self::CreationRefused
+            }
             // Without an action status, the mandate status decides.
             (Some(ActionType::Create), _) => match mandate {
                 Some(MandateStatus::Created) => Self::CreationPending,
@@ -117,12 +122,18 @@ impl Effect {
                 Some(MandateStatus::Cancelled) => Self::CreationRefused,
                 other => Self::seen(other),
             },
-            (Some(ActionType::StatusChange), Some(Completed) | None) => match (change, mandate) {
-                (Some(StatusChangeCode::Cancel), _) | (None, Some(MandateStatus::Cancelled)) => Self::Cancelled,
-                (Some(StatusChangeCode::Suspend), _) | (None, Some(MandateStatus::Suspended)) => Self::Suspended,
-                (Some(StatusChangeCode::Release), _) | (None, Some(MandateStatus::Active)) => Self::Released,
-                (_, other) => Self::seen(other),
-            },
+            (Some(ActionType::StatusChange), Some(Completed) | None) => {
+                match (change, mandate) {
+                    (Some(StatusChangeCode::Cancel), _)
+                    | (None, Some(MandateStatus::Cancelled)) => Self::Cancelled,
+                    (Some(StatusChangeCode::Suspend), _)
+                    | (None, Some(MandateStatus::Suspended)) => Self::Suspended,
+                    (Some(StatusChangeCode::Release), _) | (None, Some(MandateStatus::Active)) => {
+                        Self::Released
+                    }
+                    (_, other) => Self::seen(other),
+                }
+            }
             (Some(_), Some(Pending)) => Self::Waiting,
             _ => Self::seen(mandate),
         }
@@ -133,14 +144,23 @@ impl Effect {
             Self::CreationPending | Self::SeenCreated => MandateState::Created,
             Self::Activated | Self::Released | Self::SeenActive => MandateState::Active,
             Self::Suspended | Self::SeenSuspended => MandateState::Suspended,
-            Self::CreationRefused | Self::Cancelled | Self::SeenCancelled => MandateState::Cancelled,
+            Self::CreationRefused | Self::Cancelled | Self::SeenCancelled => {
+                MandateState::Cancelled
+            }
             Self::Waiting | Self::None => MandateState::Unknown,
         }
     }
 
     /// True for the effects that exclude each other as the end of one action.
     fn is_end(self) -> bool {
-        matches!(self, Self::CreationRefused | Self::Activated | Self::Suspended | Self::Released | Self::Cancelled)
+        matches!(
+            self,
+            Self::CreationRefused
+                | Self::Activated
+                | Self::Suspended
+                | Self::Released
+                | Self::Cancelled
+        )
     }
 }
 
@@ -158,7 +178,8 @@ impl MandateHistory {
         Self::default()
     }
 
-    /// Applies the outcome of an action on this mandate. The caller selects the outcomes of this mandate.
+    /// Applies the outcome of an action on this mandate. The caller selects the outcomes of this
+    /// mandate.
     pub fn apply_outcome(&mut self, outcome: &MandateActionOutcome) -> Observation {
         // A rejected action changes nothing.
         let effect = match outcome.status {
@@ -171,11 +192,16 @@ impl MandateHistory {
             OutcomeStatus::Rejected => Effect::None,
             OutcomeStatus::Unknown(_) => return Observation::NotApplicable,
         };
-        let event = Event { at: outcome.creation_date_time, action: outcome.action_identification, effect };
+        let event = Event {
+            at: outcome.creation_date_time,
+            action: outcome.action_identification,
+            effect,
+        };
         self.apply(outcome.fingerprint(), event)
     }
 
-    /// Applies a notification about this mandate. The caller selects the notifications of this mandate.
+    /// Applies a notification about this mandate. The caller selects the notifications of this
+    /// mandate.
     pub fn apply_notification(&mut self, notification: &MandateNotification) -> Observation {
         let change = match notification.details.as_ref().map(|details| &details.change) {
             Some(Change::StatusChange(change)) => change.change.as_ref(),
@@ -187,8 +213,11 @@ impl MandateHistory {
             notification.mandate_status.as_ref(),
             change,
         );
-        let event =
-            Event { at: notification.creation_date_time, action: Some(notification.action_identification), effect };
+        let event = Event {
+            at: notification.creation_date_time,
+            action: Some(notification.action_identification),
+            effect,
+        };
         self.apply(notification.fingerprint(), event)
     }
 
@@ -198,8 +227,8 @@ impl MandateHistory {
         self.derive().state
     }
 
-    /// True when the rules reach the state without a gap: suspensions and releases alternate from a confirmed creation
-    /// on.
+    /// True when the rules reach the state without a gap: suspensions and releases alternate from a
+    /// confirmed creation on.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.derive().complete
@@ -217,7 +246,11 @@ impl MandateHistory {
             return Observation::Contradictory;
         }
         if after.state != before.state {
-            return if after.complete { Observation::Advanced } else { Observation::OutOfSequence };
+            return if after.complete {
+                Observation::Advanced
+            } else {
+                Observation::OutOfSequence
+            };
         }
         match event.effect.state() {
             MandateState::Unknown => Observation::Unchanged,
@@ -228,31 +261,62 @@ impl MandateHistory {
 
     fn derive(&self) -> Derived {
         // One end for each action, whatever the number of its reports.
-        let mut ends: BTreeMap<(Option<ActionId>, Option<Fingerprint>), (Effect, Timestamp)> = BTreeMap::new();
-        for (fingerprint, event) in self.events.iter().filter(|(_, event)| event.effect.is_end()) {
+        let mut ends: BTreeMap<(Option<ActionId>, Option<Fingerprint>), (Effect, Timestamp)> =
+            BTreeMap::new();
+        for (fingerprint, event) in self
+            .events
+            .iter()
+            .filter(|(_, event)| event.effect.is_end())
+        {
             let alone = event.action.is_none().then_some(*fingerprint);
-            let (end, at) = ends.entry((event.action, alone)).or_insert((event.effect, event.at));
+            let (end, at) = ends
+                .entry((event.action, alone))
+                .or_insert((event.effect, event.at));
             if *end != event.effect {
-                return Derived { state: MandateState::Contradictory, complete: false };
+                return Derived {
+                    state: MandateState::Contradictory,
+                    complete: false,
+                };
             }
             *at = event.at.min(*at);
         }
         let count = |effect| ends.values().filter(|(end, _)| *end == effect).count();
-        let (activated, refused) = (count(Effect::Activated) > 0, count(Effect::CreationRefused) > 0);
+        let (activated, refused) = (
+            count(Effect::Activated) > 0,
+            count(Effect::CreationRefused) > 0,
+        );
         let (suspended, released) = (count(Effect::Suspended), count(Effect::Released));
         // A refused creation excludes a confirmation, a suspension and a release.
         if refused && (activated || suspended > 0 || released > 0) {
-            return Derived { state: MandateState::Contradictory, complete: false };
+            return Derived {
+                state: MandateState::Contradictory,
+                complete: false,
+            };
         }
         if refused || count(Effect::Cancelled) > 0 {
-            return Derived { state: MandateState::Cancelled, complete: true };
+            return Derived {
+                state: MandateState::Cancelled,
+                complete: true,
+            };
         }
-        // A cancellation is final even if it is only mentioned, but the action that cancelled is missing.
-        if self.events.values().any(|event| event.effect == Effect::SeenCancelled) {
-            return Derived { state: MandateState::Cancelled, complete: false };
+        // A cancellation is final even if it is only mentioned, but the action that cancelled is
+        // missing.
+        if self
+            .events
+            .values()
+            .any(|event| event.effect == Effect::SeenCancelled)
+        {
+            return Derived {
+                state: MandateState::Cancelled,
+                complete: false,
+            };
         }
-        // A mentioned status counts only if no later change of status is known; the latest mention counts.
-        let seen = self.events.values().filter(|e| matches!(e.effect, Effect::SeenActive | Effect::SeenSuspended));
+        // A mentioned status counts only if no later change of status is known; the latest mention
+        // counts.
+        let seen = self
+            .events
+            .values()
+            .filter(|e| matches!(e.effect, Effect::SeenActive | Effect::SeenSuspended));
         let running = seen.map(|event| (event.at, event.effect)).max();
         if suspended + released > 0 {
             let mut turns: Vec<(Timestamp, Effect)> = ends
@@ -263,14 +327,24 @@ impl MandateHistory {
             turns.sort_unstable();
             // An active mandate is suspended first, and then released.
             let expected = [Effect::Suspended, Effect::Released].into_iter().cycle();
-            let alternate = turns.iter().zip(expected).all(|((_, turn), expected)| *turn == expected);
-            let (last, turn) = turns.last().copied().unwrap_or((Timestamp::MIN, Effect::None));
+            let alternate = turns
+                .iter()
+                .zip(expected)
+                .all(|((_, turn), expected)| *turn == expected);
+            let (last, turn) = turns
+                .last()
+                .copied()
+                .unwrap_or((Timestamp::MIN, Effect::None));
             return match running {
                 // The change between the last known one and the mention is missing.
-                Some((at, seen)) if at > last && seen.state() != turn.state() => {
-                    Derived { state: seen.state(), complete: false }
-                }
-                _ => Derived { state: turn.state(), complete: activated && alternate },
+                Some((at, seen)) if at > last && seen.state() != turn.state() => Derived {
+                    state: seen.state(),
+                    complete: false,
+                },
+                _ => Derived {
+                    state: turn.state(),
+                    complete: activated && alternate,
+                },
             };
         }
         let running = running.map(|(_, seen)| seen);
@@ -278,11 +352,18 @@ impl MandateHistory {
             effect.state()
         } else if activated {
             MandateState::Active
-        } else if self.events.values().any(|e| matches!(e.effect, Effect::CreationPending | Effect::SeenCreated)) {
+        } else if self
+            .events
+            .values()
+            .any(|e| matches!(e.effect, Effect::CreationPending | Effect::SeenCreated))
+        {
             MandateState::Created
         } else {
             MandateState::Unknown
         };
-        Derived { state, complete: running != Some(Effect::SeenSuspended) }
+        Derived {
+            state,
+            complete: running != Some(Effect::SeenSuspended),
+        }
     }
 }

@@ -59,7 +59,12 @@ struct Told {
 impl From<Vec<Told>> for PaymentHistory {
     fn from(told: Vec<Told>) -> Self {
         let mut history = Self::new();
-        for Told { status, fingerprint, at } in told {
+        for Told {
+            status,
+            fingerprint,
+            at,
+        } in told
+        {
             let earliest = history.outcomes.entry((status, fingerprint)).or_insert(at);
             *earliest = at.min(*earliest);
         }
@@ -69,12 +74,18 @@ impl From<Vec<Told>> for PaymentHistory {
 
 impl From<PaymentHistory> for Vec<Told> {
     fn from(history: PaymentHistory) -> Self {
-        let told = |((status, fingerprint), at)| Told { status, fingerprint, at };
+        let told = |((status, fingerprint), at)| Told {
+            status,
+            fingerprint,
+            at,
+        };
         history.outcomes.into_iter().map(told).collect()
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 enum Rank {
     #[serde(rename = "PDNG")]
     Warehoused,
@@ -117,12 +128,17 @@ impl PaymentHistory {
     /// Applies an outcome of this payment. The caller selects the outcomes of this payment, by
     /// `instruction_identification` or `uetr`.
     pub fn apply(&mut self, outcome: &PaymentOutcome) -> Observation {
-        let Some(rank) = Rank::of(&outcome.transaction_status) else { return Observation::NotApplicable };
+        let Some(rank) = Rank::of(&outcome.transaction_status) else {
+            return Observation::NotApplicable;
+        };
         let before = self.state();
         let highest = self.outcomes.keys().map(|(rank, _)| rank.step()).max();
         let time = outcome.creation_date_time;
         let known = self.outcomes.contains_key(&(rank, outcome.fingerprint()));
-        let earliest = self.outcomes.entry((rank, outcome.fingerprint())).or_insert(time);
+        let earliest = self
+            .outcomes
+            .entry((rank, outcome.fingerprint()))
+            .or_insert(time);
         *earliest = time.min(*earliest);
         if known {
             return Observation::Repeated;
@@ -132,15 +148,24 @@ impl PaymentHistory {
             return Observation::Contradictory;
         }
         if after != before {
-            // All others are earlier steps. This one is out of time if one of them was processed later.
+            // All others are earlier steps. This one is out of time if one of them was processed
+            // later.
             let out_of_time = self.outcomes.values().any(|at| *at > time);
-            return if out_of_time { Observation::OutOfSequence } else { Observation::Advanced };
+            return if out_of_time {
+                Observation::OutOfSequence
+            } else {
+                Observation::Advanced
+            };
         }
-        if highest.is_some_and(|highest| rank.step() < highest) { Observation::Stale } else { Observation::Unchanged }
+        if highest.is_some_and(|highest| rank.step() < highest) {
+            Observation::Stale
+        } else {
+            Observation::Unchanged
+        }
     }
 
-    /// Adds the outcomes of another history of the same payment: one was known by `instruction_identification` and the
-    /// other by `uetr`.
+    /// Adds the outcomes of another history of the same payment: one was known by
+    /// `instruction_identification` and the other by `uetr`.
     pub(super) fn merge(&mut self, other: Self) {
         for (outcome, at) in other.outcomes {
             let earliest = self.outcomes.entry(outcome).or_insert(at);
@@ -165,10 +190,14 @@ impl PaymentHistory {
     /// True when no further outcome is expected.
     #[must_use]
     pub fn is_final(&self) -> bool {
-        matches!(self.state(), PaymentState::Settled | PaymentState::Rejected | PaymentState::Contradictory)
+        matches!(
+            self.state(),
+            PaymentState::Settled | PaymentState::Rejected | PaymentState::Contradictory
+        )
     }
 
-    /// The statuses that were reported with different contents: conflicts, as they share one duplicate key.
+    /// The statuses that were reported with different contents: conflicts, as they share one
+    /// duplicate key.
     pub fn conflicting_statuses(&self) -> impl Iterator<Item = TransactionStatus> {
         let all = [
             (Rank::Warehoused, TransactionStatus::Warehoused),
@@ -176,7 +205,15 @@ impl PaymentHistory {
             (Rank::Settled, TransactionStatus::SettlementCompleted),
             (Rank::Rejected, TransactionStatus::Rejected),
         ];
-        let several = move |rank| self.outcomes.keys().filter(|(known, _)| *known == rank).count() > 1;
-        all.into_iter().filter(move |(rank, _)| several(*rank)).map(|(_, status)| status)
+        let several = move |rank| {
+            self.outcomes
+                .keys()
+                .filter(|(known, _)| *known == rank)
+                .count()
+                > 1
+        };
+        all.into_iter()
+            .filter(move |(rank, _)| several(*rank))
+            .map(|(_, status)| status)
     }
 }

@@ -20,8 +20,8 @@ impl Context {
         self.pointer.clone()
     }
 
-    /// Runs `work` in a known member, whose name needs no escaping. The names of members in members have `/` between
-    /// them.
+    /// Runs `work` in a known member, whose name needs no escaping. The names of members in members
+    /// have `/` between them.
     pub(crate) fn within<T>(&mut self, name: &str, work: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.pointer.len();
         self.pointer.push('/');
@@ -44,13 +44,22 @@ impl Context {
         self.within(&index.to_string(), work)
     }
 
-    pub(crate) fn find(&mut self, rule: Rule, expected: impl Into<Cow<'static, str>>, found: impl Into<String>) {
-        let finding = MessageFinding::new(rule, self.pointer.clone(), expected.into(), found.into());
+    pub(crate) fn find(
+        &mut self,
+        rule: Rule,
+        expected: impl Into<Cow<'static, str>>,
+        found: impl Into<String>,
+    ) {
+        let finding =
+            MessageFinding::new(rule, self.pointer.clone(), expected.into(), found.into());
         self.findings.push(finding);
     }
 
     /// The value that was read. A refusal ends the reading, or is kept where reading goes on.
-    pub(crate) fn go_on<T>(&mut self, read: Result<T, MessageError>) -> Result<Option<T>, MessageError> {
+    pub(crate) fn go_on<T>(
+        &mut self,
+        read: Result<T, MessageError>,
+    ) -> Result<Option<T>, MessageError> {
         match (read, &mut self.refusals) {
             (Ok(value), _) => Ok(Some(value)),
             (Err(error), None) => Err(error),
@@ -64,14 +73,28 @@ impl Context {
     /// Takes the last refusal back, to return it for a value of which a part was refused.
     pub(crate) fn last_refusal(&mut self) -> MessageError {
         let last = self.refusals.as_mut().and_then(Vec::pop);
-        last.unwrap_or_else(|| MessageError::Missing { pointer: self.pointer() })
+        last.unwrap_or_else(|| MessageError::Missing {
+            pointer: self.pointer(),
+        })
     }
 
     pub(crate) fn wrong_type(&self, expected: &'static str, value: &JsonValue<'_>) -> MessageError {
-        MessageError::WrongType { pointer: self.pointer(), expected, found: value.kind() }
+        MessageError::WrongType {
+            pointer: self.pointer(),
+            expected,
+            found: value.kind(),
+        }
     }
 
-    pub(crate) fn bad_value(&self, expected: impl Into<Cow<'static, str>>, found: &str) -> MessageError {
-        MessageError::BadValue { pointer: self.pointer(), expected: expected.into(), found: excerpt(found) }
+    pub(crate) fn bad_value(
+        &self,
+        expected: impl Into<Cow<'static, str>>,
+        found: &str,
+    ) -> MessageError {
+        MessageError::BadValue {
+            pointer: self.pointer(),
+            expected: expected.into(),
+            found: excerpt(found),
+        }
     }
 }

@@ -7,8 +7,9 @@ use std::fmt;
 
 /// Members that this version does not know.
 ///
-/// They are kept as they were written and in their order, and written back after the known ones. New members appear in
-/// minor releases of the service, so a receiver keeps them. Each is a [`Rule::UnknownMember`] finding.
+/// They are kept as they were written and in their order, and written back after the known ones.
+/// New members appear in minor releases of the service, so a receiver keeps them. Each is a
+/// [`Rule::UnknownMember`] finding.
 ///
 /// Equal when the same members with the same JSON text stand in the same order.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -29,19 +30,29 @@ impl ExtraMembers {
 
     /// The name and JSON text of each member, in their order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_ref(), value.as_ref()))
+        self.0
+            .iter()
+            .map(|(name, value)| (name.as_ref(), value.as_ref()))
     }
 
     /// The JSON text of a member.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.iter().find_map(|(candidate, value)| (candidate == name).then_some(value))
+        self.iter()
+            .find_map(|(candidate, value)| (candidate == name).then_some(value))
     }
 
     /// The members of an object whose names are not among `known`.
     pub(crate) fn keep(object: &JsonObject<'_>, known: &[&str]) -> Self {
-        let unknown = object.members().iter().filter(|member| !known.contains(&member.name()));
-        Self(unknown.map(|member| (member.name().into(), member.json().into())).collect())
+        let unknown = object
+            .members()
+            .iter()
+            .filter(|member| !known.contains(&member.name()));
+        Self(
+            unknown
+                .map(|member| (member.name().into(), member.json().into()))
+                .collect(),
+        )
     }
 
     pub(crate) fn write<'n>(&'n self, out: &mut ObjectOut<'_, 'n>) {
@@ -52,7 +63,9 @@ impl ExtraMembers {
 
     pub(crate) fn check(&self, at: &mut Context) {
         for (name, value) in &self.0 {
-            at.within_unknown(name, |at| at.find(Rule::UnknownMember, "no such member", kind(value)));
+            at.within_unknown(name, |at| {
+                at.find(Rule::UnknownMember, "no such member", kind(value))
+            });
         }
     }
 }

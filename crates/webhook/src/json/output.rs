@@ -20,12 +20,19 @@ const MEMBERS: usize = 16;
 impl Output {
     /// JSON as it is delivered: members in the order of their declaration.
     pub(crate) fn plain() -> Self {
-        Self { json: String::with_capacity(2048), canonical: false }
+        Self {
+            json: String::with_capacity(2048),
+            canonical: false,
+        }
     }
 
-    /// Canonical JSON: sorted members, no white space, one spelling of each string; numbers stay as written.
+    /// Canonical JSON: sorted members, no white space, one spelling of each string; numbers stay as
+    /// written.
     pub(crate) fn canonical() -> Self {
-        Self { canonical: true, ..Self::plain() }
+        Self {
+            canonical: true,
+            ..Self::plain()
+        }
     }
 
     pub(crate) fn finish(self) -> String {
@@ -49,7 +56,11 @@ impl Output {
     pub(crate) fn object<'n>(&mut self, members: impl FnOnce(&mut ObjectOut<'_, 'n>)) {
         self.raw("{");
         let names = Vec::with_capacity(if self.canonical { MEMBERS } else { 0 });
-        let mut object = ObjectOut { start: self.json.len(), names, out: self };
+        let mut object = ObjectOut {
+            start: self.json.len(),
+            names,
+            out: self,
+        };
         members(&mut object);
         object.sort();
         self.raw("}");
@@ -117,7 +128,8 @@ impl<'n> ObjectOut<'_, 'n> {
         if !self.out.canonical {
             return self.member(name, |out| out.raw(json));
         }
-        let value = read(json.as_bytes(), &super::LIMITS.max_bytes(usize::MAX)).expect("a value that was read before");
+        let value = read(json.as_bytes(), &super::LIMITS.max_bytes(usize::MAX))
+            .expect("a value that was read before");
         self.member(name, |out| out.value(&value));
     }
 
@@ -127,7 +139,9 @@ impl<'n> ObjectOut<'_, 'n> {
             return;
         }
         let json = &mut self.out.json;
-        self.names.sort_unstable_by(|(a, at), (b, bt)| (a, json.get(at.clone())).cmp(&(b, json.get(bt.clone()))));
+        self.names.sort_unstable_by(|(a, at), (b, bt)| {
+            (a, json.get(at.clone())).cmp(&(b, json.get(bt.clone())))
+        });
         let end = json.len();
         for (_, member) in &self.names {
             if json.len() > end {

@@ -1,6 +1,9 @@
 //! JSON Schemas of the types of values, for contracts.
 
-#![allow(clippy::indexing_slicing, reason = "members of JSON objects that are made here")]
+#![allow(
+    clippy::indexing_slicing,
+    reason = "members of JSON objects that are made here"
+)]
 
 use super::Bound;
 use serde_json::{Map, Value, json};
@@ -20,9 +23,16 @@ impl Schemas {
     ) -> Value {
         if !self.0.contains_key(name) {
             let members = members(self);
-            let required: Vec<_> = members.iter().filter(|member| member.required).map(|member| member.name).collect();
-            let properties = members.into_iter().map(|member| (member.name.to_owned(), member.described()));
-            let mut schema = json!({ "type": "object", "properties": properties.collect::<Map<_, _>>() });
+            let required: Vec<_> = members
+                .iter()
+                .filter(|member| member.required)
+                .map(|member| member.name)
+                .collect();
+            let properties = members
+                .into_iter()
+                .map(|member| (member.name.to_owned(), member.described()));
+            let mut schema =
+                json!({ "type": "object", "properties": properties.collect::<Map<_, _>>() });
             if !required.is_empty() {
                 schema["required"] = json!(required);
             }
@@ -41,7 +51,11 @@ impl Schemas {
 
     /// Says of a member of an object, which is there, that it has this one value.
     pub(crate) fn fix(&mut self, name: &'static str, member: &'static str, value: &str) {
-        if let Some(schema) = self.0.get_mut(name).and_then(|object| object["properties"].get_mut(member)) {
+        if let Some(schema) = self
+            .0
+            .get_mut(name)
+            .and_then(|object| object["properties"].get_mut(member))
+        {
             *schema = json!({ "const": value });
         }
     }

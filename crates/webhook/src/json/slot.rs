@@ -9,21 +9,30 @@ pub(crate) mod read {
     use crate::json::{Context, Wire};
     use bankrail_values::json::{JsonObject, JsonValue};
 
-    pub(crate) fn required<T: Wire>(members: &JsonObject<'_>, name: &str, at: &mut Context) -> Result<T, MessageError> {
+    pub(crate) fn required<T: Wire>(
+        members: &JsonObject<'_>,
+        name: &str,
+        at: &mut Context,
+    ) -> Result<T, MessageError> {
         at.within(name, |at| match members.get(name) {
-            None => Err(MessageError::Missing { pointer: at.pointer() }),
+            None => Err(MessageError::Missing {
+                pointer: at.pointer(),
+            }),
             Some(value) => T::read(value, at),
         })
     }
 
-    /// The value of a member that is present, read by `read`. `null` counts as absent and is a finding.
+    /// The value of a member that is present, read by `read`. `null` counts as absent and is a
+    /// finding.
     fn present<T>(
         members: &JsonObject<'_>,
         name: &str,
         at: &mut Context,
         read: impl FnOnce(&JsonValue<'_>, &mut Context) -> Result<T, MessageError>,
     ) -> Result<Option<T>, MessageError> {
-        let Some(value) = members.get(name) else { return Ok(None) };
+        let Some(value) = members.get(name) else {
+            return Ok(None);
+        };
         at.within(name, |at| {
             if *value == JsonValue::Null {
                 at.find(Rule::Null, "no member rather than null", "null");
@@ -65,13 +74,21 @@ pub(crate) mod write {
         out.member(name, |out| value.write(out));
     }
 
-    pub(crate) fn optional<'n, T: Wire>(value: &'n Option<T>, name: &'n str, out: &mut ObjectOut<'_, 'n>) {
+    pub(crate) fn optional<'n, T: Wire>(
+        value: &'n Option<T>,
+        name: &'n str,
+        out: &mut ObjectOut<'_, 'n>,
+    ) {
         if let Some(value) = value {
             required(value, name, out);
         }
     }
 
-    pub(crate) fn amended<'n, T: Wire + Clearable>(value: &'n Amended<T>, name: &'n str, out: &mut ObjectOut<'_, 'n>) {
+    pub(crate) fn amended<'n, T: Wire + Clearable>(
+        value: &'n Amended<T>,
+        name: &'n str,
+        out: &mut ObjectOut<'_, 'n>,
+    ) {
         match value {
             Amended::Absent => {}
             Amended::Changed(value) => required(value, name, out),
@@ -90,17 +107,32 @@ pub(crate) mod check {
     use crate::finding::Rule;
     use crate::json::{Bound, Context, Output, Wire};
 
-    pub(crate) fn required<T: Wire>(value: &T, name: &str, bound: Option<&Bound>, at: &mut Context) {
+    pub(crate) fn required<T: Wire>(
+        value: &T,
+        name: &str,
+        bound: Option<&Bound>,
+        at: &mut Context,
+    ) {
         at.within(name, |at| value.check(bound, at));
     }
 
-    pub(crate) fn optional<T: Wire>(value: &Option<T>, name: &str, bound: Option<&Bound>, at: &mut Context) {
+    pub(crate) fn optional<T: Wire>(
+        value: &Option<T>,
+        name: &str,
+        bound: Option<&Bound>,
+        at: &mut Context,
+    ) {
         if let Some(value) = value {
             required(value, name, bound, at);
         }
     }
 
-    pub(crate) fn expected<T: Wire>(value: &Option<T>, name: &str, bound: Option<&Bound>, at: &mut Context) {
+    pub(crate) fn expected<T: Wire>(
+        value: &Option<T>,
+        name: &str,
+        bound: Option<&Bound>,
+        at: &mut Context,
+    ) {
         match value {
             Some(value) => required(value, name, bound, at),
             None => at.within(name, |at| at.find(Rule::DefaultRequired, "a value", "none")),
@@ -113,13 +145,22 @@ pub(crate) mod check {
         bound: Option<&Bound>,
         at: &mut Context,
     ) {
-        let Amended::Changed(value) = value else { return };
+        let Amended::Changed(value) = value else {
+            return;
+        };
         required(value, name, bound, at);
-        // A value and its mark are each written in one way. A time has two marks, but never writes the dash.
+        // A value and its mark are each written in one way. A time has two marks, but never writes
+        // the dash.
         let mut written = Output::plain();
         value.write(&mut written);
         if written.finish() == T::CLEARED {
-            at.within(name, |at| at.find(Rule::ReadsAsCleared, "a value that is not the mark for cleared", "the mark"));
+            at.within(name, |at| {
+                at.find(
+                    Rule::ReadsAsCleared,
+                    "a value that is not the mark for cleared",
+                    "the mark",
+                )
+            });
         }
     }
 

@@ -5,7 +5,9 @@ use super::{Bound, Context, Output, Schemas};
 use crate::error::MessageError;
 use crate::finding::Rule;
 use bankrail_values::json::JsonValue;
-use bankrail_values::{BoundedText, Currency, Date, Decimal, HyphenatedUuid, Timestamp, excerpt, parse_decimal};
+use bankrail_values::{
+    BoundedText, Currency, Date, Decimal, HyphenatedUuid, Timestamp, excerpt, parse_decimal,
+};
 use serde_json::{Value, json};
 
 /// A value of a message.
@@ -21,7 +23,9 @@ pub(crate) trait Wire: Sized {
 }
 
 fn string<'v>(value: &'v JsonValue<'_>, at: &Context) -> Result<&'v str, MessageError> {
-    value.as_str().ok_or_else(|| at.wrong_type("a string", value))
+    value
+        .as_str()
+        .ok_or_else(|| at.wrong_type("a string", value))
 }
 
 impl Wire for String {
@@ -59,7 +63,8 @@ impl Wire for bool {
 impl<const MIN: usize, const MAX: usize> Wire for BoundedText<MIN, MAX> {
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
         let text = string(value, at)?;
-        text.parse().map_err(|_| at.bad_value(format!("{MIN} to {MAX} characters"), text))
+        text.parse()
+            .map_err(|_| at.bad_value(format!("{MIN} to {MAX} characters"), text))
     }
     fn write(&self, out: &mut Output) {
         out.string(self.as_str());
@@ -105,7 +110,11 @@ macro_rules! time_wire {
                 let read = Self::parse_with_precision(text);
                 let (time, digits) = read.map_err(|error| at.bad_value(error.expected, text))?;
                 if digits != 3 {
-                    at.find(Rule::FractionDigits, "3 fractional digits", digits.to_string());
+                    at.find(
+                        Rule::FractionDigits,
+                        "3 fractional digits",
+                        digits.to_string(),
+                    );
                 }
                 Ok(time)
             }
@@ -119,7 +128,10 @@ macro_rules! time_wire {
     };
 }
 
-time_wire!(Timestamp, r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$");
+time_wire!(
+    Timestamp,
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"
+);
 time_wire!(crate::TimeOfDay, r"^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$");
 
 impl Wire for Currency {
@@ -132,7 +144,11 @@ impl Wire for Currency {
     }
     fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
         if !self.is_listed() {
-            at.find(Rule::UnknownCurrency, "a currency of ISO 4217", excerpt(self.as_str()));
+            at.find(
+                Rule::UnknownCurrency,
+                "a currency of ISO 4217",
+                excerpt(self.as_str()),
+            );
         }
     }
     fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
@@ -143,7 +159,8 @@ impl Wire for Currency {
 impl Wire for Decimal {
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
         let text = string(value, at)?;
-        let amount = parse_decimal(text).map_err(|_| at.bad_value("a plain decimal of at most 28 digits", text))?;
+        let amount = parse_decimal(text)
+            .map_err(|_| at.bad_value("a plain decimal of at most 28 digits", text))?;
         if amount.to_string() != text {
             // Leading zeros are the only spelling that is not kept.
             at.find(Rule::DefaultBound, "no leading zeros", excerpt(text));
@@ -156,7 +173,11 @@ impl Wire for Decimal {
     fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
         let text = self.to_string();
         if self.scale() != 2 || self.is_sign_negative() || text.len() > 19 {
-            at.find(Rule::DefaultBound, "up to 16 digits, a point and 2 digits", excerpt(&text));
+            at.find(
+                Rule::DefaultBound,
+                "up to 16 digits, a point and 2 digits",
+                excerpt(&text),
+            );
         }
     }
     fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
@@ -168,13 +189,19 @@ impl Wire for Decimal {
 /// Their elements have nothing to check.
 impl<const MIN: usize, const MAX: usize> Wire for Vec<BoundedText<MIN, MAX>> {
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
-        let JsonValue::Array(elements) = value else { return Err(at.wrong_type("an array", value)) };
+        let JsonValue::Array(elements) = value else {
+            return Err(at.wrong_type("an array", value));
+        };
         let mut all = Vec::with_capacity(elements.len());
         for (index, value) in elements.iter().enumerate() {
             let read = at.within_index(index, |at| BoundedText::read(value, at));
             all.extend(at.go_on(read)?);
         }
-        if all.len() == elements.len() { Ok(all) } else { Err(at.last_refusal()) }
+        if all.len() == elements.len() {
+            Ok(all)
+        } else {
+            Err(at.last_refusal())
+        }
     }
     fn write(&self, out: &mut Output) {
         out.array(self, BoundedText::write);
@@ -184,11 +211,12 @@ impl<const MIN: usize, const MAX: usize> Wire for Vec<BoundedText<MIN, MAX>> {
     }
 }
 
-/// Declares an object's members, in the order in which they are written: a kind, Rust name, type, wire name and, after
-/// `=>`, a default bound. The kinds:
+/// Declares an object's members, in the order in which they are written: a kind, Rust name, type,
+/// wire name and, after `=>`, a default bound. The kinds:
 ///
 /// - `required`; `fixed` if there is only one value, the type's default, which `new` sets;
-/// - `optional`; `expected` if it is required by default, so that `new` takes it and its absence is a finding;
+/// - `optional`; `expected` if it is required by default, so that `new` takes it and its absence is
+///   a finding;
 /// - `amended`: optional, with a mark for "cleared".
 macro_rules! wire_object {
     (
@@ -227,7 +255,8 @@ macro_rules! wire_object {
                 )*
                 let extra = $crate::json::ExtraMembers::keep(object, &[$($wire),*]);
                 if !(true $(&& $member.is_some())*) {
-                    // The members that were read are checked all the same, as there is no object to check.
+                    // The members that were read are checked all the same, as there is no object to
+                    // check.
                     $( if let Some(member) = &$member {
                         let bound = $crate::json::wire_object!(@bound $($bound)?);
                         $crate::json::check::$kind(member, $wire, bound, at);

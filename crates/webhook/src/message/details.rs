@@ -1,12 +1,15 @@
-//! `details` of a mandate notification: exactly one of three variants (Specification: "MandateNotification message";
-//! Default: the members of the bilateral amendment and of the status change).
+//! `details` of a mandate notification: exactly one of three variants (Specification:
+//! "MandateNotification message"; Default: the members of the bilateral amendment and of the status
+//! change).
 
 use super::parties::AmendedDebtor;
 use super::payment_information::AmendedPaymentInformation;
 use crate::codes::StatusChangeCode;
 use crate::error::MessageError;
 use crate::finding::Rule;
-use crate::json::{self, Bound, Context, ExtraMembers, Output, Schemas, Wire, check, read, wire_object, write};
+use crate::json::{
+    self, Bound, Context, ExtraMembers, Output, Schemas, Wire, check, read, wire_object, write,
+};
 use bankrail_values::json::JsonValue;
 use bankrail_values::{Date, Timestamp};
 use serde_json::json;
@@ -17,7 +20,8 @@ use serde_json::json;
 pub struct Details {
     /// The variant.
     pub change: Change,
-    /// Members that this version does not know, in their order. With [`Change::Unknown`], all members.
+    /// Members that this version does not know, in their order. With [`Change::Unknown`], all
+    /// members.
     pub extra: ExtraMembers,
 }
 
@@ -27,7 +31,8 @@ pub struct Details {
 pub enum Change {
     /// `amendment` (`MandateAmendmentRequest`): a unilateral amendment. Default: trigger `MAMN`.
     Amendment(Box<Amendment>),
-    /// `bilateral_amendment` (`MandateAmendmentRequestBilat`). Default: triggers `MAMC`, `MAMD` and `MAMX`.
+    /// `bilateral_amendment` (`MandateAmendmentRequestBilat`). Default: triggers `MAMC`, `MAMD` and
+    /// `MAMX`.
     BilateralAmendment(Box<BilateralAmendment>),
     /// `status_change` (`MandateStatusChangeDetails`). Default: trigger `MSCH`.
     StatusChange(StatusChange),
@@ -77,19 +82,28 @@ wire_object! {
 
 impl From<Amendment> for Details {
     fn from(amendment: Amendment) -> Self {
-        Self { change: Change::Amendment(Box::new(amendment)), extra: ExtraMembers::default() }
+        Self {
+            change: Change::Amendment(Box::new(amendment)),
+            extra: ExtraMembers::default(),
+        }
     }
 }
 
 impl From<BilateralAmendment> for Details {
     fn from(amendment: BilateralAmendment) -> Self {
-        Self { change: Change::BilateralAmendment(Box::new(amendment)), extra: ExtraMembers::default() }
+        Self {
+            change: Change::BilateralAmendment(Box::new(amendment)),
+            extra: ExtraMembers::default(),
+        }
     }
 }
 
 impl From<StatusChange> for Details {
     fn from(change: StatusChange) -> Self {
-        Self { change: Change::StatusChange(change), extra: ExtraMembers::default() }
+        Self {
+            change: Change::StatusChange(change),
+            extra: ExtraMembers::default(),
+        }
     }
 }
 
@@ -112,14 +126,24 @@ impl Change {
 impl Wire for Details {
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
         let object = json::object(value, at)?;
-        let amendment = read::optional(object, AMENDMENT, at)?.map(Box::new).map(Change::Amendment);
-        let bilateral = read::optional(object, BILATERAL, at)?.map(Box::new).map(Change::BilateralAmendment);
+        let amendment = read::optional(object, AMENDMENT, at)?
+            .map(Box::new)
+            .map(Change::Amendment);
+        let bilateral = read::optional(object, BILATERAL, at)?
+            .map(Box::new)
+            .map(Change::BilateralAmendment);
         let status = read::optional(object, STATUS, at)?.map(Change::StatusChange);
         let mut variants = [amendment, bilateral, status].into_iter().flatten();
         let change = variants.next().unwrap_or(Change::Unknown);
         match variants.count() {
-            0 => Ok(Self { change, extra: ExtraMembers::keep(object, &[AMENDMENT, BILATERAL, STATUS]) }),
-            more => Err(MessageError::SeveralVariants { pointer: at.pointer(), found: more + 1 }),
+            0 => Ok(Self {
+                change,
+                extra: ExtraMembers::keep(object, &[AMENDMENT, BILATERAL, STATUS]),
+            }),
+            more => Err(MessageError::SeveralVariants {
+                pointer: at.pointer(),
+                found: more + 1,
+            }),
         }
     }
 
@@ -140,9 +164,11 @@ impl Wire for Details {
             Change::Amendment(change) => check::required(&**change, AMENDMENT, None, at),
             Change::BilateralAmendment(change) => check::required(&**change, BILATERAL, None, at),
             Change::StatusChange(change) => check::required(change, STATUS, None, at),
-            Change::Unknown => {
-                at.find(Rule::DefaultRequired, "one of amendment, bilateral_amendment, status_change", "none of them")
-            }
+            Change::Unknown => at.find(
+                Rule::DefaultRequired,
+                "one of amendment, bilateral_amendment, status_change",
+                "none of them",
+            ),
         }
         self.extra.check(at);
     }
@@ -155,6 +181,9 @@ impl Wire for Details {
         ];
         let variants = variants
             .map(|(name, schema)| json!({ "type": "object", "properties": { name: schema }, "required": [name] }));
-        schemas.insert("Details", json!({ "description": "What an action changed.", "oneOf": variants }))
+        schemas.insert(
+            "Details",
+            json!({ "description": "What an action changed.", "oneOf": variants }),
+        )
     }
 }

@@ -1,4 +1,5 @@
-//! `MandateNotification`: the payer took an action on a mandate (Specification: "MandateNotification message").
+//! `MandateNotification`: the payer took an action on a mandate (Specification:
+//! "MandateNotification message").
 
 use super::details::Details;
 use super::{MessageKind, MpsUserId, WebhookMessage, rules};
@@ -46,8 +47,9 @@ wire_object! {
 }
 
 impl MandateNotification {
-    /// A notification of a known trigger, with the action type and status that go with it, and the mandate status if
-    /// only one goes with it (Default: "Consistency that real messages show"). `None` for an unknown trigger.
+    /// A notification of a known trigger, with the action type and status that go with it, and the
+    /// mandate status if only one goes with it (Default: "Consistency that real messages show").
+    /// `None` for an unknown trigger.
     #[must_use]
     pub fn of_trigger(
         creation_date_time: Timestamp,
@@ -56,9 +58,29 @@ impl MandateNotification {
         mandate: MandateId,
         action: ActionId,
     ) -> Option<Self> {
-        let rules::Expected { action_type, action_status, mandate_status, .. } = rules::expected(&trigger)?;
-        let new = Self::new(creation_date_time, trigger, mps_user_id, mandate, action, action_type, action_status);
-        Some(Self { mandate_status: if let [one] = mandate_status { Some(one.clone()) } else { None }, ..new })
+        let rules::Expected {
+            action_type,
+            action_status,
+            mandate_status,
+            ..
+        } = rules::expected(&trigger)?;
+        let new = Self::new(
+            creation_date_time,
+            trigger,
+            mps_user_id,
+            mandate,
+            action,
+            action_type,
+            action_status,
+        );
+        Some(Self {
+            mandate_status: if let [one] = mandate_status {
+                Some(one.clone())
+            } else {
+                None
+            },
+            ..new
+        })
     }
 }
 
@@ -71,6 +93,8 @@ impl WebhookMessage for MandateNotification {
 
     fn duplicate_key(&self, scope: &str, _message_id: HyphenatedUuid) -> DuplicateKey {
         let key = KeyParts::new(scope, Self::KIND, "action_identification");
-        key.text(&self.action_identification.to_string()).finish().into()
+        key.text(&self.action_identification.to_string())
+            .finish()
+            .into()
     }
 }

@@ -32,12 +32,14 @@ wire_object! {
         optional action_type: ActionType = "action_type",
         /// The action's status.
         optional action_status: ActionStatus = "action_status",
-        /// Whether the action was created bilateral or unilateral; only for creation and amendment actions.
+        /// Whether the action was created bilateral or unilateral; only for creation and amendment
+        /// actions.
         optional bilateral: bool = "bilateral",
-        /// Only where a debtor alias was given in the creation or amendment request. Default: 1 to 140 printable ASCII.
+        /// Only where a debtor alias was given in the creation or amendment request. Default: 1 to
+        /// 140 printable ASCII.
         optional debtor_alias_name: String = "debtor_alias_name" => NAME,
-        /// By when the counterparty is asked to resolve a bilateral action. Informational: it changes no state
-        /// and no expiry.
+        /// By when the counterparty is asked to resolve a bilateral action. Informational: it
+        /// changes no state and no expiry.
         optional resolution_requested_by: Timestamp = "resolution_requested_by",
         /// What went wrong.
         optional error: OutcomeError = "error",
@@ -68,12 +70,17 @@ impl WebhookMessage for MandateActionOutcome {
     }
 
     fn duplicate_key(&self, scope: &str, message_id: HyphenatedUuid) -> DuplicateKey {
-        let Some(id) = self.request_id else { return KeyParts::fallback(scope, Self::KIND, message_id).into() };
-        KeyParts::new(scope, Self::KIND, "request_id").text(&id.to_string()).finish().into()
+        let Some(id) = self.request_id else {
+            return KeyParts::fallback(scope, Self::KIND, message_id).into();
+        };
+        KeyParts::new(scope, Self::KIND, "request_id")
+            .text(&id.to_string())
+            .finish()
+            .into()
     }
 
-    /// True for the outcome of an action that is pending. The outcome that follows when the action moves on from `PEND`
-    /// answers the same request (Default: "Webhooks").
+    /// True for the outcome of an action that is pending. The outcome that follows when the action
+    /// moves on from `PEND` answers the same request (Default: "Webhooks").
     fn is_interim(&self) -> bool {
         self.action_status == Some(ActionStatus::Pending)
     }

@@ -16,7 +16,8 @@ wire_object! {
         optional account_identification: String = "account_identification" => ACCOUNT,
         /// The type of the alias.
         optional account_alias_type_code: AliasType = "account_alias_type_code",
-        /// The alias, in the form of its type. Default: 1 to 2048 characters; masked altogether, it is not checked.
+        /// The alias, in the form of its type. Default: 1 to 2048 characters; masked altogether, it
+        /// is not checked.
         optional account_alias_identification: String = "account_alias_identification" => ALIAS,
     }
 }

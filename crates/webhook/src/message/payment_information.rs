@@ -34,7 +34,8 @@ wire_object! {
 }
 
 wire_object! {
-    /// A bilateral amendment's changes of the payment schedule and amounts (Default: as in a query, plus two dates).
+    /// A bilateral amendment's changes of the payment schedule and amounts (Default: as in a query,
+    /// plus two dates).
     #[derive(Default)]
     pub struct AmendedPaymentInformation {
         /// How often payments fall due.

@@ -11,7 +11,8 @@ use bankrail_mailbox::DuplicateKey;
 use bankrail_values::{BoundedText, HyphenatedUuid, Timestamp};
 
 wire_object! {
-    /// The outcome of a payment instruction (`MPIRActionOutcome`). Several arrive for one instruction, in any order.
+    /// The outcome of a payment instruction (`MPIRActionOutcome`). Several arrive for one
+    /// instruction, in any order.
     pub struct PaymentOutcome {
         /// When the service processed the outcome.
         required creation_date_time: Timestamp = "creation_date_time",
@@ -26,13 +27,15 @@ wire_object! {
         optional mps_user_id: MpsUserId = "mps_user_id",
         /// Assigned by the service provider; one of the two aliases of the duplicate check key.
         optional instruction_identification: Text35 = "instruction_identification",
-        /// End-to-end reference echoed from the instruction; the other alias of the duplicate check key.
+        /// End-to-end reference echoed from the instruction; the other alias of the duplicate check
+        /// key.
         optional uetr: Uetr = "uetr",
         /// The account servicer's reference.
         optional account_servicer_reference: Text35 = "account_servicer_reference",
         /// The clearing system's reference.
         optional clearing_system_reference: Text35 = "clearing_system_reference",
-        /// When the payment order met the processing conditions (authorisation and funds checks applied).
+        /// When the payment order met the processing conditions (authorisation and funds checks
+        /// applied).
         optional acceptance_date_time: Timestamp = "acceptance_date_time",
         /// The instruction that this is an outcome of.
         optional original_transaction_reference: OriginalTransaction = "original_transaction_reference",
@@ -67,7 +70,10 @@ impl WebhookMessage for PaymentOutcome {
 
     fn duplicate_key(&self, scope: &str, message_id: HyphenatedUuid) -> DuplicateKey {
         let alias = |member, id: &str| {
-            KeyParts::new(scope, Self::KIND, member).text(id).text(self.transaction_status.as_str()).finish()
+            KeyParts::new(scope, Self::KIND, member)
+                .text(id)
+                .text(self.transaction_status.as_str())
+                .finish()
         };
         let instruction = self.instruction_identification.as_ref().map(Text35::as_str);
         let instruction = instruction.map(|id| alias("instruction_identification", id));

@@ -23,14 +23,16 @@ wire_object! {
     pub struct QueryNotification {
         /// When the service processed the notification, not when the query was raised.
         required creation_date_time: Timestamp = "creation_date_time",
-        /// Assigned by the service; quoted when the biller sends a query resolution. Part of the duplicate check key.
+        /// Assigned by the service; quoted when the biller sends a query resolution. Part of the
+        /// duplicate check key.
         required case_id: CaseId = "case_id",
         /// The only value is `INV14`.
         fixed investigation_type_code: InvestigationType = "investigation_type_code",
         /// What the query is about.
         required case_type: CaseType = "case_type",
-        /// Increases by 1 each time the same notification is regenerated while no resolution has been received. Stays
-        /// text; part of the duplicate check key, as a number. Default: absent counts as 0.
+        /// Increases by 1 each time the same notification is regenerated while no resolution has
+        /// been received. Stays text; part of the duplicate check key, as a number. Default: absent
+        /// counts as 0.
         optional reminder_count: ReminderCount = "reminder_count",
         /// True when a closed case is opened again. Part of the duplicate check key.
         optional re_open_case_indication: bool = "re_open_case_indication",
@@ -84,37 +86,53 @@ wire_object! {
 }
 
 impl QueryNotification {
-    /// The same notification made again because no resolution has been received: `reminder_count` is one more (absent
-    /// counts as 0), `creation_date_time` is `now`, and all else is the same (Specification: "QueryNotification
-    /// message").
+    /// The same notification made again because no resolution has been received: `reminder_count`
+    /// is one more (absent counts as 0), `creation_date_time` is `now`, and all else is the same
+    /// (Specification: "QueryNotification message").
     ///
-    /// The case and so the first members of the duplicate key stay. The count is part of the key (Specification:
-    /// "Events"), so that a reminder is no duplicate. It is a message of its own with its own `X-Message-Id`.
-    /// Whether a resolution has been received is for the sender to know.
+    /// The case and so the first members of the duplicate key stay. The count is part of the key
+    /// (Specification: "Events"), so that a reminder is no duplicate. It is a message of its own
+    /// with its own `X-Message-Id`. Whether a resolution has been received is for the sender to
+    /// know.
     ///
     /// # Errors
     /// [`ReminderError`] if `reminder_count` is not a number, or 99.
     pub fn reminder(&self, now: Timestamp) -> Result<Self, ReminderError> {
         let made = self.reminders().ok_or(ReminderError::NotACount)?;
-        let next = (made + 1).to_string().parse().map_err(|_| ReminderError::TooMany)?;
-        Ok(Self { reminder_count: Some(next), creation_date_time: now, ..self.clone() })
+        let next = (made + 1)
+            .to_string()
+            .parse()
+            .map_err(|_| ReminderError::TooMany)?;
+        Ok(Self {
+            reminder_count: Some(next),
+            creation_date_time: now,
+            ..self.clone()
+        })
     }
 
     /// `reminder_count` as a number; absent counts as 0. `None` for other text than digits.
     fn reminders(&self) -> Option<u8> {
-        let count = self.reminder_count.as_ref().map_or("0", ReminderCount::as_str);
+        let count = self
+            .reminder_count
+            .as_ref()
+            .map_or("0", ReminderCount::as_str);
         let digits = count.bytes().all(|b| b.is_ascii_digit());
         count.parse().ok().filter(|_| digits)
     }
 
-    /// Each `reminder_count` that means the same as this one (Default): absent, `0` and `00`; `1` and `01`; and so on.
-    /// Other text than digits means only itself.
+    /// Each `reminder_count` that means the same as this one (Default): absent, `0` and `00`; `1`
+    /// and `01`; and so on. Other text than digits means only itself.
     fn reminder_counts(&self) -> Vec<Option<ReminderCount>> {
-        let Some(count) = self.reminders() else { return vec![self.reminder_count.clone()] };
+        let Some(count) = self.reminders() else {
+            return vec![self.reminder_count.clone()];
+        };
         let absent = (count == 0).then_some(None);
         let mut texts = vec![count.to_string(), format!("{count:02}")];
         texts.dedup();
-        absent.into_iter().chain(texts.into_iter().map(|text| text.parse().ok())).collect()
+        absent
+            .into_iter()
+            .chain(texts.into_iter().map(|text| text.parse().ok()))
+            .collect()
     }
 }
 
@@ -137,17 +155,30 @@ impl WebhookMessage for QueryNotification {
         self.creation_date_time
     }
 
-    /// One hash for each spelling of `reminder_count`, because stores keep hashes that were made of the text as it is.
+    /// One hash for each spelling of `reminder_count`, because stores keep hashes that were made of
+    /// the text as it is.
     fn duplicate_key(&self, scope: &str, _message_id: HyphenatedUuid) -> DuplicateKey {
-        let re_open = self.re_open_case_indication.map(|re_open| if re_open { "true" } else { "false" });
+        let re_open = self
+            .re_open_case_indication
+            .map(|re_open| if re_open { "true" } else { "false" });
         DuplicateKey::from_hashes(self.reminder_counts().iter().map(|count| {
             let key = KeyParts::new(scope, Self::KIND, "case_id").text(self.case_id.as_str());
-            key.optional(count.as_ref().map(ReminderCount::as_str)).optional(re_open).finish()
+            key.optional(count.as_ref().map(ReminderCount::as_str))
+                .optional(re_open)
+                .finish()
         }))
     }
 
     fn other_spellings(&self) -> Vec<Self> {
-        let others = self.reminder_counts().into_iter().filter(|count| *count != self.reminder_count);
-        others.map(|reminder_count| Self { reminder_count, ..self.clone() }).collect()
+        let others = self
+            .reminder_counts()
+            .into_iter()
+            .filter(|count| *count != self.reminder_count);
+        others
+            .map(|reminder_count| Self {
+                reminder_count,
+                ..self.clone()
+            })
+            .collect()
     }
 }

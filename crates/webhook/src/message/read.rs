@@ -14,7 +14,8 @@ bankrail_values::options! {
     #[derive(Clone, Copy, Debug)]
     pub struct MessageReadOptions {
         /// Whether to refuse messages with findings of the classes [`RuleClass::Specification`] and
-        /// [`RuleClass::Default`]. Findings of consistency are not a reason to refuse. Off by default.
+        /// [`RuleClass::Default`]. Findings of consistency are not a reason to refuse. Off by
+        /// default.
         deny_findings: bool = false,
         /// The maximum size of the JSON, in bytes. Default: 1 MiB.
         max_bytes: usize = 1024 * 1024,
@@ -23,7 +24,10 @@ bankrail_values::options! {
 
 impl MessageReadOptions {
     pub(super) fn read<'a>(&self, json: &'a [u8]) -> Result<JsonValue<'a>, MessageError> {
-        Ok(bankrail_values::json::read(json, &json::LIMITS.max_bytes(self.max_bytes))?)
+        Ok(bankrail_values::json::read(
+            json,
+            &json::LIMITS.max_bytes(self.max_bytes),
+        )?)
     }
 
     /// The value of [`MessageReadOptions::deny_findings`].
@@ -50,7 +54,9 @@ pub(crate) trait Agreement {
 }
 
 /// What a message is refused for, all of it, and its findings.
-pub(super) fn defects<M: WebhookMessage>(value: &JsonValue<'_>) -> (Vec<MessageError>, Vec<MessageFinding>) {
+pub(super) fn defects<M: WebhookMessage>(
+    value: &JsonValue<'_>,
+) -> (Vec<MessageError>, Vec<MessageFinding>) {
     let mut at = Context::default();
     at.refusals = Some(Vec::new());
     let read = M::read(value, &mut at);
@@ -70,11 +76,14 @@ pub(super) fn defects<M: WebhookMessage>(value: &JsonValue<'_>) -> (Vec<MessageE
     note = "the kinds are `MandateNotification`, `MandateActionOutcome`, `PaymentOutcome` and `QueryNotification`",
     note = "a handler of every kind goes to `Handlers::on_any`, one of conflicts to `Handlers::on_conflict`"
 )]
-pub trait WebhookMessage: Wire + Agreement + Clone + std::fmt::Debug + PartialEq + Send + Sync + 'static {
+pub trait WebhookMessage:
+    Wire + Agreement + Clone + std::fmt::Debug + PartialEq + Send + Sync + 'static
+{
     /// The kind of the message.
     const KIND: MessageKind;
 
-    /// When the service processed the event: not when it happened, and different each time the message is regenerated.
+    /// When the service processed the event: not when it happened, and different each time the
+    /// message is regenerated.
     fn creation_date_time(&self) -> Timestamp;
 
     /// The duplicate key (Specification: "Events").
@@ -83,14 +92,14 @@ pub trait WebhookMessage: Wire + Agreement + Clone + std::fmt::Debug + PartialEq
     /// - `message_id` is the `X-Message-Id`, used when the message has none of the key's members.
     fn duplicate_key(&self, scope: &str, message_id: HyphenatedUuid) -> DuplicateKey;
 
-    /// True for a message that only says that a result is still to come. The message that brings the result has the
-    /// same duplicate key and other content, and is no conflict with it.
+    /// True for a message that only says that a result is still to come. The message that brings
+    /// the result has the same duplicate key and other content, and is no conflict with it.
     fn is_interim(&self) -> bool {
         false
     }
 
-    /// The same message as other senders spell it. Each spelling has the same duplicate key, and a receiver that holds
-    /// one of them holds the message.
+    /// The same message as other senders spell it. Each spelling has the same duplicate key, and a
+    /// receiver that holds one of them holds the message.
     fn other_spellings(&self) -> Vec<Self> {
         Vec::new()
     }
@@ -107,31 +116,43 @@ pub trait WebhookMessage: Wire + Agreement + Clone + std::fmt::Debug + PartialEq
     ///
     /// # Errors
     /// [`MessageError`].
-    fn from_json_with(json: &[u8], options: &MessageReadOptions) -> Result<ParsedMessage<Self>, MessageError> {
+    fn from_json_with(
+        json: &[u8],
+        options: &MessageReadOptions,
+    ) -> Result<ParsedMessage<Self>, MessageError> {
         Self::from_value(&options.read(json)?, options)
     }
 
     /// Reads a message from parsed JSON.
     #[doc(hidden)]
-    fn from_value(value: &JsonValue<'_>, options: &MessageReadOptions) -> Result<ParsedMessage<Self>, MessageError> {
+    fn from_value(
+        value: &JsonValue<'_>,
+        options: &MessageReadOptions,
+    ) -> Result<ParsedMessage<Self>, MessageError> {
         let mut at = Context::default();
         let message = Self::read(value, &mut at)?;
         let mut findings = at.findings;
         findings.extend(message.validate());
-        if options.deny_findings && findings.iter().any(|finding| finding.rule.class() != RuleClass::Consistency) {
+        if options.deny_findings
+            && findings
+                .iter()
+                .any(|finding| finding.rule.class() != RuleClass::Consistency)
+        {
             return Err(MessageError::Findings { findings });
         }
         Ok(ParsedMessage { message, findings })
     }
 
-    /// Writes the message: the specification's names in a stable order, no nulls, unknown members last.
+    /// Writes the message: the specification's names in a stable order, no nulls, unknown members
+    /// last.
     fn to_json(&self) -> Vec<u8> {
         let mut out = Output::plain();
         self.write(&mut out);
         out.finish().into_bytes()
     }
 
-    /// The findings of the message: default bounds, unknown codes and members, and values that contradict each other.
+    /// The findings of the message: default bounds, unknown codes and members, and values that
+    /// contradict each other.
     fn validate(&self) -> Vec<MessageFinding> {
         let mut at = Context::default();
         self.check(None, &mut at);
@@ -155,11 +176,14 @@ macro_rules! message_type {
             ///
             /// # Errors
             /// [`MessageError`](crate::MessageError).
-            pub fn from_json(json: &[u8]) -> Result<$crate::ParsedMessage<Self>, $crate::MessageError> {
+            pub fn from_json(
+                json: &[u8],
+            ) -> Result<$crate::ParsedMessage<Self>, $crate::MessageError> {
                 <Self as $crate::WebhookMessage>::from_json(json)
             }
 
-            /// Writes the message: the specification's names in a stable order, no nulls, unknown members last.
+            /// Writes the message: the specification's names in a stable order, no nulls, unknown
+            /// members last.
             #[must_use]
             pub fn to_json(&self) -> Vec<u8> {
                 <Self as $crate::WebhookMessage>::to_json(self)
@@ -168,7 +192,8 @@ macro_rules! message_type {
             /// Returns the message if it has no findings. Ends a builder's chain.
             ///
             /// # Errors
-            /// [`FindingsError`](crate::FindingsError) with the findings of `validate`, of any class.
+            /// [`FindingsError`](crate::FindingsError) with the findings of `validate`, of any
+            /// class.
             pub fn checked(self) -> Result<Self, $crate::FindingsError> {
                 match self.validate() {
                     findings if findings.is_empty() => Ok(self),
@@ -176,8 +201,8 @@ macro_rules! message_type {
                 }
             }
 
-            /// The findings of the message: default bounds, unknown codes and members, and values that contradict each
-            /// other.
+            /// The findings of the message: default bounds, unknown codes and members, and values
+            /// that contradict each other.
             #[must_use]
             pub fn validate(&self) -> Vec<$crate::MessageFinding> {
                 <Self as $crate::WebhookMessage>::validate(self)

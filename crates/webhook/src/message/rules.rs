@@ -1,4 +1,5 @@
-//! The rules about values of one message that must agree: those that the specification states, and advice.
+//! The rules about values of one message that must agree: those that the specification states, and
+//! advice.
 
 mod mandate;
 mod parties;

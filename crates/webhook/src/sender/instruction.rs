@@ -7,9 +7,13 @@ use crate::message::Text35;
 use crate::message::payment_outcome::PaymentOutcome;
 use bankrail_values::{BoundedText, Date, Timestamp};
 
-/// What happened to a payment instruction (Specification: "Payment instruction (MPIR) outcome rules", condition).
+/// What happened to a payment instruction (Specification: "Payment instruction (MPIR) outcome
+/// rules", condition).
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the specification's table has four rows")]
+#[allow(
+    clippy::exhaustive_enums,
+    reason = "the specification's table has four rows"
+)]
 pub enum PaymentCondition {
     /// It was processed and settled: `ACSC`.
     Settled,
@@ -27,8 +31,8 @@ pub enum PaymentCondition {
     },
 }
 
-/// A payment instruction as the sender of its outcomes keeps it: the request, the payment's names, and what was
-/// reported (Specification: "Payment instruction (MPIR) outcome rules").
+/// A payment instruction as the sender of its outcomes keeps it: the request, the payment's names,
+/// and what was reported (Specification: "Payment instruction (MPIR) outcome rules").
 ///
 /// | reported | what may follow |
 /// |---|---|
@@ -88,7 +92,12 @@ impl PaymentInstruction {
     /// An instruction that was received, under the identification that the provider assigned to it.
     #[must_use]
     pub fn new(request: OriginalRequest, instruction_identification: Text35) -> Self {
-        Self { request, instruction_identification, uetr: None, reported: Vec::new() }
+        Self {
+            request,
+            instruction_identification,
+            uetr: None,
+            reported: Vec::new(),
+        }
     }
 
     /// Adds the instruction's end-to-end reference, which its outcomes echo.
@@ -119,7 +128,8 @@ impl PaymentInstruction {
         !matches!(self.reported.last(), Some(Stage::Settled | Stage::Rejected))
     }
 
-    /// The day from which on the settlement outcome of a warehoused instruction is due. `None` if it is not warehoused.
+    /// The day from which on the settlement outcome of a warehoused instruction is due. `None` if
+    /// it is not warehoused.
     #[must_use]
     pub fn due(&self) -> Option<Date> {
         match self.reported.last() {
@@ -128,12 +138,12 @@ impl PaymentInstruction {
         }
     }
 
-    /// Reports what happened: makes the outcome with the status of the condition, the instruction's names and, with
-    /// `RJCT`, the reason, and keeps that it was reported.
+    /// Reports what happened: makes the outcome with the status of the condition, the instruction's
+    /// names and, with `RJCT`, the reason, and keeps that it was reported.
     ///
-    /// `now` is the time at which the outcome is processed; `today` is the day at the place whose calendar execution
-    /// dates follow. Store the instruction in the transaction that stores the outcome: the outcome must not be sent
-    /// if what was reported is lost.
+    /// `now` is the time at which the outcome is processed; `today` is the day at the place whose
+    /// calendar execution dates follow. Store the instruction in the transaction that stores the
+    /// outcome: the outcome must not be sent if what was reported is lost.
     ///
     /// # Errors
     /// [`ReportError`]; the instruction is then unchanged.
@@ -145,33 +155,50 @@ impl PaymentInstruction {
     ) -> Result<PaymentOutcome, ReportError> {
         let next = self.next(condition, today)?;
         self.reported.push(next);
-        let outcome =
-            PaymentOutcome::new(now, next.status()).instruction_identification(self.instruction_identification.clone());
+        let outcome = PaymentOutcome::new(now, next.status())
+            .instruction_identification(self.instruction_identification.clone());
         let outcome = match self.uetr {
             Some(uetr) => outcome.uetr(uetr),
             None => outcome,
         };
         Ok(match condition {
-            PaymentCondition::Failed { reason_code } => outcome.transaction_status_reason_code(reason_code.clone()),
+            PaymentCondition::Failed { reason_code } => {
+                outcome.transaction_status_reason_code(reason_code.clone())
+            }
             _ => outcome,
         })
     }
 
     fn next(&self, condition: &PaymentCondition, today: Date) -> Result<Stage, ReportError> {
         let last = self.reported.last().copied();
-        let reported = |last: Stage| ReportError::Reported { status: last.status() };
+        let reported = |last: Stage| ReportError::Reported {
+            status: last.status(),
+        };
         match (last, condition) {
-            (Some(last @ (Stage::Settled | Stage::Rejected)), _) => Err(ReportError::Final { status: last.status() }),
+            (Some(last @ (Stage::Settled | Stage::Rejected)), _) => Err(ReportError::Final {
+                status: last.status(),
+            }),
             (_, PaymentCondition::Failed { .. }) => Ok(Stage::Rejected),
             (Some(last), PaymentCondition::FutureDated { .. }) => Err(reported(last)),
-            (None, PaymentCondition::FutureDated { requested_execution_date }) => {
+            (
+                None,
+                PaymentCondition::FutureDated {
+                    requested_execution_date,
+                },
+            ) => {
                 if *requested_execution_date > today {
-                    Ok(Stage::Warehoused { until: *requested_execution_date })
+                    Ok(Stage::Warehoused {
+                        until: *requested_execution_date,
+                    })
                 } else {
-                    Err(ReportError::NotFutureDated { requested_execution_date: *requested_execution_date })
+                    Err(ReportError::NotFutureDated {
+                        requested_execution_date: *requested_execution_date,
+                    })
                 }
             }
-            (Some(Stage::Warehoused { until }), _) if today < until => Err(ReportError::NotDue { until }),
+            (Some(Stage::Warehoused { until }), _) if today < until => {
+                Err(ReportError::NotDue { until })
+            }
             (Some(last @ Stage::Pending), PaymentCondition::Delayed) => Err(reported(last)),
             (_, PaymentCondition::Delayed) => Ok(Stage::Pending),
             (_, PaymentCondition::Settled) => Ok(Stage::Settled),
@@ -180,14 +207,27 @@ impl PaymentInstruction {
 
     /// Checks that an outcome is one of this instruction's that was reported.
     pub(super) fn check(&self, outcome: &PaymentOutcome) -> Result<(), RequestMismatchError> {
-        if outcome.instruction_identification.as_ref().is_some_and(|id| *id != self.instruction_identification) {
-            return Err(RequestMismatchError::Instruction { pointer: "/instruction_identification" });
+        if outcome
+            .instruction_identification
+            .as_ref()
+            .is_some_and(|id| *id != self.instruction_identification)
+        {
+            return Err(RequestMismatchError::Instruction {
+                pointer: "/instruction_identification",
+            });
         }
         if outcome.uetr.is_some() && outcome.uetr != self.uetr {
             return Err(RequestMismatchError::Instruction { pointer: "/uetr" });
         }
-        let reported = self.reported.iter().any(|stage| stage.status() == outcome.transaction_status);
-        if reported { Ok(()) } else { Err(RequestMismatchError::Status) }
+        let reported = self
+            .reported
+            .iter()
+            .any(|stage| stage.status() == outcome.transaction_status);
+        if reported {
+            Ok(())
+        } else {
+            Err(RequestMismatchError::Status)
+        }
     }
 }
 

@@ -27,7 +27,10 @@ impl OriginalRequest {
     /// The request whose acknowledgement had this `X-RequestKey`.
     #[must_use]
     pub fn new(request_key: HyphenatedUuid) -> Self {
-        Self { request_key, correlation_id: None }
+        Self {
+            request_key,
+            correlation_id: None,
+        }
     }
 
     /// Adds the `X-Correlation-Id` that the request had.
@@ -44,7 +47,8 @@ impl OriginalRequest {
         correlation_id: Option<HyphenatedUuid> = self.correlation_id;
     }
 
-    /// Checks that headers echo this request: the same `X-RequestKey`, and no `X-Correlation-Id` but the request's.
+    /// Checks that headers echo this request: the same `X-RequestKey`, and no `X-Correlation-Id`
+    /// but the request's.
     ///
     /// # Errors
     /// [`RequestMismatchError::Header`].
@@ -53,7 +57,9 @@ impl OriginalRequest {
             return Err(RequestMismatchError::Header { name: REQUEST_KEY });
         }
         if headers.correlation_id.is_some() && headers.correlation_id != self.correlation_id {
-            return Err(RequestMismatchError::Header { name: CORRELATION_ID });
+            return Err(RequestMismatchError::Header {
+                name: CORRELATION_ID,
+            });
         }
         Ok(())
     }
@@ -79,12 +85,16 @@ impl RecordedRequest {
         }
     }
 
-    /// Checks that a message with these headers answers this request: the headers echo it, and a payment outcome is one
-    /// that [`PaymentInstruction::report`] made.
+    /// Checks that a message with these headers answers this request: the headers echo it, and a
+    /// payment outcome is one that [`PaymentInstruction::report`] made.
     ///
     /// # Errors
     /// [`RequestMismatchError`].
-    pub fn check(&self, message: &Message, headers: &DeliveryHeaders) -> Result<(), RequestMismatchError> {
+    pub fn check(
+        &self,
+        message: &Message,
+        headers: &DeliveryHeaders,
+    ) -> Result<(), RequestMismatchError> {
         match (self, message) {
             (Self::Mandate(request), Message::MandateOutcome(_)) => request.check(headers),
             (Self::Payment(instruction), Message::PaymentOutcome(outcome)) => {
@@ -96,7 +106,8 @@ impl RecordedRequest {
     }
 }
 
-/// A message that does not answer the request that was recorded. It shows neither keys nor identifiers.
+/// A message that does not answer the request that was recorded. It shows neither keys nor
+/// identifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestMismatchError {

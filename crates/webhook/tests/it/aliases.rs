@@ -4,7 +4,8 @@ use crate::rows::Wrong;
 use bankrail_webhook::AliasType::{self, BusinessNumber, Email, Organisation, Telephone};
 use bankrail_webhook::alias::{Alias, AliasError};
 
-/// Whether a text is an alias by the specification, and whether it also keeps the public pattern (Default).
+/// Whether a text is an alias by the specification, and whether it also keeps the public pattern
+/// (Default).
 #[test]
 fn an_alias_has_the_form_of_its_type() {
     let rows: Vec<(AliasType, String, bool, bool)> = [
@@ -92,11 +93,18 @@ fn an_alias_has_the_form_of_its_type() {
         (Organisation, "a".repeat(256), true, true),
         (Organisation, "a".repeat(257), false, false),
     ])
-    .chain("\"(),:;<>[\\]é\u{7f}".chars().map(|c| (Email, format!("a{c}b@c.d"), true, false)))
+    .chain(
+        "\"(),:;<>[\\]é\u{7f}"
+            .chars()
+            .map(|c| (Email, format!("a{c}b@c.d"), true, false)),
+    )
     .collect();
     let mut wrong = Wrong::default();
     for (alias_type, text, valid, strict) in rows {
-        let found = (Alias::parse(&alias_type, &text).is_ok(), Alias::parse_strict(&alias_type, &text).is_ok());
+        let found = (
+            Alias::parse(&alias_type, &text).is_ok(),
+            Alias::parse_strict(&alias_type, &text).is_ok(),
+        );
         wrong.unless_equal(format!("{alias_type} {text:?}"), found, (valid, strict));
     }
     wrong.none();
@@ -106,22 +114,47 @@ fn an_alias_has_the_form_of_its_type() {
 fn an_alias_says_what_it_is_and_what_was_expected() {
     let alias = Alias::parse(&Email, "a@b").unwrap();
     assert_eq!((alias.alias_type(), alias.as_str()), (&Email, "a@b"));
-    assert_eq!((alias.to_string(), format!("{alias:?}")), ("a@b".to_owned(), "EMAL \"a@b\"".to_owned()));
+    assert_eq!(
+        (alias.to_string(), format!("{alias:?}")),
+        ("a@b".to_owned(), "EMAL \"a@b\"".to_owned())
+    );
     let said = |alias_type: &AliasType, text, strict| match strict {
         false => Alias::parse(alias_type, text).unwrap_err().to_string(),
-        true => Alias::parse_strict(alias_type, text).unwrap_err().to_string(),
+        true => Alias::parse_strict(alias_type, text)
+            .unwrap_err()
+            .to_string(),
     };
     for (alias_type, strict, expected) in [
         (Telephone, false, "+, 1 to 3 digits, - and 2 to 30 digits"),
-        (Email, false, "lower case without white space, characters on both sides of an @, at most 256"),
-        (Email, true, "a lower-case dot-atom, @ and a domain with a dot, at most 256 characters"),
+        (
+            Email,
+            false,
+            "lower case without white space, characters on both sides of an @, at most 256",
+        ),
+        (
+            Email,
+            true,
+            "a lower-case dot-atom, @ and a domain with a dot, at most 256 characters",
+        ),
         (BusinessNumber, false, "9 or 11 digits"),
-        (Organisation, false, "at most 256 printable ASCII characters, lower case, no white space at the ends"),
+        (
+            Organisation,
+            false,
+            "at most 256 printable ASCII characters, lower case, no white space at the ends",
+        ),
     ] {
-        assert_eq!(said(&alias_type, "É", strict), format!("expected {expected}, found \"É\""));
+        assert_eq!(
+            said(&alias_type, "É", strict),
+            format!("expected {expected}, found \"É\"")
+        );
     }
     let unknown = Alias::parse(&AliasType::from("IBAN"), "a@b");
-    assert_eq!(unknown, Err(AliasError::UnknownType { found: "\"IBAN\"".to_owned() }));
+    assert_eq!(
+        unknown,
+        Err(AliasError::UnknownType {
+            found: "\"IBAN\"".to_owned()
+        })
+    );
 }
 
 #[test]
@@ -136,6 +169,10 @@ fn only_an_organisation_needs_words() {
         (BusinessNumber, "123456789", true),
         (Telephone, "+1-12", true),
     ] {
-        assert_eq!(Alias::parse(&alias_type, text).unwrap().may_describe(), enough, "{text}");
+        assert_eq!(
+            Alias::parse(&alias_type, text).unwrap().may_describe(),
+            enough,
+            "{text}"
+        );
     }
 }

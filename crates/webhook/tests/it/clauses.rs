@@ -8,12 +8,19 @@ use serde_json::{Value, json};
 #[test]
 fn a_case_id_is_handed_on_as_it_was_sent() {
     for text in ["C-1", " c 1 ", "É\u{301}~", "\"\\", "12345678901234567890"] {
-        let mut query =
-            serde_json::from_slice::<Value>(&Message::from(samples::query(&CaseType::Mandate)).to_json()).unwrap();
+        let mut query = serde_json::from_slice::<Value>(
+            &Message::from(samples::query(&CaseType::Mandate)).to_json(),
+        )
+        .unwrap();
         query["case_id"] = json!(text);
-        let read = QueryNotification::from_json(query.to_string().as_bytes()).unwrap().message;
+        let read = QueryNotification::from_json(query.to_string().as_bytes())
+            .unwrap()
+            .message;
         assert_eq!(read.case_id.as_str(), text);
-        assert_eq!(serde_json::from_slice::<Value>(&Message::from(read).to_json()).unwrap()["case_id"], text);
+        assert_eq!(
+            serde_json::from_slice::<Value>(&Message::from(read).to_json()).unwrap()["case_id"],
+            text
+        );
     }
 }
 
@@ -27,7 +34,9 @@ fn count(value: &Value) -> usize {
 
 #[test]
 fn a_message_has_at_most_4096_values_and_32_levels() {
-    let good: Value = serde_json::from_slice(&Message::from(samples::query(&CaseType::Mandate)).to_json()).unwrap();
+    let good: Value =
+        serde_json::from_slice(&Message::from(samples::query(&CaseType::Mandate)).to_json())
+            .unwrap();
     let read = |more: Value| {
         let mut message = good.clone();
         message["more"] = more;
@@ -39,7 +48,10 @@ fn a_message_has_at_most_4096_values_and_32_levels() {
     };
     let zeros = |total: usize| Value::from(vec![0; total - count(&good) - 1]);
     assert_eq!(read(zeros(4096)), None);
-    assert_eq!(read(zeros(4097)), Some(JsonFault::TooManyValues { max: 4096 }));
+    assert_eq!(
+        read(zeros(4097)),
+        Some(JsonFault::TooManyValues { max: 4096 })
+    );
     let nested = |levels: usize| (1..levels).fold(json!([]), |inner, _| json!([inner]));
     // The message itself is the first level.
     assert_eq!(read(nested(31)), None);

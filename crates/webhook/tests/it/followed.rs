@@ -3,14 +3,16 @@
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use bankrail_webhook::Message;
 use bankrail_webhook::history::{
-    Histories, History, HistoryId, HistoryState, KeptHistory, Observation, PaymentHistory, follow_changes,
+    Histories, History, HistoryId, HistoryState, KeptHistory, Observation, PaymentHistory,
+    follow_changes,
 };
 use std::future::ready;
 use std::pin::pin;
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
-/// A store with five changes, of which three come with the first answer, and which fails after so many questions.
+/// A store with five changes, of which three come with the first answer, and which fails after so
+/// many questions.
 #[derive(Debug)]
 struct Changes {
     left: Mutex<u32>,
@@ -39,14 +41,22 @@ impl Histories for Changes {
             changed_at: Timestamp::UNIX_EPOCH,
             change,
         };
-        self.answer(format!("after {change}, {limit}"), (change + 1..=last).map(kept).collect())
+        self.answer(
+            format!("after {change}, {limit}"),
+            (change + 1..=last).map(kept).collect(),
+        )
     }
 
     fn changed_after(&self, change: u64) -> StoreFuture<'_, ()> {
         self.answer(format!("until {change}"), ())
     }
 
-    fn apply<'a>(&'a self, _: &'a str, _: &'a Message, _: Timestamp) -> StoreFuture<'a, Observation> {
+    fn apply<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a Message,
+        _: Timestamp,
+    ) -> StoreFuture<'a, Observation> {
         unreachable!("changes are only read")
     }
 
@@ -54,7 +64,13 @@ impl Histories for Changes {
         unreachable!("changes are only read")
     }
 
-    fn list<'a>(&'a self, _: &'a str, _: HistoryState, _: Option<u64>, _: u32) -> StoreFuture<'a, Vec<KeptHistory>> {
+    fn list<'a>(
+        &'a self,
+        _: &'a str,
+        _: HistoryState,
+        _: Option<u64>,
+        _: u32,
+    ) -> StoreFuture<'a, Vec<KeptHistory>> {
         unreachable!("changes are only read")
     }
 
@@ -71,7 +87,10 @@ fn each_change_is_handed_over_once_until_the_store_fails() {
         (2, vec![2, 3], "after 3, 100"),
         (4, vec![2, 3, 4, 5], "after 5, 100"),
     ] {
-        let store = Changes { left: Mutex::new(answers), asked: Mutex::default() };
+        let store = Changes {
+            left: Mutex::new(answers),
+            asked: Mutex::default(),
+        };
         let mut told = Vec::new();
         let error = {
             let following = pin!(follow_changes(&store, 1, |kept| told.push(kept.change)));
@@ -80,7 +99,14 @@ fn each_change_is_handed_over_once_until_the_store_fails() {
                 Poll::Pending => panic!("every answer is there"),
             }
         };
-        assert_eq!((told, error.kind()), (expected, StoreErrorKind::Unavailable), "{answers}");
-        assert_eq!(store.asked.lock().unwrap().last().map(String::as_str), Some(asked));
+        assert_eq!(
+            (told, error.kind()),
+            (expected, StoreErrorKind::Unavailable),
+            "{answers}"
+        );
+        assert_eq!(
+            store.asked.lock().unwrap().last().map(String::as_str),
+            Some(asked)
+        );
     }
 }

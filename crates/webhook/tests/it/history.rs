@@ -2,7 +2,9 @@
 
 use crate::rows::Wrong;
 use bankrail_values::Timestamp;
-use bankrail_webhook::history::{MandateHistory, MandateState, Observation, PaymentHistory, PaymentState};
+use bankrail_webhook::history::{
+    MandateHistory, MandateState, Observation, PaymentHistory, PaymentState,
+};
 use bankrail_webhook::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -64,7 +66,14 @@ fn outcome(time: i64, number: u32, action_type: &str, status: &str, mandate: &st
     Told::Outcome(outcome)
 }
 
-fn notification(time: i64, number: u32, trigger: &str, action_type: &str, status: &str, mandate: &str) -> Told {
+fn notification(
+    time: i64,
+    number: u32,
+    trigger: &str,
+    action_type: &str,
+    status: &str,
+    mandate: &str,
+) -> Told {
     let mut notification = MandateNotification::new(
         at(time),
         trigger.into(),
@@ -78,7 +87,8 @@ fn notification(time: i64, number: u32, trigger: &str, action_type: &str, status
     Told::Notification(notification)
 }
 
-/// The messages of a legal sequence of steps, and the state in which it ends. Times are the sender's, with noise.
+/// The messages of a legal sequence of steps, and the state in which it ends. Times are the
+/// sender's, with noise.
 fn tell(steps: &[Step], by_payer: &[bool], noise: &[i64]) -> (Vec<Told>, MandateState) {
     let mut state = MandateState::Unknown;
     let mut told = Vec::new();
@@ -87,7 +97,11 @@ fn tell(steps: &[Step], by_payer: &[bool], noise: &[i64]) -> (Vec<Told>, Mandate
         let time = i64::try_from(index).unwrap() * 10 + noise[index % noise.len()];
         let payer = by_payer[index % by_payer.len()];
         number += 1;
-        let current = if state == MandateState::Suspended { "SUSD" } else { "ACTV" };
+        let current = if state == MandateState::Suspended {
+            "SUSD"
+        } else {
+            "ACTV"
+        };
         let running = matches!(state, MandateState::Active | MandateState::Suspended);
         match (step, state) {
             (Step::Create, MandateState::Unknown) => {
@@ -103,14 +117,23 @@ fn tell(steps: &[Step], by_payer: &[bool], noise: &[i64]) -> (Vec<Told>, Mandate
                 told.push(notification(time, 1, "MCRD", "CREA", "DECL", "CNCD"));
                 state = MandateState::Cancelled;
             }
-            (Step::Amend, _) if running => told.push(notification(time, number, "MAMN", "AMND", "CMPL", current)),
-            (Step::AmendPending, _) if running => told.push(outcome(time, number, "AMND", "PEND", current)),
+            (Step::Amend, _) if running => {
+                told.push(notification(time, number, "MAMN", "AMND", "CMPL", current))
+            }
+            (Step::AmendPending, _) if running => {
+                told.push(outcome(time, number, "AMND", "PEND", current))
+            }
             (Step::RejectedCancel, _) if running => {
-                let Told::Outcome(mut rejected) = outcome(time, number, "STCH", "CMPL", "CNCD") else { unreachable!() };
+                let Told::Outcome(mut rejected) = outcome(time, number, "STCH", "CMPL", "CNCD")
+                else {
+                    unreachable!()
+                };
                 rejected.status = OutcomeStatus::Rejected;
                 told.push(Told::Outcome(rejected));
             }
-            (Step::Suspend, MandateState::Active) | (Step::Release, MandateState::Suspended) | (Step::Cancel, _)
+            (Step::Suspend, MandateState::Active)
+            | (Step::Release, MandateState::Suspended)
+            | (Step::Cancel, _)
                 if running =>
             {
                 let (mandate, next) = match step {
@@ -196,8 +219,8 @@ proptest! {
         prop_assert!(history.is_complete());
     }
 
-    /// With wrong clocks and lost messages, the order of arrival changes nothing, and a complete history has the right
-    /// state.
+    /// With wrong clocks and lost messages, the order of arrival changes nothing, and a complete
+    /// history has the right state.
     #[test]
     fn what_is_called_complete_is_right(
         steps in prop::collection::vec(prop::sample::select(vec![
@@ -209,7 +232,8 @@ proptest! {
         seed: u64,
     ) {
         let steps: Vec<Step> = [Step::Create, Step::Confirm].into_iter().chain(steps).collect();
-        // With right clocks, any message but the last may be lost; with wrong clocks, only the creation.
+        // With right clocks, any message but the last may be lost; with wrong clocks, only the
+        // creation.
         let noise = if lost.is_empty() { noise } else { vec![0] };
         let (mut told, want) = tell(&steps, &[true, false], &noise);
         for index in lost {
@@ -241,7 +265,14 @@ proptest! {
 /// All orders of a short sequence.
 #[test]
 fn every_permutation_of_a_short_life_ends_the_same() {
-    let steps = [Step::Create, Step::Confirm, Step::Suspend, Step::Release, Step::Suspend, Step::Amend];
+    let steps = [
+        Step::Create,
+        Step::Confirm,
+        Step::Suspend,
+        Step::Release,
+        Step::Suspend,
+        Step::Amend,
+    ];
     let (told, want) = tell(&steps, &[true, false], &[0, 40, -40]);
     assert_eq!((told.len(), want), (6, MandateState::Suspended));
     let mut orders = 0;
@@ -269,7 +300,9 @@ fn permutations(order: &mut Vec<usize>, from: usize, visit: &mut impl FnMut(&[us
 
 fn shuffle<T>(items: &mut [T], mut seed: u64) {
     for index in (1..items.len()).rev() {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         items.swap(index, (seed >> 33) as usize % (index + 1));
     }
 }
@@ -279,9 +312,15 @@ fn settled_and_rejected_is_surfaced() {
     for order in [["ACSC", "RJCT"], ["RJCT", "ACSC"]] {
         let mut history = PaymentHistory::new();
         assert_eq!(history.apply(&payment(1, order[0])), Observation::Advanced);
-        assert_eq!(history.apply(&payment(2, order[1])), Observation::Contradictory);
+        assert_eq!(
+            history.apply(&payment(2, order[1])),
+            Observation::Contradictory
+        );
         assert_eq!(history.state(), PaymentState::Contradictory);
-        assert_eq!(history.apply(&payment(3, "PDNG")), Observation::Contradictory);
+        assert_eq!(
+            history.apply(&payment(3, "PDNG")),
+            Observation::Contradictory
+        );
     }
 }
 
@@ -290,11 +329,21 @@ fn a_payment_says_what_each_outcome_meant() {
     let mut history = PaymentHistory::new();
     assert_eq!(history.apply(&payment(5, "ACSP")), Observation::Advanced);
     assert_eq!(history.apply(&payment(1, "PDNG")), Observation::Stale);
-    assert_eq!(history.apply(&payment(6, "XXXX")), Observation::NotApplicable);
-    assert_eq!(history.apply(&payment(2, "ACSC")), Observation::OutOfSequence);
+    assert_eq!(
+        history.apply(&payment(6, "XXXX")),
+        Observation::NotApplicable
+    );
+    assert_eq!(
+        history.apply(&payment(2, "ACSC")),
+        Observation::OutOfSequence
+    );
     assert_eq!(history.apply(&payment(9, "ACSC")), Observation::Repeated);
     // In time: also if both were processed at once.
-    for (time, expected) in [(4, Observation::OutOfSequence), (5, Observation::Advanced), (6, Observation::Advanced)] {
+    for (time, expected) in [
+        (4, Observation::OutOfSequence),
+        (5, Observation::Advanced),
+        (6, Observation::Advanced),
+    ] {
         let mut history = PaymentHistory::new();
         assert_eq!(history.apply(&payment(5, "PDNG")), Observation::Advanced);
         assert_eq!(history.apply(&payment(time, "ACSC")), expected, "{time}");
@@ -302,7 +351,10 @@ fn a_payment_says_what_each_outcome_meant() {
     let mut other = payment(9, "ACSC");
     other.clearing_system_reference = Some("C".parse().unwrap());
     assert_eq!(history.apply(&other), Observation::Unchanged);
-    assert_eq!(history.conflicting_statuses().collect::<Vec<_>>(), [TransactionStatus::SettlementCompleted]);
+    assert_eq!(
+        history.conflicting_statuses().collect::<Vec<_>>(),
+        [TransactionStatus::SettlementCompleted]
+    );
     assert!(history.is_final());
 }
 
@@ -311,23 +363,44 @@ fn a_mandate_says_what_each_message_meant() {
     let mut history = MandateHistory::new();
     let confirm = notification(10, 1, "MCRC", "CREA", "CMPL", "ACTV");
     assert_eq!(confirm.apply(&mut history), Observation::Advanced);
-    assert_eq!(outcome(0, 1, "CREA", "PEND", "CRTD").apply(&mut history), Observation::Stale);
+    assert_eq!(
+        outcome(0, 1, "CREA", "PEND", "CRTD").apply(&mut history),
+        Observation::Stale
+    );
     let release = notification(30, 3, "MSCH", "STCH", "CMPL", "ACTV");
     assert_eq!(release.apply(&mut history), Observation::Unchanged);
     assert!(!history.is_complete(), "a release without a suspension");
-    assert_eq!(notification(20, 2, "MSCH", "STCH", "CMPL", "SUSD").apply(&mut history), Observation::Stale);
+    assert_eq!(
+        notification(20, 2, "MSCH", "STCH", "CMPL", "SUSD").apply(&mut history),
+        Observation::Stale
+    );
     assert!(history.is_complete());
-    assert_eq!(outcome(40, 4, "AMND", "PEND", "ACTV").apply(&mut history), Observation::Unchanged, "it says no status");
-    assert_eq!(outcome(50, 5, "STCH", "CMPL", "CNCD").apply(&mut history), Observation::Advanced);
-    assert_eq!(notification(99, 6, "MSCH", "STCH", "CMPL", "SUSD").apply(&mut history), Observation::Stale);
+    assert_eq!(
+        outcome(40, 4, "AMND", "PEND", "ACTV").apply(&mut history),
+        Observation::Unchanged,
+        "it says no status"
+    );
+    assert_eq!(
+        outcome(50, 5, "STCH", "CMPL", "CNCD").apply(&mut history),
+        Observation::Advanced
+    );
+    assert_eq!(
+        notification(99, 6, "MSCH", "STCH", "CMPL", "SUSD").apply(&mut history),
+        Observation::Stale
+    );
     assert_eq!(history.state(), MandateState::Cancelled);
-    assert_eq!(notification(11, 1, "MCRD", "CREA", "DECL", "CNCD").apply(&mut history), Observation::Contradictory);
+    assert_eq!(
+        notification(11, 1, "MCRD", "CREA", "DECL", "CNCD").apply(&mut history),
+        Observation::Contradictory
+    );
     assert_eq!(history.state(), MandateState::Contradictory);
 }
 
 #[test]
 fn resolution_requested_by_changes_no_state() {
-    let Told::Outcome(mut pending) = outcome(0, 1, "CREA", "PEND", "CRTD") else { unreachable!() };
+    let Told::Outcome(mut pending) = outcome(0, 1, "CREA", "PEND", "CRTD") else {
+        unreachable!()
+    };
     pending.resolution_requested_by = Some(at(-1_000_000));
     let mut history = MandateHistory::new();
     history.apply_outcome(&pending);
@@ -338,12 +411,22 @@ fn resolution_requested_by_changes_no_state() {
 fn a_cancellation_is_final_however_it_becomes_known() {
     let mut history = MandateHistory::new();
     notification(20, 2, "MSCH", "STCH", "CMPL", "SUSD").apply(&mut history);
-    assert_eq!((history.state(), history.is_complete()), (MandateState::Suspended, false), "no creation is known");
+    assert_eq!(
+        (history.state(), history.is_complete()),
+        (MandateState::Suspended, false),
+        "no creation is known"
+    );
     let mut outcome = MandateActionOutcome::new(at(5), OutcomeStatus::Succeeded);
     outcome.mandate_status = Some(MandateStatus::Cancelled);
     assert_eq!(history.apply_outcome(&outcome), Observation::OutOfSequence);
-    assert_eq!((history.state(), history.is_complete()), (MandateState::Cancelled, false));
-    assert_eq!(notification(30, 3, "MSCH", "STCH", "CMPL", "CNCD").apply(&mut history), Observation::Unchanged);
+    assert_eq!(
+        (history.state(), history.is_complete()),
+        (MandateState::Cancelled, false)
+    );
+    assert_eq!(
+        notification(30, 3, "MSCH", "STCH", "CMPL", "CNCD").apply(&mut history),
+        Observation::Unchanged
+    );
     assert!(history.is_complete());
 }
 
@@ -352,15 +435,27 @@ fn where_turns_are_missing_time_decides() {
     let mut history = MandateHistory::new();
     notification(10, 1, "MCRC", "CREA", "CMPL", "ACTV").apply(&mut history);
     notification(20, 2, "MSCH", "STCH", "CMPL", "SUSD").apply(&mut history);
-    assert_eq!(notification(40, 4, "MSCH", "STCH", "CMPL", "SUSD").apply(&mut history), Observation::Unchanged);
+    assert_eq!(
+        notification(40, 4, "MSCH", "STCH", "CMPL", "SUSD").apply(&mut history),
+        Observation::Unchanged
+    );
     assert!(!history.is_complete(), "two suspensions without a release");
-    assert_eq!(notification(30, 3, "MSCH", "STCH", "CMPL", "ACTV").apply(&mut history), Observation::Stale);
-    assert_eq!((history.state(), history.is_complete()), (MandateState::Suspended, true));
+    assert_eq!(
+        notification(30, 3, "MSCH", "STCH", "CMPL", "ACTV").apply(&mut history),
+        Observation::Stale
+    );
+    assert_eq!(
+        (history.state(), history.is_complete()),
+        (MandateState::Suspended, true)
+    );
     let mut history = MandateHistory::new();
     for (time, number) in [(50, 5), (30, 3)] {
         notification(time, number, "MSCH", "STCH", "CMPL", "ACTV").apply(&mut history);
     }
-    assert_eq!((history.state(), history.is_complete()), (MandateState::Active, false));
+    assert_eq!(
+        (history.state(), history.is_complete()),
+        (MandateState::Active, false)
+    );
     // An amendment mentions a suspension that was not reported.
     let mut history = MandateHistory::new();
     notification(10, 1, "MCRC", "CREA", "CMPL", "ACTV").apply(&mut history);
@@ -368,14 +463,20 @@ fn where_turns_are_missing_time_decides() {
     assert_eq!(amended.apply(&mut history), Observation::OutOfSequence);
     assert_eq!(history.state(), MandateState::Suspended);
     // A mention counts if it is later than the last change that is known.
-    for (time, state, complete) in
-        [(19, MandateState::Suspended, true), (20, MandateState::Suspended, true), (21, MandateState::Active, false)]
-    {
+    for (time, state, complete) in [
+        (19, MandateState::Suspended, true),
+        (20, MandateState::Suspended, true),
+        (21, MandateState::Active, false),
+    ] {
         let mut history = MandateHistory::new();
         notification(10, 1, "MCRC", "CREA", "CMPL", "ACTV").apply(&mut history);
         notification(20, 2, "MSCH", "STCH", "CMPL", "SUSD").apply(&mut history);
         notification(time, 3, "MAMN", "AMND", "CMPL", "ACTV").apply(&mut history);
-        assert_eq!((history.state(), history.is_complete()), (state, complete), "{time}");
+        assert_eq!(
+            (history.state(), history.is_complete()),
+            (state, complete),
+            "{time}"
+        );
     }
 }
 
@@ -383,11 +484,26 @@ fn where_turns_are_missing_time_decides() {
 fn a_refused_creation_excludes_what_only_a_created_mandate_has() {
     let refused = notification(10, 1, "MCRD", "CREA", "DECL", "CNCD");
     for (other, state) in [
-        (outcome(20, 2, "CREA", "CMPL", "ACTV"), MandateState::Contradictory),
-        (outcome(20, 2, "STCH", "CMPL", "SUSD"), MandateState::Contradictory),
-        (outcome(20, 2, "STCH", "CMPL", "ACTV"), MandateState::Contradictory),
-        (outcome(20, 2, "STCH", "CMPL", "CNCD"), MandateState::Cancelled),
-        (outcome(20, 2, "AMND", "CMPL", "ACTV"), MandateState::Cancelled),
+        (
+            outcome(20, 2, "CREA", "CMPL", "ACTV"),
+            MandateState::Contradictory,
+        ),
+        (
+            outcome(20, 2, "STCH", "CMPL", "SUSD"),
+            MandateState::Contradictory,
+        ),
+        (
+            outcome(20, 2, "STCH", "CMPL", "ACTV"),
+            MandateState::Contradictory,
+        ),
+        (
+            outcome(20, 2, "STCH", "CMPL", "CNCD"),
+            MandateState::Cancelled,
+        ),
+        (
+            outcome(20, 2, "AMND", "CMPL", "ACTV"),
+            MandateState::Cancelled,
+        ),
     ] {
         for order in [[&refused, &other], [&other, &refused]] {
             let mut history = MandateHistory::new();
@@ -395,7 +511,11 @@ fn a_refused_creation_excludes_what_only_a_created_mandate_has() {
                 told.apply(&mut history);
             }
             let complete = state == MandateState::Cancelled;
-            assert_eq!((history.state(), history.is_complete()), (state, complete), "{other:?}");
+            assert_eq!(
+                (history.state(), history.is_complete()),
+                (state, complete),
+                "{other:?}"
+            );
         }
     }
 }
@@ -410,10 +530,16 @@ fn a_history_that_starts_late_or_has_a_hole_does_not_pass_for_complete() {
         history
     };
     let late = told(&[(10, "ACTV"), (20, "SUSD")]);
-    assert_eq!((late.state(), late.is_complete()), (MandateState::Suspended, false));
+    assert_eq!(
+        (late.state(), late.is_complete()),
+        (MandateState::Suspended, false)
+    );
     let mut hole = told(&[(20, "SUSD"), (40, "SUSD"), (50, "ACTV")]);
     notification(10, 1, "MCRC", "CREA", "CMPL", "ACTV").apply(&mut hole);
-    assert_eq!((hole.state(), hole.is_complete()), (MandateState::Active, false));
+    assert_eq!(
+        (hole.state(), hole.is_complete()),
+        (MandateState::Active, false)
+    );
 }
 
 #[test]
@@ -422,9 +548,16 @@ fn histories_are_kept_between_processes() {
     for (time, status) in [(1, "PDNG"), (2, "ACSP"), (3, "ACSC"), (4, "RJCT")] {
         payments.apply(&payment(time, status));
         let json = serde_json::to_string(&payments).unwrap();
-        assert_eq!(serde_json::from_str::<PaymentHistory>(&json).unwrap(), payments);
+        assert_eq!(
+            serde_json::from_str::<PaymentHistory>(&json).unwrap(),
+            payments
+        );
     }
-    let (told, state) = tell(&[Step::Create, Step::Confirm, Step::Suspend], &[true, false, true], &[0, 0, 0]);
+    let (told, state) = tell(
+        &[Step::Create, Step::Confirm, Step::Suspend],
+        &[true, false, true],
+        &[0, 0, 0],
+    );
     let mut mandate = MandateHistory::new();
     for message in &told {
         message.apply(&mut mandate);
@@ -433,10 +566,15 @@ fn histories_are_kept_between_processes() {
         assert_eq!(message.apply(&mut mandate), Observation::Repeated, "{json}");
     }
     assert_eq!(mandate.state(), state);
-    for bad in
-        [r#"[{"status":"PDNG"}]"#, r#"[{"status":"XXXX","fingerprint":"00","at":"2021-07-29T01:02:03.000Z"}]"#, "7"]
-    {
-        assert!(serde_json::from_str::<PaymentHistory>(bad).is_err(), "{bad}");
+    for bad in [
+        r#"[{"status":"PDNG"}]"#,
+        r#"[{"status":"XXXX","fingerprint":"00","at":"2021-07-29T01:02:03.000Z"}]"#,
+        "7",
+    ] {
+        assert!(
+            serde_json::from_str::<PaymentHistory>(bad).is_err(),
+            "{bad}"
+        );
     }
     let short = r#"[{"status":"PDNG","fingerprint":"00","at":"2021-07-29T01:02:03.000Z"}]"#;
     assert!(serde_json::from_str::<PaymentHistory>(short).is_err());
@@ -452,7 +590,11 @@ fn only_settled_and_rejected_payments_are_final() {
     ] {
         let mut history = PaymentHistory::new();
         assert_eq!(history.apply(&payment(1, status)), Observation::Advanced);
-        assert_eq!((history.state(), history.is_final()), (state, last), "{status}");
+        assert_eq!(
+            (history.state(), history.is_final()),
+            (state, last),
+            "{status}"
+        );
     }
 }
 
@@ -461,12 +603,24 @@ fn a_creation_that_is_recalled_or_times_out_cancels_the_mandate() {
     for status in ["RECL", "TIMO", "DECL"] {
         let mut history = MandateHistory::new();
         outcome(0, 1, "CREA", "PEND", "CRTD").apply(&mut history);
-        assert_eq!(outcome(5, 1, "CREA", status, "CNCD").apply(&mut history), Observation::Advanced, "{status}");
-        assert_eq!((history.state(), history.is_complete()), (MandateState::Cancelled, true), "{status}");
+        assert_eq!(
+            outcome(5, 1, "CREA", status, "CNCD").apply(&mut history),
+            Observation::Advanced,
+            "{status}"
+        );
+        assert_eq!(
+            (history.state(), history.is_complete()),
+            (MandateState::Cancelled, true),
+            "{status}"
+        );
         // Any other action that ends so leaves the mandate as it was.
         let mut running = MandateHistory::new();
         outcome(0, 1, "CREA", "CMPL", "ACTV").apply(&mut running);
-        assert_eq!(outcome(5, 2, "AMND", status, "ACTV").apply(&mut running), Observation::Unchanged, "{status}");
+        assert_eq!(
+            outcome(5, 2, "AMND", status, "ACTV").apply(&mut running),
+            Observation::Unchanged,
+            "{status}"
+        );
         assert_eq!(running.state(), MandateState::Active, "{status}");
     }
 }
@@ -481,7 +635,9 @@ fn the_id_of_a_history_has_a_name_that_is_read_back() {
     let messages: [Message; 4] = [
         both.into(),
         odd.into(),
-        samples::mandate_notification(&Trigger::StatusChanged).unwrap().into(),
+        samples::mandate_notification(&Trigger::StatusChanged)
+            .unwrap()
+            .into(),
         samples::mandate_outcome(&ActionType::Create, &ActionStatus::Completed).into(),
     ];
     let ids: Vec<HistoryId> = messages.iter().flat_map(HistoryId::of).collect();
@@ -489,7 +645,14 @@ fn the_id_of_a_history_has_a_name_that_is_read_back() {
     for id in ids {
         assert_eq!(HistoryId::from_name(&id.to_string()), Some(id));
     }
-    for name in ["", "mandate", "mandate:1", "uetr:", "instruction:", "query:1"] {
+    for name in [
+        "",
+        "mandate",
+        "mandate:1",
+        "uetr:",
+        "instruction:",
+        "query:1",
+    ] {
         assert_eq!(HistoryId::from_name(name), None, "{name}");
     }
 }
@@ -497,9 +660,13 @@ fn the_id_of_a_history_has_a_name_that_is_read_back() {
 #[test]
 fn a_kept_history_is_read_back_and_other_bytes_are_not() {
     use bankrail_webhook::history::{Fold, History};
-    let message = Message::from(samples::mandate_notification(&Trigger::CreationConfirmed).unwrap());
+    let message =
+        Message::from(samples::mandate_notification(&Trigger::CreationConfirmed).unwrap());
     let fold = Fold::of(&message, Vec::new()).unwrap();
-    assert_eq!(History::from_json(&fold.history.to_json()), Some(fold.history));
+    assert_eq!(
+        History::from_json(&fold.history.to_json()),
+        Some(fold.history)
+    );
     for bytes in ["", "{}", "[]", r#"{"mandate":1}"#, r#"{"other":{}}"#] {
         assert_eq!(History::from_json(bytes.as_bytes()), None, "{bytes}");
     }
@@ -512,7 +679,14 @@ fn a_fold_says_whether_the_state_changes_and_joins_the_histories_of_one_payment(
     let kept = |number: u64, messages: &[Message]| {
         let folded = messages.iter().fold(Vec::new(), |known, message| {
             let Fold { ids, history, .. } = Fold::of(message, known).unwrap();
-            vec![KeptHistory { number, scope: String::new(), ids, history, changed_at: at(0), change: number }]
+            vec![KeptHistory {
+                number,
+                scope: String::new(),
+                ids,
+                history,
+                changed_at: at(0),
+                change: number,
+            }]
         });
         folded.into_iter().next().unwrap()
     };
@@ -529,15 +703,24 @@ fn a_fold_says_whether_the_state_changes_and_joins_the_histories_of_one_payment(
         (mandate(outcome(20, 2, "STCH", "CMPL", "ACTV")), true),
     ] {
         let fold = Fold::of(&message, vec![kept(4, std::slice::from_ref(&confirmed))]).unwrap();
-        assert_eq!((fold.number, fold.changed, fold.merged), (Some(4), changed, vec![]), "{message:?}");
+        assert_eq!(
+            (fold.number, fold.changed, fold.merged),
+            (Some(4), changed, vec![]),
+            "{message:?}"
+        );
     }
     let first = Fold::of(&confirmed, Vec::new()).unwrap();
-    assert_eq!((first.number, first.changed, first.merged), (None, true, vec![]));
+    assert_eq!(
+        (first.number, first.changed, first.merged),
+        (None, true, vec![])
+    );
 
     let paid = |status: &str, by_instruction: bool, by_uetr: bool| {
         let mut outcome = samples::payment_outcome(&TransactionStatus::Warehoused);
         outcome.transaction_status = status.into();
-        outcome.instruction_identification = outcome.instruction_identification.filter(|_| by_instruction);
+        outcome.instruction_identification = outcome
+            .instruction_identification
+            .filter(|_| by_instruction);
         outcome.uetr = outcome.uetr.filter(|_| by_uetr);
         Message::from(outcome)
     };
@@ -548,19 +731,35 @@ fn a_fold_says_whether_the_state_changes_and_joins_the_histories_of_one_payment(
         ("ACSC", "PDNG", PaymentState::Settled),
         ("ACSC", "RJCT", PaymentState::Contradictory),
     ] {
-        let known = [kept(9, &[paid(by_uetr, false, true)]), kept(7, &[paid(by_instruction, true, false)])];
+        let known = [
+            kept(9, &[paid(by_uetr, false, true)]),
+            kept(7, &[paid(by_instruction, true, false)]),
+        ];
         let fold = Fold::of(&both, known.to_vec()).unwrap();
-        assert_eq!((fold.number, fold.changed, fold.merged), (Some(7), true, vec![9]), "{by_uetr}: one of two is gone");
+        assert_eq!(
+            (fold.number, fold.changed, fold.merged),
+            (Some(7), true, vec![9]),
+            "{by_uetr}: one of two is gone"
+        );
         assert_eq!(fold.ids, HistoryId::of(&both), "{by_uetr}");
-        assert_eq!(fold.history.state(), HistoryState::Payment(state), "{by_instruction} {by_uetr}");
+        assert_eq!(
+            fold.history.state(),
+            HistoryState::Payment(state),
+            "{by_instruction} {by_uetr}"
+        );
         let mut joined: History = fold.history;
-        for message in [both.clone(), paid(by_uetr, false, true), paid(by_instruction, true, false)] {
+        for message in [
+            both.clone(),
+            paid(by_uetr, false, true),
+            paid(by_instruction, true, false),
+        ] {
             assert_eq!(joined.apply(&message), Observation::Repeated, "{message:?}");
         }
     }
 }
 
-/// Somebody who delivers all samples to one receiver gets no conflict and no contradictory history from them.
+/// Somebody who delivers all samples to one receiver gets no conflict and no contradictory history
+/// from them.
 #[test]
 fn samples_do_not_contradict_each_other() {
     let all = samples::all();
@@ -568,9 +767,14 @@ fn samples_do_not_contradict_each_other() {
         Message::MandateOutcome(outcome) => outcome.action_status == Some(ActionStatus::Pending),
         _ => false,
     };
-    let (mut mandates, mut payments) = (BTreeMap::<_, MandateHistory>::new(), BTreeMap::<_, PaymentHistory>::new());
+    let (mut mandates, mut payments) = (
+        BTreeMap::<_, MandateHistory>::new(),
+        BTreeMap::<_, PaymentHistory>::new(),
+    );
     for (at, message) in all.iter().enumerate() {
-        let key = |message: &Message| message.duplicate_key("", samples::headers(message.kind()).message_id);
+        let key = |message: &Message| {
+            message.duplicate_key("", samples::headers(message.kind()).message_id)
+        };
         for other in &all[..at] {
             // An outcome that moves on from pending is news.
             let apart = !key(message).overlaps(&key(other)) || pending(message) != pending(other);
@@ -583,28 +787,42 @@ fn samples_do_not_contradict_each_other() {
                 }
             }
             Message::MandateNotification(notification) => {
-                mandates.entry(notification.mandate_identification).or_default().apply_notification(notification);
+                mandates
+                    .entry(notification.mandate_identification)
+                    .or_default()
+                    .apply_notification(notification);
             }
             Message::PaymentOutcome(outcome) => {
-                payments.entry(outcome.instruction_identification.clone()).or_default().apply(outcome);
+                payments
+                    .entry(outcome.instruction_identification.clone())
+                    .or_default()
+                    .apply(outcome);
             }
             Message::Query(_) => {}
         }
     }
     assert_eq!((mandates.len(), payments.len()), (4, 2));
-    assert!(mandates.values().all(|history| history.state() == MandateState::Cancelled && history.is_complete()));
+    assert!(
+        mandates
+            .values()
+            .all(|history| history.state() == MandateState::Cancelled && history.is_complete())
+    );
     let ends: Vec<PaymentState> = payments.values().map(PaymentHistory::state).collect();
     assert_eq!(ends, [PaymentState::Rejected, PaymentState::Settled]);
 }
 
-/// What a message does to the history of its mandate, as the history keeps it. The table is typed by hand (Default:
-/// "Transitions").
+/// What a message does to the history of its mandate, as the history keeps it. The table is typed
+/// by hand (Default: "Transitions").
 #[test]
 fn each_message_has_its_effect() {
     let kept = |history: MandateHistory| -> String {
-        let json: serde_json::Value = serde_json::from_slice(&history::History::Mandate(history).to_json()).unwrap();
+        let json: serde_json::Value =
+            serde_json::from_slice(&history::History::Mandate(history).to_json()).unwrap();
         let events = json["mandate"].as_object().unwrap();
-        events.values().next().unwrap()["effect"].as_str().unwrap().to_owned()
+        events.values().next().unwrap()["effect"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
     let mut wrong = Wrong::default();
     let seen = [
@@ -618,7 +836,8 @@ fn each_message_has_its_effect() {
     let always = |effect| seen.map(|(mandate, _)| (mandate, effect));
     // Without an action status, the mandate status decides.
     let mut created = seen;
-    (created[0].1, created[1].1, created[3].1) = ("creation_pending", "activated", "creation_refused");
+    (created[0].1, created[1].1, created[3].1) =
+        ("creation_pending", "activated", "creation_refused");
     let mut changed = seen;
     (changed[1].1, changed[2].1, changed[3].1) = ("released", "suspended", "cancelled");
     for (action, status, effects) in [
@@ -649,7 +868,11 @@ fn each_message_has_its_effect() {
             outcome.action_status = status.map(Into::into);
             outcome.mandate_status = mandate.map(Into::into);
             for (succeeded, expected) in [(true, effect), (false, "none")] {
-                outcome.status = if succeeded { OutcomeStatus::Succeeded } else { OutcomeStatus::Rejected };
+                outcome.status = if succeeded {
+                    OutcomeStatus::Succeeded
+                } else {
+                    OutcomeStatus::Rejected
+                };
                 let mut history = MandateHistory::new();
                 history.apply_outcome(&outcome);
                 let row = format!("{} {action:?} {status:?} {mandate:?}", outcome.status);
@@ -673,7 +896,11 @@ fn each_message_has_its_effect() {
         notification.details = change.map(|change| StatusChange::new(change).into());
         let mut history = MandateHistory::new();
         history.apply_notification(&notification);
-        wrong.unless_equal(format!("{change:?} {mandate:?}"), kept(history), effect.to_owned());
+        wrong.unless_equal(
+            format!("{change:?} {mandate:?}"),
+            kept(history),
+            effect.to_owned(),
+        );
     }
     wrong.none();
 }

@@ -5,28 +5,39 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 fn check(kind: MessageKind, json: &[u8]) {
-    let Ok(parsed) = Message::from_json(kind, json) else { return };
+    let Ok(parsed) = Message::from_json(kind, json) else {
+        return;
+    };
     let written = parsed.message.to_json();
     let again = Message::from_json(kind, &written).unwrap();
     assert_eq!(again.message, parsed.message);
     assert_eq!(again.message.to_json(), written);
     assert_eq!(again.message.fingerprint(), parsed.message.fingerprint());
     assert!(
-        !again.findings.iter().any(|f| matches!(f.rule, Rule::Null | Rule::FractionDigits)),
+        !again
+            .findings
+            .iter()
+            .any(|f| matches!(f.rule, Rule::Null | Rule::FractionDigits)),
         "a written message has no null and three fractional digits"
     );
     // Only nulls are lost: the other members are there, with the same kinds of value.
-    let (before, after): (Value, Value) =
-        (serde_json::from_slice(json).unwrap(), serde_json::from_slice(&written).unwrap());
+    let (before, after): (Value, Value) = (
+        serde_json::from_slice(json).unwrap(),
+        serde_json::from_slice(&written).unwrap(),
+    );
     assert_eq!(shape(&before), shape(&after));
 }
 
 /// Members and kinds of values, in no order and without nulls.
 fn shape(value: &Value) -> Value {
     match value {
-        Value::Object(members) => {
-            Value::Object(members.iter().filter(|(_, v)| !v.is_null()).map(|(n, v)| (n.clone(), shape(v))).collect())
-        }
+        Value::Object(members) => Value::Object(
+            members
+                .iter()
+                .filter(|(_, v)| !v.is_null())
+                .map(|(n, v)| (n.clone(), shape(v)))
+                .collect(),
+        ),
         Value::Array(elements) => Value::Array(elements.iter().map(shape).collect()),
         Value::String(_) => Value::from("text"),
         other => other.clone(),
@@ -35,10 +46,14 @@ fn shape(value: &Value) -> Value {
 
 /// Replaces or removes a value of a message, or adds one beside it.
 fn mutate(value: &mut Value, path: &[prop::sample::Index], what: &Value, how: u8) {
-    let Some((step, rest)) = path.split_first() else { return };
+    let Some((step, rest)) = path.split_first() else {
+        return;
+    };
     match value {
         Value::Object(members) if !members.is_empty() => {
-            let name = step.get(&members.keys().cloned().collect::<Vec<_>>()).clone();
+            let name = step
+                .get(&members.keys().cloned().collect::<Vec<_>>())
+                .clone();
             let member = &members[&name];
             if rest.is_empty() || !(member.is_object() || member.is_array()) {
                 match how {
@@ -134,8 +149,12 @@ fn deep_nesting_is_answered() {
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
         let depth = 100_000;
         let value = format!("{}0{}", open.repeat(depth), close.repeat(depth));
-        for json in [value.clone(), format!("{{\"status\":{value}}}"), format!("{{\"x\":{value}}}"), open.repeat(depth)]
-        {
+        for json in [
+            value.clone(),
+            format!("{{\"status\":{value}}}"),
+            format!("{{\"x\":{value}}}"),
+            open.repeat(depth),
+        ] {
             assert!(Message::from_json(MessageKind::MandateOutcome, json.as_bytes()).is_err());
         }
     }

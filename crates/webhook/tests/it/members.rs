@@ -1,17 +1,27 @@
-//! Each member of each message: its JSON type, whether it may be absent, its bound, its codes, its mark for "cleared".
-//! The tables are typed by hand from the specification and the documented defaults.
+//! Each member of each message: its JSON type, whether it may be absent, its bound, its codes, its
+//! mark for "cleared". The tables are typed by hand from the specification and the documented
+//! defaults.
 
 use crate::rows::Wrong;
 use crate::wire_names::documents;
-use bankrail_webhook::{Message, MessageError, MessageFinding, MessageKind, ParsedMessage, Rule, TimeOfDay, schema};
+use bankrail_webhook::{
+    Message, MessageError, MessageFinding, MessageKind, ParsedMessage, Rule, TimeOfDay, schema,
+};
 use regex::Regex;
 use serde_json::{Value, json};
 
 /// The pointers to all values within a value.
 fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     let within: Vec<(String, &Value)> = match value {
-        Value::Object(members) => members.iter().map(|(name, value)| (name.clone(), value)).collect(),
-        Value::Array(elements) => elements.iter().enumerate().map(|(at, value)| (at.to_string(), value)).collect(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| (name.clone(), value))
+            .collect(),
+        Value::Array(elements) => elements
+            .iter()
+            .enumerate()
+            .map(|(at, value)| (at.to_string(), value))
+            .collect(),
         _ => Vec::new(),
     };
     for (name, value) in within {
@@ -43,12 +53,19 @@ fn replaced(kind: MessageKind, document: &Value, pointer: &str, value: Value) ->
 
 /// The rules of the findings at a place.
 fn rules_at(findings: &[MessageFinding], pointer: &str) -> Vec<Rule> {
-    findings.iter().filter(|finding| finding.pointer == pointer).map(|finding| finding.rule).collect()
+    findings
+        .iter()
+        .filter(|finding| finding.pointer == pointer)
+        .map(|finding| finding.rule)
+        .collect()
 }
 
 /// The members that the specification marks as required, and both members of money.
 const REQUIRED: [(MessageKind, &[&str]); 4] = [
-    (MessageKind::MandateOutcome, &["/creation_date_time", "/status"]),
+    (
+        MessageKind::MandateOutcome,
+        &["/creation_date_time", "/status"],
+    ),
     (
         MessageKind::MandateNotification,
         &[
@@ -61,7 +78,10 @@ const REQUIRED: [(MessageKind, &[&str]); 4] = [
             "/action_status",
         ],
     ),
-    (MessageKind::PaymentOutcome, &["/creation_date_time", "/transaction_status"]),
+    (
+        MessageKind::PaymentOutcome,
+        &["/creation_date_time", "/transaction_status"],
+    ),
     (
         MessageKind::Query,
         &[
@@ -76,11 +96,17 @@ const REQUIRED: [(MessageKind, &[&str]); 4] = [
 ];
 
 /// Required by default: their absence is a finding.
-const EXPECTED: [&str; 4] =
-    ["/error/code", "/error/severity", "/resolution_event/reason_code", "/details/status_change/change"];
+const EXPECTED: [&str; 4] = [
+    "/error/code",
+    "/error/severity",
+    "/resolution_event/reason_code",
+    "/details/status_change/change",
+];
 
 fn is_required(kind: MessageKind, pointer: &str) -> bool {
-    let listed = REQUIRED.iter().any(|(of, members)| *of == kind && members.contains(&pointer));
+    let listed = REQUIRED
+        .iter()
+        .any(|(of, members)| *of == kind && members.contains(&pointer));
     listed || pointer.ends_with("/currency") || pointer.ends_with("amount/amount")
 }
 
@@ -91,19 +117,27 @@ fn every_member_is_read_from_its_json_type_only() {
     for (kind, document, pointers) in all() {
         for pointer in pointers {
             let right = std::mem::discriminant(document.pointer(&pointer).unwrap());
-            for other in of_type.iter().filter(|other| std::mem::discriminant(*other) != right) {
+            for other in of_type
+                .iter()
+                .filter(|other| std::mem::discriminant(*other) != right)
+            {
                 let refused = match replaced(kind, &document, &pointer, other.clone()) {
                     Err(MessageError::WrongType { pointer, .. }) => pointer,
                     read => format!("{read:?}"),
                 };
-                wrong.unless_equal(format!("{kind}{pointer} as {other}"), refused, pointer.clone());
+                wrong.unless_equal(
+                    format!("{kind}{pointer} as {other}"),
+                    refused,
+                    pointer.clone(),
+                );
             }
         }
     }
     wrong.none();
 }
 
-/// All values that are no object or list are wrong at once, and an unknown member beside them is a finding.
+/// All values that are no object or list are wrong at once, and an unknown member beside them is a
+/// finding.
 #[test]
 fn reading_for_defects_names_each_of_them() {
     let mut wrong = Wrong::default();
@@ -119,11 +153,18 @@ fn reading_for_defects_names_each_of_them() {
         }
         broken["new"] = json!(1);
         let (refusals, findings) = Message::defects(kind, broken.to_string().as_bytes()).unwrap();
-        let mut found: Vec<String> = refusals.iter().filter_map(|error| error.pointer().map(str::to_owned)).collect();
+        let mut found: Vec<String> = refusals
+            .iter()
+            .filter_map(|error| error.pointer().map(str::to_owned))
+            .collect();
         found.sort();
         expected.sort();
         wrong.unless_equal(kind.to_string(), found, expected);
-        wrong.unless_equal(format!("{kind}: findings"), rules_at(&findings, "/new"), vec![Rule::UnknownMember]);
+        wrong.unless_equal(
+            format!("{kind}: findings"),
+            rules_at(&findings, "/new"),
+            vec![Rule::UnknownMember],
+        );
         let whole = document.to_string();
         let read = Message::from_json(kind, whole.as_bytes()).unwrap().findings;
         let (refusals, findings) = Message::defects(kind, whole.as_bytes()).unwrap();
@@ -138,11 +179,16 @@ fn reading_for_defects_names_each_of_them() {
     let (refusals, findings) = Message::defects(MessageKind::Query, lacking).unwrap();
     let refusals: Vec<String> = refusals.iter().map(ToString::to_string).collect();
     let lacks = |pointer| format!("{pointer}: expected a value, found none");
-    let amounts =
-        ["/payment_details/original_transaction_amount/currency", "/mandate_details/payment_information/amount/amount"];
+    let amounts = [
+        "/payment_details/original_transaction_amount/currency",
+        "/mandate_details/payment_information/amount/amount",
+    ];
     assert_eq!(refusals, amounts.map(lacks));
     assert_eq!(rules_at(&findings, "/case_type"), [Rule::UnknownCode]);
-    assert!(matches!(Message::defects(MessageKind::Query, b"{"), Err(MessageError::Json(_))));
+    assert!(matches!(
+        Message::defects(MessageKind::Query, b"{"),
+        Err(MessageError::Json(_))
+    ));
 }
 
 #[test]
@@ -157,28 +203,52 @@ fn only_the_members_of_the_table_must_be_there() {
             let null = match replaced(kind, &document, &pointer, Value::Null) {
                 Ok(read) => {
                     let rules = rules_at(&read.findings, &pointer).into_iter();
-                    let rules = rules.filter(|rule| matches!(rule, Rule::Null | Rule::DefaultRequired));
+                    let rules =
+                        rules.filter(|rule| matches!(rule, Rule::Null | Rule::DefaultRequired));
                     format!("{:?}", rules.collect::<Vec<_>>())
                 }
                 Err(error) => format!("{:?}", error.pointer()),
             };
-            let expected = if required { format!("{:?}", Some(&pointer)) } else { format!("{:?}", [Rule::Null]) };
+            let expected = if required {
+                format!("{:?}", Some(&pointer))
+            } else {
+                format!("{:?}", [Rule::Null])
+            };
             // What is required by default is a finding twice: as null, and as absent.
             let twice = format!("{:?}", [Rule::Null, Rule::DefaultRequired]);
-            let expected = if EXPECTED.contains(&&*pointer) { twice } else { expected };
+            let expected = if EXPECTED.contains(&&*pointer) {
+                twice
+            } else {
+                expected
+            };
             wrong.unless_equal(format!("{kind}{pointer} as null"), null, expected);
             if element {
                 continue;
             }
             let mut without = document.clone();
-            without.pointer_mut(parent).unwrap().as_object_mut().unwrap().remove(name);
+            without
+                .pointer_mut(parent)
+                .unwrap()
+                .as_object_mut()
+                .unwrap()
+                .remove(name);
             let absent = match Message::from_json(kind, without.to_string().as_bytes()) {
                 Ok(read) => rules_at(&read.findings, &pointer).contains(&Rule::DefaultRequired),
-                Err(MessageError::Missing { pointer: missed }) if missed == pointer && required => continue,
+                Err(MessageError::Missing { pointer: missed }) if missed == pointer && required => {
+                    continue;
+                }
                 Err(error) => panic!("{kind}{pointer}: {error}"),
             };
-            wrong.unless_equal(format!("{kind}{pointer} absent and required"), false, required);
-            wrong.unless_equal(format!("{kind}{pointer} absent"), absent, EXPECTED.contains(&&*pointer));
+            wrong.unless_equal(
+                format!("{kind}{pointer} absent and required"),
+                false,
+                required,
+            );
+            wrong.unless_equal(
+                format!("{kind}{pointer} absent"),
+                absent,
+                EXPECTED.contains(&&*pointer),
+            );
         }
     }
     wrong.none();
@@ -201,36 +271,139 @@ fn default_bounds_hold_on_both_sides() {
         ("/error/more_info", 1, 1000, ANY),
         ("/resolution_event/reason_code", 4, 4, LETTERS_AND_DIGITS),
         ("/resolution_event/reason_description", 1, 256, ANY),
-        ("/details/amendment/debtor_information/party_name", 1, 140, PRINTABLE),
-        ("/details/amendment/debtor_information/ultimate_party_name", 1, 140, PRINTABLE),
-        ("/details/amendment/debtor_information/account_identification", 1, 34, PRINTABLE),
-        ("/details/amendment/debtor_information/account_alias_identification", 1, 2048, ANY),
-        ("/details/amendment/debtor_information/party_reference", 1, 35, PRINTABLE),
-        ("/details/bilateral_amendment/transfer_arrangement", 1, 140, ANY),
-        ("/details/bilateral_amendment/additional_information", 1, 140, ANY),
-        ("/details/bilateral_amendment/payment_information/count_per_period", 1, 19, DIGITS),
-        ("/details/bilateral_amendment/payment_information/point_in_time", 2, 2, DIGITS),
-        ("/details/status_change/reason_code", 4, 4, LETTERS_AND_DIGITS),
+        (
+            "/details/amendment/debtor_information/party_name",
+            1,
+            140,
+            PRINTABLE,
+        ),
+        (
+            "/details/amendment/debtor_information/ultimate_party_name",
+            1,
+            140,
+            PRINTABLE,
+        ),
+        (
+            "/details/amendment/debtor_information/account_identification",
+            1,
+            34,
+            PRINTABLE,
+        ),
+        (
+            "/details/amendment/debtor_information/account_alias_identification",
+            1,
+            2048,
+            ANY,
+        ),
+        (
+            "/details/amendment/debtor_information/party_reference",
+            1,
+            35,
+            PRINTABLE,
+        ),
+        (
+            "/details/bilateral_amendment/transfer_arrangement",
+            1,
+            140,
+            ANY,
+        ),
+        (
+            "/details/bilateral_amendment/additional_information",
+            1,
+            140,
+            ANY,
+        ),
+        (
+            "/details/bilateral_amendment/payment_information/count_per_period",
+            1,
+            19,
+            DIGITS,
+        ),
+        (
+            "/details/bilateral_amendment/payment_information/point_in_time",
+            2,
+            2,
+            DIGITS,
+        ),
+        (
+            "/details/status_change/reason_code",
+            4,
+            4,
+            LETTERS_AND_DIGITS,
+        ),
         ("/details/status_change/reason_description", 1, 256, ANY),
-        ("/original_transaction_reference/creditor_name", 1, 140, PRINTABLE),
-        ("/original_transaction_reference/creditor_ultimate_name", 1, 140, PRINTABLE),
-        ("/original_transaction_reference/creditor_account_identification", 1, 34, PRINTABLE),
+        (
+            "/original_transaction_reference/creditor_name",
+            1,
+            140,
+            PRINTABLE,
+        ),
+        (
+            "/original_transaction_reference/creditor_ultimate_name",
+            1,
+            140,
+            PRINTABLE,
+        ),
+        (
+            "/original_transaction_reference/creditor_account_identification",
+            1,
+            34,
+            PRINTABLE,
+        ),
         ("/mandate_details/additional_information", 1, 140, ANY),
-        ("/mandate_details/debtor_information/party_name", 1, 140, PRINTABLE),
-        ("/mandate_details/debtor_information/account_identification", 1, 34, PRINTABLE),
-        ("/mandate_details/debtor_information/account_alias_identification", 1, 2048, ANY),
-        ("/mandate_details/creditor_information/party_reference", 1, 35, PRINTABLE),
-        ("/mandate_details/payment_information/count_per_period", 1, 19, DIGITS),
-        ("/mandate_details/payment_information/point_in_time", 2, 2, DIGITS),
+        (
+            "/mandate_details/debtor_information/party_name",
+            1,
+            140,
+            PRINTABLE,
+        ),
+        (
+            "/mandate_details/debtor_information/account_identification",
+            1,
+            34,
+            PRINTABLE,
+        ),
+        (
+            "/mandate_details/debtor_information/account_alias_identification",
+            1,
+            2048,
+            ANY,
+        ),
+        (
+            "/mandate_details/creditor_information/party_reference",
+            1,
+            35,
+            PRINTABLE,
+        ),
+        (
+            "/mandate_details/payment_information/count_per_period",
+            1,
+            19,
+            DIGITS,
+        ),
+        (
+            "/mandate_details/payment_information/point_in_time",
+            2,
+            2,
+            DIGITS,
+        ),
         // Without a bound.
-        ("/original_transaction_reference/original_instruction_identification", 0, 3000, ANY),
+        (
+            "/original_transaction_reference/original_instruction_identification",
+            0,
+            3000,
+            ANY,
+        ),
         ("/payment_details/transaction_identification", 0, 3000, ANY),
         ("/payment_details/instruction_identification", 0, 3000, ANY),
         ("/mandate_details/description", 0, 3000, ANY),
     ];
     let (mut wrong, mut met) = (Wrong::default(), 0);
     for (kind, document, pointers) in all() {
-        for (pointer, least, most, (good, bad)) in bounds.iter().filter(|(at, ..)| pointers.iter().any(|p| p == at)) {
+        for (pointer, least, most, (good, bad)) in bounds
+            .iter()
+            .filter(|(at, ..)| pointers.iter().any(|p| p == at))
+        {
             met += 1;
             // Which of the texts keep the bound.
             let holds = |text: &str| {
@@ -238,10 +411,20 @@ fn default_bounds_hold_on_both_sides() {
                 !rules_at(&read.findings, pointer).contains(&Rule::DefaultBound)
             };
             let lengths = [(*least, true), (*most, true), (most + 1, *most == 3000)];
-            for (length, expected) in lengths.into_iter().chain(least.checked_sub(1).map(|less| (less, false))) {
-                wrong.unless_equal(format!("{pointer} of {length}"), holds(&"7".repeat(length)), expected);
+            for (length, expected) in lengths
+                .into_iter()
+                .chain(least.checked_sub(1).map(|less| (less, false)))
+            {
+                wrong.unless_equal(
+                    format!("{pointer} of {length}"),
+                    holds(&"7".repeat(length)),
+                    expected,
+                );
             }
-            let characters = good.chars().map(|c| (c, true)).chain(bad.chars().map(|c| (c, false)));
+            let characters = good
+                .chars()
+                .map(|c| (c, true))
+                .chain(bad.chars().map(|c| (c, false)));
             for (character, expected) in characters {
                 let text = String::from(character).repeat((*least).max(1));
                 // A zero, or two, is the mark for "cleared", and no text.
@@ -255,10 +438,13 @@ fn default_bounds_hold_on_both_sides() {
     wrong.none();
 }
 
-/// A code that is not listed is another finding where the specification has the list than where a default has it.
+/// A code that is not listed is another finding where the specification has the list than where a
+/// default has it.
 #[test]
 fn unknown_codes_are_findings_of_their_lists() {
-    use MessageKind::{MandateNotification as N, MandateOutcome as M, PaymentOutcome as P, Query as Q};
+    use MessageKind::{
+        MandateNotification as N, MandateOutcome as M, PaymentOutcome as P, Query as Q,
+    };
     let codes = [
         (M, "/status", Rule::UnknownCode),
         (M, "/mandate_status", Rule::UnknownCode),
@@ -269,21 +455,65 @@ fn unknown_codes_are_findings_of_their_lists() {
         (N, "/mandate_status", Rule::UnknownCode),
         (N, "/action_type", Rule::UnknownCode),
         (N, "/action_status", Rule::UnknownCode),
-        (N, "/details/amendment/debtor_information/party_type", Rule::DefaultCode),
-        (N, "/details/amendment/debtor_information/account_identification_type_code", Rule::DefaultCode),
-        (N, "/details/amendment/debtor_information/account_alias_type_code", Rule::DefaultCode),
-        (N, "/details/bilateral_amendment/payment_information/payment_frequency", Rule::DefaultCode),
-        (N, "/details/bilateral_amendment/payment_information/payment_amount_type", Rule::DefaultCode),
+        (
+            N,
+            "/details/amendment/debtor_information/party_type",
+            Rule::DefaultCode,
+        ),
+        (
+            N,
+            "/details/amendment/debtor_information/account_identification_type_code",
+            Rule::DefaultCode,
+        ),
+        (
+            N,
+            "/details/amendment/debtor_information/account_alias_type_code",
+            Rule::DefaultCode,
+        ),
+        (
+            N,
+            "/details/bilateral_amendment/payment_information/payment_frequency",
+            Rule::DefaultCode,
+        ),
+        (
+            N,
+            "/details/bilateral_amendment/payment_information/payment_amount_type",
+            Rule::DefaultCode,
+        ),
         (N, "/details/status_change/change", Rule::DefaultCode),
         (P, "/transaction_status", Rule::UnknownCode),
         (Q, "/investigation_type_code", Rule::UnknownCode),
         (Q, "/case_type", Rule::UnknownCode),
-        (Q, "/mandate_details/establishment_scheme", Rule::DefaultCode),
-        (Q, "/mandate_details/mandate_purpose_code", Rule::DefaultCode),
-        (Q, "/mandate_details/debtor_information/account_identification_type_code", Rule::DefaultCode),
-        (Q, "/mandate_details/debtor_information/account_alias_type_code", Rule::DefaultCode),
-        (Q, "/mandate_details/payment_information/payment_frequency", Rule::DefaultCode),
-        (Q, "/mandate_details/payment_information/payment_amount_type", Rule::DefaultCode),
+        (
+            Q,
+            "/mandate_details/establishment_scheme",
+            Rule::DefaultCode,
+        ),
+        (
+            Q,
+            "/mandate_details/mandate_purpose_code",
+            Rule::DefaultCode,
+        ),
+        (
+            Q,
+            "/mandate_details/debtor_information/account_identification_type_code",
+            Rule::DefaultCode,
+        ),
+        (
+            Q,
+            "/mandate_details/debtor_information/account_alias_type_code",
+            Rule::DefaultCode,
+        ),
+        (
+            Q,
+            "/mandate_details/payment_information/payment_frequency",
+            Rule::DefaultCode,
+        ),
+        (
+            Q,
+            "/mandate_details/payment_information/payment_amount_type",
+            Rule::DefaultCode,
+        ),
     ];
     let (mut wrong, mut met) = (Wrong::default(), 0);
     for (kind, document, pointers) in all() {
@@ -323,7 +553,11 @@ fn each_amended_member_has_its_mark() {
         (amendment, "transfer_arrangement", dash()),
         (amendment, "additional_information", dash()),
         (payment, "payment_frequency", dash()),
-        (payment, "payment_execute_not_before_time", json!("00:00:00-00:00")),
+        (
+            payment,
+            "payment_execute_not_before_time",
+            json!("00:00:00-00:00"),
+        ),
         (payment, "payment_execute_not_before_time", dash()),
         (payment, "count_per_period", json!("0")),
         (payment, "point_in_time", json!("00")),
@@ -344,13 +578,21 @@ fn each_amended_member_has_its_mark() {
             }
             met += 1;
             match replaced(kind, &document, &pointer, mark.clone()) {
-                Ok(ParsedMessage { message, findings, .. }) => {
-                    let bad = rules_at(&findings, &pointer).into_iter().filter(|rule| *rule != Rule::AliasMissing);
+                Ok(ParsedMessage {
+                    message, findings, ..
+                }) => {
+                    let bad = rules_at(&findings, &pointer)
+                        .into_iter()
+                        .filter(|rule| *rule != Rule::AliasMissing);
                     let advice = [Rule::AccountMissing, Rule::AmountType];
                     let bad: Vec<Rule> = bad.filter(|rule| !advice.contains(rule)).collect();
                     wrong.unless_equal(format!("{pointer} of {mark}"), bad, vec![]);
                     let written: Value = serde_json::from_slice(&message.to_json()).unwrap();
-                    wrong.unless_equal(format!("{pointer} of {mark}"), written.pointer(&pointer), Some(mark));
+                    wrong.unless_equal(
+                        format!("{pointer} of {mark}"),
+                        written.pointer(&pointer),
+                        Some(mark),
+                    );
                     let shown = format!("{message:?}");
                     let cleared = shown.contains(&format!("{member}: Cleared"));
                     wrong.unless_equal(format!("{pointer} of {mark} is cleared"), cleared, true);
@@ -368,7 +610,10 @@ fn each_amended_member_has_its_mark() {
 fn patterns_of_the_schemas_take_the_form_and_nothing_near_it() {
     let components: Value = serde_json::from_str(&schema::components()).unwrap();
     let simple = (
-        vec!["0b7c2f6e8a1d11eb8dcd0242ac130003", "ffffffffffff1fffbfffffffffffffff"],
+        vec![
+            "0b7c2f6e8a1d11eb8dcd0242ac130003",
+            "ffffffffffff1fffbfffffffffffffff",
+        ],
         vec![
             "0b7c2f6e8a1d11eb7dcd0242ac130003",
             "0b7c2f6e8a1d11ebcdcd0242ac130003",
@@ -396,11 +641,31 @@ fn patterns_of_the_schemas_take_the_form_and_nothing_near_it() {
         ],
     );
     let places = [
-        ("MandateActionOutcome", "mandate_identification", simple.clone()),
-        ("MandateActionOutcome", "action_identification", simple.clone()),
-        ("MandateNotification", "mandate_identification", simple.clone()),
-        ("MandateNotification", "action_identification", simple.clone()),
-        ("OriginalTransaction", "mandate_identification", simple.clone()),
+        (
+            "MandateActionOutcome",
+            "mandate_identification",
+            simple.clone(),
+        ),
+        (
+            "MandateActionOutcome",
+            "action_identification",
+            simple.clone(),
+        ),
+        (
+            "MandateNotification",
+            "mandate_identification",
+            simple.clone(),
+        ),
+        (
+            "MandateNotification",
+            "action_identification",
+            simple.clone(),
+        ),
+        (
+            "OriginalTransaction",
+            "mandate_identification",
+            simple.clone(),
+        ),
         ("MandateDetails", "mandate_identification", simple),
         ("MandateActionOutcome", "creation_date_time", time.clone()),
         ("MandateNotification", "creation_date_time", time.clone()),
@@ -410,7 +675,10 @@ fn patterns_of_the_schemas_take_the_form_and_nothing_near_it() {
             "MandateActionOutcome",
             "request_id",
             (
-                vec!["f3b1c0de-1111-4222-8333-444455556666", "00000000-0000-0000-0000-0000000000ff"],
+                vec![
+                    "f3b1c0de-1111-4222-8333-444455556666",
+                    "00000000-0000-0000-0000-0000000000ff",
+                ],
                 vec![
                     "f3b1c0de111142228333444455556666",
                     "f3b1c0de-1111-4222-8333-44445555666",
@@ -425,7 +693,10 @@ fn patterns_of_the_schemas_take_the_form_and_nothing_near_it() {
             "PaymentOutcome",
             "uetr",
             (
-                vec!["ba5eba11-0000-4000-8000-00000000002a", "ba5eba11-0000-4000-b000-00000000002a"],
+                vec![
+                    "ba5eba11-0000-4000-8000-00000000002a",
+                    "ba5eba11-0000-4000-b000-00000000002a",
+                ],
                 vec![
                     "ba5eba11-0000-1000-8000-00000000002a",
                     "ba5eba11-0000-4000-7000-00000000002a",
@@ -435,13 +706,34 @@ fn patterns_of_the_schemas_take_the_form_and_nothing_near_it() {
                 ],
             ),
         ),
-        ("MessageAmount", "currency", (vec!["AUD", "ZZZ"], vec!["AU", "AUDX", "aud", "A1D", " AUD"])),
+        (
+            "MessageAmount",
+            "currency",
+            (vec!["AUD", "ZZZ"], vec!["AU", "AUDX", "aud", "A1D", " AUD"]),
+        ),
         (
             "MessageAmount",
             "amount",
             (
-                vec!["0.00", "1.05", "1234567890123456.99", "1", "1.055", "1.0555"],
-                vec!["00.00", "01.05", "1.", "1.05555", "-1.05", "12345678901234567.99", "1,05", ".05", "1x05"],
+                vec![
+                    "0.00",
+                    "1.05",
+                    "1234567890123456.99",
+                    "1",
+                    "1.055",
+                    "1.0555",
+                ],
+                vec![
+                    "00.00",
+                    "01.05",
+                    "1.",
+                    "1.05555",
+                    "-1.05",
+                    "12345678901234567.99",
+                    "1,05",
+                    ".05",
+                    "1x05",
+                ],
             ),
         ),
         (
@@ -449,32 +741,71 @@ fn patterns_of_the_schemas_take_the_form_and_nothing_near_it() {
             "payment_execute_not_before_time",
             (
                 vec!["09:30:00.000Z"],
-                vec!["9:30:00.000Z", "09:30:00.00Z", "09:30:00Z", "09:30:00x000Z", "09:30:00.000", "109:30:00.000Z"],
+                vec![
+                    "9:30:00.000Z",
+                    "09:30:00.00Z",
+                    "09:30:00Z",
+                    "09:30:00x000Z",
+                    "09:30:00.000",
+                    "109:30:00.000Z",
+                ],
             ),
         ),
         (
             "PaymentInformation",
             "count_per_period",
-            (vec!["1", "12.5", "-1", "0"], vec!["", "1.", ".5", "x", "1e3", "+1", " 1"]),
+            (
+                vec!["1", "12.5", "-1", "0"],
+                vec!["", "1.", ".5", "x", "1e3", "+1", " 1"],
+            ),
         ),
-        ("PaymentInformation", "point_in_time", (vec!["05", "99"], vec!["0x", "5 ", "٣٣"])),
-        ("StatusChange", "reason_code", (vec!["MS02", "az09"], vec!["MS-2", "MS 2", "MS0é"])),
-        ("CreditorInformation", "party_reference", (vec![" ~", "a"], vec!["é", "\u{7f}", "\n"])),
+        (
+            "PaymentInformation",
+            "point_in_time",
+            (vec!["05", "99"], vec!["0x", "5 ", "٣٣"]),
+        ),
+        (
+            "StatusChange",
+            "reason_code",
+            (vec!["MS02", "az09"], vec!["MS-2", "MS 2", "MS0é"]),
+        ),
+        (
+            "CreditorInformation",
+            "party_reference",
+            (vec![" ~", "a"], vec!["é", "\u{7f}", "\n"]),
+        ),
     ];
     let mut wrong = Wrong::default();
     for (name, member, (good, bad)) in places {
         let schema = &components[name]["properties"][member];
-        let pattern = schema["pattern"].as_str().unwrap_or_else(|| panic!("{name}/{member}: {schema}"));
+        let pattern = schema["pattern"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{name}/{member}: {schema}"));
         let pattern = Regex::new(pattern).unwrap();
-        for (text, expected) in good.iter().map(|text| (text, true)).chain(bad.iter().map(|text| (text, false))) {
-            wrong.unless_equal(format!("{name}/{member} {text:?}"), pattern.is_match(text), expected);
+        for (text, expected) in good
+            .iter()
+            .map(|text| (text, true))
+            .chain(bad.iter().map(|text| (text, false)))
+        {
+            wrong.unless_equal(
+                format!("{name}/{member} {text:?}"),
+                pattern.is_match(text),
+                expected,
+            );
         }
     }
-    for (name, member) in [("BilateralAmendment", "validity_end_date"), ("PaymentDetails", "transaction_date")] {
+    for (name, member) in [
+        ("BilateralAmendment", "validity_end_date"),
+        ("PaymentDetails", "transaction_date"),
+    ] {
         let schema = &components[name]["properties"][member];
         let date = schema["anyOf"].get(0).unwrap_or(schema);
         let (kind, format) = (date["type"].as_str(), date["format"].as_str());
-        wrong.unless_equal(format!("{name}/{member}"), (kind, format), (Some("string"), Some("date")));
+        wrong.unless_equal(
+            format!("{name}/{member}"),
+            (kind, format),
+            (Some("string"), Some("date")),
+        );
     }
     wrong.none();
 }
@@ -490,14 +821,29 @@ fn a_time_of_day_is_within_a_day_and_has_nothing_behind_it() {
         (u32::MAX, None),
     ] {
         let time = TimeOfDay::from_millis(millis);
-        assert_eq!(time.map(|time| time.to_string()).as_deref(), text, "{millis}");
-        assert_eq!(time, text.map(|text| TimeOfDay::parse(text).unwrap()), "{millis}");
+        assert_eq!(
+            time.map(|time| time.to_string()).as_deref(),
+            text,
+            "{millis}"
+        );
+        assert_eq!(
+            time,
+            text.map(|text| TimeOfDay::parse(text).unwrap()),
+            "{millis}"
+        );
         assert!(time.is_none_or(|time| time.millis() == millis), "{millis}");
     }
     for (text, digits) in [("09:30:00Z", 0), ("09:30:00.5Z", 1), ("09:30:00.000Z", 3)] {
-        assert_eq!(TimeOfDay::parse_with_precision(text).unwrap().1, digits, "{text}");
+        assert_eq!(
+            TimeOfDay::parse_with_precision(text).unwrap().1,
+            digits,
+            "{text}"
+        );
         for behind in [" ", "x", "+00:00", "é"] {
-            assert!(TimeOfDay::parse_with_precision(&format!("{text}{behind}")).is_err(), "{text}{behind}");
+            assert!(
+                TimeOfDay::parse_with_precision(&format!("{text}{behind}")).is_err(),
+                "{text}{behind}"
+            );
         }
     }
 }
@@ -506,7 +852,10 @@ fn a_time_of_day_is_within_a_day_and_has_nothing_behind_it() {
 fn amounts_have_up_to_16_digits_and_two_decimals() {
     let (mut wrong, mut met) = (Wrong::default(), 0);
     for (kind, document, pointers) in all() {
-        for pointer in pointers.iter().filter(|pointer| pointer.ends_with("amount/amount")) {
+        for pointer in pointers
+            .iter()
+            .filter(|pointer| pointer.ends_with("amount/amount"))
+        {
             met += 1;
             for (text, good) in [
                 ("0.00", true),
@@ -521,7 +870,11 @@ fn amounts_have_up_to_16_digits_and_two_decimals() {
             ] {
                 let read = replaced(kind, &document, pointer, text.into()).unwrap();
                 let found = rules_at(&read.findings, pointer);
-                let expected = if good { vec![] } else { vec![Rule::DefaultBound] };
+                let expected = if good {
+                    vec![]
+                } else {
+                    vec![Rule::DefaultBound]
+                };
                 wrong.unless_equal(format!("{pointer} {text}"), found, expected);
             }
         }

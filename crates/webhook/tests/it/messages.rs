@@ -20,7 +20,11 @@ fn json(message: impl Into<Message>) -> String {
 /// The sample with a piece of its JSON replaced.
 fn changed(message: impl Into<Message>, from: &str, to: &str) -> String {
     let json = json(message);
-    assert_eq!(json.matches(from).count(), 1, "{from} stands once in {json}");
+    assert_eq!(
+        json.matches(from).count(),
+        1,
+        "{from} stands once in {json}"
+    );
     json.replace(from, to)
 }
 
@@ -45,12 +49,17 @@ fn every_sample_is_without_findings_and_survives() {
     let all = samples::all();
     assert_eq!(all.len(), 4 * 5 + 3 + 8 + 3 + 4 + 2);
     for message in all {
-        let parsed = round_trip(message.kind(), std::str::from_utf8(&message.to_json()).unwrap());
+        let parsed = round_trip(
+            message.kind(),
+            std::str::from_utf8(&message.to_json()).unwrap(),
+        );
         assert_eq!(parsed.findings, [], "{message:?}");
         assert_eq!(parsed.message, message);
         let options = MessageReadOptions::new().deny_findings(true);
         assert!(Message::from_json_with(message.kind(), &message.to_json(), &options).is_ok());
-        samples::headers(message.kind()).check(message.kind()).unwrap();
+        samples::headers(message.kind())
+            .check(message.kind())
+            .unwrap();
     }
 }
 
@@ -73,7 +82,11 @@ fn members_have_the_specifications_names_in_its_order() {
         )
     );
     let members = |message: Message| {
-        let serde_json::Value::Object(members) = serde_json::from_slice(&message.to_json()).unwrap() else { panic!() };
+        let serde_json::Value::Object(members) =
+            serde_json::from_slice(&message.to_json()).unwrap()
+        else {
+            panic!()
+        };
         let mut names: Vec<String> = members.keys().cloned().collect();
         names.sort();
         names
@@ -130,7 +143,9 @@ fn members_have_the_specifications_names_in_its_order() {
 /// Refused messages: the place, what was expected, what was found.
 #[test]
 fn what_breaks_the_specification_is_an_error_with_its_place() {
-    use MessageKind::{MandateNotification as N, MandateOutcome as M, PaymentOutcome as P, Query as Q};
+    use MessageKind::{
+        MandateNotification as N, MandateOutcome as M, PaymentOutcome as P, Query as Q,
+    };
     let mamc = || notification(Trigger::AmendmentConfirmed);
     #[rustfmt::skip]
     let cases = [
@@ -212,13 +227,34 @@ fn what_breaks_the_specification_is_an_error_with_its_place() {
 fn what_is_not_json_or_too_much_is_refused() {
     let read = |json: &[u8]| Message::from_json(MessageKind::Query, json).unwrap_err();
     assert_eq!(read(b"").to_string(), "byte 0: expected a value");
-    assert_eq!(read(b"{\n\"a\":}").to_string(), "/a at byte 6: expected a value");
-    assert_eq!(read(b"{} {}").to_string(), "byte 3: expected the end of the text");
-    assert_eq!(read(b"\xef\xbb\xbf{}").to_string(), "byte 0: expected a value", "a byte order mark");
-    assert_eq!(read(b"{\"a\":\"\xff\"}").to_string(), "byte 6: expected UTF-8");
-    assert_eq!(read(b"[]").to_string(), ": expected an object, found an array");
+    assert_eq!(
+        read(b"{\n\"a\":}").to_string(),
+        "/a at byte 6: expected a value"
+    );
+    assert_eq!(
+        read(b"{} {}").to_string(),
+        "byte 3: expected the end of the text"
+    );
+    assert_eq!(
+        read(b"\xef\xbb\xbf{}").to_string(),
+        "byte 0: expected a value",
+        "a byte order mark"
+    );
+    assert_eq!(
+        read(b"{\"a\":\"\xff\"}").to_string(),
+        "byte 6: expected UTF-8"
+    );
+    assert_eq!(
+        read(b"[]").to_string(),
+        ": expected an object, found an array"
+    );
     for denies in [false, true] {
-        assert_eq!(MessageReadOptions::new().deny_findings(denies).denies_findings(), denies);
+        assert_eq!(
+            MessageReadOptions::new()
+                .deny_findings(denies)
+                .denies_findings(),
+            denies
+        );
     }
     assert!(!MessageReadOptions::new().denies_findings());
     let options = MessageReadOptions::new().max_bytes(10);
@@ -227,11 +263,30 @@ fn what_is_not_json_or_too_much_is_refused() {
         MessageError::Json(error) => error.fault(),
         other => panic!("{other}"),
     };
-    assert_eq!(long.map_err(fault), Err(JsonFault::TooLong { max: 10, found: 12 }));
-    let spaces = |length: usize| [json(query()).into_bytes(), vec![b' '; length - json(query()).len()]].concat();
+    assert_eq!(
+        long.map_err(fault),
+        Err(JsonFault::TooLong { max: 10, found: 12 })
+    );
+    let spaces = |length: usize| {
+        [
+            json(query()).into_bytes(),
+            vec![b' '; length - json(query()).len()],
+        ]
+        .concat()
+    };
     assert!(Message::from_json(MessageKind::Query, &spaces(1024 * 1024)).is_ok());
-    assert_eq!(fault(read(&spaces(1024 * 1024 + 1))), JsonFault::TooLong { max: 1_048_576, found: 1_048_577 });
-    let deep = changed(outcome(), r#"{"creation"#, &format!(r#"{{"x":{}{},"creation"#, "[".repeat(40), "]".repeat(40)));
+    assert_eq!(
+        fault(read(&spaces(1024 * 1024 + 1))),
+        JsonFault::TooLong {
+            max: 1_048_576,
+            found: 1_048_577
+        }
+    );
+    let deep = changed(
+        outcome(),
+        r#"{"creation"#,
+        &format!(r#"{{"x":{}{},"creation"#, "[".repeat(40), "]".repeat(40)),
+    );
     let deep = Message::from_json(MessageKind::MandateOutcome, deep.as_bytes()).unwrap_err();
     assert_eq!(fault(deep), JsonFault::TooDeep { max: 32 });
     let many: String = (0..4096).map(|n| format!("\"x{n}\":0,")).collect();
@@ -243,7 +298,9 @@ fn what_is_not_json_or_too_much_is_refused() {
 /// Findings: the place, the rule, what was expected, what was found.
 #[test]
 fn what_is_odd_is_kept_and_reported() {
-    use MessageKind::{MandateNotification as N, MandateOutcome as M, PaymentOutcome as P, Query as Q};
+    use MessageKind::{
+        MandateNotification as N, MandateOutcome as M, PaymentOutcome as P, Query as Q,
+    };
     #[rustfmt::skip]
     let cases = [
         (M, changed(outcome(), r#""mps_user_id":"MPSUSER1""#, r#""mps_user_id":null"#),
@@ -298,16 +355,40 @@ fn what_is_odd_is_kept_and_reported() {
         ("-1.5e3", "a number"),
     ];
     let unknown = unknown.map(|(value, found)| {
-        let json = changed(outcome(), r#"{"creation"#, &format!(r#"{{"new":{value},"creation"#));
-        (M, json, format!("/new: unknown_member: expected no such member, found {found}"))
+        let json = changed(
+            outcome(),
+            r#"{"creation"#,
+            &format!(r#"{{"new":{value},"creation"#),
+        );
+        (
+            M,
+            json,
+            format!("/new: unknown_member: expected no such member, found {found}"),
+        )
     });
     let cases = cases.map(|(kind, json, finding)| (kind, json, finding.to_owned()));
     for (kind, json, finding) in cases.into_iter().chain(unknown) {
         let parsed = round_trip(kind, &json);
-        assert_eq!(parsed.findings.iter().map(ToString::to_string).collect::<Vec<_>>(), [finding], "{json}");
-        let denied = Message::from_json_with(kind, json.as_bytes(), &MessageReadOptions::new().deny_findings(true));
+        assert_eq!(
+            parsed
+                .findings
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>(),
+            [finding],
+            "{json}"
+        );
+        let denied = Message::from_json_with(
+            kind,
+            json.as_bytes(),
+            &MessageReadOptions::new().deny_findings(true),
+        );
         let consistency = parsed.findings[0].rule.class() == RuleClass::Consistency;
-        assert_eq!(denied.is_ok(), consistency, "consistency never refuses: {json}");
+        assert_eq!(
+            denied.is_ok(),
+            consistency,
+            "consistency never refuses: {json}"
+        );
     }
 }
 
@@ -315,18 +396,39 @@ fn what_is_odd_is_kept_and_reported() {
 fn unknown_members_and_codes_are_written_back_unchanged() {
     let extra = r#""zeta":{"b":1.10,"a":[1E400,-0.0,"\u0041",null],"n":12345678901234567890123},"alpha":true"#;
     let json = changed(payment(), r#"{"creation"#, &format!("{{{extra},\"creation"));
-    let json = json.replace("\"RJCT\"", "\"NEWS\"").replace("\"AUD\"", "\"AUD\",\"why\":[]");
+    let json = json
+        .replace("\"RJCT\"", "\"NEWS\"")
+        .replace("\"AUD\"", "\"AUD\",\"why\":[]");
     let parsed = round_trip(MessageKind::PaymentOutcome, &json);
     let written = String::from_utf8(parsed.message.to_json()).unwrap();
     assert!(written.ends_with(&format!(",{extra}}}")), "{written}");
-    assert!(written.contains(r#""transaction_status":"NEWS""#) && written.contains(r#""why":[]"#), "{written}");
-    let Message::PaymentOutcome(outcome) = parsed.message else { panic!() };
+    assert!(
+        written.contains(r#""transaction_status":"NEWS""#) && written.contains(r#""why":[]"#),
+        "{written}"
+    );
+    let Message::PaymentOutcome(outcome) = parsed.message else {
+        panic!()
+    };
     assert_eq!(outcome.extra.get("alpha"), Some("true"));
-    assert_eq!(outcome.extra.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["zeta", "alpha"]);
+    assert_eq!(
+        outcome
+            .extra
+            .iter()
+            .map(|(name, _)| name)
+            .collect::<Vec<_>>(),
+        ["zeta", "alpha"]
+    );
     assert_eq!((outcome.extra.len(), outcome.extra.is_empty()), (2, false));
-    let amount = outcome.original_transaction_reference.unwrap().instructed_amount.unwrap();
+    let amount = outcome
+        .original_transaction_reference
+        .unwrap()
+        .instructed_amount
+        .unwrap();
     assert_eq!(format!("{:?}", amount.extra), r#"{"why": "[]"}"#);
-    assert_eq!((payment().extra.len(), payment().extra.is_empty()), (0, true));
+    assert_eq!(
+        (payment().extra.len(), payment().extra.is_empty()),
+        (0, true)
+    );
     assert!(!outcome.transaction_status.is_known());
 }
 
@@ -339,14 +441,16 @@ fn amendments_tell_absent_from_changed_from_cleared() {
             r#"{"amendment":{"debtor_information":{}}}"#,
             details,
         );
-        let Message::MandateNotification(message) = round_trip(MessageKind::MandateNotification, &json).message else {
+        let Message::MandateNotification(message) =
+            round_trip(MessageKind::MandateNotification, &json).message
+        else {
             panic!()
         };
         message.details.unwrap().change
     };
-    let Change::Amendment(amendment) =
-        read(r#"{"amendment":{"debtor_information":{"party_name":"A","party_reference":"-","party_type":"\u002d"}}}"#)
-    else {
+    let Change::Amendment(amendment) = read(
+        r#"{"amendment":{"debtor_information":{"party_name":"A","party_reference":"-","party_type":"\u002d"}}}"#,
+    ) else {
         panic!()
     };
     let debtor = amendment.debtor_information.unwrap();
@@ -375,16 +479,31 @@ fn amendments_tell_absent_from_changed_from_cleared() {
     assert_eq!(payment.payment_amount_type, Amended::Cleared);
     assert_eq!(payment.first_payment_date, Amended::Cleared);
     assert_eq!(payment.first_payment_amount, Amended::Cleared);
-    assert_eq!(payment.last_payment_amount.changed().unwrap().money().to_string(), "1.00 AUD");
+    assert_eq!(
+        payment
+            .last_payment_amount
+            .changed()
+            .unwrap()
+            .money()
+            .to_string(),
+        "1.00 AUD"
+    );
     assert!(payment.amount.is_absent());
 
-    let Change::BilateralAmendment(amendment) =
-        read(r#"{"bilateral_amendment":{"payment_information":{"payment_execute_not_before_time":"-"}}}"#)
-    else {
+    let Change::BilateralAmendment(amendment) = read(
+        r#"{"bilateral_amendment":{"payment_information":{"payment_execute_not_before_time":"-"}}}"#,
+    ) else {
         panic!()
     };
-    let time = amendment.payment_information.unwrap().payment_execute_not_before_time;
-    assert_eq!((time, time.is_cleared()), (Amended::ClearedByDash, true), "and `-` again when it is written");
+    let time = amendment
+        .payment_information
+        .unwrap()
+        .payment_execute_not_before_time;
+    assert_eq!(
+        (time, time.is_cleared()),
+        (Amended::ClearedByDash, true),
+        "and `-` again when it is written"
+    );
 
     // Money without an amount is the mark only if it is ZZZ without other members.
     for money in [r#"{"currency":"AUD"}"#, r#"{"currency":"ZZZ","x":1}"#] {
@@ -392,7 +511,8 @@ fn amendments_tell_absent_from_changed_from_cleared() {
             r#""first_payment_amount":{"currency":"AUD","amount":"5.00"}"#,
             &format!("\"first_payment_amount\":{money}"),
         );
-        let error = Message::from_json(MessageKind::MandateNotification, json.as_bytes()).unwrap_err();
+        let error =
+            Message::from_json(MessageKind::MandateNotification, json.as_bytes()).unwrap_err();
         let place = "/details/bilateral_amendment/payment_information/first_payment_amount/amount";
         assert_eq!(error.pointer(), Some(place), "{money}");
     }
@@ -408,13 +528,21 @@ fn amendments_tell_absent_from_changed_from_cleared() {
 
 #[test]
 fn unknown_details_are_kept_and_reported() {
-    let json =
-        changed(notification(Trigger::CreationConfirmed), r#"{"creation"#, r#"{"details":{"port":{"a":1}},"creation"#);
+    let json = changed(
+        notification(Trigger::CreationConfirmed),
+        r#"{"creation"#,
+        r#"{"details":{"port":{"a":1}},"creation"#,
+    );
     let parsed = round_trip(MessageKind::MandateNotification, &json);
     let rules: Vec<Rule> = parsed.findings.iter().map(|finding| finding.rule).collect();
     assert_eq!(rules, [Rule::DefaultRequired, Rule::UnknownMember]);
-    let Message::MandateNotification(message) = parsed.message else { panic!() };
-    assert_eq!(message.details.unwrap().extra.get("port"), Some(r#"{"a":1}"#));
+    let Message::MandateNotification(message) = parsed.message else {
+        panic!()
+    };
+    assert_eq!(
+        message.details.unwrap().extra.get("port"),
+        Some(r#"{"a":1}"#)
+    );
 }
 
 #[test]
@@ -449,16 +577,44 @@ fn codes_keep_their_text() {
 fn acknowledgements() {
     let acknowledgement = Acknowledgement::from_random_bytes([7; 16]);
     let json = acknowledgement.to_json();
-    assert_eq!(json, br#"{"id":"07070707-0707-4707-8707-070707070707","status":"RCVD"}"#);
+    assert_eq!(
+        json,
+        br#"{"id":"07070707-0707-4707-8707-070707070707","status":"RCVD"}"#
+    );
     assert_eq!(Acknowledgement::from_json(&json).unwrap(), acknowledgement);
-    for (status, received) in [("RCVD", true), ("OK", false), ("rcvd", false), ("RCVD ", false), ("", false)] {
-        let json = format!(r#"{{"status":"{status}","id":"07070707-0707-4707-8707-070707070707","x":1}}"#);
-        assert_eq!(Acknowledgement::from_json(json.as_bytes()).unwrap().is_received(), received, "{status:?}");
+    for (status, received) in [
+        ("RCVD", true),
+        ("OK", false),
+        ("rcvd", false),
+        ("RCVD ", false),
+        ("", false),
+    ] {
+        let json =
+            format!(r#"{{"status":"{status}","id":"07070707-0707-4707-8707-070707070707","x":1}}"#);
+        assert_eq!(
+            Acknowledgement::from_json(json.as_bytes())
+                .unwrap()
+                .is_received(),
+            received,
+            "{status:?}"
+        );
     }
-    for bad in ["", "{}", "[]", r#"{"id":"x","status":"RCVD"}"#, r#"{"id":"07070707-0707-4707-8707-070707070707"}"#] {
+    for bad in [
+        "",
+        "{}",
+        "[]",
+        r#"{"id":"x","status":"RCVD"}"#,
+        r#"{"id":"07070707-0707-4707-8707-070707070707"}"#,
+    ] {
         assert!(Acknowledgement::from_json(bad.as_bytes()).is_err(), "{bad}");
     }
     let spaces = |length: usize| [json.clone(), vec![b' '; length - json.len()]].concat();
-    assert_eq!(Acknowledgement::from_json(&spaces(65_536)).unwrap(), acknowledgement);
-    assert!(matches!(Acknowledgement::from_json(&spaces(65_537)), Err(MessageError::Json(_))));
+    assert_eq!(
+        Acknowledgement::from_json(&spaces(65_536)).unwrap(),
+        acknowledgement
+    );
+    assert!(matches!(
+        Acknowledgement::from_json(&spaces(65_537)),
+        Err(MessageError::Json(_))
+    ));
 }

@@ -7,9 +7,15 @@ use std::fmt::{Debug, Display};
 pub(crate) struct Wrong(Vec<String>);
 
 impl Wrong {
-    pub(crate) fn unless_equal<T: Debug + PartialEq>(&mut self, row: impl Display, found: T, expected: T) {
+    pub(crate) fn unless_equal<T: Debug + PartialEq>(
+        &mut self,
+        row: impl Display,
+        found: T,
+        expected: T,
+    ) {
         if found != expected {
-            self.0.push(format!("{row}: expected {expected:?}, found {found:?}"));
+            self.0
+                .push(format!("{row}: expected {expected:?}, found {found:?}"));
         }
     }
 

@@ -2,7 +2,8 @@
 
 use bankrail_values::{Date, HyphenatedUuid, Timestamp};
 use bankrail_webhook::sender::{
-    OriginalRequest, PaymentCondition, PaymentInstruction, RecordedRequest, ReportError, RequestMismatchError,
+    OriginalRequest, PaymentCondition, PaymentInstruction, RecordedRequest, ReportError,
+    RequestMismatchError,
 };
 use bankrail_webhook::*;
 
@@ -25,11 +26,15 @@ fn instruction() -> PaymentInstruction {
 }
 
 fn future_dated() -> PaymentCondition {
-    PaymentCondition::FutureDated { requested_execution_date: day(30) }
+    PaymentCondition::FutureDated {
+        requested_execution_date: day(30),
+    }
 }
 
 fn failed() -> PaymentCondition {
-    PaymentCondition::Failed { reason_code: "AM04".parse().unwrap() }
+    PaymentCondition::Failed {
+        reason_code: "AM04".parse().unwrap(),
+    }
 }
 
 /// The specification's table: condition and next status, and whether an outcome follows.
@@ -45,11 +50,21 @@ fn each_condition_has_its_status() {
         assert!(instruction.expects_outcome() && instruction.status().is_none());
         let outcome = instruction.report(&condition, now(), day(29)).unwrap();
         assert_eq!(outcome.transaction_status.as_str(), status);
-        assert_eq!((instruction.status(), instruction.expects_outcome()), (Some(status.into()), follows), "{status}");
+        assert_eq!(
+            (instruction.status(), instruction.expects_outcome()),
+            (Some(status.into()), follows),
+            "{status}"
+        );
         assert_eq!(outcome.creation_date_time, now());
-        assert_eq!(outcome.instruction_identification.as_ref(), Some(instruction.instruction_identification()));
+        assert_eq!(
+            outcome.instruction_identification.as_ref(),
+            Some(instruction.instruction_identification())
+        );
         assert_eq!(outcome.uetr, instruction.uetr());
-        let reason = outcome.transaction_status_reason_code.as_ref().map(|code| code.as_str());
+        let reason = outcome
+            .transaction_status_reason_code
+            .as_ref()
+            .map(|code| code.as_str());
         assert_eq!(reason, (status == "RJCT").then_some("AM04"));
         assert_eq!(outcome.validate(), []);
     }
@@ -61,17 +76,35 @@ fn a_settlement_outcome_follows_a_warehoused_instruction_from_its_date_on() {
     warehoused.report(&future_dated(), now(), day(29)).unwrap();
     assert_eq!(warehoused.due(), Some(day(30)));
     for early in [PaymentCondition::Settled, PaymentCondition::Delayed] {
-        assert_eq!(warehoused.report(&early, now(), day(29)), Err(ReportError::NotDue { until: day(30) }));
+        assert_eq!(
+            warehoused.report(&early, now(), day(29)),
+            Err(ReportError::NotDue { until: day(30) })
+        );
         assert!(warehoused.clone().report(&early, now(), day(30)).is_ok());
         assert!(warehoused.clone().report(&early, now(), day(31)).is_ok());
     }
-    assert!(warehoused.clone().report(&failed(), now(), day(29)).is_ok(), "it may be found invalid on any day");
+    assert!(
+        warehoused.clone().report(&failed(), now(), day(29)).is_ok(),
+        "it may be found invalid on any day"
+    );
     let again = warehoused.report(&future_dated(), now(), day(29));
-    assert_eq!(again, Err(ReportError::Reported { status: TransactionStatus::Warehoused }));
+    assert_eq!(
+        again,
+        Err(ReportError::Reported {
+            status: TransactionStatus::Warehoused
+        })
+    );
     for not_future in [28, 29] {
-        let condition = PaymentCondition::FutureDated { requested_execution_date: day(not_future) };
+        let condition = PaymentCondition::FutureDated {
+            requested_execution_date: day(not_future),
+        };
         let refused = instruction().report(&condition, now(), day(29));
-        assert_eq!(refused, Err(ReportError::NotFutureDated { requested_execution_date: day(not_future) }));
+        assert_eq!(
+            refused,
+            Err(ReportError::NotFutureDated {
+                requested_execution_date: day(not_future)
+            })
+        );
     }
 }
 
@@ -79,11 +112,18 @@ fn a_settlement_outcome_follows_a_warehoused_instruction_from_its_date_on() {
 fn a_settlement_outcome_follows_a_delayed_instruction() {
     let mut delayed = instruction();
     delayed.report(&future_dated(), now(), day(29)).unwrap();
-    delayed.report(&PaymentCondition::Delayed, now(), day(30)).unwrap();
+    delayed
+        .report(&PaymentCondition::Delayed, now(), day(30))
+        .unwrap();
     assert_eq!(delayed.due(), None);
     for condition in [PaymentCondition::Delayed, future_dated()] {
         let again = delayed.report(&condition, now(), day(29));
-        assert_eq!(again, Err(ReportError::Reported { status: TransactionStatus::SettlementPending }));
+        assert_eq!(
+            again,
+            Err(ReportError::Reported {
+                status: TransactionStatus::SettlementPending
+            })
+        );
     }
     for condition in [PaymentCondition::Settled, failed()] {
         let mut delayed = delayed.clone();
@@ -94,15 +134,29 @@ fn a_settlement_outcome_follows_a_delayed_instruction() {
 
 #[test]
 fn nothing_follows_a_final_status() {
-    for (last, status) in
-        [(PaymentCondition::Settled, TransactionStatus::SettlementCompleted), (failed(), TransactionStatus::Rejected)]
-    {
+    for (last, status) in [
+        (
+            PaymentCondition::Settled,
+            TransactionStatus::SettlementCompleted,
+        ),
+        (failed(), TransactionStatus::Rejected),
+    ] {
         let mut done = instruction();
         done.report(&last, now(), day(29)).unwrap();
         let before = done.clone();
-        for condition in [PaymentCondition::Settled, future_dated(), PaymentCondition::Delayed, failed()] {
+        for condition in [
+            PaymentCondition::Settled,
+            future_dated(),
+            PaymentCondition::Delayed,
+            failed(),
+        ] {
             let refused = done.report(&condition, now(), day(31));
-            assert_eq!(refused, Err(ReportError::Final { status: status.clone() }));
+            assert_eq!(
+                refused,
+                Err(ReportError::Final {
+                    status: status.clone()
+                })
+            );
         }
         assert_eq!(done, before);
     }
@@ -115,10 +169,17 @@ fn a_receivers_history_follows_every_sequence_that_can_be_reported() {
     let mut ended = 0;
     while let Some((instruction, history, at)) = open.pop() {
         let later = at.saturating_add(std::time::Duration::from_secs(1));
-        for condition in [PaymentCondition::Settled, future_dated(), PaymentCondition::Delayed, failed()] {
+        for condition in [
+            PaymentCondition::Settled,
+            future_dated(),
+            PaymentCondition::Delayed,
+            failed(),
+        ] {
             for today in [29, 30] {
                 let (mut instruction, mut history) = (instruction.clone(), history.clone());
-                let Ok(outcome) = instruction.report(&condition, later, day(today)) else { continue };
+                let Ok(outcome) = instruction.report(&condition, later, day(today)) else {
+                    continue;
+                };
                 assert_eq!(history.apply(&outcome), history::Observation::Advanced);
                 assert_eq!(history.is_final(), !instruction.expects_outcome());
                 if history.is_final() {
@@ -135,9 +196,16 @@ fn a_receivers_history_follows_every_sequence_that_can_be_reported() {
 #[test]
 fn an_outcome_echoes_its_request() {
     let mut instruction = instruction();
-    let outcome = Message::from(instruction.report(&PaymentCondition::Delayed, now(), day(29)).unwrap());
+    let outcome = Message::from(
+        instruction
+            .report(&PaymentCondition::Delayed, now(), day(29))
+            .unwrap(),
+    );
     let headers = DeliveryHeaders::answering(instruction.request(), id(9));
-    assert_eq!((headers.request_key, headers.correlation_id), (Some(id(1)), Some(id(2))));
+    assert_eq!(
+        (headers.request_key, headers.correlation_id),
+        (Some(id(1)), Some(id(2)))
+    );
     assert_eq!(headers.message_id, id(9));
     headers.check(MessageKind::PaymentOutcome).unwrap();
     let payment = RecordedRequest::Payment(instruction.clone());
@@ -154,21 +222,33 @@ fn an_outcome_echoes_its_request() {
     ] {
         let mut other = headers;
         (other.request_key, other.correlation_id) = (request_key, correlation_id);
-        assert_eq!(check(&outcome, &other), Err(RequestMismatchError::Header { name }));
+        assert_eq!(
+            check(&outcome, &other),
+            Err(RequestMismatchError::Header { name })
+        );
     }
     // A request without an `X-Correlation-Id` has none to echo.
     let uncorrelated = OriginalRequest::new(id(1));
     assert_eq!(uncorrelated.check(&without), Ok(()));
-    assert_eq!(uncorrelated.check(&headers), Err(RequestMismatchError::Header { name: "X-Correlation-Id" }));
+    assert_eq!(
+        uncorrelated.check(&headers),
+        Err(RequestMismatchError::Header {
+            name: "X-Correlation-Id"
+        })
+    );
     let of = |change: fn(&mut PaymentOutcome)| {
-        let Message::PaymentOutcome(mut outcome) = outcome.clone() else { unreachable!() };
+        let Message::PaymentOutcome(mut outcome) = outcome.clone() else {
+            unreachable!()
+        };
         change(&mut outcome);
         check(&outcome.into(), &headers)
     };
     assert_eq!(of(|outcome| outcome.uetr = None), Ok(()));
     assert_eq!(
         of(|outcome| outcome.instruction_identification = Some("I-43".parse().unwrap())),
-        Err(RequestMismatchError::Instruction { pointer: "/instruction_identification" })
+        Err(RequestMismatchError::Instruction {
+            pointer: "/instruction_identification"
+        })
     );
     assert_eq!(
         of(|outcome| outcome.uetr = Some("ba5eba11-0000-4000-8000-00000000002b".parse().unwrap())),
@@ -176,9 +256,14 @@ fn an_outcome_echoes_its_request() {
     );
     let never = of(|outcome| outcome.transaction_status = TransactionStatus::SettlementCompleted);
     assert_eq!(never, Err(RequestMismatchError::Status));
-    let mandate = Message::from(samples::mandate_outcome(&ActionType::Create, &ActionStatus::Pending));
+    let mandate = Message::from(samples::mandate_outcome(
+        &ActionType::Create,
+        &ActionStatus::Pending,
+    ));
     assert_eq!(check(&mandate, &headers), Err(RequestMismatchError::Kind));
-    RecordedRequest::Mandate(*instruction.request()).check(&mandate, &headers).unwrap();
+    RecordedRequest::Mandate(*instruction.request())
+        .check(&mandate, &headers)
+        .unwrap();
     assert!(!RequestMismatchError::Status.to_string().contains("I-4"));
 }
 
@@ -191,5 +276,8 @@ fn an_instruction_is_stored_and_comes_back() {
     assert_eq!(back, instruction);
     back.report(&failed(), now(), day(29)).unwrap();
     let stored = serde_json::to_string(&back).unwrap();
-    assert_eq!(serde_json::from_str::<PaymentInstruction>(&stored).unwrap(), back);
+    assert_eq!(
+        serde_json::from_str::<PaymentInstruction>(&stored).unwrap(),
+        back
+    );
 }

@@ -1,5 +1,5 @@
-//! The forms in which stores keep headers, findings, requests and histories, typed by hand: what another version wrote
-//! must be read.
+//! The forms in which stores keep headers, findings, requests and histories, typed by hand: what
+//! another version wrote must be read.
 
 use bankrail_webhook::history::{History, HistoryId, HistoryState, MandateState, PaymentState};
 use bankrail_webhook::sender::{OriginalRequest, PaymentCondition, PaymentInstruction};
@@ -19,7 +19,10 @@ fn attributes_of_an_entry_keep_their_form() {
     );
     let (_, findings) = DeliveryHeaders::parse(
         MessageKind::Query,
-        [("X-Message-Id", MESSAGE_ID.as_bytes()), ("priority", b"SOON".as_slice())],
+        [
+            ("X-Message-Id", MESSAGE_ID.as_bytes()),
+            ("priority", b"SOON".as_slice()),
+        ],
     )
     .unwrap();
     let all = concat!(
@@ -39,7 +42,10 @@ fn attributes_of_an_entry_keep_their_form() {
     ] {
         let written = headers.to_attributes(&findings);
         assert_eq!(std::str::from_utf8(&written).unwrap(), stored);
-        assert_eq!(DeliveryHeaders::from_attributes(stored.as_bytes()), Some((headers, findings)));
+        assert_eq!(
+            DeliveryHeaders::from_attributes(stored.as_bytes()),
+            Some((headers, findings))
+        );
     }
 }
 
@@ -54,12 +60,19 @@ fn an_instruction_keeps_its_form() {
         r#"{"request":{"request_key":"2d1e8c34-7f60-4b1f-8a3d-5b9c0e6f7a21","#,
         r#""correlation_id":"7a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"},"instruction_identification":"I-42""#
     );
-    let future = PaymentCondition::FutureDated { requested_execution_date: day(30) };
-    let failed = PaymentCondition::Failed { reason_code: "AM04".parse().unwrap() };
+    let future = PaymentCondition::FutureDated {
+        requested_execution_date: day(30),
+    };
+    let failed = PaymentCondition::Failed {
+        reason_code: "AM04".parse().unwrap(),
+    };
     for (conditions, reported) in [
         (vec![], "[]"),
         (vec![future.clone()], r#"[{"PDNG":{"until":"2021-07-30"}}]"#),
-        (vec![future, PaymentCondition::Delayed], r#"[{"PDNG":{"until":"2021-07-30"}},"ACSP"]"#),
+        (
+            vec![future, PaymentCondition::Delayed],
+            r#"[{"PDNG":{"until":"2021-07-30"}},"ACSP"]"#,
+        ),
         (vec![PaymentCondition::Settled], r#"["ACSC"]"#),
         (vec![failed], r#"["RJCT"]"#),
     ] {
@@ -69,10 +82,14 @@ fn an_instruction_keeps_its_form() {
         }
         let stored = format!("{head},\"reported\":{reported}}}");
         assert_eq!(serde_json::to_string(&told).unwrap(), stored);
-        assert_eq!(serde_json::from_str::<PaymentInstruction>(&stored).unwrap(), told);
+        assert_eq!(
+            serde_json::from_str::<PaymentInstruction>(&stored).unwrap(),
+            told
+        );
     }
     let named = instruction.with_uetr("ba5eba11-0000-4000-8000-00000000002a".parse().unwrap());
-    let stored = format!("{head},\"uetr\":\"ba5eba11-0000-4000-8000-00000000002a\",\"reported\":[]}}");
+    let stored =
+        format!("{head},\"uetr\":\"ba5eba11-0000-4000-8000-00000000002a\",\"reported\":[]}}");
     assert_eq!(serde_json::to_string(&named).unwrap(), stored);
 }
 
@@ -104,9 +121,16 @@ fn histories_keep_their_form() {
         ("seen_cancelled", Cancelled, false),
     ] {
         let history = mandate(effect).unwrap_or_else(|| panic!("{effect}"));
-        assert_eq!((history.state(), history.is_complete()), (HistoryState::Mandate(state), complete), "{effect}");
+        assert_eq!(
+            (history.state(), history.is_complete()),
+            (HistoryState::Mandate(state), complete),
+            "{effect}"
+        );
         let again = String::from_utf8(history.to_json()).unwrap();
-        assert!(again.contains(&format!("\"effect\":\"{effect}\"")), "{again}");
+        assert!(
+            again.contains(&format!("\"effect\":\"{effect}\"")),
+            "{again}"
+        );
         assert_eq!(History::from_json(again.as_bytes()), Some(history));
     }
     assert_eq!(mandate("Activated"), None);
@@ -121,7 +145,11 @@ fn histories_keep_their_form() {
             "3b9a3908da35a4fe3822be6de5b3678ac7b9e569192d9fc0d67112a2ce9ef839"
         );
         let history = History::from_json(stored.as_bytes()).unwrap();
-        assert_eq!((history.state(), history.is_complete()), (HistoryState::Payment(state), true), "{status}");
+        assert_eq!(
+            (history.state(), history.is_complete()),
+            (HistoryState::Payment(state), true),
+            "{status}"
+        );
         assert_eq!(String::from_utf8(history.to_json()).unwrap(), stored);
     }
 }
@@ -134,22 +162,52 @@ fn states_and_ids_of_histories_have_fixed_names() {
         (HistoryState::Mandate(M::Unknown), "mandate_unknown", false),
         (HistoryState::Mandate(M::Created), "mandate_created", false),
         (HistoryState::Mandate(M::Active), "mandate_active", false),
-        (HistoryState::Mandate(M::Suspended), "mandate_suspended", false),
-        (HistoryState::Mandate(M::Cancelled), "mandate_cancelled", true),
-        (HistoryState::Mandate(M::Contradictory), "mandate_contradictory", false),
+        (
+            HistoryState::Mandate(M::Suspended),
+            "mandate_suspended",
+            false,
+        ),
+        (
+            HistoryState::Mandate(M::Cancelled),
+            "mandate_cancelled",
+            true,
+        ),
+        (
+            HistoryState::Mandate(M::Contradictory),
+            "mandate_contradictory",
+            false,
+        ),
         (HistoryState::Payment(P::Unknown), "payment_unknown", false),
-        (HistoryState::Payment(P::Warehoused), "payment_warehoused", false),
-        (HistoryState::Payment(P::SettlementPending), "payment_settlement_pending", false),
+        (
+            HistoryState::Payment(P::Warehoused),
+            "payment_warehoused",
+            false,
+        ),
+        (
+            HistoryState::Payment(P::SettlementPending),
+            "payment_settlement_pending",
+            false,
+        ),
         (HistoryState::Payment(P::Settled), "payment_settled", true),
         (HistoryState::Payment(P::Rejected), "payment_rejected", true),
-        (HistoryState::Payment(P::Contradictory), "payment_contradictory", false),
+        (
+            HistoryState::Payment(P::Contradictory),
+            "payment_contradictory",
+            false,
+        ),
     ] {
         assert_eq!((state.as_str(), state.is_final()), (name, is_final));
         assert_eq!(format!("{state:>30}"), format!("{name:>30}"));
     }
     for (id, name) in [
-        (HistoryId::Mandate(samples::mandate_id()), "mandate:0b7c2f6e8a1d11eb8dcd0242ac130003"),
-        (HistoryId::Instruction("I-42".parse().unwrap()), "instruction:I-42"),
+        (
+            HistoryId::Mandate(samples::mandate_id()),
+            "mandate:0b7c2f6e8a1d11eb8dcd0242ac130003",
+        ),
+        (
+            HistoryId::Instruction("I-42".parse().unwrap()),
+            "instruction:I-42",
+        ),
         (
             HistoryId::Uetr("ba5eba11-0000-4000-8000-00000000002a".parse().unwrap()),
             "uetr:ba5eba11-0000-4000-8000-00000000002a",

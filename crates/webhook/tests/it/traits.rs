@@ -31,6 +31,14 @@ fn values_and_errors_go_between_threads() {
 
 #[test]
 fn errors_stay_small() {
-    assert!(size_of::<MessageError>() <= 80, "{}", size_of::<MessageError>());
-    assert!(size_of::<DeliveryHeaderError>() <= 64, "{}", size_of::<DeliveryHeaderError>());
+    assert!(
+        size_of::<MessageError>() <= 80,
+        "{}",
+        size_of::<MessageError>()
+    );
+    assert!(
+        size_of::<DeliveryHeaderError>() <= 64,
+        "{}",
+        size_of::<DeliveryHeaderError>()
+    );
 }

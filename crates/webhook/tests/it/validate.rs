@@ -4,12 +4,18 @@ use bankrail_values::Money;
 use bankrail_webhook::*;
 
 fn rules(findings: Vec<MessageFinding>) -> Vec<(Rule, String)> {
-    findings.into_iter().map(|finding| (finding.rule, finding.pointer)).collect()
+    findings
+        .into_iter()
+        .map(|finding| (finding.rule, finding.pointer))
+        .collect()
 }
 
 fn expect(message: impl Into<Message>, expected: &[(Rule, &str)]) {
     let message = message.into();
-    let expected: Vec<(Rule, String)> = expected.iter().map(|(rule, at)| (*rule, (*at).to_owned())).collect();
+    let expected: Vec<(Rule, String)> = expected
+        .iter()
+        .map(|(rule, at)| (*rule, (*at).to_owned()))
+        .collect();
     assert_eq!(rules(message.validate()), expected, "{message:?}");
     // Reading it back finds the same and does not refuse it.
     let parsed = Message::from_json(message.kind(), &message.to_json()).unwrap();
@@ -17,13 +23,17 @@ fn expect(message: impl Into<Message>, expected: &[(Rule, &str)]) {
     // Only advice does not refuse it where findings do.
     let strict = MessageReadOptions::new().deny_findings(true);
     let denied = Message::from_json_with(message.kind(), &message.to_json(), &strict);
-    let advice = expected.iter().all(|(rule, _)| rule.class() == RuleClass::Consistency);
+    let advice = expected
+        .iter()
+        .all(|(rule, _)| rule.class() == RuleClass::Consistency);
     assert_eq!(denied.is_ok(), advice, "{denied:?}");
 }
 
 #[test]
 fn the_rules_that_the_specification_states() {
-    let stated = Rule::ALL.iter().filter(|rule| rule.class() == RuleClass::Specification);
+    let stated = Rule::ALL
+        .iter()
+        .filter(|rule| rule.class() == RuleClass::Specification);
     assert_eq!(
         stated.map(|rule| rule.as_str()).collect::<Vec<_>>(),
         [
@@ -90,14 +100,25 @@ fn outcomes_agree_with_their_errors_and_actions() {
     let good = || samples::mandate_outcome(&ActionType::Create, &ActionStatus::Pending);
     let error = OutcomeError::new("X", ErrorSeverity::Transient);
     expect(good().error(error), &[(Rule::OutcomeError, "/error")]);
-    expect(good().mandate_status(MandateStatus::Active), &[(Rule::ActionMandateStatus, "/mandate_status")]);
     expect(
-        good().action_type(ActionType::Port).mandate_status(MandateStatus::Active),
-        &[(Rule::Bilateral, "/bilateral"), (Rule::DebtorAliasName, "/debtor_alias_name")],
+        good().mandate_status(MandateStatus::Active),
+        &[(Rule::ActionMandateStatus, "/mandate_status")],
+    );
+    expect(
+        good()
+            .action_type(ActionType::Port)
+            .mandate_status(MandateStatus::Active),
+        &[
+            (Rule::Bilateral, "/bilateral"),
+            (Rule::DebtorAliasName, "/debtor_alias_name"),
+        ],
     );
     let mut nameless = good();
     nameless.mandate_identification = None;
-    expect(nameless, &[(Rule::OutcomeMandate, "/mandate_identification")]);
+    expect(
+        nameless,
+        &[(Rule::OutcomeMandate, "/mandate_identification")],
+    );
     let mut rejected = samples::rejected_mandate_outcome(&ErrorSeverity::Logical);
     rejected.error = None;
     expect(rejected, &[(Rule::OutcomeError, "/error")]);
@@ -111,12 +132,18 @@ fn outcomes_agree_with_their_errors_and_actions() {
 fn payments_have_names_and_rejections_reasons() {
     let mut outcome = samples::payment_outcome(&TransactionStatus::Rejected);
     outcome.transaction_status_reason_code = None;
-    expect(outcome.clone(), &[(Rule::RejectionReason, "/transaction_status_reason_code")]);
+    expect(
+        outcome.clone(),
+        &[(Rule::RejectionReason, "/transaction_status_reason_code")],
+    );
     outcome.transaction_status = TransactionStatus::Warehoused;
     outcome.uetr = None;
     expect(outcome.clone(), &[]);
     outcome.instruction_identification = None;
-    expect(outcome, &[(Rule::PaymentReference, "/instruction_identification")]);
+    expect(
+        outcome,
+        &[(Rule::PaymentReference, "/instruction_identification")],
+    );
     let mut query = samples::query(&CaseType::Payments);
     query.payment_details = None;
     expect(query, &[(Rule::PaymentDetails, "/payment_details")]);
@@ -130,58 +157,121 @@ fn accounts_have_what_their_type_names() {
         query
     };
     let at = |member: &str| format!("/mandate_details/debtor_information/{member}");
-    let (alias_type, alias, account) =
-        (at("account_alias_type_code"), at("account_alias_identification"), at("account_identification"));
-    let by_alias = DebtorInformation::new().account_identification_type_code(AccountIdentificationType::Alias);
-    expect(with(by_alias.clone()), &[(Rule::AliasMissing, &alias_type), (Rule::AliasMissing, &alias)]);
+    let (alias_type, alias, account) = (
+        at("account_alias_type_code"),
+        at("account_alias_identification"),
+        at("account_identification"),
+    );
+    let by_alias =
+        DebtorInformation::new().account_identification_type_code(AccountIdentificationType::Alias);
+    expect(
+        with(by_alias.clone()),
+        &[
+            (Rule::AliasMissing, &alias_type),
+            (Rule::AliasMissing, &alias),
+        ],
+    );
     let email = by_alias.account_alias_type_code(AliasType::Email);
     expect(with(email.clone()), &[(Rule::AliasMissing, &alias)]);
     expect(with(email.clone().account_alias_identification("a@b")), &[]);
-    expect(with(email.clone().account_alias_identification("nobody")), &[(Rule::AliasFormat, &alias)]);
+    expect(
+        with(email.clone().account_alias_identification("nobody")),
+        &[(Rule::AliasFormat, &alias)],
+    );
     for masked in ["XXXXX", "*****", "X"] {
-        expect(with(email.clone().account_alias_identification(masked)), &[]);
+        expect(
+            with(email.clone().account_alias_identification(masked)),
+            &[],
+        );
     }
     // Only the account identification may be masked in part.
     for part in ["MAX@EXAMPLE.COM", "XXX@example.com", "***X*@"] {
-        expect(with(email.clone().account_alias_identification(part)), &[(Rule::AliasFormat, &alias)]);
+        expect(
+            with(email.clone().account_alias_identification(part)),
+            &[(Rule::AliasFormat, &alias)],
+        );
     }
-    let organisation = email.clone().account_alias_type_code(AliasType::Organisation);
-    for (name, enough) in
-        [("acme", false), ("acme & -", false), ("acme melbourne", true), ("acme-parking", true), ("7 eleven", true)]
-    {
-        let expected: &[(Rule, &str)] = if enough { &[] } else { &[(Rule::OrganisationWords, &alias)] };
-        expect(with(organisation.clone().account_alias_identification(name)), expected);
+    let organisation = email
+        .clone()
+        .account_alias_type_code(AliasType::Organisation);
+    for (name, enough) in [
+        ("acme", false),
+        ("acme & -", false),
+        ("acme melbourne", true),
+        ("acme-parking", true),
+        ("7 eleven", true),
+    ] {
+        let expected: &[(Rule, &str)] = if enough {
+            &[]
+        } else {
+            &[(Rule::OrganisationWords, &alias)]
+        };
+        expect(
+            with(organisation.clone().account_alias_identification(name)),
+            expected,
+        );
     }
     let telephone = email.account_alias_type_code(AliasType::Telephone);
     for part in ["not a phone X", "+61-4123XX678"] {
-        expect(with(telephone.clone().account_alias_identification(part)), &[(Rule::AliasFormat, &alias)]);
+        expect(
+            with(telephone.clone().account_alias_identification(part)),
+            &[(Rule::AliasFormat, &alias)],
+        );
     }
-    let bban = DebtorInformation::new().account_identification_type_code(AccountIdentificationType::Bban);
+    let bban =
+        DebtorInformation::new().account_identification_type_code(AccountIdentificationType::Bban);
     expect(with(bban.clone()), &[(Rule::AccountMissing, &account)]);
     assert_eq!(bban.account(), None);
     let bban = bban.account_identification("013010XXXXX8937");
     let masked = bban.account().unwrap();
-    assert_eq!((masked, masked.as_str()), (AccountMask::of("013010XXXXX8937"), "013010XXXXX8937"));
+    assert_eq!(
+        (masked, masked.as_str()),
+        (AccountMask::of("013010XXXXX8937"), "013010XXXXX8937")
+    );
     expect(with(bban.clone()), &[]);
     for plain in ["013010123458937", "x-1", ""] {
-        assert!(!AccountMask::of(plain).is_masked() && AccountMask::of(plain).covers(plain), "{plain}");
+        assert!(
+            !AccountMask::of(plain).is_masked() && AccountMask::of(plain).covers(plain),
+            "{plain}"
+        );
     }
-    assert!(masked.is_masked() && masked.covers("013010123458937") && !masked.covers("013010123458938"));
+    assert!(
+        masked.is_masked() && masked.covers("013010123458937") && !masked.covers("013010123458938")
+    );
     let masked = AccountMask::of("013010*****8937");
-    assert!(masked.is_masked() && masked.covers("013010123458937") && !masked.covers("113010123458937"));
-    assert!(!masked.is_all_masked() && AccountMask::of("*XX").is_all_masked() && !AccountMask::of("").is_all_masked());
+    assert!(
+        masked.is_masked() && masked.covers("013010123458937") && !masked.covers("113010123458937")
+    );
+    assert!(
+        !masked.is_all_masked()
+            && AccountMask::of("*XX").is_all_masked()
+            && !AccountMask::of("").is_all_masked()
+    );
 
-    let change =
-        |debtor| notification(Trigger::AmendedUnilaterally).details(Amendment::new().debtor_information(debtor));
+    let change = |debtor| {
+        notification(Trigger::AmendedUnilaterally)
+            .details(Amendment::new().debtor_information(debtor))
+    };
     let at = |member: &str| format!("/details/amendment/debtor_information/{member}");
-    let to_alias = AmendedDebtor::new().account_identification_type_code(AccountIdentificationType::Alias);
+    let to_alias =
+        AmendedDebtor::new().account_identification_type_code(AccountIdentificationType::Alias);
     expect(
-        change(to_alias.clone().account_alias_type_code(AliasType::Telephone)),
+        change(
+            to_alias
+                .clone()
+                .account_alias_type_code(AliasType::Telephone),
+        ),
         &[(Rule::AliasMissing, &at("account_alias_identification"))],
     );
-    let wrong = to_alias.account_alias_type_code(AliasType::Telephone).account_alias_identification("1".to_owned());
-    expect(change(wrong), &[(Rule::AliasFormat, &at("account_alias_identification"))]);
-    let to_bban = AmendedDebtor::new().account_identification_type_code(AccountIdentificationType::Bban);
+    let wrong = to_alias
+        .account_alias_type_code(AliasType::Telephone)
+        .account_alias_identification("1".to_owned());
+    expect(
+        change(wrong),
+        &[(Rule::AliasFormat, &at("account_alias_identification"))],
+    );
+    let to_bban =
+        AmendedDebtor::new().account_identification_type_code(AccountIdentificationType::Bban);
     expect(
         change(to_bban.account_identification(Amended::Cleared)),
         &[(Rule::AccountMissing, &at("account_identification"))],
@@ -197,16 +287,35 @@ fn amounts_go_with_their_type() {
     };
     let at = |member: &str| format!("/mandate_details/payment_information/{member}");
     let of = |amount_type| PaymentInformation::new().payment_amount_type(amount_type);
-    expect(with(of(AmountType::Fixed)), &[(Rule::AmountMissing, &at("amount"))]);
+    expect(
+        with(of(AmountType::Fixed)),
+        &[(Rule::AmountMissing, &at("amount"))],
+    );
     let maximum = of(AmountType::Fixed).maximum_amount(amount("1.00 AUD"));
-    expect(with(maximum), &[(Rule::AmountType, &at("amount")), (Rule::AmountType, &at("maximum_amount"))]);
+    expect(
+        with(maximum),
+        &[
+            (Rule::AmountType, &at("amount")),
+            (Rule::AmountType, &at("maximum_amount")),
+        ],
+    );
     expect(with(of(AmountType::Fixed).amount(amount("1.00 AUD"))), &[]);
-    expect(with(of(AmountType::Usage)), &[(Rule::AmountMissing, &at("maximum_amount"))]);
-    expect(with(of(AmountType::Variable).amount(amount("1.00 AUD"))), &[(Rule::AmountType, &at("amount"))]);
+    expect(
+        with(of(AmountType::Usage)),
+        &[(Rule::AmountMissing, &at("maximum_amount"))],
+    );
+    expect(
+        with(of(AmountType::Variable).amount(amount("1.00 AUD"))),
+        &[(Rule::AmountType, &at("amount"))],
+    );
     expect(with(of(AmountType::Balance)), &[]);
     let change = |payment| {
         let mut message = notification(Trigger::AmendmentConfirmed);
-        message.details = Some(BilateralAmendment::new().payment_information(payment).into());
+        message.details = Some(
+            BilateralAmendment::new()
+                .payment_information(payment)
+                .into(),
+        );
         message
     };
     let at = |member: &str| format!("/details/bilateral_amendment/payment_information/{member}");
@@ -215,5 +324,8 @@ fn amounts_go_with_their_type() {
     let dates = AmendedPaymentInformation::new()
         .first_payment_date("2022-01-02".parse::<bankrail_values::Date>().unwrap())
         .last_payment_date("2022-01-01".parse::<bankrail_values::Date>().unwrap());
-    expect(change(dates), &[(Rule::DateOrder, &at("last_payment_date"))]);
+    expect(
+        change(dates),
+        &[(Rule::DateOrder, &at("last_payment_date"))],
+    );
 }

@@ -1,5 +1,5 @@
-//! The specification's names, codes and bounds, typed by hand from it: what is written and read by one statement of
-//! members would not notice a misspelt name.
+//! The specification's names, codes and bounds, typed by hand from it: what is written and read by
+//! one statement of members would not notice a misspelt name.
 
 use bankrail_values::{Date, HyphenatedUuid, Money, Timestamp};
 use bankrail_webhook::message::{MpsUserId, Text35};
@@ -51,7 +51,9 @@ fn mandate_outcome() -> Message {
         .more_info("the more info");
     MandateActionOutcome::new(time("2021-07-29T01:02:03.450Z"), OutcomeStatus::Rejected)
         .mps_user_id(value::<MpsUserId>("USER000001"))
-        .request_id(value::<HyphenatedUuid>("f3b1c0de-1111-4222-8333-444455556666"))
+        .request_id(value::<HyphenatedUuid>(
+            "f3b1c0de-1111-4222-8333-444455556666",
+        ))
         .mandate_identification(value::<MandateId>("0b7c2f6e8a1d11eb8dcd0242ac130003"))
         .mandate_registration_date_time(time("2021-07-01T00:00:00.001Z"))
         .mandate_status(MandateStatus::Created)
@@ -95,10 +97,25 @@ const AMENDMENT: &str = r#"{
 }"#;
 
 fn notification(trigger: Trigger) -> MandateNotification {
-    let (mandate, action) = (value("0b7c2f6e8a1d11eb8dcd0242ac130003"), value("5e1f0a728a1d11eb8dcd0242ac130003"));
-    let kind = if trigger == Trigger::StatusChanged { ActionType::StatusChange } else { ActionType::Amend };
+    let (mandate, action) = (
+        value("0b7c2f6e8a1d11eb8dcd0242ac130003"),
+        value("5e1f0a728a1d11eb8dcd0242ac130003"),
+    );
+    let kind = if trigger == Trigger::StatusChanged {
+        ActionType::StatusChange
+    } else {
+        ActionType::Amend
+    };
     let at = time("2021-07-29T01:02:03.450Z");
-    MandateNotification::new(at, trigger, value("USER000002"), mandate, action, kind, ActionStatus::Completed)
+    MandateNotification::new(
+        at,
+        trigger,
+        value("USER000002"),
+        mandate,
+        action,
+        kind,
+        ActionStatus::Completed,
+    )
 }
 
 fn amendment() -> Message {
@@ -172,7 +189,10 @@ fn bilateral_amendment() -> Message {
         .automatic_extension_indicator(true)
         .payment_information(payment)
         .additional_information("the additional information".to_owned());
-    notification(Trigger::AmendmentConfirmed).mandate_status(MandateStatus::Active).details(amendment).into()
+    notification(Trigger::AmendmentConfirmed)
+        .mandate_status(MandateStatus::Active)
+        .details(amendment)
+        .into()
 }
 
 /// The specification does not show these members: Default.
@@ -195,9 +215,13 @@ const STATUS_CHANGE: &str = r#"{
 }"#;
 
 fn status_change() -> Message {
-    let change =
-        StatusChange::new(StatusChangeCode::Cancel).reason_code("MS02").reason_description("the reason description");
-    notification(Trigger::StatusChanged).mandate_status(MandateStatus::Cancelled).details(change).into()
+    let change = StatusChange::new(StatusChangeCode::Cancel)
+        .reason_code("MS02")
+        .reason_description("the reason description");
+    notification(Trigger::StatusChanged)
+        .mandate_status(MandateStatus::Cancelled)
+        .details(change)
+        .into()
 }
 
 const PAYMENT_OUTCOME: &str = r#"{
@@ -229,17 +253,23 @@ fn payment_outcome() -> Message {
         .creditor_name("the creditor name")
         .creditor_ultimate_name("the creditor ultimate name")
         .creditor_account_identification("013010123456789");
-    PaymentOutcome::new(time("2021-07-29T01:02:03.450Z"), TransactionStatus::Rejected)
-        .transaction_status_reason_code(value::<bankrail_values::BoundedText<1, 4>>("AM04"))
-        .transaction_status_additional_information(vec![value("the first line"), value("the second line")])
-        .mps_user_id(value::<MpsUserId>("USER000003"))
-        .instruction_identification(value::<Text35>("the instruction identification"))
-        .uetr(value::<Uetr>("ba5eba11-0000-4000-8000-00000000002a"))
-        .account_servicer_reference(value::<Text35>("the account servicer reference"))
-        .clearing_system_reference(value::<Text35>("the clearing system reference"))
-        .acceptance_date_time(time("2021-07-29T01:02:03.004Z"))
-        .original_transaction_reference(original)
-        .into()
+    PaymentOutcome::new(
+        time("2021-07-29T01:02:03.450Z"),
+        TransactionStatus::Rejected,
+    )
+    .transaction_status_reason_code(value::<bankrail_values::BoundedText<1, 4>>("AM04"))
+    .transaction_status_additional_information(vec![
+        value("the first line"),
+        value("the second line"),
+    ])
+    .mps_user_id(value::<MpsUserId>("USER000003"))
+    .instruction_identification(value::<Text35>("the instruction identification"))
+    .uetr(value::<Uetr>("ba5eba11-0000-4000-8000-00000000002a"))
+    .account_servicer_reference(value::<Text35>("the account servicer reference"))
+    .clearing_system_reference(value::<Text35>("the clearing system reference"))
+    .acceptance_date_time(time("2021-07-29T01:02:03.004Z"))
+    .original_transaction_reference(original)
+    .into()
 }
 
 const QUERY: &str = r#"{
@@ -312,7 +342,9 @@ fn query() -> Message {
         .description("the description")
         .additional_information("the additional information")
         .debtor_information(debtor)
-        .creditor_information(CreditorInformation::new().party_reference("the creditor's reference"))
+        .creditor_information(
+            CreditorInformation::new().party_reference("the creditor's reference"),
+        )
         .payment_information(payment);
     let details = PaymentDetails::new()
         .transaction_identification("the transaction identification")
@@ -320,15 +352,21 @@ fn query() -> Message {
         .transaction_date(value::<Date>("2021-07-28"))
         .original_transaction_amount(money("1.06 AUD"));
     let at = time("2021-07-29T01:02:03.450Z");
-    QueryNotification::new(at, value("the case id"), CaseType::Payments, value("the narrative"), mandate)
-        .reminder_count(value::<message::query_notification::ReminderCount>("07"))
-        .re_open_case_indication(true)
-        .payment_details(details)
-        .into()
+    QueryNotification::new(
+        at,
+        value("the case id"),
+        CaseType::Payments,
+        value("the narrative"),
+        mandate,
+    )
+    .reminder_count(value::<message::query_notification::ReminderCount>("07"))
+    .re_open_case_indication(true)
+    .payment_details(details)
+    .into()
 }
 
-/// Each document, the message that it is, and the advice about it: with every member there, two amounts do not go
-/// together.
+/// Each document, the message that it is, and the advice about it: with every member there, two
+/// amounts do not go together.
 pub(crate) fn documents() -> Vec<(&'static str, Message, &'static [Rule])> {
     vec![
         (MANDATE_OUTCOME, mandate_outcome(), &[]),
@@ -353,19 +391,32 @@ fn every_member_has_its_name() {
         assert_eq!(parsed.message, message, "{document}");
         let rules: Vec<Rule> = parsed.findings.iter().map(|finding| finding.rule).collect();
         assert_eq!(rules, advice, "{document}");
-        assert_eq!(serde_json::from_slice::<Value>(&message.to_json()).unwrap(), read(document));
+        assert_eq!(
+            serde_json::from_slice::<Value>(&message.to_json()).unwrap(),
+            read(document)
+        );
     }
     let acknowledgement = r#"{"id": "9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11", "status": "RCVD"}"#;
     let made = Acknowledgement::received(value("9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11"));
-    assert_eq!(Acknowledgement::from_json(acknowledgement.as_bytes()).unwrap(), made);
-    assert_eq!(serde_json::from_slice::<Value>(&made.to_json()).unwrap(), read(acknowledgement));
+    assert_eq!(
+        Acknowledgement::from_json(acknowledgement.as_bytes()).unwrap(),
+        made
+    );
+    assert_eq!(
+        serde_json::from_slice::<Value>(&made.to_json()).unwrap(),
+        read(acknowledgement)
+    );
 }
 
 /// The document with the value at `pointer` replaced, or taken out.
 fn with(document: &str, pointer: &str, replacement: Option<Value>) -> Vec<u8> {
     let mut changed = read(document);
     let (parent, member) = pointer.rsplit_once('/').unwrap();
-    let parent = changed.pointer_mut(parent).unwrap().as_object_mut().unwrap();
+    let parent = changed
+        .pointer_mut(parent)
+        .unwrap()
+        .as_object_mut()
+        .unwrap();
     assert!(parent.remove(member).is_some(), "{pointer} is there");
     if let Some(replacement) = replacement {
         parent.insert(member.to_owned(), replacement);
@@ -375,7 +426,9 @@ fn with(document: &str, pointer: &str, replacement: Option<Value>) -> Vec<u8> {
 
 #[test]
 fn each_required_member_is_missed() {
-    use MessageKind::{MandateNotification as N, MandateOutcome as M, PaymentOutcome as P, Query as Q};
+    use MessageKind::{
+        MandateNotification as N, MandateOutcome as M, PaymentOutcome as P, Query as Q,
+    };
     let required: [(MessageKind, &str, &[&str]); 5] = [
         (M, MANDATE_OUTCOME, &["/creation_date_time", "/status"]),
         (
@@ -391,7 +444,11 @@ fn each_required_member_is_missed() {
                 "/action_status",
             ],
         ),
-        (P, PAYMENT_OUTCOME, &["/creation_date_time", "/transaction_status"]),
+        (
+            P,
+            PAYMENT_OUTCOME,
+            &["/creation_date_time", "/transaction_status"],
+        ),
         (
             P,
             PAYMENT_OUTCOME,
@@ -421,23 +478,41 @@ fn each_required_member_is_missed() {
             }
         }
         // Every other member at the top may be absent.
-        for member in read(document).as_object().unwrap().keys().map(|name| format!("/{name}")) {
-            let optional = !required.iter().any(|(other, _, members)| *other == kind && members.contains(&&*member));
-            assert_eq!(Message::from_json(kind, &with(document, &member, None)).is_ok(), optional, "{member}");
+        for member in read(document)
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(|name| format!("/{name}"))
+        {
+            let optional = !required
+                .iter()
+                .any(|(other, _, members)| *other == kind && members.contains(&&*member));
+            assert_eq!(
+                Message::from_json(kind, &with(document, &member, None)).is_ok(),
+                optional,
+                "{member}"
+            );
         }
     }
 }
 
 #[test]
 fn bounds_hold_on_both_sides() {
-    use MessageKind::{MandateNotification as N, MandateOutcome as M, PaymentOutcome as P, Query as Q};
+    use MessageKind::{
+        MandateNotification as N, MandateOutcome as M, PaymentOutcome as P, Query as Q,
+    };
     for (kind, document, pointer, most) in [
         (M, MANDATE_OUTCOME, "/mps_user_id", 10),
         (N, AMENDMENT, "/mps_user_id", 10),
         (P, PAYMENT_OUTCOME, "/mps_user_id", 10),
         (Q, QUERY, "/mandate_details/mps_user_id", 10),
         (P, PAYMENT_OUTCOME, "/transaction_status_reason_code", 4),
-        (P, PAYMENT_OUTCOME, "/transaction_status_additional_information", 105),
+        (
+            P,
+            PAYMENT_OUTCOME,
+            "/transaction_status_additional_information",
+            105,
+        ),
         (P, PAYMENT_OUTCOME, "/instruction_identification", 35),
         (P, PAYMENT_OUTCOME, "/account_servicer_reference", 35),
         (P, PAYMENT_OUTCOME, "/clearing_system_reference", 35),
@@ -449,12 +524,17 @@ fn bounds_hold_on_both_sides() {
             for (length, good) in [(0, false), (1, true), (most, true), (most + 1, false)] {
                 let text = Value::from(character.repeat(length));
                 let list = pointer.ends_with("additional_information");
-                let (text, at) =
-                    if list { (json!(["x", text]), format!("{pointer}/1")) } else { (text, pointer.to_owned()) };
+                let (text, at) = if list {
+                    (json!(["x", text]), format!("{pointer}/1"))
+                } else {
+                    (text, pointer.to_owned())
+                };
                 let read = Message::from_json(kind, &with(document, pointer, Some(text)));
                 match read {
                     Ok(_) => assert!(good, "{pointer}: {length}"),
-                    Err(MessageError::BadValue { pointer: found, .. }) => assert_eq!((good, found), (false, at)),
+                    Err(MessageError::BadValue { pointer: found, .. }) => {
+                        assert_eq!((good, found), (false, at))
+                    }
                     Err(other) => panic!("{pointer}: {other}"),
                 }
             }
@@ -466,10 +546,12 @@ fn bounds_hold_on_both_sides() {
 fn boolean(message: &Message) -> Option<bool> {
     match message {
         Message::MandateOutcome(outcome) => outcome.bilateral,
-        Message::MandateNotification(notification) => match &notification.details.as_ref()?.change {
-            Change::BilateralAmendment(amendment) => amendment.automatic_extension_indicator,
-            _ => None,
-        },
+        Message::MandateNotification(notification) => {
+            match &notification.details.as_ref()?.change {
+                Change::BilateralAmendment(amendment) => amendment.automatic_extension_indicator,
+                _ => None,
+            }
+        }
         Message::PaymentOutcome(_) => None,
         Message::Query(query) => query.re_open_case_indication,
     }
@@ -480,7 +562,11 @@ fn booleans_keep_their_sense_and_may_be_absent() {
     use MessageKind::{MandateNotification as N, MandateOutcome as M, Query as Q};
     for (kind, document, pointer) in [
         (M, MANDATE_OUTCOME, "/bilateral"),
-        (N, BILATERAL_AMENDMENT, "/details/bilateral_amendment/automatic_extension_indicator"),
+        (
+            N,
+            BILATERAL_AMENDMENT,
+            "/details/bilateral_amendment/automatic_extension_indicator",
+        ),
         (Q, QUERY, "/re_open_case_indication"),
     ] {
         for said in [None, Some(true), Some(false)] {
@@ -488,7 +574,11 @@ fn booleans_keep_their_sense_and_may_be_absent() {
             let message = Message::from_json(kind, &json).unwrap().message;
             assert_eq!(boolean(&message), said, "{pointer}");
             let written: Value = serde_json::from_slice(&message.to_json()).unwrap();
-            assert_eq!(written.pointer(pointer), said.map(Value::from).as_ref(), "{pointer}");
+            assert_eq!(
+                written.pointer(pointer),
+                said.map(Value::from).as_ref(),
+                "{pointer}"
+            );
         }
         for other in [json!("true"), json!("false"), json!(1), json!(0)] {
             match Message::from_json(kind, &with(document, pointer, Some(other.clone()))) {
@@ -499,16 +589,23 @@ fn booleans_keep_their_sense_and_may_be_absent() {
     }
 }
 
-/// Identifiers have their form inside objects, too, where the specification lists them as text (Default).
+/// Identifiers have their form inside objects, too, where the specification lists them as text
+/// (Default).
 #[test]
 fn ids_have_their_form_wherever_they_stand() {
-    use MessageKind::{MandateNotification as N, MandateOutcome as M, PaymentOutcome as P, Query as Q};
+    use MessageKind::{
+        MandateNotification as N, MandateOutcome as M, PaymentOutcome as P, Query as Q,
+    };
     for (kind, document, pointer) in [
         (M, MANDATE_OUTCOME, "/mandate_identification"),
         (M, MANDATE_OUTCOME, "/action_identification"),
         (N, AMENDMENT, "/mandate_identification"),
         (N, AMENDMENT, "/action_identification"),
-        (P, PAYMENT_OUTCOME, "/original_transaction_reference/mandate_identification"),
+        (
+            P,
+            PAYMENT_OUTCOME,
+            "/original_transaction_reference/mandate_identification",
+        ),
         (Q, QUERY, "/mandate_details/mandate_identification"),
     ] {
         for (id, good) in [
@@ -526,7 +623,9 @@ fn ids_have_their_form_wherever_they_stand() {
         ] {
             match Message::from_json(kind, &with(document, pointer, Some(id.into()))) {
                 Ok(_) => assert!(good, "{pointer}: {id}"),
-                Err(MessageError::BadValue { pointer: found, .. }) => assert_eq!((good, &*found), (false, pointer)),
+                Err(MessageError::BadValue { pointer: found, .. }) => {
+                    assert_eq!((good, &*found), (false, pointer))
+                }
                 Err(other) => panic!("{pointer}: {other}"),
             }
         }
@@ -578,7 +677,10 @@ fn every_code_has_its_text() {
         }
         AmountType { Fixed "FIXE" Variable "VARI" Usage "USGB" Balance "BALN" }
     }
-    assert_eq!((Priority::Attended.as_str(), Priority::Unattended.as_str()), ("ATTENDED", "UNATTENDED"));
+    assert_eq!(
+        (Priority::Attended.as_str(), Priority::Unattended.as_str()),
+        ("ATTENDED", "UNATTENDED")
+    );
     assert_eq!(Acknowledgement::RECEIVED, "RCVD");
 }
 
@@ -592,11 +694,17 @@ fn headers_and_paths_have_their_names() {
     // Default.
     assert_eq!(
         MessageKind::ALL.map(MessageKind::default_path),
-        ["/payto/mandates/outcomes", "/payto/mandates/notifications", "/payto/mpirs/outcomes", "/payto/queries"]
+        [
+            "/payto/mandates/outcomes",
+            "/payto/mandates/notifications",
+            "/payto/mpirs/outcomes",
+            "/payto/queries"
+        ]
     );
 }
 
-/// What goes with a trigger (Default), typed by hand: the samples are made by the table that they are checked with.
+/// What goes with a trigger (Default), typed by hand: the samples are made by the table that they
+/// are checked with.
 #[test]
 fn what_goes_with_a_trigger() {
     for (trigger, action_type, action_status, mandate_status, variant) in [
@@ -617,16 +725,34 @@ fn what_goes_with_a_trigger() {
             value("5e1f0a728a1d11eb8dcd0242ac130003"),
         )
         .unwrap();
-        assert_eq!((made.action_type.as_str(), made.action_status.as_str()), (action_type, action_status), "{trigger}");
-        assert_eq!(made.mandate_status.as_ref().map(MandateStatus::as_str), mandate_status, "{trigger}");
-        for present in [None, Some("amendment"), Some("bilateral_amendment"), Some("status_change")] {
+        assert_eq!(
+            (made.action_type.as_str(), made.action_status.as_str()),
+            (action_type, action_status),
+            "{trigger}"
+        );
+        assert_eq!(
+            made.mandate_status.as_ref().map(MandateStatus::as_str),
+            mandate_status,
+            "{trigger}"
+        );
+        for present in [
+            None,
+            Some("amendment"),
+            Some("bilateral_amendment"),
+            Some("status_change"),
+        ] {
             let mut with = made.clone();
             with.details = present.map(|variant| match variant {
-                "amendment" => Amendment::new().debtor_information(AmendedDebtor::new()).into(),
+                "amendment" => Amendment::new()
+                    .debtor_information(AmendedDebtor::new())
+                    .into(),
                 "bilateral_amendment" => BilateralAmendment::new().into(),
                 _ => StatusChange::new(StatusChangeCode::Release).into(),
             });
-            let odd = with.validate().iter().any(|finding| finding.rule == Rule::TriggerDetails);
+            let odd = with
+                .validate()
+                .iter()
+                .any(|finding| finding.rule == Rule::TriggerDetails);
             assert_eq!(odd, present != variant, "{trigger} with {present:?}");
         }
     }

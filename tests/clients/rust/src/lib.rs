@@ -1,4 +1,5 @@
-//! What the programs share: the customer's file, HTTP with its API key, and the lines that they print.
+//! What the programs share: the customer's file, HTTP with its API key, and the lines that they
+//! print.
 
 use oauth2::http::{Request, Response};
 use reqwest::{Certificate, Client};
@@ -9,7 +10,13 @@ use std::sync::Mutex;
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// What a client is told to do wrong.
-pub const CASES: [&str; 5] = ["good", "wrong key", "stale exp", "wrong aud", "missing field"];
+pub const CASES: [&str; 5] = [
+    "good",
+    "wrong key",
+    "stale exp",
+    "wrong aud",
+    "missing field",
+];
 pub const WRONG_AUDIENCE: &str = "https://elsewhere.example";
 
 pub struct Customer {
@@ -30,8 +37,17 @@ impl Customer {
         let file: Value = serde_json::from_slice(&std::fs::read(&path)?)?;
         let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
         let ca = std::fs::read(folder.join(file["ca"].as_str().ok_or("expected a CA")?))?;
-        let client = Client::builder().tls_certs_only([Certificate::from_pem(&ca)?]).no_proxy().build()?;
-        Ok(Self { file, folder, other_key, client, token_status: Mutex::new(None) })
+        let client = Client::builder()
+            .tls_certs_only([Certificate::from_pem(&ca)?])
+            .no_proxy()
+            .build()?;
+        Ok(Self {
+            file,
+            folder,
+            other_key,
+            client,
+            token_status: Mutex::new(None),
+        })
     }
 
     pub fn text(&self, name: &str) -> &str {
@@ -40,14 +56,25 @@ impl Customer {
 
     pub fn key(&self, case: &str) -> Result<Vec<u8>, Failure> {
         let own = self.folder.join(self.text("assertion_key"));
-        Ok(std::fs::read(if case == "wrong key" { &self.other_key } else { &own })?)
+        Ok(std::fs::read(if case == "wrong key" {
+            &self.other_key
+        } else {
+            &own
+        })?)
     }
 
     /// Sends a request with the API key, which is all that a customer adds to a library.
-    pub async fn send(&self, request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>, reqwest::Error> {
+    pub async fn send(
+        &self,
+        request: Request<Vec<u8>>,
+    ) -> Result<Response<Vec<u8>>, reqwest::Error> {
         let (head, body) = request.into_parts();
         let url = head.uri.to_string();
-        let sent = self.client.request(head.method, &url).headers(head.headers).body(body);
+        let sent = self
+            .client
+            .request(head.method, &url)
+            .headers(head.headers)
+            .body(body);
         let answer = sent.header("apikey", self.text("api_key")).send().await?;
         if url == self.text("token_url") {
             *self.token_status.lock().unwrap() = Some(answer.status().as_u16());
@@ -61,8 +88,17 @@ impl Customer {
 
     async fn statement(&self, token: &str) -> Result<u16, Failure> {
         let body = json!({ "accountId": self.file["accounts"][0] });
-        let request = self.client.post(self.text("statement_url")).bearer_auth(token).json(&body);
-        Ok(request.header("apikey", self.text("api_key")).send().await?.status().as_u16())
+        let request = self
+            .client
+            .post(self.text("statement_url"))
+            .bearer_auth(token)
+            .json(&body);
+        Ok(request
+            .header("apikey", self.text("api_key"))
+            .send()
+            .await?
+            .status()
+            .as_u16())
     }
 
     /// Prints what became of a case.
@@ -73,7 +109,10 @@ impl Customer {
         };
         let error = token.err().map(|error| error.to_string());
         let status = self.token_status.lock().unwrap().take();
-        println!("{}", json!({ "case": case, "token": status, "statement": statement, "error": error }));
+        println!(
+            "{}",
+            json!({ "case": case, "token": status, "statement": statement, "error": error })
+        );
         Ok(())
     }
 }

@@ -4,7 +4,9 @@ use super::{CustomerFolder, CustomerFolderOptions};
 use crate::customers::check::Checker;
 use crate::customers::files::Files;
 use crate::customers::text::{Draft, Reader};
-use crate::customers::{CustomerBook, CustomerFault, CustomerProblem, CustomerRecord, CustomersError, Place};
+use crate::customers::{
+    CustomerBook, CustomerFault, CustomerProblem, CustomerRecord, CustomersError, Place,
+};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,28 +34,42 @@ struct Read {
 impl Loaded {
     /// Lets the next reading read all files.
     pub(super) fn distrust(&mut self) {
-        self.customers.values_mut().for_each(|read| read.files.distrust());
+        self.customers
+            .values_mut()
+            .for_each(|read| read.files.distrust());
     }
 
     /// Whether a file may have come, gone or changed since the last reading.
     pub(super) fn may_have_changed(&self, folder: &Path) -> bool {
-        list(folder).ok() != self.names || self.customers.values().any(|read| read.files.may_have_changed())
+        list(folder).ok() != self.names
+            || self
+                .customers
+                .values()
+                .any(|read| read.files.may_have_changed())
     }
 
-    /// Reads the files that are new or may have changed, and returns the customers if none has a fault.
+    /// Reads the files that are new or may have changed, and returns the customers if none has a
+    /// fault.
     pub(super) fn load(
         &mut self,
         folder: &Path,
         options: &CustomerFolderOptions,
     ) -> Result<CustomerBook, CustomersError> {
-        let of_folder =
-            |problem| CustomersError::of(vec![CustomerFault::new(Place::Path { path: folder.to_owned() }, problem)]);
+        let of_folder = |problem| {
+            CustomersError::of(vec![CustomerFault::new(
+                Place::Path {
+                    path: folder.to_owned(),
+                },
+                problem,
+            )])
+        };
         self.names = None;
         let names = list(folder).map_err(of_folder)?;
         let none = names.is_empty();
         let names = self.names.insert(names);
         if none {
-            let reason = "expected at least one file whose name ends in .toml, found none".to_owned();
+            let reason =
+                "expected at least one file whose name ends in .toml, found none".to_owned();
             return Err(of_folder(CustomerProblem::Value { reason }));
         }
         let known = std::mem::take(&mut self.customers).into_iter();
@@ -76,7 +92,12 @@ impl Loaded {
         for read in self.customers.values() {
             faults.extend_from_slice(&read.faults);
             if let Some(draft) = &read.draft {
-                checker.check(read.record.as_deref().map_or_else(|| draft.parts(), Into::into), draft);
+                checker.check(
+                    read.record
+                        .as_deref()
+                        .map_or_else(|| draft.parts(), Into::into),
+                    draft,
+                );
             }
         }
         faults.extend(checker.faults());
@@ -84,7 +105,11 @@ impl Loaded {
             return Err(CustomersError::of(faults));
         }
         // No record is left out here, because a record that lacks a part has a fault.
-        Ok(CustomerBook::of_checked(self.customers.values().filter_map(|read| read.record.clone())))
+        Ok(CustomerBook::of_checked(
+            self.customers
+                .values()
+                .filter_map(|read| read.record.clone()),
+        ))
     }
 }
 
@@ -95,7 +120,8 @@ impl Read {
         let text = files.borrow_mut().read(file);
         let (mut draft, faults) = match text {
             Ok(text) => {
-                let reader = Reader::new(file, &text, &files, options.danger_allow_http_on_loopback);
+                let reader =
+                    Reader::new(file, &text, &files, options.danger_allow_http_on_loopback);
                 let draft = Draft::read(&reader);
                 let found = reader.finish();
                 for warning in found.warnings {
@@ -104,8 +130,16 @@ impl Read {
                 (draft, found.faults)
             }
             Err(reason) => {
-                let place = Place::Path { path: file.to_owned() };
-                (None, vec![CustomerFault::new(place, CustomerProblem::Unreadable { reason })])
+                let place = Place::Path {
+                    path: file.to_owned(),
+                };
+                (
+                    None,
+                    vec![CustomerFault::new(
+                        place,
+                        CustomerProblem::Unreadable { reason },
+                    )],
+                )
             }
         };
         let files = files.into_inner();
@@ -113,13 +147,20 @@ impl Read {
             tracing::warn!(file = %file.display(), "every user of the machine may read the API key of an endpoint");
         }
         let record = draft.as_mut().and_then(Draft::take_record).map(Arc::new);
-        Self { files, draft, record, faults }
+        Self {
+            files,
+            draft,
+            record,
+            faults,
+        }
     }
 }
 
 /// The customers' files in the order of their names.
 fn list(folder: &Path) -> Result<Vec<PathBuf>, CustomerProblem> {
-    let unreadable = |error: std::io::Error| CustomerProblem::Unreadable { reason: error.to_string() };
+    let unreadable = |error: std::io::Error| CustomerProblem::Unreadable {
+        reason: error.to_string(),
+    };
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let file = entry.map_err(unreadable)?.path();
@@ -127,7 +168,10 @@ fn list(folder: &Path) -> Result<Vec<PathBuf>, CustomerProblem> {
             names.push(file);
         }
         if names.len() > CustomerFolder::MAX_FILES {
-            return Err(CustomerProblem::TooMany { what: "files of customers", max: CustomerFolder::MAX_FILES });
+            return Err(CustomerProblem::TooMany {
+                what: "files of customers",
+                max: CustomerFolder::MAX_FILES,
+            });
         }
     }
     names.sort_unstable();
@@ -135,6 +179,8 @@ fn list(folder: &Path) -> Result<Vec<PathBuf>, CustomerProblem> {
 }
 
 fn is_customer(file: &Path) -> bool {
-    let hidden = file.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
+    let hidden = file
+        .file_name()
+        .is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
     !hidden && file.extension().is_some_and(|ending| ending == "toml")
 }

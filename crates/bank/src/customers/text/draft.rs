@@ -42,7 +42,8 @@ impl Draft {
         if self.code.is_none() || self.keys.is_none() || self.scopes.is_none() {
             return None;
         }
-        let ((code, _), keys, scopes) = (self.code.clone()?, self.keys.take()?, self.scopes.take()?);
+        let ((code, _), keys, scopes) =
+            (self.code.clone()?, self.keys.take()?, self.scopes.take()?);
         Some(CustomerRecord {
             customer: Customer::new(code, keys, scopes),
             api_keys: std::mem::take(&mut self.api_keys.0),

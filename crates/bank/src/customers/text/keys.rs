@@ -9,29 +9,41 @@ use zeroize::Zeroizing;
 /// The longest `kid` in bytes, as of a JWK.
 const MAX_KID: usize = 256;
 
-/// The keys of a table with one of `file`, `pem` and `jwk`, and with an optional `kid`. A PEM file has one key, a JWK
-/// set several. A `kid` names a key that has none, and selects one of a set.
+/// The keys of a table with one of `file`, `pem` and `jwk`, and with an optional `kid`. A PEM file
+/// has one key, a JWK set several. A `kid` names a key that has none, and selects one of a set.
 pub(super) fn read<K: KeyHandle>(mut members: Members<'_>) -> Vec<K> {
     let stated = members.one_of(["file", "pem", "jwk"]);
     let kid = members.get("kid").and_then(|value| {
         let kid = value.text()?;
         if kid.is_empty() || kid.len() > MAX_KID {
-            value.at.expected(format!("expected a kid of 1 to {MAX_KID} bytes, found {}", kid.len()));
+            value.at.expected(format!(
+                "expected a kid of 1 to {MAX_KID} bytes, found {}",
+                kid.len()
+            ));
             return None;
         }
         Some((kid, value.at))
     });
     members.finish();
-    let Some((name, value)) = stated else { return Vec::new() };
+    let Some((name, value)) = stated else {
+        return Vec::new();
+    };
     let read = match name {
         "file" => content(value).map(|(path, content)| (Some(path), content)),
         _ => value.text().map(|text| (None, text.to_owned().into())),
     };
-    let Some((file, content)) = read else { return Vec::new() };
-    let problem = |reason| CustomerProblem::Key { file: file.clone(), reason };
+    let Some((file, content)) = read else {
+        return Vec::new();
+    };
+    let problem = |reason| CustomerProblem::Key {
+        file: file.clone(),
+        reason,
+    };
     match keys_of(&content) {
         Ok((keys, unusable)) => {
-            unusable.into_iter().for_each(|reason| value.at.warn(problem(reason)));
+            unusable
+                .into_iter()
+                .for_each(|reason| value.at.warn(problem(reason)));
             named(keys, kid)
         }
         Err(reason) => {
@@ -44,13 +56,19 @@ pub(super) fn read<K: KeyHandle>(mut members: Members<'_>) -> Vec<K> {
 /// The path and text of a file that the record names, relative to the record's own.
 pub(super) fn content(name: Item<'_>) -> Option<(PathBuf, Zeroizing<String>)> {
     let (reader, text) = (name.at.reader, name.text()?);
-    let path = reader.file.parent().map_or_else(|| PathBuf::from(text), |folder| folder.join(text));
+    let path = reader
+        .file
+        .parent()
+        .map_or_else(|| PathBuf::from(text), |folder| folder.join(text));
     let read = reader.files.borrow_mut().read(&path);
     match read {
         Ok(content) => Some((path, content)),
         Err(reason) => {
             let reason = format!("cannot be read: {reason}");
-            name.at.fault(CustomerProblem::Key { file: Some(path), reason });
+            name.at.fault(CustomerProblem::Key {
+                file: Some(path),
+                reason,
+            });
             None
         }
     }
@@ -63,9 +81,14 @@ fn keys_of<K: KeyHandle>(text: &str) -> Result<(Vec<K>, Vec<String>), String> {
     let jwk = if !text.trim_start().starts_with('{') {
         Jwk::from(PublicKey::from_pem(text).map_err(refused)?)
     } else if let Ok(set) = JwkSet::parse(text) {
-        let (keys, unusable) = KeySet::from_jwk_set(&set, &options).map_err(|error| error.to_string())?;
+        let (keys, unusable) =
+            KeySet::from_jwk_set(&set, &options).map_err(|error| error.to_string())?;
         let unusable = unusable.iter().chain(set.unusable()).map(|key| {
-            let kid = key.kid.as_ref().map(|kid| format!(" {kid}")).unwrap_or_default();
+            let kid = key
+                .kid
+                .as_ref()
+                .map(|kid| format!(" {kid}"))
+                .unwrap_or_default();
             format!("key{kid} at index {}: {}", key.index, key.error)
         });
         return Ok((keys.keys().to_vec(), unusable.collect()));
@@ -75,7 +98,10 @@ fn keys_of<K: KeyHandle>(text: &str) -> Result<(Vec<K>, Vec<String>), String> {
     if jwk.private_key().is_some() {
         return Err("expected a public key, found a private one".to_owned());
     }
-    Ok((vec![K::from_jwk(&jwk, &options).map_err(refused)?], Vec::new()))
+    Ok((
+        vec![K::from_jwk(&jwk, &options).map_err(refused)?],
+        Vec::new(),
+    ))
 }
 
 /// The keys under the `kid` that the record states.

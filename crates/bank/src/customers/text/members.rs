@@ -10,8 +10,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toml::value::{Datetime, Offset};
 
-/// The most characters of a file that separate its parts (line ends and `SEPARATORS`). A list of 10,000 accounts, one
-/// on a line, has 20,000. A part takes some 320 bytes of memory, so a file takes at most 11 MB.
+/// The most characters of a file that separate its parts (line ends and `SEPARATORS`). A list of
+/// 10,000 accounts, one on a line, has 20,000. A part takes some 320 bytes of memory, so a file
+/// takes at most 11 MB.
 const MAX_SEPARATORS: usize = 32_768;
 
 const SEPARATORS: &[u8] = b"\n=,.[{";
@@ -44,14 +45,29 @@ impl<'a> Reader<'a> {
         files: &'a RefCell<Files>,
         http_on_loopback: bool,
     ) -> Self {
-        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        let breaks = text
+            .bytes()
+            .enumerate()
+            .filter(|(_, byte)| *byte == b'\n')
+            .map(|(at, _)| at + 1);
         let lines = std::iter::once(0).chain(breaks).collect();
-        Self { file, text, lines, files, http_on_loopback, found: RefCell::default() }
+        Self {
+            file,
+            text,
+            lines,
+            files,
+            http_on_loopback,
+            found: RefCell::default(),
+        }
     }
 
     /// The tables and values of the file. `None` if it is not TOML, which is a fault.
     pub(super) fn parse(&self) -> Option<Spanned<DeTable<'a>>> {
-        let mut separators = self.text.bytes().enumerate().filter(|(_, byte)| SEPARATORS.contains(byte));
+        let mut separators = self
+            .text
+            .bytes()
+            .enumerate()
+            .filter(|(_, byte)| SEPARATORS.contains(byte));
         if let Some((at, _)) = separators.nth(MAX_SEPARATORS) {
             let reason = format!("at most {MAX_SEPARATORS} lines and values, found more");
             self.fault(at, CustomerProblem::Syntax { reason });
@@ -62,7 +78,12 @@ impl<'a> Reader<'a> {
         for error in errors {
             let at = error.span().map_or(0, |span| span.start);
             // The message alone: the error's `Display` shows the line.
-            self.fault(at, CustomerProblem::Syntax { reason: error.message().to_owned() });
+            self.fault(
+                at,
+                CustomerProblem::Syntax {
+                    reason: error.message().to_owned(),
+                },
+            );
         }
         faultless.then_some(table)
     }
@@ -78,13 +99,24 @@ impl<'a> Reader<'a> {
 
     fn place(&self, offset: usize) -> Place {
         let line = self.lines.partition_point(|begins| *begins <= offset);
-        let begins = line.checked_sub(1).and_then(|line| self.lines.get(line)).copied().unwrap_or(0);
+        let begins = line
+            .checked_sub(1)
+            .and_then(|line| self.lines.get(line))
+            .copied()
+            .unwrap_or(0);
         let before = self.text.get(begins..offset).unwrap_or_default();
-        Place::Line { file: self.file.to_owned(), line, column: before.chars().count() + 1 }
+        Place::Line {
+            file: self.file.to_owned(),
+            line,
+            column: before.chars().count() + 1,
+        }
     }
 
     fn fault(&self, offset: usize, problem: CustomerProblem) {
-        self.found.borrow_mut().faults.push(CustomerFault::new(self.place(offset), problem));
+        self.found
+            .borrow_mut()
+            .faults
+            .push(CustomerFault::new(self.place(offset), problem));
     }
 }
 
@@ -105,16 +137,24 @@ impl At<'_> {
     }
 
     pub(super) fn expected(self, reason: impl Into<String>) {
-        self.fault(CustomerProblem::Value { reason: reason.into() });
+        self.fault(CustomerProblem::Value {
+            reason: reason.into(),
+        });
     }
 
     /// The value, or a fault with the error's text.
     pub(super) fn checked<T, E: Display>(self, result: Result<T, E>) -> Option<T> {
-        result.map_err(|error| self.expected(error.to_string())).ok()
+        result
+            .map_err(|error| self.expected(error.to_string()))
+            .ok()
     }
 
     pub(super) fn warn(self, problem: CustomerProblem) {
-        self.reader.found.borrow_mut().warnings.push(CustomerFault::new(self.place(), problem));
+        self.reader
+            .found
+            .borrow_mut()
+            .warnings
+            .push(CustomerFault::new(self.place(), problem));
     }
 }
 
@@ -127,11 +167,20 @@ pub(super) struct Item<'r> {
 
 impl<'r> Item<'r> {
     fn new(reader: &'r Reader<'r>, value: &'r Spanned<DeValue<'r>>) -> Self {
-        Self { value: value.get_ref(), at: At { reader, offset: value.span().start } }
+        Self {
+            value: value.get_ref(),
+            at: At {
+                reader,
+                offset: value.span().start,
+            },
+        }
     }
 
     fn wrong_type<T>(self, expected: &str) -> Option<T> {
-        self.at.expected(format!("expected {expected}, found {}", self.value.type_str()));
+        self.at.expected(format!(
+            "expected {expected}, found {}",
+            self.value.type_str()
+        ));
         None
     }
 
@@ -143,7 +192,10 @@ impl<'r> Item<'r> {
     }
 
     /// A string that `parse` takes. Its error is shown.
-    pub(super) fn parsed<T, E: Display>(self, parse: impl FnOnce(&str) -> Result<T, E>) -> Option<T> {
+    pub(super) fn parsed<T, E: Display>(
+        self,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Option<T> {
         self.at.checked(parse(self.text()?))
     }
 
@@ -156,28 +208,43 @@ impl<'r> Item<'r> {
 
     /// A whole number from 0 to 2^32 − 1.
     pub(super) fn number(self) -> Option<u32> {
-        let DeValue::Integer(number) = self.value else { return self.wrong_type("a whole number") };
+        let DeValue::Integer(number) = self.value else {
+            return self.wrong_type("a whole number");
+        };
         let parsed = u32::from_str_radix(number.as_str(), number.radix());
-        self.at.checked(parsed.map_err(|_| "expected a whole number from 0 to 4294967295, found another"))
+        self.at.checked(
+            parsed.map_err(|_| "expected a whole number from 0 to 4294967295, found another"),
+        )
     }
 
     /// A date and time with an offset, such as `2026-11-22T00:00:00Z`.
     pub(super) fn instant(self) -> Option<Timestamp> {
-        let DeValue::Datetime(found) = self.value else { return self.wrong_type("a date and time") };
-        let expected = "expected a date and time with an offset, such as 2026-11-22T00:00:00Z, found another";
+        let DeValue::Datetime(found) = self.value else {
+            return self.wrong_type("a date and time");
+        };
+        let expected =
+            "expected a date and time with an offset, such as 2026-11-22T00:00:00Z, found another";
         self.at.checked(instant(found).ok_or(expected))
     }
 
     pub(super) fn table(self) -> Option<Members<'r>> {
         match self.value {
-            DeValue::Table(table) => Some(Members { table, at: self.at, known: Vec::new() }),
+            DeValue::Table(table) => Some(Members {
+                table,
+                at: self.at,
+                known: Vec::new(),
+            }),
             _ => self.wrong_type("a table"),
         }
     }
 
     pub(super) fn array(self) -> Option<Vec<Item<'r>>> {
         match self.value {
-            DeValue::Array(list) => Some(list.iter().map(|value| Item::new(self.at.reader, value)).collect()),
+            DeValue::Array(list) => Some(
+                list.iter()
+                    .map(|value| Item::new(self.at.reader, value))
+                    .collect(),
+            ),
             _ => self.wrong_type("an array"),
         }
     }
@@ -194,7 +261,11 @@ pub(super) struct Members<'r> {
 impl<'r> Members<'r> {
     /// The members of the file itself.
     pub(super) fn of_file(reader: &'r Reader<'r>, table: &'r DeTable<'r>) -> Self {
-        Self { table, at: At { reader, offset: 0 }, known: Vec::new() }
+        Self {
+            table,
+            at: At { reader, offset: 0 },
+            known: Vec::new(),
+        }
     }
 
     pub(super) fn get(&mut self, name: &'static str) -> Option<Item<'r>> {
@@ -204,7 +275,9 @@ impl<'r> Members<'r> {
 
     /// A member that is a fault wherever it is.
     pub(super) fn unasked(&self, name: &str) -> Option<Item<'r>> {
-        self.table.get(name).map(|value| Item::new(self.at.reader, value))
+        self.table
+            .get(name)
+            .map(|value| Item::new(self.at.reader, value))
     }
 
     pub(super) fn required(&mut self, name: &'static str) -> Option<Item<'r>> {
@@ -216,13 +289,22 @@ impl<'r> Members<'r> {
     }
 
     /// The one member of these that is there, with its name.
-    pub(super) fn one_of<const N: usize>(&mut self, names: [&'static str; N]) -> Option<(&'static str, Item<'r>)> {
-        let found: Vec<_> = names.into_iter().filter_map(|name| Some((name, self.get(name)?))).collect();
+    pub(super) fn one_of<const N: usize>(
+        &mut self,
+        names: [&'static str; N],
+    ) -> Option<(&'static str, Item<'r>)> {
+        let found: Vec<_> = names
+            .into_iter()
+            .filter_map(|name| Some((name, self.get(name)?)))
+            .collect();
         if let [one] = found.as_slice() {
             return Some(*one);
         }
         let found = if found.is_empty() { "none" } else { "several" };
-        self.at.expected(format!("expected one of {}, found {found}", names.join(", ")));
+        self.at.expected(format!(
+            "expected one of {}, found {found}",
+            names.join(", ")
+        ));
         None
     }
 
@@ -232,7 +314,12 @@ impl<'r> Members<'r> {
         name: &'static str,
         read: impl Fn(Members<'r>) -> Option<(T, Place)>,
     ) -> (Vec<T>, Vec<Place>) {
-        let tables = self.get(name).and_then(Item::array).unwrap_or_default().into_iter().filter_map(Item::table);
+        let tables = self
+            .get(name)
+            .and_then(Item::array)
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(Item::table);
         tables.filter_map(read).unzip()
     }
 
@@ -240,13 +327,23 @@ impl<'r> Members<'r> {
     pub(super) fn all(&self) -> impl Iterator<Item = (&'r str, At<'r>, Item<'r>)> + use<'r> {
         let reader = self.at.reader;
         self.table.iter().map(move |(name, value)| {
-            (name.get_ref().as_ref(), At { reader, offset: name.span().start }, Item::new(reader, value))
+            (
+                name.get_ref().as_ref(),
+                At {
+                    reader,
+                    offset: name.span().start,
+                },
+                Item::new(reader, value),
+            )
         })
     }
 
     pub(super) fn finish(self) {
         for (name, at, _) in self.all().filter(|(name, ..)| !self.known.contains(name)) {
-            at.fault(CustomerProblem::UnknownMember { known: self.known.join(", "), found: excerpt(name) });
+            at.fault(CustomerProblem::UnknownMember {
+                known: self.known.join(", "),
+                found: excerpt(name),
+            });
         }
     }
 }

@@ -21,8 +21,12 @@ impl Draft {
         let table = reader.parse()?;
         let mut members = Members::of_file(reader, table.get_ref());
         let draft = Self {
-            file: Place::Path { path: reader.file.to_owned() },
-            code: members.required("code").and_then(|code| Some((code.parsed(CustomerCode::parse)?, code.at.place()))),
+            file: Place::Path {
+                path: reader.file.to_owned(),
+            },
+            code: members
+                .required("code")
+                .and_then(|code| Some((code.parsed(CustomerCode::parse)?, code.at.place()))),
             scopes: members.required("scopes").and_then(scopes),
             keys: members.required("keys").and_then(verifying_keys),
             api_keys: members.list("api_keys", api_key),
@@ -38,7 +42,9 @@ impl Draft {
 impl LimitOverride {
     /// Reads the limits of a file. The faults are the reader's.
     pub(super) fn read_all(reader: &Reader<'_>) -> Vec<Self> {
-        let Some(table) = reader.parse() else { return Vec::new() };
+        let Some(table) = reader.parse() else {
+            return Vec::new();
+        };
         let mut members = Members::of_file(reader, table.get_ref());
         let (limits, _) = members.list("limits", limit);
         members.finish();
@@ -48,7 +54,10 @@ impl LimitOverride {
 
 fn scopes(value: Item<'_>) -> Option<ScopeSet> {
     let list = value.array()?;
-    let scopes: Vec<Scope> = list.iter().filter_map(|scope| scope.parsed(Scope::parse)).collect();
+    let scopes: Vec<Scope> = list
+        .iter()
+        .filter_map(|scope| scope.parsed(Scope::parse))
+        .collect();
     if scopes.len() < list.len() {
         return None;
     }
@@ -65,7 +74,10 @@ fn verifying_keys(value: Item<'_>) -> Option<KeySet<VerifyingKey>> {
             if let Some(kid) = key.kid() {
                 let first = taken.entry(kid.to_owned()).or_insert_with(|| at.place());
                 if *first != at.place() {
-                    at.fault(CustomerProblem::Taken { what: "a kid", other: first.clone() });
+                    at.fault(CustomerProblem::Taken {
+                        what: "a kid",
+                        other: first.clone(),
+                    });
                 }
             }
             keys.push(key);
@@ -78,8 +90,11 @@ fn verifying_keys(value: Item<'_>) -> Option<KeySet<VerifyingKey>> {
 }
 
 fn api_key(mut members: Members<'_>) -> Option<(ApiKeyRecord, Place)> {
-    // A file with the key itself gets a fault that says how to hash it, not only that the member is unknown.
-    let clear = ["key", "value", "apikey", "api_key", "secret"].into_iter().find_map(|name| members.unasked(name));
+    // A file with the key itself gets a fault that says how to hash it, not only that the member is
+    // unknown.
+    let clear = ["key", "value", "apikey", "api_key", "secret"]
+        .into_iter()
+        .find_map(|name| members.unasked(name));
     if let Some(value) = clear {
         value.at.fault(CustomerProblem::ClearApiKey);
         return None;
@@ -95,19 +110,37 @@ fn api_key(mut members: Members<'_>) -> Option<(ApiKeyRecord, Place)> {
     let expires = members.get("expires").and_then(Item::instant);
     members.finish();
     let (hash, place) = hash?;
-    Some((ApiKeyRecord { hash, not_before, expires }, place))
+    Some((
+        ApiKeyRecord {
+            hash,
+            not_before,
+            expires,
+        },
+        place,
+    ))
 }
 
 /// Reads a limit, of a customer or of everybody.
 fn limit(mut members: Members<'_>) -> Option<(LimitOverride, Place)> {
     let (at, before) = (members.at, members.at.reader.faults());
-    let call_type = members.required("call_type").and_then(|value| value.parsed(str::parse::<CallType>));
+    let call_type = members
+        .required("call_type")
+        .and_then(|value| value.parsed(str::parse::<CallType>));
     let mut windows = Vec::new();
     for (name, window) in WINDOWS {
-        let Some(value) = members.get(name) else { continue };
-        windows.extend(value.number().and_then(|number| value.at.checked(window(number))));
+        let Some(value) = members.get(name) else {
+            continue;
+        };
+        windows.extend(
+            value
+                .number()
+                .and_then(|number| value.at.checked(window(number))),
+        );
     }
-    let unlimited = members.get("unlimited").and_then(Item::boolean).unwrap_or(false);
+    let unlimited = members
+        .get("unlimited")
+        .and_then(Item::boolean)
+        .unwrap_or(false);
     let until = members.get("until").and_then(Item::instant);
     let faultless = at.reader.faults() == before;
     members.finish();
@@ -128,10 +161,13 @@ fn account(mut members: Members<'_>) -> Option<((AccountId, RegisteredAccount), 
     let at = members.at;
     // Not the error's text: it shows the number.
     let id = |text: &str| {
-        AccountId::parse(text).map_err(|_| "expected an account identifier of 1 to 34 letters, digits and points")
+        AccountId::parse(text)
+            .map_err(|_| "expected an account identifier of 1 to 34 letters, digits and points")
     };
     let id = members.required("id").and_then(|value| value.parsed(id));
-    let currency = members.required("currency").and_then(|value| value.parsed(Currency::parse));
+    let currency = members
+        .required("currency")
+        .and_then(|value| value.parsed(Currency::parse));
     let name = members.get("name").and_then(Item::text);
     let virtual_accounts = members.get("virtual_accounts").and_then(Item::boolean);
     let reporting_source = members.get("reporting_source").and_then(Item::text);

@@ -8,7 +8,12 @@ use zeroize::Zeroizing;
 pub(super) fn write(record: &CustomerRecord) -> Zeroizing<String> {
     let mut out = Text(Zeroizing::new(String::with_capacity(4096)));
     out.text("code", record.customer.code.as_str());
-    let scopes: Vec<String> = record.customer.scopes.iter().map(|scope| quoted(scope.as_str())).collect();
+    let scopes: Vec<String> = record
+        .customer
+        .scopes
+        .iter()
+        .map(|scope| quoted(scope.as_str()))
+        .collect();
     out.line(&format!("scopes = [{}]", scopes.join(", ")));
     for key in record.customer.keys.keys().iter() {
         out.line("\n[[keys]]");
@@ -67,7 +72,9 @@ impl Text {
 
     /// A value that is written without quotes: a number, `true`, an instant.
     fn bare(&mut self, name: &str, value: Option<impl std::fmt::Display>) {
-        value.into_iter().for_each(|value| self.line(&format!("{name} = {value}")));
+        value
+            .into_iter()
+            .for_each(|value| self.line(&format!("{name} = {value}")));
     }
 
     fn pem(&mut self, pem: &str) {
@@ -80,7 +87,9 @@ impl Text {
         self.text("url", endpoint.url().as_str());
         if endpoint.paths().next().is_some() {
             self.line("[endpoints.paths]");
-            endpoint.paths().for_each(|(kind, path)| self.text(kind.as_str(), path));
+            endpoint
+                .paths()
+                .for_each(|(kind, path)| self.text(kind.as_str(), path));
         }
         if let Some((header, value)) = endpoint.api_key() {
             self.line("[endpoints.api_key]");

@@ -7,8 +7,8 @@ use crate::ledger::book::{self, Booked};
 use crate::ledger::error::BookError;
 use crate::sql::Sql;
 use bankrail_camt052::{
-    AccountId as CamtAccountId, Amount, Balance, BalanceCode, Entry, EntryStatus, Mode, NumberError, ReadError,
-    ReadOptions,
+    AccountId as CamtAccountId, Amount, Balance, BalanceCode, Entry, EntryStatus, Mode,
+    NumberError, ReadError, ReadOptions,
 };
 use bankrail_service::LedgerEntry;
 use bankrail_statement::AccountId;
@@ -124,15 +124,24 @@ pub(super) async fn load(
                     continue;
                 }
                 let number = open.entries;
-                let located = |source| LoadError::Entry { report, entry: number, source: Box::new(source) };
-                match add(connection, open, *entry, options).await.map_err(located)? {
+                let located = |source| LoadError::Entry {
+                    report,
+                    entry: number,
+                    source: Box::new(source),
+                };
+                match add(connection, open, *entry, options)
+                    .await
+                    .map_err(located)?
+                {
                     Booked::New(_) => loaded.booked += 1,
                     Booked::Known(_) => loaded.already += 1,
                 }
             }
             DocumentPart::End => {
                 let Some(open) = open.take() else { continue };
-                let agrees = end(connection, &open).await.map_err(|source| LoadError::Report { report, source })?;
+                let agrees = end(connection, &open)
+                    .await
+                    .map_err(|source| LoadError::Report { report, source })?;
                 loaded.other_balances += u64::from(!agrees);
             }
             DocumentPart::MessageEnd => {}
@@ -141,45 +150,96 @@ pub(super) async fn load(
     Ok(loaded)
 }
 
-async fn start(connection: &impl Sql, head: Head, message_id: &str, report: u64) -> Result<Open, ReportError> {
+async fn start(
+    connection: &impl Sql,
+    head: Head,
+    message_id: &str,
+    report: u64,
+) -> Result<Open, ReportError> {
     let id = match &head.account.id {
         CamtAccountId::Iban(iban) => iban.as_str(),
         CamtAccountId::Other(other) => other.id.as_str(),
         _ => "",
     };
     let account = AccountId::parse(id).map_err(ReportError::AccountId)?;
-    let balance = BALANCES.iter().find_map(|code| head.balances.iter().rfind(|balance| balance.is(code)));
-    let own = head.account.currency.as_ref().and_then(bankrail_camt052::CurrencyCode::to_currency);
-    let currency = own.or_else(|| Some(balance?.amount.to_money()?.currency())).ok_or(ReportError::NoCurrency)?;
-    let stated = balance.map(|balance| stated(balance, currency)).transpose()?;
-    account::open(connection, &account, Money::new(Decimal::ZERO, currency)).await.map_err(ReportError::Account)?;
-    let found = account::lock(connection, &account).await.map_err(|error| ReportError::Account(error.into()))?;
+    let balance = BALANCES
+        .iter()
+        .find_map(|code| head.balances.iter().rfind(|balance| balance.is(code)));
+    let own = head
+        .account
+        .currency
+        .as_ref()
+        .and_then(bankrail_camt052::CurrencyCode::to_currency);
+    let currency = own
+        .or_else(|| Some(balance?.amount.to_money()?.currency()))
+        .ok_or(ReportError::NoCurrency)?;
+    let stated = balance
+        .map(|balance| stated(balance, currency))
+        .transpose()?;
+    account::open(connection, &account, Money::new(Decimal::ZERO, currency))
+        .await
+        .map_err(ReportError::Account)?;
+    let found = account::lock(connection, &account)
+        .await
+        .map_err(|error| ReportError::Account(error.into()))?;
     let is_fresh = found.is_some_and(|found| found.last_entry == 0 && found.balance.is_zero());
     let key = format!("{message_id}/{}/{report}", head.id);
-    Ok(Open { account, key, is_fresh, stated, entries: 0 })
+    Ok(Open {
+        account,
+        key,
+        is_fresh,
+        stated,
+        entries: 0,
+    })
 }
 
 fn stated(balance: &Balance, currency: Currency) -> Result<Decimal, ReportError> {
     let fits: Result<Amount, NumberError> = Amount::new(balance.amount.value(), currency);
-    let same = balance.amount.currency().is_some_and(|found| found.as_str() == currency.as_str());
-    balance.signed_amount().filter(|_| same && fits.is_ok()).ok_or(ReportError::Balance)
+    let same = balance
+        .amount
+        .currency()
+        .is_some_and(|found| found.as_str() == currency.as_str());
+    balance
+        .signed_amount()
+        .filter(|_| same && fits.is_ok())
+        .ok_or(ReportError::Balance)
 }
 
-async fn add(connection: &impl Sql, open: &Open, entry: Entry, options: LoadOptions) -> Result<Booked, BookError> {
+async fn add(
+    connection: &impl Sql,
+    open: &Open,
+    entry: Entry,
+    options: LoadOptions,
+) -> Result<Booked, BookError> {
     let key = format!("{}#{}", open.key, open.entries);
     let channel = (options.channel)(&entry);
     // A document is of the day of which it is: nothing is booked now.
-    book::book(connection, &open.account, &LedgerEntry::new(entry, channel), Some(&key), None).await
+    book::book(
+        connection,
+        &open.account,
+        &LedgerEntry::new(entry, channel),
+        Some(&key),
+        None,
+    )
+    .await
 }
 
 /// Gives a fresh account the balance of the report. False if the account has another one.
 async fn end(connection: &impl Sql, open: &Open) -> Result<bool, ReportError> {
-    let Some(stated) = open.stated else { return Ok(true) };
+    let Some(stated) = open.stated else {
+        return Ok(true);
+    };
     let failed = |error: bankrail_values::StoreError| ReportError::Account(error.into());
-    let account = account::find(connection, &open.account).await.map_err(failed)?;
-    let Some(account) = account else { return Ok(true) };
+    let account = account::find(connection, &open.account)
+        .await
+        .map_err(failed)?;
+    let Some(account) = account else {
+        return Ok(true);
+    };
     if open.is_fresh {
-        account::set_balance(connection, account.row, stated).await.map_err(failed)?;
+        account::set_balance(connection, account.row, stated)
+            .await
+            .map_err(failed)?;
         return Ok(true);
     }
     Ok(account.balance == stated)

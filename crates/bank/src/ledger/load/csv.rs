@@ -31,29 +31,49 @@ pub(super) async fn load(
     report_day: Option<&ReportDay>,
 ) -> Result<Loaded, LoadError> {
     let lines = Rc::new(RefCell::new(Lines::default()));
-    let rows = Source { source: rows, lines: Rc::clone(&lines) };
-    let mut rows = ReaderBuilder::new().has_headers(false).buffer_capacity(MOST_BYTES).from_reader(rows);
+    let rows = Source {
+        source: rows,
+        lines: Rc::clone(&lines),
+    };
+    let mut rows = ReaderBuilder::new()
+        .has_headers(false)
+        .buffer_capacity(MOST_BYTES)
+        .from_reader(rows);
     let mut record = StringRecord::new();
     let mut next = |record: &mut StringRecord| match rows.read_record(record) {
         Ok(false) => Ok(None),
         Ok(true) => {
             let mut lines = lines.borrow_mut();
             if record.as_slice().len() > MOST_BYTES {
-                return Err(LoadError::TooLong { line: lines.line, most: MOST_BYTES });
+                return Err(LoadError::TooLong {
+                    line: lines.line,
+                    most: MOST_BYTES,
+                });
             }
-            Ok(Some(lines.next_row(record.position().map_or(0, csv::Position::byte))))
+            Ok(Some(lines.next_row(
+                record.position().map_or(0, csv::Position::byte),
+            )))
         }
         Err(error) => Err(failed(error, &mut lines.borrow_mut())),
     };
     if next(&mut record)?.is_none() {
-        return Err(LoadError::NoColumn { column: REQUIRED[0] });
+        return Err(LoadError::NoColumn {
+            column: REQUIRED[0],
+        });
     }
     let columns = Columns::of(&record)?;
     let mut loaded = Loaded::default();
     while let Some(line) = next(&mut record)? {
-        let row = Row { columns: &columns, record: &record };
+        let row = Row {
+            columns: &columns,
+            record: &record,
+        };
         let booked = row.book(connection, report_day).await;
-        match booked.map_err(|(column, source)| LoadError::Row { line, column, source })? {
+        match booked.map_err(|(column, source)| LoadError::Row {
+            line,
+            column,
+            source,
+        })? {
             Booked::New(_) => loaded.booked += 1,
             Booked::Known(_) => loaded.already += 1,
         }
@@ -62,20 +82,30 @@ pub(super) async fn load(
 }
 
 fn failed(error: csv::Error, lines: &mut Lines) -> LoadError {
-    let mut at = |place: Option<csv::Position>| lines.next_row(place.map_or(0, |place| place.byte()));
+    let mut at =
+        |place: Option<csv::Position>| lines.next_row(place.map_or(0, |place| place.byte()));
     match error.into_kind() {
         ErrorKind::Utf8 { pos, .. } => LoadError::Utf8 { line: at(pos) },
-        ErrorKind::UnequalLengths { pos, expected_len, len } => {
-            LoadError::Columns { line: at(pos), expected: expected_len, found: len }
-        }
-        ErrorKind::Io(_) if lines.read_ahead >= MOST_AHEAD => LoadError::TooLong { line: lines.line, most: MOST_BYTES },
+        ErrorKind::UnequalLengths {
+            pos,
+            expected_len,
+            len,
+        } => LoadError::Columns {
+            line: at(pos),
+            expected: expected_len,
+            found: len,
+        },
+        ErrorKind::Io(_) if lines.read_ahead >= MOST_AHEAD => LoadError::TooLong {
+            line: lines.line,
+            most: MOST_BYTES,
+        },
         ErrorKind::Io(error) => LoadError::Io(error),
         _ => LoadError::Io(io::Error::other("the file is no CSV")),
     }
 }
 
-/// The lines that have been read from the source and not yet been made rows. The reader's own count of lines leaves out
-/// empty ones.
+/// The lines that have been read from the source and not yet been made rows. The reader's own count
+/// of lines leaves out empty ones.
 struct Lines {
     /// The line of the last row, from 1.
     line: u64,
@@ -91,7 +121,13 @@ struct Lines {
 
 impl Default for Lines {
     fn default() -> Self {
-        Self { line: 1, read_ahead: 0, read: 0, empty: true, ends: VecDeque::new() }
+        Self {
+            line: 1,
+            read_ahead: 0,
+            read: 0,
+            empty: true,
+            ends: VecDeque::new(),
+        }
     }
 }
 
@@ -111,9 +147,14 @@ impl Lines {
         self.read_ahead += bytes.len();
     }
 
-    /// The line of a row that begins at an offset, or after the end of the line there and empty lines.
+    /// The line of a row that begins at an offset, or after the end of the line there and empty
+    /// lines.
     fn next_row(&mut self, start: u64) -> u64 {
-        while self.ends.front().is_some_and(|(end, empty)| *end <= start || *empty) {
+        while self
+            .ends
+            .front()
+            .is_some_and(|(end, empty)| *end <= start || *empty)
+        {
             self.ends.pop_front();
             self.line += 1;
         }
@@ -149,14 +190,26 @@ impl Columns {
         let mut columns = Vec::<(&'static str, usize)>::new();
         for (at, name) in names.iter().enumerate() {
             let texts = BookingMember::TEXTS.iter().map(|(text, _)| text.as_str());
-            let known = REQUIRED.into_iter().chain(OPTIONAL).chain(texts).find(|known| *known == name);
+            let known = REQUIRED
+                .into_iter()
+                .chain(OPTIONAL)
+                .chain(texts)
+                .find(|known| *known == name);
             match known.filter(|known| !columns.iter().any(|(there, _)| there == known)) {
                 Some(known) => columns.push((known, at)),
-                None => return Err(LoadError::Column { found: excerpt(name) }),
+                None => {
+                    return Err(LoadError::Column {
+                        found: excerpt(name),
+                    });
+                }
             }
         }
-        let missing = REQUIRED.into_iter().find(|column| !columns.iter().any(|(there, _)| there == column));
-        missing.map_or(Ok(Self(columns)), |column| Err(LoadError::NoColumn { column }))
+        let missing = REQUIRED
+            .into_iter()
+            .find(|column| !columns.iter().any(|(there, _)| there == column));
+        missing.map_or(Ok(Self(columns)), |column| {
+            Err(LoadError::NoColumn { column })
+        })
     }
 }
 
@@ -184,11 +237,24 @@ impl Row<'_> {
         read(value).map_err(|error| (column, wrong(error)))
     }
 
-    async fn book(&self, connection: &impl Sql, report_day: Option<&ReportDay>) -> Result<Booked, Wrong> {
+    async fn book(
+        &self,
+        connection: &impl Sql,
+        report_day: Option<&ReportDay>,
+    ) -> Result<Booked, Wrong> {
         let account = self.read("account", AccountId::parse, RowError::AccountId)?;
         let booking = self.booking()?;
         let booked = match booking.to_entry() {
-            Ok(entry) => book::book(connection, &account, &entry, booking.idempotency_key(), report_day).await,
+            Ok(entry) => {
+                book::book(
+                    connection,
+                    &account,
+                    &entry,
+                    booking.idempotency_key(),
+                    report_day,
+                )
+                .await
+            }
             Err(wrong) => Err(wrong.into()),
         };
         booked.map_err(|error| {

@@ -58,7 +58,8 @@ pub enum LoadError {
         /// The line, from 1.
         line: u64,
     },
-    /// A row of a CSV file is too long. A quotation mark that nothing ends makes the rest of the file one row.
+    /// A row of a CSV file is too long. A quotation mark that nothing ends makes the rest of the
+    /// file one row.
     #[error("after line {line}: expected a row of at most {most} bytes, found a longer one")]
     TooLong {
         /// The first line of the row before.
@@ -97,7 +98,8 @@ pub enum ReportError {
     /// The account cannot be opened.
     #[error("the account cannot be opened")]
     Account(#[source] AccountError),
-    /// The balance of the report has an unknown direction, or more digits than a statement can carry.
+    /// The balance of the report has an unknown direction, or more digits than a statement can
+    /// carry.
     #[error("Bal: expected a balance that a statement can carry, found another")]
     Balance,
 }

@@ -13,7 +13,11 @@ use std::time::Duration;
 /// A public key that messages are encrypted for, made once.
 pub(crate) fn encryption_key() -> &'static EncryptionKey {
     static KEY: OnceLock<EncryptionKey> = OnceLock::new();
-    KEY.get_or_init(|| DecryptionKey::generate(RsaSize::Rsa2048).unwrap().encryption_key())
+    KEY.get_or_init(|| {
+        DecryptionKey::generate(RsaSize::Rsa2048)
+            .unwrap()
+            .encryption_key()
+    })
 }
 
 /// The public key of a customer's assertions.
@@ -40,7 +44,10 @@ impl Folder {
 
     pub(crate) fn empty() -> Self {
         let clock = Arc::new(ManualClock::new(TIME.parse().unwrap()));
-        Self { folder: tempfile::tempdir().unwrap(), clock }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            clock,
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -57,7 +64,9 @@ impl Folder {
 
     /// Each lookup sees the files as they are.
     pub(crate) fn options(&self) -> CustomerFolderOptions {
-        CustomerFolderOptions::new().interval(Duration::ZERO).clock(Arc::clone(&self.clock) as Arc<dyn Clock>)
+        CustomerFolderOptions::new()
+            .interval(Duration::ZERO)
+            .clock(Arc::clone(&self.clock) as Arc<dyn Clock>)
     }
 
     pub(crate) fn open(&self) -> CustomerFolder {
@@ -72,7 +81,9 @@ impl Folder {
     /// A text without the path of the folder.
     pub(crate) fn shown(&self, text: impl ToString) -> String {
         let path = self.folder.path().display().to_string();
-        text.to_string().replace(&format!("{path}/"), "").replace(&path, "FOLDER")
+        text.to_string()
+            .replace(&format!("{path}/"), "")
+            .replace(&path, "FOLDER")
     }
 }
 
@@ -82,7 +93,10 @@ pub(crate) fn customer(code: &str, key: &str, api_keys: &[&str], more: &str) -> 
         "code = \"{code}\"\nscopes = [\"GBL.INSTO.ACCOUNTS.STATEMENT.READ\"]\n[[keys]]\nfile = \"{key}.pem\"\n"
     );
     for key in api_keys {
-        text.push_str(&format!("[[api_keys]]\nsha256 = \"{}\"\n", ApiKeyHash::of(key.as_bytes())));
+        text.push_str(&format!(
+            "[[api_keys]]\nsha256 = \"{}\"\n",
+            ApiKeyHash::of(key.as_bytes())
+        ));
     }
     text + more
 }
@@ -90,5 +104,9 @@ pub(crate) fn customer(code: &str, key: &str, api_keys: &[&str], more: &str) -> 
 /// The record of a customer's text, with key files where [`Folder::new`] puts them.
 pub(crate) fn record(code: &str, api_keys: &[&str], more: &str) -> CustomerRecord {
     let folder = Folder::new();
-    CustomerRecord::from_toml(folder.path("X.toml"), &customer(code, "acme", api_keys, more)).unwrap()
+    CustomerRecord::from_toml(
+        folder.path("X.toml"),
+        &customer(code, "acme", api_keys, more),
+    )
+    .unwrap()
 }

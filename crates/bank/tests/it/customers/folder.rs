@@ -10,18 +10,27 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 async fn finds(folder: &CustomerFolder, key: &str) -> Option<String> {
-    let customer = folder.customer_by_api_key(ApiKeyHash::of(key.as_bytes())).await.unwrap();
+    let customer = folder
+        .customer_by_api_key(ApiKeyHash::of(key.as_bytes()))
+        .await
+        .unwrap();
     customer.map(|customer| customer.code.to_string())
 }
 
 #[tokio::test]
 async fn the_suite() {
     let folder = Folder::new();
-    folder.write("A.toml", &customer("ACME", "acme", &["key-of-acme", "second-key"], ""));
+    folder.write(
+        "A.toml",
+        &customer("ACME", "acme", &["key-of-acme", "second-key"], ""),
+    );
     folder.write("B.toml", &customer("BETA", "beta", &["key-of-beta"], ""));
     let (acme, beta) = ("ACME".parse().unwrap(), "BETA".parse().unwrap());
-    let known: [(&[u8], _); 3] =
-        [(b"key-of-acme", acme), (b"second-key", "ACME".parse().unwrap()), (b"key-of-beta", beta)];
+    let known: [(&[u8], _); 3] = [
+        (b"key-of-acme", acme),
+        (b"second-key", "ACME".parse().unwrap()),
+        (b"key-of-beta", beta),
+    ];
     directory_suite(&folder.open(), &known).await;
 }
 
@@ -31,19 +40,54 @@ async fn an_api_key_is_replaced_without_an_interruption() {
     let folder = Folder::new();
     folder.write("A.toml", &customer("ACME", "acme", &["old"], ""));
     let directory = folder.open();
-    assert_eq!((finds(&directory, "old").await, finds(&directory, "new").await), (Some("ACME".into()), None));
+    assert_eq!(
+        (
+            finds(&directory, "old").await,
+            finds(&directory, "new").await
+        ),
+        (Some("ACME".into()), None)
+    );
     // The new one from noon, the old one until midnight.
     let text = customer("ACME", "acme", &["old"], "expires = 2026-11-23T00:00:00Z\n");
     let new = ApiKeyHash::of(b"new").to_string();
-    folder.write("A.toml", &format!("{text}[[api_keys]]\nsha256 = \"{new}\"\nnot_before = 2026-11-22T12:00:00Z\n"));
+    folder.write(
+        "A.toml",
+        &format!("{text}[[api_keys]]\nsha256 = \"{new}\"\nnot_before = 2026-11-22T12:00:00Z\n"),
+    );
     let acme = Some("ACME".to_owned());
-    assert_eq!((finds(&directory, "old").await, finds(&directory, "new").await), (acme.clone(), None));
+    assert_eq!(
+        (
+            finds(&directory, "old").await,
+            finds(&directory, "new").await
+        ),
+        (acme.clone(), None)
+    );
     folder.clock.advance(Duration::from_secs(12 * 3600));
-    assert_eq!((finds(&directory, "old").await, finds(&directory, "new").await), (acme.clone(), acme.clone()));
-    folder.clock.advance(Duration::from_millis(12 * 3_600_000 - 1));
-    assert_eq!((finds(&directory, "old").await, finds(&directory, "new").await), (acme.clone(), acme.clone()));
+    assert_eq!(
+        (
+            finds(&directory, "old").await,
+            finds(&directory, "new").await
+        ),
+        (acme.clone(), acme.clone())
+    );
+    folder
+        .clock
+        .advance(Duration::from_millis(12 * 3_600_000 - 1));
+    assert_eq!(
+        (
+            finds(&directory, "old").await,
+            finds(&directory, "new").await
+        ),
+        (acme.clone(), acme.clone())
+    );
     folder.clock.advance(Duration::from_millis(1));
-    assert_eq!((finds(&directory, "old").await, finds(&directory, "new").await), (None, acme));
+    assert_eq!(
+        (
+            finds(&directory, "old").await,
+            finds(&directory, "new").await
+        ),
+        (None, acme)
+    );
 }
 
 #[tokio::test]
@@ -71,7 +115,14 @@ async fn changes_take_effect_while_running_and_faults_change_nothing() {
     drop(capture);
     // A key file alone is missing.
     folder.write("A.toml", &customer("ACME", "later", &["a"], ""));
-    assert!(directory.reload().await.unwrap_err().to_string().contains("later.pem: cannot be read"));
+    assert!(
+        directory
+            .reload()
+            .await
+            .unwrap_err()
+            .to_string()
+            .contains("later.pem: cannot be read")
+    );
     // It comes: the customers are read again without a change of their own files.
     std::fs::copy(folder.path("acme.pem"), folder.path("later.pem")).unwrap();
     assert_eq!(finds(&directory, "b").await, None);
@@ -79,13 +130,23 @@ async fn changes_take_effect_while_running_and_faults_change_nothing() {
     assert_eq!(directory.rejected(), None);
     // Another key under the same name.
     std::fs::copy(folder.path("beta.pem"), folder.path("later.pem")).unwrap();
-    let customer = directory.customer_by_api_key(ApiKeyHash::of(b"a")).await.unwrap().unwrap();
-    assert_eq!(customer.keys.keys()[0].public_key(), verifying_key(1).public_key());
+    let customer = directory
+        .customer_by_api_key(ApiKeyHash::of(b"a"))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        customer.keys.keys()[0].public_key(),
+        verifying_key(1).public_key()
+    );
     // The folder vanishes: nobody loses access.
     folder.remove("A.toml");
     assert_eq!(finds(&directory, "a").await.as_deref(), Some("ACME"));
     let rejected = folder.shown(directory.rejected().unwrap());
-    assert_eq!(rejected, "FOLDER: expected at least one file whose name ends in .toml, found none");
+    assert_eq!(
+        rejected,
+        "FOLDER: expected at least one file whose name ends in .toml, found none"
+    );
 }
 
 /// Faults are logged when they appear, with file and line, and without what is in the file.
@@ -105,7 +166,15 @@ fn faults_are_logged_once() {
         let folder = Folder::new();
         folder.write("A.toml", &customer("ACME", "acme", &["a"], ""));
         let directory = folder.open();
-        folder.write("A.toml", &customer("ACME", "acme", &["a"], "[[api_keys]]\nsha256 = \"MARK4711\"\n"));
+        folder.write(
+            "A.toml",
+            &customer(
+                "ACME",
+                "acme",
+                &["a"],
+                "[[api_keys]]\nsha256 = \"MARK4711\"\n",
+            ),
+        );
         for _ in 0..3 {
             finds(&directory, "a").await;
         }
@@ -114,9 +183,21 @@ fn faults_are_logged_once() {
     });
     drop(runtime);
     let text = capture.text();
-    assert_eq!(text.matches("a change of the customers was refused").count(), 1, "{text}");
-    assert!(text.contains("A.toml:8:10: expected the SHA-256 of an API key"), "{text}");
-    assert_eq!(text.matches("the customers have changed").count(), 1, "{text}");
+    assert_eq!(
+        text.matches("a change of the customers was refused")
+            .count(),
+        1,
+        "{text}"
+    );
+    assert!(
+        text.contains("A.toml:8:10: expected the SHA-256 of an API key"),
+        "{text}"
+    );
+    assert_eq!(
+        text.matches("the customers have changed").count(),
+        1,
+        "{text}"
+    );
     assert!(!text.contains("MARK4711"), "{text}");
 }
 
@@ -125,8 +206,11 @@ fn faults_are_logged_once() {
 async fn the_interval() {
     let folder = Folder::new();
     folder.write("A.toml", &customer("ACME", "acme", &["a"], ""));
-    let directory =
-        CustomerFolder::open(folder.path(""), folder.options().interval(Duration::from_secs(3600))).unwrap();
+    let directory = CustomerFolder::open(
+        folder.path(""),
+        folder.options().interval(Duration::from_secs(3600)),
+    )
+    .unwrap();
     folder.write("A.toml", &customer("ACME", "acme", &["b"], ""));
     assert_eq!(finds(&directory, "b").await, None);
     assert_eq!(directory.interval(), Duration::from_secs(3600));
@@ -143,7 +227,9 @@ fn a_secret_that_everybody_may_read_is_logged() {
     let endpoint = "[[endpoints]]\nid = \"e\"\nurl = \"https://a.example\"\nencryption_key = { file = \
         \"encryption.pem\" }\napi_key = { file = \"endpoint.key\" }\n";
     folder.write("A.toml", &customer("ACME", "acme", &[], endpoint));
-    let mode = |mode: u32| std::fs::set_permissions(folder.path("endpoint.key"), PermissionsExt::from_mode(mode));
+    let mode = |mode: u32| {
+        std::fs::set_permissions(folder.path("endpoint.key"), PermissionsExt::from_mode(mode))
+    };
     let log = || {
         let capture = Capture::start();
         let book = folder.open().book();
@@ -154,8 +240,14 @@ fn a_secret_that_everybody_may_read_is_logged() {
     };
     mode(0o644).unwrap();
     let text = log();
-    let line = text.lines().find(|line| line.contains("every user of the machine may read")).unwrap();
-    assert!(line.contains("WARN") && line.contains("endpoint.key") && !text.contains("hunter2"), "{text}");
+    let line = text
+        .lines()
+        .find(|line| line.contains("every user of the machine may read"))
+        .unwrap();
+    assert!(
+        line.contains("WARN") && line.contains("endpoint.key") && !text.contains("hunter2"),
+        "{text}"
+    );
     mode(0o640).unwrap();
     assert!(!log().contains("every user of the machine"));
 }
@@ -165,15 +257,24 @@ fn a_secret_that_everybody_may_read_is_logged() {
 fn keys_of_a_jwk_set() {
     let folder = Folder::new();
     let key = |of: usize, kid: &str| verifying_key(of).with_kid(kid).to_jwk();
-    let encryption = super::fixture::encryption_key().clone().with_kid("e").to_jwk();
+    let encryption = super::fixture::encryption_key()
+        .clone()
+        .with_kid("e")
+        .to_jwk();
     let elliptic = r#"{"kty":"EC","crv":"P-256","kid":"x","x":"AA","y":"AA"}"#;
-    let set = format!(r#"{{"keys":[{},{encryption},{elliptic},{}]}}"#, key(0, "a"), key(1, "b"));
+    let set = format!(
+        r#"{{"keys":[{},{encryption},{elliptic},{}]}}"#,
+        key(0, "a"),
+        key(1, "b")
+    );
     folder.write("acme.pem", &set);
     folder.write("A.toml", &customer("ACME", "acme", &[], ""));
     let kids = |folder: &Folder| {
         let book = folder.open().book();
         let keys = book.records().next().unwrap().customer.keys.keys();
-        keys.iter().map(|key| key.kid().unwrap().to_owned()).collect::<Vec<_>>()
+        keys.iter()
+            .map(|key| key.kid().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     let capture = Capture::start();
     assert_eq!(kids(&folder), ["a", "b"]);
@@ -182,7 +283,11 @@ fn keys_of_a_jwk_set() {
     folder.write("A.toml", &customer("ACME", "acme", &[], "kid = \"b\"\n"));
     assert_eq!(kids(&folder), ["b"]);
     folder.write("acme.pem", &format!(r#"{{"keys":[{encryption}]}}"#));
-    assert!(folder.refused().starts_with("A.toml:4:8: acme.pem: expected a usable key in the JWK set"));
+    assert!(
+        folder
+            .refused()
+            .starts_with("A.toml:4:8: acme.pem: expected a usable key in the JWK set")
+    );
 }
 
 #[test]
@@ -194,7 +299,13 @@ fn http_on_loopback_is_for_sandboxes() {
     let expected = "A.toml:7:7: expected an https address, found \"http://127.0.0.1:8080/hooks\"";
     assert_eq!(folder.refused(), expected);
     let options = folder.options().danger_allow_http_on_loopback(true);
-    assert_eq!(CustomerFolder::open(folder.path(""), options).unwrap().book().len(), 1);
+    assert_eq!(
+        CustomerFolder::open(folder.path(""), options)
+            .unwrap()
+            .book()
+            .len(),
+        1
+    );
 }
 
 /// A record that was read again is another one, though it says the same.
@@ -206,9 +317,16 @@ async fn a_change_of_one_file_reads_no_other() {
     folder.write("B.toml", &customer("BETA", "beta", &["b"], ""));
     let age = |name: &str| {
         let long_ago = SystemTime::now() - Duration::from_secs(60);
-        File::options().write(true).open(folder.path(name)).unwrap().set_modified(long_ago).unwrap();
+        File::options()
+            .write(true)
+            .open(folder.path(name))
+            .unwrap()
+            .set_modified(long_ago)
+            .unwrap();
     };
-    ["A.toml", "B.toml", "acme.pem", "beta.pem"].into_iter().for_each(age);
+    ["A.toml", "B.toml", "acme.pem", "beta.pem"]
+        .into_iter()
+        .for_each(age);
     let directory = folder.open();
     let before = directory.book();
     folder.write("B.toml", &customer("BETA", "beta", &["b", "c"], ""));
@@ -222,7 +340,10 @@ async fn a_change_of_one_file_reads_no_other() {
     folder.write("acme.pem", &verifying_key(1).to_spki_pem());
     assert!(directory.reload().await.is_ok());
     let last = directory.book();
-    assert!(Arc::ptr_eq(after.get(&beta).unwrap(), last.get(&beta).unwrap()));
+    assert!(Arc::ptr_eq(
+        after.get(&beta).unwrap(),
+        last.get(&beta).unwrap()
+    ));
     assert_ne!(after.get(&acme), last.get(&acme));
 }
 
@@ -230,5 +351,8 @@ async fn a_change_of_one_file_reads_no_other() {
 fn at_most_thirty_thousand_customers() {
     let folder = Folder::new();
     (0..=CustomerFolder::MAX_FILES).for_each(|at| folder.write(&format!("{at}.toml"), ""));
-    assert_eq!(folder.refused(), "FOLDER: expected at most 30000 files of customers, found more");
+    assert_eq!(
+        folder.refused(),
+        "FOLDER: expected at most 30000 files of customers, found more"
+    );
 }

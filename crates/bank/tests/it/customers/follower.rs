@@ -2,7 +2,9 @@
 
 use super::fixture::{Folder, customer, record};
 use crate::engines::{Customers, Engine, over_both};
-use bankrail_bank::{AccountRegistrar, CustomerBook, DirectoryFollower, SqlDirectoryOptions, SqliteLedger};
+use bankrail_bank::{
+    AccountRegistrar, CustomerBook, DirectoryFollower, SqlDirectoryOptions, SqliteLedger,
+};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_rate_limit::{CallType, Limiter, default_limits};
 use bankrail_secured_payload::{SealOptions, Sealer};
@@ -28,20 +30,33 @@ struct Register {
 }
 
 impl AccountRegistrar for Register {
-    fn register(&self, customer: CustomerCode, accounts: Vec<(AccountId, RegisteredAccount)>) -> StoreFuture<'_, ()> {
+    fn register(
+        &self,
+        customer: CustomerCode,
+        accounts: Vec<(AccountId, RegisteredAccount)>,
+    ) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.calls.fetch_add(1, Ordering::SeqCst);
             if self.fails.load(Ordering::SeqCst) && customer.as_str() == "ACME" {
                 return Err(StoreErrorKind::Unavailable.into());
             }
-            let accounts = accounts.into_iter().map(|(id, account)| format!("{id} {}", account.currency)).collect();
-            self.accounts.lock().unwrap().insert(customer.to_string(), accounts);
+            let accounts = accounts
+                .into_iter()
+                .map(|(id, account)| format!("{id} {}", account.currency))
+                .collect();
+            self.accounts
+                .lock()
+                .unwrap()
+                .insert(customer.to_string(), accounts);
             self.learned.notify_one();
             Ok(())
         })
     }
 
-    fn register_all(&self, customers: Vec<(CustomerCode, Vec<(AccountId, RegisteredAccount)>)>) -> StoreFuture<'_, ()> {
+    fn register_all(
+        &self,
+        customers: Vec<(CustomerCode, Vec<(AccountId, RegisteredAccount)>)>,
+    ) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.together.lock().unwrap().push(customers.len());
             for (customer, accounts) in customers {
@@ -54,7 +69,12 @@ impl AccountRegistrar for Register {
 
 impl Register {
     fn of(&self, customer: &str) -> Vec<String> {
-        self.accounts.lock().unwrap().get(customer).cloned().unwrap_or_default()
+        self.accounts
+            .lock()
+            .unwrap()
+            .get(customer)
+            .cloned()
+            .unwrap_or_default()
     }
 }
 
@@ -67,7 +87,11 @@ struct Followed {
 }
 
 fn followed() -> Followed {
-    let (limiter, endpoints, register) = (Arc::<Limiter>::default(), Endpoints::new(), Arc::<Register>::default());
+    let (limiter, endpoints, register) = (
+        Arc::<Limiter>::default(),
+        Endpoints::new(),
+        Arc::<Register>::default(),
+    );
     let sealers = Arc::<AtomicUsize>::default();
     let made = Arc::clone(&sealers);
     let follower = DirectoryFollower::new()
@@ -76,9 +100,19 @@ fn followed() -> Followed {
         .endpoints(endpoints.clone(), move |endpoint| {
             made.fetch_add(1, Ordering::SeqCst);
             let bank = crate::world::keys()[1].clone();
-            Arc::new(Sealer::new(bank, endpoint.encryption_key().clone(), SealOptions::new())) as Arc<dyn SealPayload>
+            Arc::new(Sealer::new(
+                bank,
+                endpoint.encryption_key().clone(),
+                SealOptions::new(),
+            )) as Arc<dyn SealPayload>
         });
-    Followed { follower, limiter, endpoints, register, sealers }
+    Followed {
+        follower,
+        limiter,
+        endpoints,
+        register,
+        sealers,
+    }
 }
 
 const LIMIT: &str = "[[limits]]\ncall_type = \"statement\"\nper_hour = 50\n";
@@ -102,30 +136,63 @@ fn statements(limiter: &Limiter, code: &str) -> u32 {
 
 #[tokio::test]
 async fn only_what_changes_is_applied_and_what_is_gone_is_removed() {
-    let Followed { mut follower, limiter, endpoints, register, sealers } = followed();
+    let Followed {
+        mut follower,
+        limiter,
+        endpoints,
+        register,
+        sealers,
+    } = followed();
     // Somebody else's limit and endpoint stay.
-    let other = default_limits(CallType::Token).with_algorithm(bankrail_rate_limit::Algorithm::Fixed);
+    let other =
+        default_limits(CallType::Token).with_algorithm(bankrail_rate_limit::Algorithm::Fixed);
     limiter.change_limits(|limits| limits.set_override("ACME", CallType::Token, other));
 
-    let both = format!("{LIMIT}{ACCOUNT}{}{}", endpoint("e1", "a"), endpoint("e2", "b"));
-    follower.apply(&book(&[("ACME", &both), ("BETA", "")])).await.unwrap();
-    assert_eq!((statements(&limiter, "ACME"), statements(&limiter, "BETA")), (50, 25));
+    let both = format!(
+        "{LIMIT}{ACCOUNT}{}{}",
+        endpoint("e1", "a"),
+        endpoint("e2", "b")
+    );
+    follower
+        .apply(&book(&[("ACME", &both), ("BETA", "")]))
+        .await
+        .unwrap();
+    assert_eq!(
+        (statements(&limiter, "ACME"), statements(&limiter, "BETA")),
+        (50, 25)
+    );
     let ids = ["e1", "e2"].map(|id| id.parse().unwrap());
     assert!(ids.iter().all(|id| endpoints.contains(id)));
-    assert_eq!((register.of("ACME"), sealers.load(Ordering::SeqCst)), (vec!["1 AUD".to_owned()], 2));
+    assert_eq!(
+        (register.of("ACME"), sealers.load(Ordering::SeqCst)),
+        (vec!["1 AUD".to_owned()], 2)
+    );
     let calls = register.calls.load(Ordering::SeqCst);
 
     // One endpoint moves, the other one goes; the limit changes, the accounts do not.
-    let moved = format!("{}{ACCOUNT}{}", LIMIT.replace("50", "60"), endpoint("e1", "c"));
-    follower.apply(&book(&[("ACME", &moved), ("BETA", LIMIT)])).await.unwrap();
-    assert_eq!((statements(&limiter, "ACME"), statements(&limiter, "BETA")), (60, 50));
+    let moved = format!(
+        "{}{ACCOUNT}{}",
+        LIMIT.replace("50", "60"),
+        endpoint("e1", "c")
+    );
+    follower
+        .apply(&book(&[("ACME", &moved), ("BETA", LIMIT)]))
+        .await
+        .unwrap();
+    assert_eq!(
+        (statements(&limiter, "ACME"), statements(&limiter, "BETA")),
+        (60, 50)
+    );
     assert_eq!(sealers.load(Ordering::SeqCst), 3);
     assert!(endpoints.contains(&ids[0]) && !endpoints.contains(&ids[1]));
     assert_eq!(register.calls.load(Ordering::SeqCst), calls);
 
     // The customer goes.
     follower.apply(&book(&[("BETA", LIMIT)])).await.unwrap();
-    assert_eq!((statements(&limiter, "ACME"), statements(&limiter, "BETA")), (25, 50));
+    assert_eq!(
+        (statements(&limiter, "ACME"), statements(&limiter, "BETA")),
+        (25, 50)
+    );
     assert!(!endpoints.contains(&ids[0]));
     assert_eq!(register.of("ACME"), Vec::<String>::new());
     let now = super::fixture::TIME.parse().unwrap();
@@ -134,24 +201,61 @@ async fn only_what_changes_is_applied_and_what_is_gone_is_removed() {
 
 #[tokio::test]
 async fn a_ledger_that_fails_is_told_again() {
-    let Followed { mut follower, register, limiter, .. } = followed();
+    let Followed {
+        mut follower,
+        register,
+        limiter,
+        ..
+    } = followed();
     register.fails.store(true, Ordering::SeqCst);
-    let customers = book(&[("ACME", &format!("{LIMIT}{ACCOUNT}")), ("BETA", &ACCOUNT.replace("\"1\"", "\"2\""))]);
+    let customers = book(&[
+        ("ACME", &format!("{LIMIT}{ACCOUNT}")),
+        ("BETA", &ACCOUNT.replace("\"1\"", "\"2\"")),
+    ]);
     assert!(follower.apply(&customers).await.is_err());
-    assert_eq!((register.of("ACME").len(), register.of("BETA").len()), (0, 1));
+    assert_eq!(
+        (register.of("ACME").len(), register.of("BETA").len()),
+        (0, 1)
+    );
     assert_eq!(statements(&limiter, "ACME"), 50);
     register.fails.store(false, Ordering::SeqCst);
     follower.apply(&customers).await.unwrap();
     // First together, then each.
-    assert_eq!((register.of("ACME").len(), register.calls.load(Ordering::SeqCst)), (1, 4));
+    assert_eq!(
+        (
+            register.of("ACME").len(),
+            register.calls.load(Ordering::SeqCst)
+        ),
+        (1, 4)
+    );
 }
 
 #[tokio::test]
 async fn the_accounts_of_all_customers_are_registered_together() {
-    let Followed { mut follower, register, .. } = followed();
-    follower.apply(&book(&[("ACME", ACCOUNT), ("BETA", ""), ("GAMMA", "")])).await.unwrap();
-    follower.apply(&book(&[("ACME", ACCOUNT), ("BETA", ACCOUNT), ("GAMMA", "")])).await.unwrap();
-    assert_eq!((&*register.together.lock().unwrap(), register.of("BETA").len()), (&vec![3], 1));
+    let Followed {
+        mut follower,
+        register,
+        ..
+    } = followed();
+    follower
+        .apply(&book(&[("ACME", ACCOUNT), ("BETA", ""), ("GAMMA", "")]))
+        .await
+        .unwrap();
+    follower
+        .apply(&book(&[
+            ("ACME", ACCOUNT),
+            ("BETA", ACCOUNT),
+            ("GAMMA", ""),
+        ]))
+        .await
+        .unwrap();
+    assert_eq!(
+        (
+            &*register.together.lock().unwrap(),
+            register.of("BETA").len()
+        ),
+        (&vec![3], 1)
+    );
     assert_eq!(register.calls.load(Ordering::SeqCst), 4);
 }
 
@@ -159,10 +263,17 @@ async fn the_accounts_of_all_customers_are_registered_together() {
 async fn it_runs_over_a_store<E: Engine>() {
     let store = E::shared().await;
     let options = || SqlDirectoryOptions::new().interval(Duration::from_millis(1));
-    let [followed_one, changed] = [&store, &store.again().await].map(|store| store.directory(options()));
-    let Followed { follower, register, .. } = followed();
+    let [followed_one, changed] =
+        [&store, &store.again().await].map(|store| store.directory(options()));
+    let Followed {
+        follower, register, ..
+    } = followed();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let running = tokio::spawn(async move { follower.run(&followed_one, async { drop(stopped.await) }).await });
+    let running = tokio::spawn(async move {
+        follower
+            .run(&followed_one, async { drop(stopped.await) })
+            .await
+    });
     changed.put(record("ACME", &[], ACCOUNT)).await.unwrap();
     register.learned.notified().await;
     assert_eq!(register.of("ACME"), ["1 AUD"]);
@@ -179,12 +290,21 @@ async fn it_runs_over_a_folder() {
     let folder = Folder::new();
     folder.write("A.toml", &customer("ACME", "acme", &[], ACCOUNT));
     let directory = folder.open();
-    let Followed { follower, register, .. } = followed();
+    let Followed {
+        follower, register, ..
+    } = followed();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let running = tokio::spawn(async move { follower.run(&directory, async { drop(stopped.await) }).await });
+    let running = tokio::spawn(async move {
+        follower
+            .run(&directory, async { drop(stopped.await) })
+            .await
+    });
     register.learned.notified().await;
     assert_eq!(register.of("ACME"), ["1 AUD"]);
-    folder.write("A.toml", &customer("ACME", "acme", &[], &ACCOUNT.replace("AUD", "USD")));
+    folder.write(
+        "A.toml",
+        &customer("ACME", "acme", &[], &ACCOUNT.replace("AUD", "USD")),
+    );
     register.learned.notified().await;
     assert_eq!(register.of("ACME"), ["1 USD"]);
     stop.send(()).unwrap();
@@ -198,9 +318,19 @@ async fn the_sqlite_ledger_learns_accounts() {
     let mut follower = DirectoryFollower::new().accounts(Arc::new(ledger.clone()));
     follower.apply(&book(&[("ACME", ACCOUNT)])).await.unwrap();
     let account = AccountId::parse("1").unwrap();
-    assert_eq!(ledger.balance(&account).await.unwrap().map(|money| money.to_string()), Some("0 AUD".to_owned()));
+    assert_eq!(
+        ledger
+            .balance(&account)
+            .await
+            .unwrap()
+            .map(|money| money.to_string()),
+        Some("0 AUD".to_owned())
+    );
     // What the ledger cannot have is an error, and the account stays as it is.
-    let refused = follower.apply(&book(&[("ACME", &ACCOUNT.replace("AUD", "USD"))])).await.unwrap_err();
+    let refused = follower
+        .apply(&book(&[("ACME", &ACCOUNT.replace("AUD", "USD"))]))
+        .await
+        .unwrap_err();
     assert_eq!(refused.kind(), StoreErrorKind::Conflict);
 }
 

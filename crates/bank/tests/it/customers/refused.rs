@@ -40,7 +40,10 @@ fn what_every_customer_has() {
 #[test]
 fn a_file_that_is_no_toml_is_named_with_each_place() {
     let text = why("code = \"ACME\nscopes = [\nname = MARK4711\n");
-    assert!(text.lines().count() > 1 && text.lines().all(|line| line.contains(": expected TOML, ")), "{text}");
+    assert!(
+        text.lines().count() > 1 && text.lines().all(|line| line.contains(": expected TOML, ")),
+        "{text}"
+    );
     assert!(text.starts_with("1:"), "{text}");
     assert!(!text.contains("MARK4711"), "{text}");
 }
@@ -49,22 +52,38 @@ fn a_file_that_is_no_toml_is_named_with_each_place() {
 #[test]
 fn a_file_of_many_small_parts_is_refused() {
     let list = |parts: usize| why(&format!("a = [{}]", "1,".repeat(parts - 2)));
-    assert!(list(32_768).contains("1:1: expected the member code"), "{}", list(32_768));
-    assert_eq!(list(32_769), "1:65539: expected TOML, at most 32768 lines and values, found more");
+    assert!(
+        list(32_768).contains("1:1: expected the member code"),
+        "{}",
+        list(32_768)
+    );
+    assert_eq!(
+        list(32_769),
+        "1:65539: expected TOML, at most 32768 lines and values, found more"
+    );
 }
 
 #[test]
 fn public_keys() {
     let keys = |keys: &str| why(&format!("code = \"ACME\"\nscopes = [\"A.READ\"]\n{keys}"));
-    assert_eq!(keys("[[keys]]\nkid = \"1\""), "3:1: expected one of file, pem, jwk, found none");
-    assert_eq!(keys("[[keys]]\nfile = \"a\"\npem = \"b\""), "3:1: expected one of file, pem, jwk, found several");
+    assert_eq!(
+        keys("[[keys]]\nkid = \"1\""),
+        "3:1: expected one of file, pem, jwk, found none"
+    );
+    assert_eq!(
+        keys("[[keys]]\nfile = \"a\"\npem = \"b\""),
+        "3:1: expected one of file, pem, jwk, found several"
+    );
     assert_eq!(
         keys("[[keys]]\nfile = \"none.pem\""),
         "4:8: none.pem: cannot be read: No such file or directory (os error 2)"
     );
     assert!(keys("[[keys]]\npem = \"x\"").starts_with("4:7: expected "));
     let private = crate::world::keys()[0].to_jwk();
-    assert_eq!(keys(&format!("[[keys]]\njwk = '{}'", *private)), "4:7: expected a public key, found a private one");
+    assert_eq!(
+        keys(&format!("[[keys]]\njwk = '{}'", *private)),
+        "4:7: expected a public key, found a private one"
+    );
     let named = |kid: &str| format!("[[keys]]\nfile = \"acme.pem\"\nkid = \"{kid}\"\n");
     assert_eq!(
         keys(&(named("a") + &named("b") + &named("a"))),
@@ -74,7 +93,10 @@ fn public_keys() {
         keys(&(named("a") + "[[keys]]\nfile = \"beta.pem\"")),
         "3:1: expected a kid on all keys of the set or on none, found it on some"
     );
-    assert_eq!(keys(&named("")), "5:7: expected a kid of 1 to 256 bytes, found 0");
+    assert_eq!(
+        keys(&named("")),
+        "5:7: expected a kid of 1 to 256 bytes, found 0"
+    );
     let other = verifying_key(0).with_kid("k1").to_jwk();
     assert_eq!(
         keys(&format!("[[keys]]\njwk = '{other}'\nkid = \"k2\"")),
@@ -90,7 +112,10 @@ fn api_keys() {
         let text = why_more(&format!("[[api_keys]]\n{member} = \"MARK4711\"\n"));
         assert_eq!(text, format!("6:{}: {clear}", member.len() + 4));
     }
-    assert_eq!(why_more("[[api_keys]]\n"), "5:1: expected the member sha256, found none");
+    assert_eq!(
+        why_more("[[api_keys]]\n"),
+        "5:1: expected the member sha256, found none"
+    );
     let hash = ApiKeyHash::of(b"1").to_string();
     assert_eq!(
         why_more(&format!(
@@ -100,36 +125,57 @@ fn api_keys() {
         "6:10: expected an API key that expires after 2026-11-23T00:00:00.000Z, found 2026-11-23T00:00:00.000Z"
     );
     assert_eq!(
-        why_more(&format!("[[api_keys]]\nsha256 = \"{hash}\"\nexpires = 2026-11-23\n")),
+        why_more(&format!(
+            "[[api_keys]]\nsha256 = \"{hash}\"\nexpires = 2026-11-23\n"
+        )),
         "7:11: expected a date and time with an offset, such as 2026-11-22T00:00:00Z, found another"
     );
     assert_eq!(
-        why_more(&format!("[[api_keys]]\nsha256 = \"{}\"\n", ApiKeyHash::of(b""))),
+        why_more(&format!(
+            "[[api_keys]]\nsha256 = \"{}\"\n",
+            ApiKeyHash::of(b"")
+        )),
         "6:10: expected the hash of an API key, found that of an empty text"
     );
     let many: Vec<String> = (0..17).map(|key| format!("k{key}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    assert_eq!(why(&customer("ACME", "acme", &many, "")), "1:8: expected at most 16 API keys, found more");
+    assert_eq!(
+        why(&customer("ACME", "acme", &many, "")),
+        "1:8: expected at most 16 API keys, found more"
+    );
 }
 
 #[test]
 fn limits() {
     let limit = |members: &str| why_more(&format!("[[limits]]\ncall_type = \"token\"\n{members}"));
-    assert_eq!(limit(""), "5:1: expected a limit per hour, per minute or per second, found none");
+    assert_eq!(
+        limit(""),
+        "5:1: expected a limit per hour, per minute or per second, found none"
+    );
     assert_eq!(limit("per_day = 1"), {
         "5:1: expected a limit per hour, per minute or per second, found none\n\
          7:1: expected one of call_type, per_hour, per_minute, per_second, unlimited, until, found \"per_day\""
     });
-    assert_eq!(limit("per_hour = -1"), "7:12: expected a whole number from 0 to 4294967295, found another");
-    assert!(limit("per_hour = 0").starts_with("7:12: expected a limit of at least 1 whose product"));
-    assert_eq!(limit("per_hour = 1\nunlimited = true"), "5:1: expected unlimited alone, found a limit too");
+    assert_eq!(
+        limit("per_hour = -1"),
+        "7:12: expected a whole number from 0 to 4294967295, found another"
+    );
+    assert!(
+        limit("per_hour = 0").starts_with("7:12: expected a limit of at least 1 whose product")
+    );
+    assert_eq!(
+        limit("per_hour = 1\nunlimited = true"),
+        "5:1: expected unlimited alone, found a limit too"
+    );
     assert_eq!(
         why_more("[[limits]]\ncall_type = \"tea\"\nper_hour = 1"),
         "6:13: expected the name of a call type, found \"tea\""
     );
     let twice = "per_hour = 1\nuntil = 2026-11-23T00:00:00Z\n[[limits]]\ncall_type = \"token\"\n";
     assert_eq!(
-        limit(&format!("{twice}per_hour = 2\nuntil = 2026-11-24T00:00:00Z")),
+        limit(&format!(
+            "{twice}per_hour = 2\nuntil = 2026-11-24T00:00:00Z"
+        )),
         "9:1: expected a call type (temporary) of its own, found that of 5:1"
     );
     assert_eq!(
@@ -147,7 +193,9 @@ fn accounts_whose_numbers_and_names_are_not_shown() {
     );
     let long = "N".repeat(71);
     assert_eq!(
-        account(&format!("id = \"1\"\ncurrency = \"AUD\"\nname = \"{long}\"\nreporting_source = \"\"")),
+        account(&format!(
+            "id = \"1\"\ncurrency = \"AUD\"\nname = \"{long}\"\nreporting_source = \"\""
+        )),
         "5:1: expected a name of 1 to 70 characters, found 71\n\
          5:1: expected a reporting source of 1 to 35 characters, found 0"
     );
@@ -170,12 +218,18 @@ fn endpoints() {
         "5:1: expected the member encryption_key, found none\n6:6: expected 1 to 200 characters, found 0\n\
          7:7: expected an https address, found \"http://a.example\""
     );
-    assert_eq!(endpoint("api_key = { }"), "9:11: expected one of value, file, found none");
+    assert_eq!(
+        endpoint("api_key = { }"),
+        "9:11: expected one of value, file, found none"
+    );
     assert_eq!(
         endpoint("api_key = { header = \"priority\", value = \"MARK4711\" }"),
         "9:11: expected a header that deliveries do not use, found priority"
     );
-    assert_eq!(endpoint("api_key = { value = \"MARK4711\\n\" }"), "9:11: expected an API key that fits a header");
+    assert_eq!(
+        endpoint("api_key = { value = \"MARK4711\\n\" }"),
+        "9:11: expected an API key that fits a header"
+    );
     assert_eq!(
         endpoint("api_key = { file = \"none\" }"),
         "9:20: none: cannot be read: No such file or directory (os error 2)"
@@ -210,7 +264,10 @@ fn what_two_customers_must_not_share_names_both_places() {
     let more = "[[accounts]]\nid = \"1\"\ncurrency = \"AUD\"\n\
         [[endpoints]]\nid = \"e\"\nurl = \"https://a.example\"\nencryption_key = { file = \"encryption.pem\" }\n";
     folder.write("A.toml", &customer("ACME", "acme", &["k1", "k2"], more));
-    folder.write("B.toml", &customer("ACME", "beta", &["k3", "k1"], &more.replace("AUD", "USD")));
+    folder.write(
+        "B.toml",
+        &customer("ACME", "beta", &["k3", "k1"], &more.replace("AUD", "USD")),
+    );
     assert_eq!(
         folder.refused(),
         "B.toml:1:8: expected a customer code of its own, found that of A.toml:1:8\n\
@@ -219,7 +276,15 @@ fn what_two_customers_must_not_share_names_both_places() {
          B.toml:12:1: expected an endpoint id of its own, found that of A.toml:12:1"
     );
     // The same account with the same details is no fault, nor is the same kid.
-    folder.write("B.toml", &customer("BETA", "acme", &[], "[[accounts]]\nid = \"1\"\ncurrency = \"AUD\"\n"));
+    folder.write(
+        "B.toml",
+        &customer(
+            "BETA",
+            "acme",
+            &[],
+            "[[accounts]]\nid = \"1\"\ncurrency = \"AUD\"\n",
+        ),
+    );
     assert_eq!(folder.open().book().len(), 2);
 }
 
@@ -249,11 +314,20 @@ fn all_files_are_judged_at_once() {
 #[test]
 fn bounds() {
     let folder = Folder::new();
-    assert_eq!(folder.refused(), "FOLDER: expected at least one file whose name ends in .toml, found none");
+    assert_eq!(
+        folder.refused(),
+        "FOLDER: expected at least one file whose name ends in .toml, found none"
+    );
     let gone = CustomerFolder::open(folder.path("gone"), folder.options()).unwrap_err();
-    assert_eq!(folder.shown(gone), "gone: cannot be read: No such file or directory (os error 2)");
+    assert_eq!(
+        folder.shown(gone),
+        "gone: cannot be read: No such file or directory (os error 2)"
+    );
     folder.write("A.toml", &"#".repeat(256 * 1024 + 1));
-    assert_eq!(folder.refused(), "A.toml: cannot be read: expected at most 262144 bytes, found more");
+    assert_eq!(
+        folder.refused(),
+        "A.toml: cannot be read: expected at most 262144 bytes, found more"
+    );
     let many = "x = 1\n".repeat(2);
     folder.write("A.toml", &many);
     assert!(folder.refused().contains("expected TOML, "));
@@ -269,7 +343,11 @@ fn bounds() {
 fn records_of_a_program() {
     let mut record = super::fixture::record("ACME", &["k"], "");
     record.api_keys.push(record.api_keys[0].clone());
-    let check = |records: Vec<CustomerRecord>| bankrail_bank::CustomerBook::new(records).unwrap_err().to_string();
+    let check = |records: Vec<CustomerRecord>| {
+        bankrail_bank::CustomerBook::new(records)
+            .unwrap_err()
+            .to_string()
+    };
     assert_eq!(
         check(vec![record.clone()]),
         "customer ACME, API key 2: expected an API key of its own, found that of customer ACME, API key 1"

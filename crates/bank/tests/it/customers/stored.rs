@@ -53,28 +53,47 @@ const MORE: &str = "[[limits]]\ncall_type = \"token\"\nper_hour = 100\nper_secon
 
 async fn the_suite<E: Engine>() {
     let directory = new::<E>().await;
-    directory.put(record("ACME", &["key-of-acme", "second-key"], "")).await.unwrap();
-    directory.put(record("BETA", &["key-of-beta"], "")).await.unwrap();
-    let known: [(&[u8], _); 3] =
-        [(b"key-of-acme", code("ACME")), (b"second-key", code("ACME")), (b"key-of-beta", code("BETA"))];
+    directory
+        .put(record("ACME", &["key-of-acme", "second-key"], ""))
+        .await
+        .unwrap();
+    directory
+        .put(record("BETA", &["key-of-beta"], ""))
+        .await
+        .unwrap();
+    let known: [(&[u8], _); 3] = [
+        (b"key-of-acme", code("ACME")),
+        (b"second-key", code("ACME")),
+        (b"key-of-beta", code("BETA")),
+    ];
     directory_suite(&directory, &known).await;
 }
 
 async fn records_are_stored_whole_and_replaced_whole<E: Engine>() {
     let store = E::shared().await;
-    let full = record("ACME", &["a", "b"], &format!("not_before = 2026-11-01T00:00:00Z\n{MORE}"));
+    let full = record(
+        "ACME",
+        &["a", "b"],
+        &format!("not_before = 2026-11-01T00:00:00Z\n{MORE}"),
+    );
     directory(&store, &clock()).put(full.clone()).await.unwrap();
     // Another process reads it.
     let store = store.again().await;
     let directory = directory(&store, &clock());
-    assert_eq!(directory.find(&code("ACME")).await.unwrap().as_ref(), Some(&full));
+    assert_eq!(
+        directory.find(&code("ACME")).await.unwrap().as_ref(),
+        Some(&full)
+    );
     assert_eq!(directory.find(&code("BETA")).await.unwrap(), None);
     let small = record("ACME", &["c"], "");
     directory.put(small.clone()).await.unwrap();
     directory.put(record("AAA", &["b"], MORE)).await.unwrap();
     assert_eq!(directory.find(&code("ACME")).await.unwrap(), Some(small));
     assert_eq!(directory.list().await.unwrap(), [code("AAA"), code("ACME")]);
-    assert_eq!((finds(&directory, "a").await, finds(&directory, "c").await), (None, Some("ACME".into())));
+    assert_eq!(
+        (finds(&directory, "a").await, finds(&directory, "c").await),
+        (None, Some("ACME".into()))
+    );
     assert!(directory.remove(&code("AAA")).await.unwrap());
     assert!(!directory.remove(&code("AAA")).await.unwrap());
     assert_eq!(finds(&directory, "b").await, None);
@@ -91,7 +110,10 @@ async fn records_are_stored_whole_and_replaced_whole<E: Engine>() {
 
 async fn a_change_is_validated_with_all_other_customers<E: Engine>() {
     let directory = new::<E>().await;
-    directory.put(record("ACME", &["a", "b"], MORE)).await.unwrap();
+    directory
+        .put(record("ACME", &["a", "b"], MORE))
+        .await
+        .unwrap();
     let clash = record("BETA", &["c", "b"], &MORE.replace("Täglich", "Other"));
     assert_eq!(
         why(directory.put(clash).await.unwrap_err()),
@@ -123,32 +145,83 @@ async fn an_api_key_is_replaced_without_an_interruption<E: Engine>() {
     let clock = clock();
     let directory = directory(&E::new().await, &clock);
     directory.put(record("ACME", &["old"], "")).await.unwrap();
-    assert!(directory.add_api_key(&code("ACME"), ApiKeyRecord::new(hash("new"))).await.unwrap());
-    assert!(!directory.add_api_key(&code("BETA"), ApiKeyRecord::new(hash("other"))).await.unwrap());
+    assert!(
+        directory
+            .add_api_key(&code("ACME"), ApiKeyRecord::new(hash("new")))
+            .await
+            .unwrap()
+    );
+    assert!(
+        !directory
+            .add_api_key(&code("BETA"), ApiKeyRecord::new(hash("other")))
+            .await
+            .unwrap()
+    );
     let acme = Some("ACME".to_owned());
-    assert_eq!((finds(&directory, "old").await, finds(&directory, "new").await), (acme.clone(), acme.clone()));
+    assert_eq!(
+        (
+            finds(&directory, "old").await,
+            finds(&directory, "new").await
+        ),
+        (acme.clone(), acme.clone())
+    );
     let soon = clock.now().saturating_add(Duration::from_secs(60));
     assert!(directory.retire_api_key(hash("old"), soon).await.unwrap());
     assert!(!directory.retire_api_key(hash("none"), soon).await.unwrap());
     // A later time does not give it longer.
-    assert!(directory.retire_api_key(hash("old"), Timestamp::MAX).await.unwrap());
+    assert!(
+        directory
+            .retire_api_key(hash("old"), Timestamp::MAX)
+            .await
+            .unwrap()
+    );
     clock.advance(Duration::from_millis(59_999));
     assert_eq!(finds(&directory, "old").await, acme);
     clock.advance(Duration::from_millis(1));
-    assert_eq!((finds(&directory, "old").await, finds(&directory, "new").await), (None, acme));
+    assert_eq!(
+        (
+            finds(&directory, "old").await,
+            finds(&directory, "new").await
+        ),
+        (None, acme)
+    );
     // The key of a customer cannot be given to another one.
     directory.put(record("BETA", &[], "")).await.unwrap();
-    let refused = directory.add_api_key(&code("BETA"), ApiKeyRecord::new(hash("new"))).await.unwrap_err();
+    let refused = directory
+        .add_api_key(&code("BETA"), ApiKeyRecord::new(hash("new")))
+        .await
+        .unwrap_err();
     assert!(why(refused).starts_with("customer BETA, API key 1: expected an API key of its own"));
     // Expired keys make room.
-    directory.add_api_key(&code("ACME"), ApiKeyRecord::new(hash("third"))).await.unwrap();
-    let keys = directory.find(&code("ACME")).await.unwrap().unwrap().api_keys;
-    assert_eq!(keys, ["new", "third"].map(|key| ApiKeyRecord::new(hash(key))));
+    directory
+        .add_api_key(&code("ACME"), ApiKeyRecord::new(hash("third")))
+        .await
+        .unwrap();
+    let keys = directory
+        .find(&code("ACME"))
+        .await
+        .unwrap()
+        .unwrap()
+        .api_keys;
+    assert_eq!(
+        keys,
+        ["new", "third"].map(|key| ApiKeyRecord::new(hash(key)))
+    );
     // A key that would end before it begins is gone.
     let later = ApiKeyRecord::new(hash("later")).not_before(Timestamp::MAX);
     directory.add_api_key(&code("ACME"), later).await.unwrap();
-    assert!(directory.retire_api_key(hash("later"), clock.now()).await.unwrap());
-    assert!(!directory.retire_api_key(hash("later"), clock.now()).await.unwrap());
+    assert!(
+        directory
+            .retire_api_key(hash("later"), clock.now())
+            .await
+            .unwrap()
+    );
+    assert!(
+        !directory
+            .retire_api_key(hash("later"), clock.now())
+            .await
+            .unwrap()
+    );
 }
 
 /// Two processes on one store: each lookup sees what the other has changed.
@@ -169,10 +242,16 @@ async fn another_process_changes_a_customer<E: Engine>() {
     assert_eq!(finds(&two, "a").await, None);
     // The same code again, with other keys.
     let folder = Folder::new();
-    folder.write("A.toml", &super::fixture::customer("ACME", "beta", &["a"], ""));
+    folder.write(
+        "A.toml",
+        &super::fixture::customer("ACME", "beta", &["a"], ""),
+    );
     one.import(folder.open().book()).await.unwrap();
     let customer = two.customer_by_api_key(hash("a")).await.unwrap().unwrap();
-    assert_eq!(customer.keys.keys()[0].public_key(), super::fixture::verifying_key(1).public_key());
+    assert_eq!(
+        customer.keys.keys()[0].public_key(),
+        super::fixture::verifying_key(1).public_key()
+    );
     assert_eq!(two.customers().await.unwrap().len(), 1);
 }
 
@@ -210,7 +289,10 @@ async fn a_lookup_goes_by_an_index() {
     });
     let plan = plan.await.unwrap();
     assert_eq!(plan.len(), 2, "{plan:?}");
-    assert!(plan.iter().all(|line| line.starts_with("SEARCH")), "{plan:?}");
+    assert!(
+        plan.iter().all(|line| line.starts_with("SEARCH")),
+        "{plan:?}"
+    );
 }
 
 async fn a_change_leaves_the_other_records_as_they_are<E: Engine>() {
@@ -225,11 +307,24 @@ async fn a_change_leaves_the_other_records_as_they_are<E: Engine>() {
     assert!(directory.remove(&code("GAMMA")).await.unwrap());
     directory.put(record("AAA", &["g"], "")).await.unwrap();
     let after = directory.customers().await.unwrap();
-    let same = Arc::ptr_eq(before.get(&code("ACME")).unwrap(), after.get(&code("ACME")).unwrap());
-    let owner = |key| after.customer_by_api_key(hash(key), TIME.parse().unwrap()).map(|of| of.code.to_string());
+    let same = Arc::ptr_eq(
+        before.get(&code("ACME")).unwrap(),
+        after.get(&code("ACME")).unwrap(),
+    );
+    let owner = |key| {
+        after
+            .customer_by_api_key(hash(key), TIME.parse().unwrap())
+            .map(|of| of.code.to_string())
+    };
     let owners = ["a", "b", "b2", "g"].map(owner);
-    assert_eq!(owners, [Some("ACME"), None, Some("BETA"), Some("AAA")].map(|code| code.map(str::to_owned)));
-    assert_eq!((same, after.len(), after.get(&code("GAMMA"))), (true, 3, None));
+    assert_eq!(
+        owners,
+        [Some("ACME"), None, Some("BETA"), Some("AAA")].map(|code| code.map(str::to_owned))
+    );
+    assert_eq!(
+        (same, after.len(), after.get(&code("GAMMA"))),
+        (true, 3, None)
+    );
 }
 
 /// A backup was restored, or a standby without the last changes took over.
@@ -238,18 +333,27 @@ async fn changes_that_the_database_has_lost_are_lost<E: Engine>() {
     let directory = directory(&engine, &clock());
     let api_keys = async || {
         let customers = directory.customers().await.unwrap();
-        let keys: Vec<usize> = customers.records().map(|record| record.api_keys.len()).collect();
+        let keys: Vec<usize> = customers
+            .records()
+            .map(|record| record.api_keys.len())
+            .collect();
         keys
     };
     directory.put(record("ACME", &["a"], "")).await.unwrap();
     assert_eq!(api_keys().await, [1]);
-    directory.put(record("ACME", &["a", "b"], "")).await.unwrap();
+    directory
+        .put(record("ACME", &["a", "b"], ""))
+        .await
+        .unwrap();
     assert_eq!(api_keys().await, [2]);
-    let lost =
-        "DELETE FROM bankrail_customer_api_key WHERE hash <> (SELECT hash FROM bankrail_customer_api_key LIMIT 1)";
+    let lost = "DELETE FROM bankrail_customer_api_key WHERE hash <> (SELECT hash FROM bankrail_customer_api_key LIMIT 1)";
     assert_eq!(engine.change(lost).await, 1);
-    engine.change("UPDATE bankrail_customer SET change = change - 1").await;
-    engine.change("UPDATE bankrail_customer_change SET last = last - 1").await;
+    engine
+        .change("UPDATE bankrail_customer SET change = change - 1")
+        .await;
+    engine
+        .change("UPDATE bankrail_customer_change SET last = last - 1")
+        .await;
     assert_eq!(api_keys().await, [1]);
 }
 
@@ -257,21 +361,40 @@ async fn changes_that_the_database_has_lost_are_lost<E: Engine>() {
 async fn a_key_that_the_database_has_lost_is_not_believed<E: Engine>() {
     let engine = E::shared().await;
     let kept = directory(&engine, &clock());
-    let keys = async || kept.customer_by_api_key(hash("a")).await.unwrap().unwrap().keys.keys().len();
+    let keys = async || {
+        kept.customer_by_api_key(hash("a"))
+            .await
+            .unwrap()
+            .unwrap()
+            .keys
+            .keys()
+            .len()
+    };
     kept.put(record("ACME", &["a"], "")).await.unwrap();
     assert_eq!(keys().await, 1);
     engine.change("CREATE TABLE before (change BIGINT)").await;
-    engine.change("INSERT INTO before SELECT last FROM bankrail_customer_change").await;
-    kept.put(record("ACME", &["a"], "[[keys]]\nfile = \"beta.pem\"\n")).await.unwrap();
+    engine
+        .change("INSERT INTO before SELECT last FROM bankrail_customer_change")
+        .await;
+    kept.put(record("ACME", &["a"], "[[keys]]\nfile = \"beta.pem\"\n"))
+        .await
+        .unwrap();
     assert_eq!(keys().await, 2);
-    engine.change("UPDATE bankrail_customer_change SET last = (SELECT change FROM before)").await;
+    engine
+        .change("UPDATE bankrail_customer_change SET last = (SELECT change FROM before)")
+        .await;
     let engine = engine.again().await;
-    directory(&engine, &clock()).put(record("ACME", &["a"], "")).await.unwrap();
+    directory(&engine, &clock())
+        .put(record("ACME", &["a"], ""))
+        .await
+        .unwrap();
     assert_eq!(keys().await, 1);
 }
 
 /// More changes than were lost are made since, of another customer.
-async fn what_the_database_has_lost_leaves_the_book_although_others_have_changed_since<E: Engine>() {
+async fn what_the_database_has_lost_leaves_the_book_although_others_have_changed_since<
+    E: Engine,
+>() {
     for lost in ["a change", "a new customer", "that a customer is gone"] {
         let engine = E::new().await;
         let [kept, another] = [&engine, &engine].map(|engine| directory(engine, &clock()));

@@ -14,7 +14,14 @@ fn never() -> SqlDirectoryOptions {
 }
 
 fn per_hour(limiter: &Limiter) -> u32 {
-    limiter.policy("ACME", CallType::Statement, super::fixture::TIME.parse().unwrap()).windows()[0].limit()
+    limiter
+        .policy(
+            "ACME",
+            CallType::Statement,
+            super::fixture::TIME.parse().unwrap(),
+        )
+        .windows()[0]
+        .limit()
 }
 
 async fn until(what: &str, mut is: impl FnMut() -> bool) {
@@ -25,8 +32,8 @@ async fn until(what: &str, mut is: impl FnMut() -> bool) {
     }
 }
 
-/// A limit that is changed on one instance holds on the other as soon as it is told, also one that is temporary, and
-/// also after its connection was lost.
+/// A limit that is changed on one instance holds on the other as soon as it is told, also one that
+/// is temporary, and also after its connection was lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs postgresql"]
 async fn a_limit_is_followed_by_all_instances() {
@@ -35,23 +42,39 @@ async fn a_limit_is_followed_by_all_instances() {
     let limiters = [(); 2].map(|()| Arc::<Limiter>::default());
     let mut following = Vec::new();
     // Only after a connection was lost it comes to the interval.
-    for (limiter, options) in limiters.iter().zip([never(), never().interval(Duration::from_secs(2))]) {
+    for (limiter, options) in limiters
+        .iter()
+        .zip([never(), never().interval(Duration::from_secs(2))])
+    {
         let directory = engine.again().await.directory(options);
         let follower = DirectoryFollower::new().limiter(Arc::clone(limiter));
-        following.push(tokio::spawn(async move { follower.run(&directory, std::future::pending()).await }));
+        following.push(tokio::spawn(async move {
+            follower.run(&directory, std::future::pending()).await
+        }));
     }
     let lasting = "[[limits]]\ncall_type = \"statement\"\nper_hour = 50\n";
     changed.put(record("ACME", &[], lasting)).await.unwrap();
-    until("the first customers", || limiters.iter().all(|limiter| per_hour(limiter) == 50)).await;
+    until("the first customers", || {
+        limiters.iter().all(|limiter| per_hour(limiter) == 50)
+    })
+    .await;
 
-    let temporary =
-        format!("{lasting}[[limits]]\ncall_type = \"statement\"\nper_hour = 70\nuntil = 2026-12-24T00:00:00Z\n");
+    let temporary = format!(
+        "{lasting}[[limits]]\ncall_type = \"statement\"\nper_hour = 70\nuntil = 2026-12-24T00:00:00Z\n"
+    );
     changed.put(record("ACME", &[], &temporary)).await.unwrap();
-    until("a temporary limit", || limiters.iter().all(|limiter| per_hour(limiter) == 70)).await;
+    until("a temporary limit", || {
+        limiters.iter().all(|limiter| per_hour(limiter) == 70)
+    })
+    .await;
 
     let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE pid <> pg_backend_pid() AND datname = current_database() AND query = 'LISTEN \"bankrail_customer\"'";
-    engine.store.read(async |transaction| transaction.query(others, &[]).await).await.unwrap();
+    engine
+        .store
+        .read(async |transaction| transaction.query(others, &[]).await)
+        .await
+        .unwrap();
     changed.remove(&"ACME".parse().unwrap()).await.unwrap();
     until("after a lost connection", || per_hour(&limiters[1]) == 25).await;
     following.iter().for_each(tokio::task::JoinHandle::abort);
@@ -67,13 +90,18 @@ async fn a_key_that_is_replaced_on_one_instance_is_known_on_the_other() {
     let finds = async |key: &str| two.customer_by_api_key(hash(key)).await.unwrap().is_some();
     one.put(record("ACME", &["old"], "")).await.unwrap();
     assert!(finds("old").await);
-    one.add_api_key(&"ACME".parse().unwrap(), ApiKeyRecord::new(hash("new"))).await.unwrap();
+    one.add_api_key(&"ACME".parse().unwrap(), ApiKeyRecord::new(hash("new")))
+        .await
+        .unwrap();
     assert!(finds("new").await && finds("old").await);
-    one.retire_api_key(hash("old"), super::fixture::TIME.parse().unwrap()).await.unwrap();
+    one.retire_api_key(hash("old"), super::fixture::TIME.parse().unwrap())
+        .await
+        .unwrap();
     assert!(finds("new").await && !finds("old").await);
 }
 
-/// Changes at the same time are made one after the other: none is lost, and what clashes is refused.
+/// Changes at the same time are made one after the other: none is lost, and what clashes is
+/// refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs postgresql"]
 async fn changes_of_several_instances_at_once_are_all_kept_or_refused() {
@@ -86,7 +114,12 @@ async fn changes_of_several_instances_at_once_are_all_kept_or_refused() {
             tokio::spawn(async move {
                 let directory = engine.again().await.directory(never());
                 let key = ApiKeyRecord::new(ApiKeyHash::of(format!("key {task}").as_bytes()));
-                assert!(directory.add_api_key(&"ACME".parse().unwrap(), key).await.unwrap());
+                assert!(
+                    directory
+                        .add_api_key(&"ACME".parse().unwrap(), key)
+                        .await
+                        .unwrap()
+                );
                 let clash = record(&format!("C{task}"), &["the same"], "");
                 directory.put(clash).await.is_ok()
             })
@@ -97,7 +130,16 @@ async fn changes_of_several_instances_at_once_are_all_kept_or_refused() {
         kept += u32::from(task.await.unwrap());
     }
     assert_eq!(kept, 1);
-    assert_eq!(directory.find(&"ACME".parse().unwrap()).await.unwrap().unwrap().api_keys.len(), 8);
+    assert_eq!(
+        directory
+            .find(&"ACME".parse().unwrap())
+            .await
+            .unwrap()
+            .unwrap()
+            .api_keys
+            .len(),
+        8
+    );
     assert_eq!(directory.customers().await.unwrap().len(), 2);
 }
 
@@ -111,7 +153,12 @@ async fn many_customers_are_imported_and_read() {
         let account = format!("[[accounts]]\nid = \"{number}\"\ncurrency = \"AUD\"\n");
         folder.write(
             &format!("{number}.toml"),
-            &customer(&format!("C{number}"), "acme", &[&format!("k{number}")], &account),
+            &customer(
+                &format!("C{number}"),
+                "acme",
+                &[&format!("k{number}")],
+                &account,
+            ),
         );
     }
     let book = folder.open().book();

@@ -22,9 +22,21 @@ async fn sydney<E: Engine>(policy: BookingDayPolicy) -> Sydney<E> {
     let store = E::new().await;
     let (ledger, folder) = (ledger_in(&store).await, Folder::new());
     folder.write("A.toml", &customer("ACME", "acme", &["key-of-acme"], ""));
-    let options = ProviderOptions::new().report_time_zone("Australia/Sydney").booking_day_policy(policy);
-    let world = World::new(Arc::new(folder.open()), Arc::new(ledger.clone()), folder.clock.clone(), options);
-    Sydney { world, ledger, store, folder }
+    let options = ProviderOptions::new()
+        .report_time_zone("Australia/Sydney")
+        .booking_day_policy(policy);
+    let world = World::new(
+        Arc::new(folder.open()),
+        Arc::new(ledger.clone()),
+        folder.clock.clone(),
+        options,
+    );
+    Sydney {
+        world,
+        ledger,
+        store,
+        folder,
+    }
 }
 
 fn fee(day: Date) -> Booking {
@@ -33,12 +45,27 @@ fn fee(day: Date) -> Booking {
 
 async fn listed(world: &World) -> usize {
     let token = world.token().await;
-    let answer = world.statement("key-of-acme", &token, &format!(r#"{{"accountId":"{}"}}"#, account())).await;
-    answer.json["payload"].as_str().unwrap().matches("<Ntry>").count()
+    let answer = world
+        .statement(
+            "key-of-acme",
+            &token,
+            &format!(r#"{{"accountId":"{}"}}"#, account()),
+        )
+        .await;
+    answer.json["payload"]
+        .as_str()
+        .unwrap()
+        .matches("<Ntry>")
+        .count()
 }
 
 async fn what_is_booked_on_the_providers_day_is_seen_at_once<E: Engine>() {
-    let Sydney { world, ledger, folder, .. } = sydney::<E>(BookingDayPolicy::Refuse).await;
+    let Sydney {
+        world,
+        ledger,
+        folder,
+        ..
+    } = sydney::<E>(BookingDayPolicy::Refuse).await;
     for (instant, expected) in [
         // Midnight of UTC, in summer and in winter.
         ("2021-01-14T23:59:59.999Z", "2021-01-15"),
@@ -70,41 +97,91 @@ async fn what_is_booked_on_the_providers_day_is_seen_at_once<E: Engine>() {
         let utc = folder.clock.now().date();
         let booked = ledger.book(&account(), &fee(utc)).await;
         assert_eq!(booked.is_ok(), utc == today, "{instant}");
-        assert_eq!(listed(&world).await, before + 1 + usize::from(utc == today), "{instant}");
+        assert_eq!(
+            listed(&world).await,
+            before + 1 + usize::from(utc == today),
+            "{instant}"
+        );
     }
 }
 
 async fn a_booking_of_another_day_is_refused_if_the_caller_wants_it<E: Engine>() {
     let Sydney { ledger, folder, .. } = sydney::<E>(BookingDayPolicy::Refuse).await;
-    folder.clock.set("2021-07-28T20:00:00.000Z".parse().unwrap());
+    folder
+        .clock
+        .set("2021-07-28T20:00:00.000Z".parse().unwrap());
     let known = fee(day("2021-07-29")).key("k");
-    assert_eq!(ledger.book(&account(), &known).await.unwrap(), Booked::New(1));
+    assert_eq!(
+        ledger.book(&account(), &known).await.unwrap(),
+        Booked::New(1)
+    );
     for wrong in ["2021-07-28", "2021-07-30"] {
         let error = ledger.book(&account(), &fee(day(wrong))).await.unwrap_err();
-        let BookError::OtherDay(days) = error else { panic!("{error:?}") };
+        let BookError::OtherDay(days) = error else {
+            panic!("{error:?}")
+        };
         assert_eq!(
             days.to_string(),
             format!("booking day: expected 2021-07-29, the day of the reports, found {wrong}")
         );
     }
-    let rows = format!("account,date,kind,amount,currency\n{},2021-07-28,fee,1.00,AUD\n", account());
+    let rows = format!(
+        "account,date,kind,amount,currency\n{},2021-07-28,fee,1.00,AUD\n",
+        account()
+    );
     let loaded = ledger.load_csv(Box::new(std::io::Cursor::new(rows))).await;
-    assert!(matches!(loaded, Err(LoadError::Row { line: 2, column: "date", .. })), "{loaded:?}");
-    assert_eq!(ledger.balance(&account()).await.unwrap().unwrap().to_string(), "-1.00 AUD");
+    assert!(
+        matches!(
+            loaded,
+            Err(LoadError::Row {
+                line: 2,
+                column: "date",
+                ..
+            })
+        ),
+        "{loaded:?}"
+    );
+    assert_eq!(
+        ledger
+            .balance(&account())
+            .await
+            .unwrap()
+            .unwrap()
+            .to_string(),
+        "-1.00 AUD"
+    );
     // What is booked already is known on the next day, too.
-    folder.clock.set("2021-07-29T20:00:00.000Z".parse().unwrap());
-    assert_eq!(ledger.book(&account(), &known).await.unwrap(), Booked::Known(1));
+    folder
+        .clock
+        .set("2021-07-29T20:00:00.000Z".parse().unwrap());
+    assert_eq!(
+        ledger.book(&account(), &known).await.unwrap(),
+        Booked::Known(1)
+    );
 }
 
 #[tokio::test]
 async fn a_booking_of_another_day_is_booked_and_warned_about_by_default() {
-    for (policy, warnings) in [(BookingDayPolicy::default(), 2), (BookingDayPolicy::Accept, 0)] {
-        let Sydney { ledger, store, folder, .. } = sydney::<Sqlite>(policy).await;
-        folder.clock.set("2021-07-28T20:00:00.000Z".parse().unwrap());
+    for (policy, warnings) in [
+        (BookingDayPolicy::default(), 2),
+        (BookingDayPolicy::Accept, 0),
+    ] {
+        let Sydney {
+            ledger,
+            store,
+            folder,
+            ..
+        } = sydney::<Sqlite>(policy).await;
+        folder
+            .clock
+            .set("2021-07-28T20:00:00.000Z".parse().unwrap());
         let log = Capture::start();
         for booked in ["2021-07-29", "2021-07-28", "2021-07-28", "2021-06-30"] {
             // The store books on a thread of its own.
-            let (ledger, to) = (ledger.clone(), tracing::dispatcher::get_default(tracing::Dispatch::clone));
+            let (ledger, to) = (
+                ledger.clone(),
+                tracing::dispatcher::get_default(tracing::Dispatch::clone),
+            );
             let book = store.store.transaction(move |transaction| {
                 let book = || ledger.book_within(transaction, &account(), &fee(day(booked)));
                 tracing::dispatcher::with_default(&to, book)
@@ -112,10 +189,16 @@ async fn a_booking_of_another_day_is_booked_and_warned_about_by_default() {
             book.await.unwrap();
         }
         let text = log.text();
-        let warned = text.lines().filter(|line| line.contains("WARN")).collect::<Vec<_>>();
+        let warned = text
+            .lines()
+            .filter(|line| line.contains("WARN"))
+            .collect::<Vec<_>>();
         assert_eq!(warned.len(), warnings, "{text}");
         for (line, booked) in warned.iter().zip(["2021-07-28", "2021-06-30"]) {
-            assert!(line.contains(&format!("booking_day={booked} report_day=2021-07-29")), "{line}");
+            assert!(
+                line.contains(&format!("booking_day={booked} report_day=2021-07-29")),
+                "{line}"
+            );
             assert!(!line.contains(account().as_str()), "{line}");
         }
     }

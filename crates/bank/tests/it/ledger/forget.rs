@@ -9,7 +9,11 @@ use bankrail_statement::{AccountId, SortOrder};
 const OLD: u32 = 1100;
 
 fn old(number: u32) -> Booking {
-    let day = day(if number.is_multiple_of(2) { "2021-07-27" } else { "2021-07-28" });
+    let day = day(if number.is_multiple_of(2) {
+        "2021-07-27"
+    } else {
+        "2021-07-28"
+    });
     Booking::new(BookingKind::Fee, "1.00 AUD".parse().unwrap(), day).key(format!("K{number}"))
 }
 
@@ -19,53 +23,107 @@ async fn filled<E: Engine>(engine: &E) -> E::Ledger {
     for number in 0..OLD {
         ledger.book(&account(), &old(number)).await.unwrap();
     }
-    ledger.book(&account(), &paid("5.00 AUD").key("today")).await.unwrap();
+    ledger
+        .book(&account(), &paid("5.00 AUD").key("today"))
+        .await
+        .unwrap();
     ledger
 }
 
 async fn walks_of_forgotten_days_end_and_nothing_else_changes<E: Engine>() {
     let ledger = filled(&E::new().await).await;
-    let LedgerAnswer::Page(first) = page(&ledger, day("2021-07-28"), SortOrder::Backward, 10, None).await else {
+    let LedgerAnswer::Page(first) =
+        page(&ledger, day("2021-07-28"), SortOrder::Backward, 10, None).await
+    else {
         panic!()
     };
     let other: AccountId = "2".parse().unwrap();
     ledger.book(&other, &old(0)).await.unwrap();
-    let before = (ledger.account(&account()).await.unwrap(), ledger.balance(&other).await.unwrap());
+    let before = (
+        ledger.account(&account()).await.unwrap(),
+        ledger.balance(&other).await.unwrap(),
+    );
 
     // A mistyped year.
     let future = ledger.forget_before(day("9021-07-28")).await.unwrap_err();
     assert!(matches!(&future, ForgetError::Future { .. }), "{future:?}");
-    assert_eq!(ledger.forget_before(day("2021-07-28")).await.unwrap(), u64::from(OLD / 2) + 1, "of both accounts");
-    let next = page(&ledger, day("2021-07-28"), SortOrder::Backward, 10, first.next.clone()).await;
-    assert!(matches!(next, LedgerAnswer::Page(page) if page.entries.len() == 10), "a day that is kept");
-    assert_eq!(ledger.forget_before(today()).await.unwrap(), u64::from(OLD / 2));
-    let next = page(&ledger, day("2021-07-28"), SortOrder::Backward, 10, first.next.clone()).await;
+    assert_eq!(
+        ledger.forget_before(day("2021-07-28")).await.unwrap(),
+        u64::from(OLD / 2) + 1,
+        "of both accounts"
+    );
+    let next = page(
+        &ledger,
+        day("2021-07-28"),
+        SortOrder::Backward,
+        10,
+        first.next.clone(),
+    )
+    .await;
+    assert!(
+        matches!(next, LedgerAnswer::Page(page) if page.entries.len() == 10),
+        "a day that is kept"
+    );
+    assert_eq!(
+        ledger.forget_before(today()).await.unwrap(),
+        u64::from(OLD / 2)
+    );
+    let next = page(
+        &ledger,
+        day("2021-07-28"),
+        SortOrder::Backward,
+        10,
+        first.next.clone(),
+    )
+    .await;
     assert!(matches!(next, LedgerAnswer::UnknownPosition), "{next:?}");
     assert_eq!(whole(&ledger, day("2021-07-28")).await.entries.len(), 0);
     assert_eq!(ledger.forget_before(today()).await.unwrap(), 0);
 
-    assert_eq!((ledger.account(&account()).await.unwrap(), ledger.balance(&other).await.unwrap()), before);
-    assert_eq!(whole(&ledger, today()).await.entries.len(), 1);
-    assert_eq!(ledger.last_day(&account(), Some(today())).await.unwrap(), None);
-    let again = ledger.book(&account(), &old(1)).await;
-    assert!(matches!(again, Err(BookError::Forgotten)), "not booked twice: {again:?}");
     assert_eq!(
-        ledger.book(&account(), &paid("5.00 AUD").key("today")).await.unwrap(),
+        (
+            ledger.account(&account()).await.unwrap(),
+            ledger.balance(&other).await.unwrap()
+        ),
+        before
+    );
+    assert_eq!(whole(&ledger, today()).await.entries.len(), 1);
+    assert_eq!(
+        ledger.last_day(&account(), Some(today())).await.unwrap(),
+        None
+    );
+    let again = ledger.book(&account(), &old(1)).await;
+    assert!(
+        matches!(again, Err(BookError::Forgotten)),
+        "not booked twice: {again:?}"
+    );
+    assert_eq!(
+        ledger
+            .book(&account(), &paid("5.00 AUD").key("today"))
+            .await
+            .unwrap(),
         Booked::Known(u64::from(OLD) + 1)
     );
-    assert_eq!(ledger.book(&other, &old(1)).await.unwrap(), Booked::New(2), "of this account nothing of the day");
+    assert_eq!(
+        ledger.book(&other, &old(1)).await.unwrap(),
+        Booked::New(2),
+        "of this account nothing of the day"
+    );
 }
 
 over_both! {
     walks_of_forgotten_days_end_and_nothing_else_changes,
 }
 
-/// Some of a day's entries are deleted, the others are still there: they are not shown as if they were all.
+/// Some of a day's entries are deleted, the others are still there: they are not shown as if they
+/// were all.
 #[tokio::test]
 async fn a_day_that_is_partly_deleted_is_gone() {
     let engine = Sqlite::new().await;
     let ledger = filled(&engine).await;
-    let LedgerAnswer::Page(first) = page(&ledger, day("2021-07-28"), SortOrder::Backward, 10, None).await else {
+    let LedgerAnswer::Page(first) =
+        page(&ledger, day("2021-07-28"), SortOrder::Backward, 10, None).await
+    else {
         panic!()
     };
     engine
@@ -75,16 +133,35 @@ async fn a_day_that_is_partly_deleted_is_gone() {
         )
         .await;
     ledger.forget_before(today()).await.unwrap_err();
-    let next = page(&ledger, day("2021-07-28"), SortOrder::Backward, 10, first.next.clone()).await;
+    let next = page(
+        &ledger,
+        day("2021-07-28"),
+        SortOrder::Backward,
+        10,
+        first.next.clone(),
+    )
+    .await;
     assert!(matches!(next, LedgerAnswer::UnknownPosition), "{next:?}");
-    assert_eq!(ledger.last_day(&account(), Some(today())).await.unwrap(), None);
-    assert!(matches!(ledger.book(&account(), &old(1099)).await, Err(BookError::Forgotten)), "also what is still there");
+    assert_eq!(
+        ledger.last_day(&account(), Some(today())).await.unwrap(),
+        None
+    );
+    assert!(
+        matches!(
+            ledger.book(&account(), &old(1099)).await,
+            Err(BookError::Forgotten)
+        ),
+        "also what is still there"
+    );
     engine.change("DROP TRIGGER full").await;
-    assert_eq!(ledger.forget_before(today()).await.unwrap(), u64::from(OLD) - 1000);
+    assert_eq!(
+        ledger.forget_before(today()).await.unwrap(),
+        u64::from(OLD) - 1000
+    );
 }
 
-/// No transaction deletes many, and none of them waits for a booking that is not committed on another account, nor
-/// makes a booking wait.
+/// No transaction deletes many, and none of them waits for a booking that is not committed on
+/// another account, nor makes a booking wait.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn forgetting_locks_little_on_postgresql() {
@@ -105,14 +182,23 @@ async fn forgetting_locks_little_on_postgresql() {
         .await;
     let other: AccountId = "2".parse().unwrap();
     let forgotten = engine.store.transaction(async |transaction| {
-        ledger.book_within(*transaction, &other, &paid("1.00 AUD")).await?;
+        ledger
+            .book_within(*transaction, &other, &paid("1.00 AUD"))
+            .await?;
         let forgetting = ledger.forget_before(today());
         let booking = async {
             for number in 0..20 {
                 let begun = std::time::Instant::now();
-                ledger.book(&account(), &paid("1.00 AUD").key(format!("N{number}"))).await.unwrap();
+                ledger
+                    .book(&account(), &paid("1.00 AUD").key(format!("N{number}")))
+                    .await
+                    .unwrap();
                 // A batch takes at least as long.
-                assert!(begun.elapsed() < std::time::Duration::from_millis(900), "{:?}", begun.elapsed());
+                assert!(
+                    begun.elapsed() < std::time::Duration::from_millis(900),
+                    "{:?}",
+                    begun.elapsed()
+                );
                 tokio::time::sleep(std::time::Duration::from_millis(100)).await;
             }
         };
@@ -129,12 +215,25 @@ async fn forgetting_locks_little_on_postgresql() {
 async fn tables_of_version_7_go_on() {
     let engine = Postgres::new().await;
     let booked = old(0);
-    ledger_in(&engine).await.book(&account(), &booked).await.unwrap();
-    engine.change("ALTER TABLE bankrail_account DROP COLUMN forgotten_before").await;
+    ledger_in(&engine)
+        .await
+        .book(&account(), &booked)
+        .await
+        .unwrap();
+    engine
+        .change("ALTER TABLE bankrail_account DROP COLUMN forgotten_before")
+        .await;
     // Of version 9.
-    engine.change("DROP INDEX bankrail_outbox_listed, bankrail_outbox_finished_dead_letter_listed").await;
-    engine.change("UPDATE bankrail_schema SET version = 7").await;
+    engine
+        .change("DROP INDEX bankrail_outbox_listed, bankrail_outbox_finished_dead_letter_listed")
+        .await;
+    engine
+        .change("UPDATE bankrail_schema SET version = 7")
+        .await;
     let ledger = engine.again().await.ledger();
-    assert_eq!(ledger.book(&account(), &booked).await.unwrap(), Booked::Known(1));
+    assert_eq!(
+        ledger.book(&account(), &booked).await.unwrap(),
+        Booked::Known(1)
+    );
     assert_eq!(ledger.forget_before(today()).await.unwrap(), 1);
 }

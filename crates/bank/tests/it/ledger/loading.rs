@@ -19,7 +19,10 @@ pub(super) fn sample(name: &str) -> Option<String> {
         return None;
     };
     let path = PathBuf::from(root).join("samples").join(name);
-    Some(std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+    Some(
+        std::fs::read_to_string(&path)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display())),
+    )
 }
 
 /// A report of one account.
@@ -52,54 +55,118 @@ fn message(reports: &str) -> String {
 }
 
 async fn load(ledger: &impl Books, document: &str) -> Result<Loaded, LoadError> {
-    ledger.load_camt052(Box::new(Cursor::new(document.to_owned())), &LoadOptions::new()).await
+    ledger
+        .load_camt052(
+            Box::new(Cursor::new(document.to_owned())),
+            &LoadOptions::new(),
+        )
+        .await
 }
 
 /// Booked, already there, not booked, reports with another balance.
 fn counts(loaded: Loaded) -> [u64; 4] {
-    [loaded.booked, loaded.already, loaded.not_booked, loaded.other_balances]
+    [
+        loaded.booked,
+        loaded.already,
+        loaded.not_booked,
+        loaded.other_balances,
+    ]
 }
 
 async fn the_balance(ledger: &impl Books) -> String {
-    ledger.balance(&account()).await.unwrap().unwrap().to_string()
+    ledger
+        .balance(&account())
+        .await
+        .unwrap()
+        .unwrap()
+        .to_string()
 }
 
 async fn a_document_is_loaded_once_and_opens_its_accounts<E: Engine>() {
     let ledger = E::new().await.ledger();
-    let entries = [entry("5.0000", "BOOK"), entry("7.00", "PDNG"), entry("5.0000", "BOOK")].concat();
-    let first = message(&report("R1", &[balance("CLBD", "1.00"), balance("ITAV", "90.00")].concat(), &entries));
+    let entries = [
+        entry("5.0000", "BOOK"),
+        entry("7.00", "PDNG"),
+        entry("5.0000", "BOOK"),
+    ]
+    .concat();
+    let first = message(&report(
+        "R1",
+        &[balance("CLBD", "1.00"), balance("ITAV", "90.00")].concat(),
+        &entries,
+    ));
     assert_eq!(counts(load(&ledger, &first).await.unwrap()), [2, 0, 1, 0]);
     assert_eq!(the_balance(&ledger).await, "-90.00 AUD");
     assert_eq!(counts(load(&ledger, &first).await.unwrap()), [0, 2, 1, 0]);
     // Of another report the entries are others, and each changes the balance that is there.
-    let second = message(&report("R2", &balance("ITBD", "85.00"), &entry("5.00", "BOOK")));
+    let second = message(&report(
+        "R2",
+        &balance("ITBD", "85.00"),
+        &entry("5.00", "BOOK"),
+    ));
     assert_eq!(counts(load(&ledger, &second).await.unwrap()), [1, 0, 0, 0]);
-    let third = message(&report("R3", &balance("ITBD", "85.00"), &entry("5.00", "BOOK")));
+    let third = message(&report(
+        "R3",
+        &balance("ITBD", "85.00"),
+        &entry("5.00", "BOOK"),
+    ));
     assert_eq!(counts(load(&ledger, &third).await.unwrap()), [1, 0, 0, 1]);
     assert_eq!(the_balance(&ledger).await, "-80.00 AUD");
     // The same key with other content is not overlooked.
     let changed = message(&report("R3", "", &entry("5.01", "BOOK")));
     let error = load(&ledger, &changed).await.unwrap_err();
     assert_eq!(error.to_string(), "report 1, entry 1");
-    assert!(error.source().unwrap().to_string().starts_with("key: expected the entry"), "{error:?}");
+    assert!(
+        error
+            .source()
+            .unwrap()
+            .to_string()
+            .starts_with("key: expected the entry"),
+        "{error:?}"
+    );
 }
 
 async fn a_document_with_a_wrong_entry_loads_nothing<E: Engine>() {
     let ledger = ledger::<E>().await;
     let wrong = entry("5.00", "BOOK").replace("<BookgDt><Dt>2021-07-29</Dt></BookgDt>", "");
-    let two = [report("R1", "", &entry("1.00", "BOOK")), report("R2", "", &[entry("2.00", "BOOK"), wrong].concat())];
+    let two = [
+        report("R1", "", &entry("1.00", "BOOK")),
+        report("R2", "", &[entry("2.00", "BOOK"), wrong].concat()),
+    ];
     let error = load(&ledger, &message(&two.concat())).await.unwrap_err();
-    assert!(matches!(error, LoadError::Entry { report: 2, entry: 2, .. }), "{error:?}");
+    assert!(
+        matches!(
+            error,
+            LoadError::Entry {
+                report: 2,
+                entry: 2,
+                ..
+            }
+        ),
+        "{error:?}"
+    );
     let cut = message(&report("R1", "", &entry("1.00", "BOOK"))).replace("</Rpt>", "");
     let error = load(&ledger, &cut).await.unwrap_err();
     assert!(matches!(error, LoadError::Document(_)), "{error:?}");
-    let unknown = message(&report("R1", "", &entry("1.00", "BOOK").replace("<BkTxCd/>", "<BkTxCd/><What/>")));
-    assert!(matches!(load(&ledger, &unknown).await, Err(LoadError::Document(_))), "the schema is applied strictly");
-    for (from, to) in [("999001400100101", "no account!"), ("<Ccy>AUD</Ccy>", ""), ("<Ccy>AUD</Ccy>", "<Ccy>USD</Ccy>")]
-    {
+    let unknown = message(&report(
+        "R1",
+        "",
+        &entry("1.00", "BOOK").replace("<BkTxCd/>", "<BkTxCd/><What/>"),
+    ));
+    assert!(
+        matches!(load(&ledger, &unknown).await, Err(LoadError::Document(_))),
+        "the schema is applied strictly"
+    );
+    for (from, to) in [
+        ("999001400100101", "no account!"),
+        ("<Ccy>AUD</Ccy>", ""),
+        ("<Ccy>AUD</Ccy>", "<Ccy>USD</Ccy>"),
+    ] {
         let other = message(&report("R1", "", &entry("1.00", "BOOK"))).replace(from, to);
         let error = load(&ledger, &other).await.unwrap_err();
-        let LoadError::Report { report: 1, source } = error else { panic!("{error:?}") };
+        let LoadError::Report { report: 1, source } = error else {
+            panic!("{error:?}")
+        };
         let right = match to {
             "" => matches!(source, ReportError::NoCurrency),
             "<Ccy>USD</Ccy>" => matches!(source, ReportError::Account(_)),
@@ -113,11 +180,18 @@ async fn a_document_with_a_wrong_entry_loads_nothing<E: Engine>() {
 
 async fn a_statement_of_the_day_before_is_loaded_too<E: Engine>() {
     let ledger = ledger::<E>().await;
-    let day_end = message(&report("S1", &balance("CLBD", "1.00"), &entry("5.00", "BOOK")))
-        .replace("camt.052", "camt.053")
-        .replace("BkToCstmrAcctRpt", "BkToCstmrStmt")
-        .replace("Rpt>", "Stmt>");
-    let loaded = ledger.load_camt053(Box::new(Cursor::new(day_end)), &LoadOptions::new()).await.unwrap();
+    let day_end = message(&report(
+        "S1",
+        &balance("CLBD", "1.00"),
+        &entry("5.00", "BOOK"),
+    ))
+    .replace("camt.052", "camt.053")
+    .replace("BkToCstmrAcctRpt", "BkToCstmrStmt")
+    .replace("Rpt>", "Stmt>");
+    let loaded = ledger
+        .load_camt053(Box::new(Cursor::new(day_end)), &LoadOptions::new())
+        .await
+        .unwrap();
     assert_eq!(counts(loaded), [1, 0, 0, 0]);
     // The account was registered, but had no entry and no balance.
     assert_eq!(the_balance(&ledger).await, "-1.00 AUD");
@@ -126,18 +200,36 @@ async fn a_statement_of_the_day_before_is_loaded_too<E: Engine>() {
 async fn the_channel_is_told_by_the_code_or_by_the_caller<E: Engine>() {
     let code = "<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn></BkTxCd>";
     let fast = entry("2.00", "BOOK").replace("<BkTxCd/>", code);
-    let back = fast.replace("<CdtDbtInd>CRDT</CdtDbtInd>", "<CdtDbtInd>DBIT</CdtDbtInd><RvslInd>true</RvslInd>");
+    let back = fast.replace(
+        "<CdtDbtInd>CRDT</CdtDbtInd>",
+        "<CdtDbtInd>DBIT</CdtDbtInd><RvslInd>true</RvslInd>",
+    );
     let entries = [entry("1.00", "BOOK"), fast, back].concat();
     let document = message(&report("R1", "", &entries));
     let by_caller = LoadOptions::new().channel(|_| EntryChannel::FastPayment);
     for (options, expected) in [
-        (LoadOptions::new(), [EntryChannel::Ordinary, EntryChannel::FastPayment, EntryChannel::FastPayment]),
+        (
+            LoadOptions::new(),
+            [
+                EntryChannel::Ordinary,
+                EntryChannel::FastPayment,
+                EntryChannel::FastPayment,
+            ],
+        ),
         (by_caller, [EntryChannel::FastPayment; 3]),
     ] {
         let ledger = ledger::<E>().await;
-        ledger.load_camt052(Box::new(Cursor::new(document.clone())), &options).await.unwrap();
-        let channels: Vec<_> =
-            whole(&ledger, today()).await.read_entries().unwrap().iter().map(|entry| entry.channel).collect();
+        ledger
+            .load_camt052(Box::new(Cursor::new(document.clone())), &options)
+            .await
+            .unwrap();
+        let channels: Vec<_> = whole(&ledger, today())
+            .await
+            .read_entries()
+            .unwrap()
+            .iter()
+            .map(|entry| entry.channel)
+            .collect();
         assert_eq!(channels, expected);
     }
 }
@@ -151,10 +243,17 @@ fn booked(document: &Document) -> Vec<(String, Date, Vec<Entry>)> {
             bankrail_camt052::AccountId::Other(other) => other.id.as_str().to_owned(),
             other => panic!("{other:?}"),
         };
-        for entry in report.entries.iter().filter(|entry| entry.status == EntryStatus::Booked) {
+        for entry in report
+            .entries
+            .iter()
+            .filter(|entry| entry.status == EntryStatus::Booked)
+        {
             let text = entry.booking_date.as_ref().unwrap().to_string();
             let day = Date::parse(&text[..10]).unwrap();
-            match days.iter_mut().find(|known| known.0 == account && known.1 == day) {
+            match days
+                .iter_mut()
+                .find(|known| known.0 == account && known.1 == day)
+            {
                 Some((_, _, entries)) => entries.push(entry.clone()),
                 None => days.push((account.clone(), day, vec![entry.clone()])),
             }
@@ -175,18 +274,37 @@ async fn entries_of_real_documents_are_kept_as_they_are<E: Engine>() {
     ] {
         let Some(xml) = sample(name) else { return };
         let ledger = ledger::<E>().await;
-        let loaded = load(&ledger, &xml).await.unwrap_or_else(|error| panic!("{name}: {error} {:?}", error.source()));
+        let loaded = load(&ledger, &xml)
+            .await
+            .unwrap_or_else(|error| panic!("{name}: {error} {:?}", error.source()));
         let document = Document::parse(&xml).unwrap().document;
         let days = booked(&document);
-        assert_eq!(loaded.booked, days.iter().map(|day| day.2.len() as u64).sum::<u64>(), "{name}");
+        assert_eq!(
+            loaded.booked,
+            days.iter().map(|day| day.2.len() as u64).sum::<u64>(),
+            "{name}"
+        );
         for (account, day, expected) in days {
             let id = account.parse().unwrap();
             let currency: Currency = ledger.balance(&id).await.unwrap().unwrap().currency();
             let acme = "ACME".parse().unwrap();
-            ledger.register(&acme, vec![(id.clone(), RegisteredAccount::new(currency))]).await.unwrap();
-            let answer = ledger.statement(&StatementQuery::new(acme, id, day)).await.unwrap();
-            let LedgerAnswer::Page(page) = answer else { panic!("{name}: a page") };
-            let found: Vec<Entry> = page.read_entries().unwrap().into_iter().map(|entry| entry.entry).collect();
+            ledger
+                .register(&acme, vec![(id.clone(), RegisteredAccount::new(currency))])
+                .await
+                .unwrap();
+            let answer = ledger
+                .statement(&StatementQuery::new(acme, id, day))
+                .await
+                .unwrap();
+            let LedgerAnswer::Page(page) = answer else {
+                panic!("{name}: a page")
+            };
+            let found: Vec<Entry> = page
+                .read_entries()
+                .unwrap()
+                .into_iter()
+                .map(|entry| entry.entry)
+                .collect();
             assert!(found == expected, "{name}, {day}");
             entries += found.len();
         }
@@ -198,7 +316,9 @@ const HEAD: &str = "account,date,kind,amount,currency,value_date,reversal,refere
                     virtual_account,virtual_account_issuer,key\n";
 
 async fn csv(ledger: &impl Books, text: &str) -> Result<Loaded, LoadError> {
-    ledger.load_csv(Box::new(Cursor::new(text.as_bytes().to_vec()))).await
+    ledger
+        .load_csv(Box::new(Cursor::new(text.as_bytes().to_vec())))
+        .await
 }
 
 async fn bookings_are_loaded_from_csv<E: Engine>() {
@@ -215,11 +335,18 @@ async fn bookings_are_loaded_from_csv<E: Engine>() {
     assert_eq!(the_balance(&ledger).await, "1251.00 AUD");
     let entries = whole(&ledger, today()).await.read_entries().unwrap();
     let first = &entries[0].entry;
-    assert_eq!((first.counterparty_name(), first.narrative().as_str()), (Some("Jarrah, \"Joinery\""), "two\nlines 👍"));
+    assert_eq!(
+        (first.counterparty_name(), first.narrative().as_str()),
+        (Some("Jarrah, \"Joinery\""), "two\nlines 👍")
+    );
     assert_eq!(first.value_date.as_ref().unwrap().to_string(), "2021-07-30");
     assert_eq!(entries[2].entry.reversal, Some(true));
-    let columns_in_another_order = "kind,currency,amount,account,date\nfee,AUD,1.00,999001400100101,2021-07-29\n";
-    assert_eq!(counts(csv(&ledger, columns_in_another_order).await.unwrap()), [1, 0, 0, 0]);
+    let columns_in_another_order =
+        "kind,currency,amount,account,date\nfee,AUD,1.00,999001400100101,2021-07-29\n";
+    assert_eq!(
+        counts(csv(&ledger, columns_in_another_order).await.unwrap()),
+        [1, 0, 0, 0]
+    );
     assert_eq!(the_balance(&ledger).await, "1250.00 AUD");
 }
 
@@ -249,24 +376,54 @@ async fn each_error_in_csv_names_line_and_column<E: Engine>() {
         let file = format!("\u{feff}{HEAD}{before}\n\r\n{}", good.replacen(from, to, 1));
         let error = csv(&ledger, &file).await.unwrap_err();
         match &error {
-            LoadError::Row { line, column: found, .. } => assert_eq!((*line, *found), (5, column), "{error:?}"),
-            LoadError::Columns { line: 5, expected: 13, found: 14 } => assert_eq!(column, ""),
+            LoadError::Row {
+                line,
+                column: found,
+                ..
+            } => assert_eq!((*line, *found), (5, column), "{error:?}"),
+            LoadError::Columns {
+                line: 5,
+                expected: 13,
+                found: 14,
+            } => assert_eq!(column, ""),
             other => panic!("{other:?}"),
         }
         assert!(error.to_string().starts_with("line 5"), "{error}");
     }
-    let refused = csv(&ledger, &format!("{HEAD}{}", good.replace("AUD", "USD"))).await.unwrap_err();
-    let LoadError::Row { source: RowError::Book(source), .. } = refused else { panic!("{refused:?}") };
+    let refused = csv(&ledger, &format!("{HEAD}{}", good.replace("AUD", "USD")))
+        .await
+        .unwrap_err();
+    let LoadError::Row {
+        source: RowError::Book(source),
+        ..
+    } = refused
+    else {
+        panic!("{refused:?}")
+    };
     assert_eq!(source.to_string(), "currency: expected AUD, found USD");
     let column = csv(&ledger, "account,amout\n").await.unwrap_err();
-    assert_eq!(column.to_string(), r#"line 1: expected the name of another column, found "amout""#);
+    assert_eq!(
+        column.to_string(),
+        r#"line 1: expected the name of another column, found "amout""#
+    );
     let twice = csv(&ledger, "account,account\n").await.unwrap_err();
     assert!(matches!(twice, LoadError::Column { .. }), "{twice:?}");
     for empty in ["", "account,date,kind,currency\n"] {
-        assert!(matches!(csv(&ledger, empty).await, Err(LoadError::NoColumn { .. })));
+        assert!(matches!(
+            csv(&ledger, empty).await,
+            Err(LoadError::NoColumn { .. })
+        ));
     }
-    let latin = [HEAD.as_bytes(), good.as_bytes(), b"999001400100101,2021-07-29,fee,1,AUD,,,,,Geb\xfchr,,,\n"].concat();
-    let latin = ledger.load_csv(Box::new(Cursor::new(latin))).await.unwrap_err();
+    let latin = [
+        HEAD.as_bytes(),
+        good.as_bytes(),
+        b"999001400100101,2021-07-29,fee,1,AUD,,,,,Geb\xfchr,,,\n",
+    ]
+    .concat();
+    let latin = ledger
+        .load_csv(Box::new(Cursor::new(latin)))
+        .await
+        .unwrap_err();
     assert!(matches!(latin, LoadError::Utf8 { line: 3 }), "{latin:?}");
     // Nothing of a file that is refused is booked.
     assert_eq!(the_balance(&ledger).await, "0 AUD");
@@ -277,12 +434,35 @@ async fn a_row_without_end_is_refused_in_bounded_memory<E: Engine>() {
     let ledger = ledger::<E>().await;
     let good = "999001400100101,2021-07-29,fee,15.00,AUD,,,,,,,,\n";
     let rest = BufReader::new(std::io::repeat(b'x'));
-    let file = BufReader::new(std::io::Read::chain(Cursor::new(format!("{HEAD}{good}\"").into_bytes()), rest));
+    let file = BufReader::new(std::io::Read::chain(
+        Cursor::new(format!("{HEAD}{good}\"").into_bytes()),
+        rest,
+    ));
     let error = ledger.load_csv(Box::new(file)).await.unwrap_err();
-    assert!(matches!(error, LoadError::TooLong { line: 2, most: 65_536 }), "{error:?}");
+    assert!(
+        matches!(
+            error,
+            LoadError::TooLong {
+                line: 2,
+                most: 65_536
+            }
+        ),
+        "{error:?}"
+    );
     let long = good.replace("AUD,,", &format!("AUD,,\"{}\"", "x".repeat(65_600)));
-    let wide = csv(&ledger, &format!("{HEAD}{good}{long}")).await.unwrap_err();
-    assert!(matches!(wide, LoadError::TooLong { line: 2, most: 65_536 }), "{wide:?}");
+    let wide = csv(&ledger, &format!("{HEAD}{good}{long}"))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(
+            wide,
+            LoadError::TooLong {
+                line: 2,
+                most: 65_536
+            }
+        ),
+        "{wide:?}"
+    );
     // Many rows are no long row.
     let row = good.replace("AUD,,,,,", &format!("AUD,,,,,{}", "x".repeat(200)));
     let many = format!("{HEAD}{}", row.repeat(600));
@@ -292,7 +472,8 @@ async fn a_row_without_end_is_refused_in_bounded_memory<E: Engine>() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever is loaded, the answer is about what was loaded: a panic would be an error of the store.
+    /// Whatever is loaded, the answer is about what was loaded: a panic would be an error of the
+    /// store.
     #[test]
     fn any_bytes_are_loaded_or_refused(
         rows in proptest::collection::vec(any::<u8>(), 0..200),

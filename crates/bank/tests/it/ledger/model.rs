@@ -19,29 +19,58 @@ enum Step {
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        (0..2_usize, 1..100_000_u32, any::<bool>()).prop_map(|(day, cents, debit)| Step::Book { day, cents, debit }),
-        (0..2_usize, 0..2_usize, 1..5_u16).prop_map(|(day, order, most)| Step::Fetch { day, order, most }),
+        (0..2_usize, 1..100_000_u32, any::<bool>()).prop_map(|(day, cents, debit)| Step::Book {
+            day,
+            cents,
+            debit
+        }),
+        (0..2_usize, 0..2_usize, 1..5_u16).prop_map(|(day, order, most)| Step::Fetch {
+            day,
+            order,
+            most
+        }),
     ]
 }
 
-/// Entries as a list: their days, their signed amounts, and their places in the order in which they were booked.
+/// Entries as a list: their days, their signed amounts, and their places in the order in which they
+/// were booked.
 #[derive(Default)]
 struct Model {
     booked: Vec<(usize, Decimal)>,
 }
 
 impl Model {
-    /// The amounts of a page after the entry at a place, the place of its last entry, and whether there are more.
-    fn page(&self, day: usize, order: SortOrder, most: usize, after: Option<usize>) -> (Vec<Decimal>, usize, bool) {
-        let of_day = self.booked.iter().enumerate().filter(|(_, entry)| entry.0 == day);
+    /// The amounts of a page after the entry at a place, the place of its last entry, and whether
+    /// there are more.
+    fn page(
+        &self,
+        day: usize,
+        order: SortOrder,
+        most: usize,
+        after: Option<usize>,
+    ) -> (Vec<Decimal>, usize, bool) {
+        let of_day = self
+            .booked
+            .iter()
+            .enumerate()
+            .filter(|(_, entry)| entry.0 == day);
         let mut rest: Vec<_> = match order {
-            SortOrder::Backward => of_day.rev().filter(|(at, _)| after.is_none_or(|after| *at < after)).collect(),
-            _ => of_day.filter(|(at, _)| after.is_none_or(|after| *at > after)).collect(),
+            SortOrder::Backward => of_day
+                .rev()
+                .filter(|(at, _)| after.is_none_or(|after| *at < after))
+                .collect(),
+            _ => of_day
+                .filter(|(at, _)| after.is_none_or(|after| *at > after))
+                .collect(),
         };
         let more = rest.len() > most;
         rest.truncate(most);
         let last = rest.last().map_or(0, |(at, _)| *at);
-        (rest.into_iter().map(|(_, entry)| entry.1).collect(), last, more)
+        (
+            rest.into_iter().map(|(_, entry)| entry.1).collect(),
+            last,
+            more,
+        )
     }
 }
 
@@ -50,7 +79,12 @@ fn days() -> [Date; 2] {
 }
 
 fn amounts(page: &LedgerPage) -> Vec<Decimal> {
-    page.clone().read_entries().unwrap().iter().map(|entry| entry.entry.signed_amount().unwrap()).collect()
+    page.clone()
+        .read_entries()
+        .unwrap()
+        .iter()
+        .map(|entry| entry.entry.signed_amount().unwrap())
+        .collect()
 }
 
 async fn run<E: Engine>(steps: Vec<Step>) {
@@ -61,20 +95,35 @@ async fn run<E: Engine>(steps: Vec<Step>) {
     for step in steps {
         match step {
             Step::Book { day, cents, debit } => {
-                let kind = if debit { BookingKind::Fee } else { BookingKind::TransferIn };
+                let kind = if debit {
+                    BookingKind::Fee
+                } else {
+                    BookingKind::TransferIn
+                };
                 let amount = Decimal::new(i64::from(cents), 2);
                 let money = Money::new(amount, "AUD".parse().unwrap());
-                ledger.book(&account(), &Booking::new(kind, money, days()[day])).await.unwrap();
-                model.booked.push((day, if debit { -amount } else { amount }));
+                ledger
+                    .book(&account(), &Booking::new(kind, money, days()[day]))
+                    .await
+                    .unwrap();
+                model
+                    .booked
+                    .push((day, if debit { -amount } else { amount }));
             }
             Step::Fetch { day, order, most } => {
                 let walk = &mut walks[day][order];
                 let (position, after) = walk.take().unzip();
                 let answer = page(&ledger, days()[day], ORDERS[order], most, position).await;
-                let LedgerAnswer::Page(page) = answer else { panic!("a page") };
-                let (expected, last, more) = model.page(day, ORDERS[order], usize::from(most), after);
+                let LedgerAnswer::Page(page) = answer else {
+                    panic!("a page")
+                };
+                let (expected, last, more) =
+                    model.page(day, ORDERS[order], usize::from(most), after);
                 assert_eq!((amounts(&page), page.next.is_some()), (expected, more));
-                assert_eq!(page.balance, model.booked.iter().map(|entry| entry.1).sum::<Decimal>());
+                assert_eq!(
+                    page.balance,
+                    model.booked.iter().map(|entry| entry.1).sum::<Decimal>()
+                );
                 *walk = page.next.map(|next| (next, last));
             }
         }
@@ -100,8 +149,8 @@ proptest! {
     }
 }
 
-/// Walks in both orders while four tasks book on two instances: each walk has every entry that was there before it
-/// once, in order.
+/// Walks in both orders while four tasks book on two instances: each walk has every entry that was
+/// there before it once, in order.
 async fn bookings_at_the_same_time_neither_repeat_nor_hide_entries<E: Engine>() {
     let engine = E::shared().await;
     let ledger = ledger_in(&engine).await;
@@ -115,7 +164,11 @@ async fn bookings_at_the_same_time_neither_repeat_nor_hide_entries<E: Engine>() 
     let other = engine.again().await.ledger();
     let tasks: Vec<_> = (1..=4)
         .map(|task| {
-            let ledger = if task % 2 == 0 { ledger.clone() } else { other.clone() };
+            let ledger = if task % 2 == 0 {
+                ledger.clone()
+            } else {
+                other.clone()
+            };
             tokio::spawn(async move {
                 for number in 0..25 {
                     book(&ledger, task, number).await;
@@ -129,7 +182,11 @@ async fn bookings_at_the_same_time_neither_repeat_nor_hide_entries<E: Engine>() 
         if order == SortOrder::Backward {
             listed.reverse();
         }
-        assert_eq!(listed[..before.len()], before, "nothing before a walk is missing or moved");
+        assert_eq!(
+            listed[..before.len()],
+            before,
+            "nothing before a walk is missing or moved"
+        );
         let mut unique = listed.clone();
         unique.sort_unstable();
         unique.dedup();
@@ -139,17 +196,31 @@ async fn bookings_at_the_same_time_neither_repeat_nor_hide_entries<E: Engine>() 
         task.await.unwrap();
     }
     assert_eq!(references(&ledger, SortOrder::Forward, 11).await.len(), 120);
-    assert_eq!(ledger.balance(&account()).await.unwrap().unwrap().to_string(), "120.00 AUD");
+    assert_eq!(
+        ledger
+            .balance(&account())
+            .await
+            .unwrap()
+            .unwrap()
+            .to_string(),
+        "120.00 AUD"
+    );
 }
 
 async fn references(ledger: &impl Books, order: SortOrder, most: u16) -> Vec<String> {
     let mut listed = Vec::new();
     let mut position = None;
     loop {
-        let LedgerAnswer::Page(page) = page(ledger, days()[0], order, most, position).await else { panic!("a page") };
+        let LedgerAnswer::Page(page) = page(ledger, days()[0], order, most, position).await else {
+            panic!("a page")
+        };
         position = page.next.clone();
         let entries = page.read_entries().unwrap();
-        listed.extend(entries.iter().map(|entry| entry.entry.references().next().unwrap().1.to_owned()));
+        listed.extend(
+            entries
+                .iter()
+                .map(|entry| entry.entry.references().next().unwrap().1.to_owned()),
+        );
         if position.is_none() {
             return listed;
         }

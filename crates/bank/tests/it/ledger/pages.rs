@@ -12,7 +12,9 @@ async fn walk(ledger: &impl Books, order: SortOrder, most: u16) -> Vec<LedgerPag
     let mut pages: Vec<LedgerPage> = Vec::new();
     loop {
         let position = pages.last().and_then(|page| page.next.clone());
-        let LedgerAnswer::Page(page) = page(ledger, today(), order, most, position).await else { panic!("a page") };
+        let LedgerAnswer::Page(page) = page(ledger, today(), order, most, position).await else {
+            panic!("a page")
+        };
         let is_last = page.next.is_none();
         pages.push(*page);
         if is_last {
@@ -25,7 +27,10 @@ async fn walk(ledger: &impl Books, order: SortOrder, most: u16) -> Vec<LedgerPag
 async fn a_page_ends_where_its_sums_would_not_fit<E: Engine>() {
     let ledger = ledger::<E>().await;
     for _ in 0..3 {
-        ledger.book(&account(), &paid("6000000000000000.00 AUD")).await.unwrap();
+        ledger
+            .book(&account(), &paid("6000000000000000.00 AUD"))
+            .await
+            .unwrap();
         let sent = bankrail_bank::Booking::new(
             bankrail_bank::BookingKind::FastPaymentOut,
             "6000000000000000.00 AUD".parse().unwrap(),
@@ -35,14 +40,33 @@ async fn a_page_ends_where_its_sums_would_not_fit<E: Engine>() {
     }
     for order in [SortOrder::Forward, SortOrder::Backward] {
         let pages = walk(&ledger, order, 1000).await;
-        assert_eq!(pages.iter().map(|page| page.entries.len()).collect::<Vec<_>>(), [1; 6]);
+        assert_eq!(
+            pages
+                .iter()
+                .map(|page| page.entries.len())
+                .collect::<Vec<_>>(),
+            [1; 6]
+        );
         for page in pages {
             let any = SimpleUuid::from_random_bytes([1; 16]);
             let balance = Money::new(page.balance, page.account.currency);
             let created_at = "2021-07-29T17:10:05.175+10:00".parse().unwrap();
-            let ids = ReportIds { message: any, report: any };
+            let ids = ReportIds {
+                message: any,
+                report: any,
+            };
             let report = ReportBuilder::new(ids, "CMM", created_at, "1", balance, today());
-            assert!(report.entries(page.read_entries().unwrap().into_iter().map(|entry| entry.entry)).build().is_ok());
+            assert!(
+                report
+                    .entries(
+                        page.read_entries()
+                            .unwrap()
+                            .into_iter()
+                            .map(|entry| entry.entry)
+                    )
+                    .build()
+                    .is_ok()
+            );
         }
     }
 }
@@ -50,7 +74,10 @@ async fn a_page_ends_where_its_sums_would_not_fit<E: Engine>() {
 /// Large entries make short pages, so that a page takes a bounded amount of memory.
 async fn a_page_ends_where_it_would_be_too_large<E: Engine>() {
     let ledger = ledger::<E>().await;
-    let mut entry = paid("1.00 AUD").narrative("👍".repeat(280)).to_entry().unwrap();
+    let mut entry = paid("1.00 AUD")
+        .narrative("👍".repeat(280))
+        .to_entry()
+        .unwrap();
     let transaction = entry.entry.details[0].transactions[0].clone();
     entry.entry.details[0].transactions = vec![transaction; 1_600];
     for _ in 0..3 {
@@ -62,8 +89,14 @@ async fn a_page_ends_where_it_would_be_too_large<E: Engine>() {
     assert!(lengths.len() > 1, "{lengths:?}");
     entry.entry.details[0].transactions.extend_from_within(..);
     entry.entry.details[0].transactions.extend_from_within(..);
-    let large = ledger.book_entry(&account(), &entry, None).await.unwrap_err();
-    assert_eq!(large.to_string(), "expected an entry of at most 4194304 bytes as XML, found a larger one");
+    let large = ledger
+        .book_entry(&account(), &entry, None)
+        .await
+        .unwrap_err();
+    assert_eq!(
+        large.to_string(),
+        "expected an entry of at most 4194304 bytes as XML, found a larger one"
+    );
 }
 
 over_both! {

@@ -11,7 +11,10 @@ async fn booked<E: Engine>() -> (E, E::Ledger) {
     let ledger = ledger_in(&store).await;
     for reference in ["FP1", "FP2"] {
         let booking = paid("25.00 AUD").reference(reference).narrative("rent 👍");
-        assert!(matches!(ledger.book(&account(), &booking).await.unwrap(), Booked::New(_)));
+        assert!(matches!(
+            ledger.book(&account(), &booking).await.unwrap(),
+            Booked::New(_)
+        ));
     }
     (store, ledger)
 }
@@ -21,7 +24,14 @@ async fn change(store: &impl Engine, sql: &'static str) {
 }
 
 async fn page(ledger: &impl Books) -> Result<LedgerPage, StoreError> {
-    match ledger.statement(&StatementQuery::new("ACME".parse().unwrap(), account(), today())).await? {
+    match ledger
+        .statement(&StatementQuery::new(
+            "ACME".parse().unwrap(),
+            account(),
+            today(),
+        ))
+        .await?
+    {
         LedgerAnswer::Page(page) => Ok(*page),
         other => panic!("{other:?}"),
     }
@@ -30,9 +40,18 @@ async fn page(ledger: &impl Books) -> Result<LedgerPage, StoreError> {
 async fn entries_are_handed_over_as_they_were_written<E: Engine>() {
     let (_, ledger) = booked::<E>().await;
     let page = page(&ledger).await.unwrap();
-    assert!(page.entries.iter().all(|entry| matches!(entry, PageEntry::Written { .. })));
-    let expected =
-        ["FP1", "FP2"].map(|reference| paid("25.00 AUD").reference(reference).narrative("rent 👍").to_entry().unwrap());
+    assert!(
+        page.entries
+            .iter()
+            .all(|entry| matches!(entry, PageEntry::Written { .. }))
+    );
+    let expected = ["FP1", "FP2"].map(|reference| {
+        paid("25.00 AUD")
+            .reference(reference)
+            .narrative("rent 👍")
+            .to_entry()
+            .unwrap()
+    });
     assert_eq!(page.read_entries().unwrap(), expected);
 }
 
@@ -40,16 +59,38 @@ async fn entries_are_handed_over_as_they_were_written<E: Engine>() {
 async fn entries_of_an_earlier_version_are_read_first() {
     let (store, ledger) = booked::<Sqlite>().await;
     let now = page(&ledger).await.unwrap().read_entries().unwrap();
-    change(&store, "UPDATE bankrail_account_entry SET checksum = NULL WHERE number = 1").await;
+    change(
+        &store,
+        "UPDATE bankrail_account_entry SET checksum = NULL WHERE number = 1",
+    )
+    .await;
     let before = page(&ledger).await.unwrap();
-    assert!(before.entries.iter().all(|entry| matches!(entry, PageEntry::Model(_))));
+    assert!(
+        before
+            .entries
+            .iter()
+            .all(|entry| matches!(entry, PageEntry::Model(_)))
+    );
     assert_eq!(before.read_entries().unwrap(), now);
     let again = paid("25.00 AUD").reference("FP1").narrative("rent 👍");
-    assert_eq!(ledger.book(&account(), &again).await.unwrap(), Booked::Known(1));
+    assert_eq!(
+        ledger.book(&account(), &again).await.unwrap(),
+        Booked::Known(1)
+    );
     let other = paid("26.00 AUD").reference("FP1").narrative("rent 👍");
-    assert!(matches!(ledger.book(&account(), &other).await, Err(BookError::Conflict)));
-    change(&store, "UPDATE bankrail_account_entry SET entry = '<Ntry/><Ntry/>' WHERE number = 1").await;
-    assert_eq!(page(&ledger).await.unwrap_err().kind(), StoreErrorKind::Corrupt);
+    assert!(matches!(
+        ledger.book(&account(), &other).await,
+        Err(BookError::Conflict)
+    ));
+    change(
+        &store,
+        "UPDATE bankrail_account_entry SET entry = '<Ntry/><Ntry/>' WHERE number = 1",
+    )
+    .await;
+    assert_eq!(
+        page(&ledger).await.unwrap_err().kind(),
+        StoreErrorKind::Corrupt
+    );
 }
 
 /// Every column that a statement shows, and the checksum itself.
@@ -66,9 +107,15 @@ async fn a_damaged_row_is_a_failure_of_the_ledger<E: Engine>() {
     ] {
         let (store, ledger) = booked::<E>().await;
         change(&store, damage).await;
-        assert_eq!(page(&ledger).await.unwrap_err().kind(), StoreErrorKind::Corrupt, "{damage}");
+        assert_eq!(
+            page(&ledger).await.unwrap_err().kind(),
+            StoreErrorKind::Corrupt,
+            "{damage}"
+        );
         let again = paid("25.00 AUD").reference("FP2").narrative("rent 👍");
-        let BookError::Store(error) = ledger.book(&account(), &again).await.unwrap_err() else { panic!("{damage}") };
+        let BookError::Store(error) = ledger.book(&account(), &again).await.unwrap_err() else {
+            panic!("{damage}")
+        };
         assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{damage}");
     }
 }

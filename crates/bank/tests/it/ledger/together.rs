@@ -19,7 +19,12 @@ async fn client(engine: &Postgres) -> Client {
 }
 
 async fn balance(ledger: &PostgresLedger) -> String {
-    ledger.balance(&account()).await.unwrap().unwrap().to_string()
+    ledger
+        .balance(&account())
+        .await
+        .unwrap()
+        .unwrap()
+        .to_string()
 }
 
 #[tokio::test]
@@ -29,17 +34,29 @@ async fn a_booking_within_a_transaction_shares_its_fate() {
     let (ledger, mut client) = (ledger_in(&engine).await, client(&engine).await);
     for commits in [false, true] {
         let transaction = client.transaction().await.unwrap();
-        transaction.execute("CREATE TABLE mine (x INTEGER)", &[]).await.unwrap();
+        transaction
+            .execute("CREATE TABLE mine (x INTEGER)", &[])
+            .await
+            .unwrap();
         let within = InTransaction::of(&transaction);
-        let booked = ledger.book_within(within, &account(), &paid("5.00 AUD").reference("FP1")).await.unwrap();
+        let booked = ledger
+            .book_within(within, &account(), &paid("5.00 AUD").reference("FP1"))
+            .await
+            .unwrap();
         assert_eq!(booked, Booked::New(1));
         // A refusal leaves what was booked before, if the caller goes on.
-        let refused = ledger.book_within(within, &account(), &paid("6.00 AUD").reference("FP1")).await;
+        let refused = ledger
+            .book_within(within, &account(), &paid("6.00 AUD").reference("FP1"))
+            .await;
         assert!(matches!(refused, Err(BookError::Conflict)), "{refused:?}");
         let aud = || RegisteredAccount::new(Currency::AUD);
         let twice = [("7".parse().unwrap(), aud()), ("7".parse().unwrap(), aud())];
-        let refused = PostgresLedger::register_within(within, &"ACME".parse().unwrap(), &twice).await;
-        assert!(matches!(refused, Err(RegisterError::Twice { number: 2 })), "{refused:?}");
+        let refused =
+            PostgresLedger::register_within(within, &"ACME".parse().unwrap(), &twice).await;
+        assert!(
+            matches!(refused, Err(RegisterError::Twice { number: 2 })),
+            "{refused:?}"
+        );
         // Nobody else sees it yet.
         assert_eq!(balance(&ledger).await, "0 AUD");
         if commits {
@@ -47,28 +64,54 @@ async fn a_booking_within_a_transaction_shares_its_fate() {
         } else {
             transaction.rollback().await.unwrap()
         }
-        assert_eq!(balance(&ledger).await, if commits { "5.00 AUD" } else { "0 AUD" });
+        assert_eq!(
+            balance(&ledger).await,
+            if commits { "5.00 AUD" } else { "0 AUD" }
+        );
     }
-    assert_eq!(whole(&ledger, today()).await.account.name.as_deref(), Some("Operating"));
+    assert_eq!(
+        whole(&ledger, today()).await.account.name.as_deref(),
+        Some("Operating")
+    );
     assert_eq!(ledger.balance(&"7".parse().unwrap()).await.unwrap(), None);
 }
 
-/// A booking gets its number when those before it are committed: no later one is seen before an earlier one. It waits
-/// for as long as an operation may take, and no longer.
+/// A booking gets its number when those before it are committed: no later one is seen before an
+/// earlier one. It waits for as long as an operation may take, and no longer.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn a_booking_waits_for_the_one_before_it() {
     let engine = Postgres::new().await;
     let options = PostgresOptions::new().operation_timeout(Duration::from_millis(500));
-    let impatient = PostgresLedger::new(PostgresStore::connect(&engine.config, NoTls, options).await.unwrap());
+    let impatient = PostgresLedger::new(
+        PostgresStore::connect(&engine.config, NoTls, options)
+            .await
+            .unwrap(),
+    );
     let (ledger, mut client) = (ledger_in(&engine).await, client(&engine).await);
     let transaction = client.transaction().await.unwrap();
-    let first = ledger.book_within(InTransaction::of(&transaction), &account(), &paid("1.00 AUD")).await.unwrap();
-    let BookError::Store(late) = impatient.book(&account(), &paid("2.00 AUD")).await.unwrap_err() else { panic!() };
+    let first = ledger
+        .book_within(
+            InTransaction::of(&transaction),
+            &account(),
+            &paid("1.00 AUD"),
+        )
+        .await
+        .unwrap();
+    let BookError::Store(late) = impatient
+        .book(&account(), &paid("2.00 AUD"))
+        .await
+        .unwrap_err()
+    else {
+        panic!()
+    };
     assert_eq!(late.kind(), StoreErrorKind::Timeout);
     // Another account is not held up, and neither is a reader.
     let other: AccountId = "2".parse().unwrap();
-    assert_eq!(impatient.book(&other, &paid("2.00 AUD")).await.unwrap(), Booked::New(1));
+    assert_eq!(
+        impatient.book(&other, &paid("2.00 AUD")).await.unwrap(),
+        Booked::New(1)
+    );
     assert_eq!(whole(&impatient, today()).await.entries.len(), 0);
     let waiting = tokio::spawn({
         let ledger = ledger.clone();
@@ -77,11 +120,15 @@ async fn a_booking_waits_for_the_one_before_it() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(!waiting.is_finished());
     transaction.commit().await.unwrap();
-    assert_eq!((first, waiting.await.unwrap().unwrap()), (Booked::New(1), Booked::New(2)));
+    assert_eq!(
+        (first, waiting.await.unwrap().unwrap()),
+        (Booked::New(1), Booked::New(2))
+    );
     assert_eq!(balance(&ledger).await, "4.00 AUD");
 }
 
-/// Customers' accounts are registered by each instance that starts, and one booking is tried by several.
+/// Customers' accounts are registered by each instance that starts, and one booking is tried by
+/// several.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs postgresql"]
 async fn instances_that_do_the_same_at_once_agree() {
@@ -94,11 +141,24 @@ async fn instances_that_do_the_same_at_once_agree() {
                 let ledger = engine.again().await.ledger();
                 for round in 0..10_u32 {
                     let id: AccountId = format!("{}", 100 + round).parse().unwrap();
-                    let facts = RegisteredAccount::new(Currency::AUD).with_name(format!("of {task}"));
+                    let facts =
+                        RegisteredAccount::new(Currency::AUD).with_name(format!("of {task}"));
                     let both = vec![(account(), facts.clone()), (id.clone(), facts)];
-                    ledger.register(&"ACME".parse().unwrap(), both).await.unwrap();
-                    ledger.open_account(&id, Money::new(0.into(), Currency::AUD)).await.unwrap();
-                    ledger.book(&account(), &paid("1.00 AUD").reference(format!("FP{round}"))).await.unwrap();
+                    ledger
+                        .register(&"ACME".parse().unwrap(), both)
+                        .await
+                        .unwrap();
+                    ledger
+                        .open_account(&id, Money::new(0.into(), Currency::AUD))
+                        .await
+                        .unwrap();
+                    ledger
+                        .book(
+                            &account(),
+                            &paid("1.00 AUD").reference(format!("FP{round}")),
+                        )
+                        .await
+                        .unwrap();
                 }
             })
         })
@@ -122,7 +182,8 @@ async fn a_booking_that_is_dropped_half_way_keeps_entry_and_balance_together() {
     for polls in 1.. {
         let transaction = client.transaction().await.unwrap();
         let (account, paid) = (account(), paid("1.00 AUD").reference(format!("FP{polls}")));
-        let mut booking = Box::pin(ledger.book_within(InTransaction::of(&transaction), &account, &paid));
+        let mut booking =
+            Box::pin(ledger.book_within(InTransaction::of(&transaction), &account, &paid));
         let mut left = polls;
         let booked = poll_fn(|context| {
             left -= 1;
@@ -135,7 +196,11 @@ async fn a_booking_that_is_dropped_half_way_keeps_entry_and_balance_together() {
         drop(booking);
         transaction.commit().await.unwrap();
         let entries = whole(&ledger, today()).await.entries.len();
-        assert_eq!(balance(&ledger).await, format!("{entries}.00 AUD"), "dropped after {polls}");
+        assert_eq!(
+            balance(&ledger).await,
+            format!("{entries}.00 AUD"),
+            "dropped after {polls}"
+        );
         if let Some(booked) = booked {
             booked.unwrap();
             break;
@@ -151,9 +216,15 @@ async fn a_server_that_refuses_writes_still_serves_pages() {
     let ledger = ledger_in(&engine).await;
     ledger.book(&account(), &paid("1.00 AUD")).await.unwrap();
     let freeze = "SET default_transaction_read_only = on";
-    engine.store.long_read(async |session| session.execute(freeze, &[]).await).await.unwrap();
+    engine
+        .store
+        .long_read(async |session| session.execute(freeze, &[]).await)
+        .await
+        .unwrap();
     let refused = ledger.book(&account(), &paid("2.00 AUD")).await;
-    let Err(BookError::Store(refused)) = refused else { panic!("{refused:?}") };
+    let Err(BookError::Store(refused)) = refused else {
+        panic!("{refused:?}")
+    };
     assert_eq!(refused.kind(), StoreErrorKind::Unavailable);
     assert_eq!(whole(&ledger, today()).await.entries.len(), 1);
 }

@@ -1,5 +1,5 @@
-//! The bank's process: issues tokens, serves statements, and books entry after entry, each in one transaction with a
-//! message, which it delivers.
+//! The bank's process: issues tokens, serves statements, and books entry after entry, each in one
+//! transaction with a message, which it delivers.
 
 use super::{CUSTOMER_KEY, DRAIN, Surroundings, print, reference};
 use crate::both::{endpoint, endpoints, query};
@@ -11,12 +11,12 @@ use bankrail_jose::KeySet;
 use bankrail_mailbox::{OutboxOperator as _, Schedule};
 use bankrail_rate_limit::{CallType, Limiter, Limits, MemoryCounters, Policy};
 use bankrail_service::delivery::{
-    BreakerPolicy, Dispatcher, DispatcherOptions, HttpsTransport, HttpsTransportOptions, TlsRoots, Transport,
-    TransportFuture, TransportRequest,
+    BreakerPolicy, Dispatcher, DispatcherOptions, HttpsTransport, HttpsTransportOptions, TlsRoots,
+    Transport, TransportFuture, TransportRequest,
 };
 use bankrail_service::{
-    ApiKeyHash, CursorSecret, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, Provider,
-    ProviderOptions, RegisteredAccount, StatementQuery,
+    ApiKeyHash, CursorSecret, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage,
+    Provider, ProviderOptions, RegisteredAccount, StatementQuery,
 };
 use bankrail_statement::{EntryChannel, PagePosition, SortOrder};
 use bankrail_stores::sqlite::{SqliteStore, TransactionError, rusqlite};
@@ -37,7 +37,10 @@ async fn process() {
     let found = Surroundings::find();
     let store = SqliteStore::open(found.folder.join("bank.db"), Default::default()).unwrap();
     let table = "CREATE TABLE IF NOT EXISTS entry (number INTEGER PRIMARY KEY) STRICT";
-    store.transaction(move |transaction| transaction.connection().execute_batch(table)).await.unwrap();
+    store
+        .transaction(move |transaction| transaction.connection().execute_batch(table))
+        .await
+        .unwrap();
     tokio::spawn(serve(&found, &store).await);
 
     let answered = Arc::new(Semaphore::new(AHEAD));
@@ -53,18 +56,29 @@ async fn process() {
     let delivering = dispatcher.clone();
     tokio::spawn(async move { delivering.run(std::future::pending()).await });
     let last = "SELECT coalesce(max(number), 0) FROM entry";
-    let last: u32 = store.read(move |connection| connection.query_row(last, [], |row| row.get(0))).await.unwrap();
+    let last: u32 = store
+        .read(move |connection| connection.query_row(last, [], |row| row.get(0)))
+        .await
+        .unwrap();
     for number in last + 1.. {
         answered.acquire().await.unwrap().forget();
         let (message, headers) = query(number);
-        let message = message.outgoing_with(endpoint(), &headers, &OutgoingOptions::new()).unwrap();
+        let message = message
+            .outgoing_with(endpoint(), &headers, &OutgoingOptions::new())
+            .unwrap();
         let now = found.clock.now();
         let booked = store.transaction(move |transaction| {
             let insert = "INSERT INTO entry VALUES (?1)";
-            transaction.connection().execute(insert, [number]).map_err(|error| error.to_string())?;
-            transaction.enqueue(&message, now).map_err(|error| error.to_string())
+            transaction
+                .connection()
+                .execute(insert, [number])
+                .map_err(|error| error.to_string())?;
+            transaction
+                .enqueue(&message, now)
+                .map_err(|error| error.to_string())
         });
-        let _: Result<_, TransactionError<String>> = booked.await.inspect_err(|error| panic!("{error:?}"));
+        let _: Result<_, TransactionError<String>> =
+            booked.await.inspect_err(|error| panic!("{error:?}"));
         dispatcher.wake();
         print("working");
     }
@@ -86,25 +100,49 @@ async fn serve(found: &Surroundings, store: &SqliteStore) -> impl Future<Output 
         ProviderOptions::new()
             .clock(Arc::new(found.clock))
             .cursor_secret(CursorSecret::from_bytes([7; 32]))
-            .limiter(Arc::new(Limiter::new(limits, Arc::new(MemoryCounters::default())))),
+            .limiter(Arc::new(Limiter::new(
+                limits,
+                Arc::new(MemoryCounters::default()),
+            ))),
     );
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, found.bank_port)).await.unwrap();
-    Server::new(listener, found.tls(), provider.unwrap().router(), Default::default()).run(std::future::pending())
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, found.bank_port))
+        .await
+        .unwrap();
+    Server::new(
+        listener,
+        found.tls(),
+        provider.unwrap().router(),
+        Default::default(),
+    )
+    .run(std::future::pending())
 }
 
 fn dispatcher(found: &Surroundings, store: &SqliteStore, answered: Arc<Semaphore>) -> Dispatcher {
     let roots = TlsRoots::OnlyPem(found.certificate());
     let inner = HttpsTransport::new(HttpsTransportOptions::new().tls_roots(roots)).unwrap();
     let options = DispatcherOptions::new()
-        .schedule(Schedule::new(std::iter::repeat_n(Duration::from_millis(20), 100_000), 50))
+        .schedule(Schedule::new(
+            std::iter::repeat_n(Duration::from_millis(20), 100_000),
+            50,
+        ))
         .timeout(Duration::from_secs(10))
         .per_endpoint(16)
         .breaker(BreakerPolicy::new().failures(u32::MAX))
         .longest_idle(Duration::from_millis(20))
         .shortest_idle(Duration::from_millis(5));
-    let endpoints = endpoints(&format!("https://localhost:{}/", found.biller_port), &found.keys);
+    let endpoints = endpoints(
+        &format!("https://localhost:{}/", found.biller_port),
+        &found.keys,
+    );
     let transport = Arc::new(Counting { inner, answered });
-    Dispatcher::new(Arc::new(store.outbox()), endpoints, transport, Arc::new(found.clock), options).unwrap()
+    Dispatcher::new(
+        Arc::new(store.outbox()),
+        endpoints,
+        transport,
+        Arc::new(found.clock),
+        options,
+    )
+    .unwrap()
 }
 
 /// Gives a permit for each answer.
@@ -142,16 +180,28 @@ struct Books(SqliteStore);
 
 impl Ledger for Books {
     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
-        assert_eq!(query.sort_order, SortOrder::Forward, "nobody asks for another order");
-        let after = query.position.as_ref().map_or(Some(0), PagePosition::as_number).unwrap();
+        assert_eq!(
+            query.sort_order,
+            SortOrder::Forward,
+            "nobody asks for another order"
+        );
+        let after = query
+            .position
+            .as_ref()
+            .map_or(Some(0), PagePosition::as_number)
+            .unwrap();
         let after = u32::try_from(after).unwrap();
         let most = query.max_entries.get();
         Box::pin(async move {
             let select = "SELECT number FROM entry WHERE number > ?1 ORDER BY number LIMIT ?2";
-            let numbers = self.0.read(move |connection| -> rusqlite::Result<Vec<u32>> {
-                let mut select = connection.prepare_cached(select)?;
-                select.query_map((after, u32::from(most) + 1), |row| row.get(0))?.collect()
-            });
+            let numbers = self
+                .0
+                .read(move |connection| -> rusqlite::Result<Vec<u32>> {
+                    let mut select = connection.prepare_cached(select)?;
+                    select
+                        .query_map((after, u32::from(most) + 1), |row| row.get(0))?
+                        .collect()
+                });
             let mut numbers = numbers.await.unwrap();
             let more = numbers.len() > usize::from(most);
             numbers.truncate(usize::from(most));
@@ -166,7 +216,9 @@ impl Ledger for Books {
             let account = RegisteredAccount::new(Currency::AUD);
             let page = LedgerPage::new(account, Decimal::ZERO, query.day).with_entries(entries);
             Ok(match numbers.last().filter(|_| more) {
-                Some(last) => page.with_next(PagePosition::from_number(u64::from(*last))).into(),
+                Some(last) => page
+                    .with_next(PagePosition::from_number(u64::from(*last)))
+                    .into(),
                 None => page.into(),
             })
         })

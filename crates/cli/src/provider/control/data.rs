@@ -8,8 +8,12 @@ use crate::failure::{Failure, causes};
 use bankrail::bank::{Booked, BookingKind, CustomerFolder, CustomerRecord, SqliteLedger};
 use bankrail::client_assertion::CustomerCode;
 use bankrail::client_assertion::token::{ScopeSet, names};
-use bankrail::emulator::{Arguments, BankClock, BankData, ControlError, DataFuture, Operation, ShopStory, TestAccount};
-use bankrail::jose::{CurrentKey, KeyHandle, KeyMaterial, KeyOptions, KeySet, SigningKey, VerifyingKey};
+use bankrail::emulator::{
+    Arguments, BankClock, BankData, ControlError, DataFuture, Operation, ShopStory, TestAccount,
+};
+use bankrail::jose::{
+    CurrentKey, KeyHandle, KeyMaterial, KeyOptions, KeySet, SigningKey, VerifyingKey,
+};
 use bankrail::service::Customer;
 use bankrail::service::delivery::EndpointUrl;
 use bankrail::values::Clock as _;
@@ -64,7 +68,9 @@ impl BankData for FolderData {
                     past::seed(&self.folders, arguments).await?;
                     self.register().await
                 }
-                _ => Err(ControlError::Failed("expected an operation on data, found another".to_owned())),
+                _ => Err(ControlError::Failed(
+                    "expected an operation on data, found another".to_owned(),
+                )),
             }
         })
     }
@@ -75,13 +81,25 @@ impl BankData for FolderData {
                 None => None,
                 Some(code) => {
                     let record = self.directory.book().get(code).cloned();
-                    let unknown = || ControlError::Unknown(format!("expected the code of a customer, found {code}"));
+                    let unknown = || {
+                        ControlError::Unknown(format!(
+                            "expected the code of a customer, found {code}"
+                        ))
+                    };
                     let endpoints = record.ok_or_else(unknown)?;
-                    let endpoints = endpoints.endpoints.iter().map(|endpoint| endpoint.id().to_string()).collect();
+                    let endpoints = endpoints
+                        .endpoints
+                        .iter()
+                        .map(|endpoint| endpoint.id().to_string())
+                        .collect();
                     Some((code.to_string(), endpoints))
                 }
             };
-            let openings = if self.folders.is_demo() { TestAccount::ALL } else { &[] };
+            let openings = if self.folders.is_demo() {
+                TestAccount::ALL
+            } else {
+                &[]
+            };
             past::forget(&self.folders, of, openings).await?;
             self.clock_changed().await
         })
@@ -109,7 +127,9 @@ impl FolderData {
         let book = Book {
             account: arguments.parsed("account")?,
             amount: text("amount"),
-            kind: arguments.parsed("kind")?.unwrap_or(BookingKind::FastPaymentIn),
+            kind: arguments
+                .parsed("kind")?
+                .unwrap_or(BookingKind::FastPaymentIn),
             day: arguments.parsed("day")?,
             reference: text("reference"),
             narrative: text("narrative"),
@@ -121,15 +141,33 @@ impl FolderData {
         if arguments.one_of("story", &["shop"])?.is_none() {
             let (_, booked, _, balance) = book_one(&book, &self.ledger, today).await?;
             let is_new = u64::from(matches!(booked, Booked::New(_)));
-            return Ok(json!({ "booked": is_new, "known": 1 - is_new, "balance": balance.to_string() }));
+            return Ok(
+                json!({ "booked": is_new, "known": 1 - is_new, "balance": balance.to_string() }),
+            );
         }
-        let account = book.account.ok_or_else(|| wrong("expected account, found none"))?;
-        let unknown = || ControlError::Unknown("expected an account that the provider has, found another".to_owned());
-        let currency = self.ledger.balance(&account).await?.ok_or_else(unknown)?.currency();
+        let account = book
+            .account
+            .ok_or_else(|| wrong("expected account, found none"))?;
+        let unknown = || {
+            ControlError::Unknown(
+                "expected an account that the provider has, found another".to_owned(),
+            )
+        };
+        let currency = self
+            .ledger
+            .balance(&account)
+            .await?
+            .ok_or_else(unknown)?
+            .currency();
         let (mut new, mut known) = (0, 0);
         let seed = arguments.number("seed").unwrap_or_default();
         for booking in ShopStory::day(seed, currency, book.day.unwrap_or(today)) {
-            match self.ledger.book(&account, &booking).await.map_err(|error| failed(&error))? {
+            match self
+                .ledger
+                .book(&account, &booking)
+                .await
+                .map_err(|error| failed(&error))?
+            {
                 Booked::New(_) => new += 1,
                 _ => known += 1,
             }
@@ -148,21 +186,38 @@ impl FolderData {
                 "endpoints": record.endpoints.iter().map(|endpoint| endpoint.id().to_string()).collect::<Vec<_>>(),
             })
         };
-        let customers: Vec<_> = self.directory.book().records().map(|record| customer(record)).collect();
+        let customers: Vec<_> = self
+            .directory
+            .book()
+            .records()
+            .map(|record| customer(record))
+            .collect();
         json!({ "customers": customers })
     }
 
     async fn add_customer(&self, arguments: &Arguments) -> Result<Value, ControlError> {
-        let code = arguments.parsed::<CustomerCode>("code")?.ok_or_else(|| wrong("expected code, found none"))?;
+        let code = arguments
+            .parsed::<CustomerCode>("code")?
+            .ok_or_else(|| wrong("expected code, found none"))?;
         let key = key_set(arguments, "key")?.ok_or_else(|| wrong("expected key, found none"))?;
         let scopes = arguments.text("scopes").unwrap_or(names::STATEMENT_READ);
-        let scopes: ScopeSet = scopes.parse().map_err(|error| wrong(format_args!("scopes: {}", causes(&error))))?;
+        let scopes: ScopeSet = scopes
+            .parse()
+            .map_err(|error| wrong(format_args!("scopes: {}", causes(&error))))?;
         let mut record = CustomerRecord::new(Customer::new(code, key, scopes));
-        let accounts = arguments.text("accounts").unwrap_or_default().split_whitespace().map(customers::account);
-        record.accounts =
-            accounts.collect::<Result<_, _>>().map_err(|error| wrong(format_args!("accounts: {error}")))?;
+        let accounts = arguments
+            .text("accounts")
+            .unwrap_or_default()
+            .split_whitespace()
+            .map(customers::account);
+        record.accounts = accounts
+            .collect::<Result<_, _>>()
+            .map_err(|error| wrong(format_args!("accounts: {error}")))?;
         let encryption = key_set(arguments, "encrypt_to")?.map(|keys| keys.keys().first().cloned());
-        let url = arguments.text("webhooks").map(EndpointUrl::parse).transpose();
+        let url = arguments
+            .text("webhooks")
+            .map(EndpointUrl::parse)
+            .transpose();
         let url = url.map_err(|error| wrong(format_args!("webhooks: {}", causes(&error))))?;
         let receivers = match (url, encryption.flatten()) {
             (Some(url), Some(key)) => Some((url, key)),
@@ -181,7 +236,9 @@ impl FolderData {
     }
 
     async fn rotate_api_key(&self, arguments: &Arguments) -> Result<Value, ControlError> {
-        let code = arguments.parsed::<CustomerCode>("code")?.ok_or_else(|| wrong("expected code, found none"))?;
+        let code = arguments
+            .parsed::<CustomerCode>("code")?
+            .ok_or_else(|| wrong("expected code, found none"))?;
         let overlap = arguments.fitting("overlap")?.unwrap_or(24);
         let rotated = customers::rotated(&code, overlap, self.clock.now(), &self.folders)?;
         self.reload().await?;
@@ -190,13 +247,19 @@ impl FolderData {
 
     /// Puts changed files of customers in force now.
     async fn reload(&self) -> Result<(), ControlError> {
-        self.directory.reload().await.map_err(|error| failed(&error))
+        self.directory
+            .reload()
+            .await
+            .map_err(|error| failed(&error))
     }
 
     /// Lets each customer ask for its accounts.
     async fn register(&self) -> Result<Value, ControlError> {
         for record in self.directory.book().records() {
-            let registered = self.ledger.register(&record.customer.code, record.accounts.clone()).await;
+            let registered = self
+                .ledger
+                .register(&record.customer.code, record.accounts.clone())
+                .await;
             registered.map_err(|error| failed(&error))?;
         }
         Ok(json!({}))
@@ -208,9 +271,19 @@ fn kids(keys: &[VerifyingKey]) -> Value {
 }
 
 /// The keys of a text.
-fn key_set<K: KeyHandle>(arguments: &Arguments, name: &str) -> Result<Option<KeySet<K>>, ControlError> {
+fn key_set<K: KeyHandle>(
+    arguments: &Arguments,
+    name: &str,
+) -> Result<Option<KeySet<K>>, ControlError> {
     let refused = |error: &dyn std::error::Error| wrong(format_args!("{name}: {}", causes(error)));
-    let Some(text) = arguments.text(name) else { return Ok(None) };
+    let Some(text) = arguments.text(name) else {
+        return Ok(None);
+    };
     let material = KeyMaterial::parse(text.as_bytes()).map_err(|error| refused(&error))?;
-    Ok(Some(material.into_keys(&KeyOptions::new()).map_err(|error| refused(&error))?.0))
+    Ok(Some(
+        material
+            .into_keys(&KeyOptions::new())
+            .map_err(|error| refused(&error))?
+            .0,
+    ))
 }

@@ -1,17 +1,20 @@
-//! What happened at a provider: forgotten, kept under a name, and put back. The rows of its database are copied by
-//! SQLite itself, beside the store that the provider uses.
+//! What happened at a provider: forgotten, kept under a name, and put back. The rows of its
+//! database are copied by SQLite itself, beside the store that the provider uses.
 
 use super::super::folder::Folders;
 use crate::keys::write::{Secrecy, make_folder, unnamed};
 use crate::output::unwritable;
 use bankrail::emulator::{Arguments, ControlError, TestAccount};
-use bankrail::stores::sqlite::rusqlite::{self, Connection, TransactionBehavior, config::DbConfig, params};
+use bankrail::stores::sqlite::rusqlite::{
+    self, Connection, TransactionBehavior, config::DbConfig, params,
+};
 use bankrail::values::excerpt;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// The tables of what happened.
-const TABLES: &str = "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name GLOB 'bankrail_*'
+const TABLES: &str =
+    "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name GLOB 'bankrail_*'
     AND name <> 'bankrail_schema' AND name NOT GLOB 'bankrail_customer*'";
 
 /// What belongs to one customer.
@@ -33,7 +36,8 @@ const OF_ENDPOINT: [&str; 3] = [
 const EMPTY: &str = "UPDATE bankrail_account SET balance = ?2, last_entry = 0 WHERE (?1 IS NULL
     OR id IN (SELECT account FROM bankrail_account_customer WHERE customer = ?1)) AND (?3 IS NULL OR account = ?3)";
 
-/// Forgets what happened to all, or to one customer with these endpoints. The accounts have their opening balances.
+/// Forgets what happened to all, or to one customer with these endpoints. The accounts have their
+/// opening balances.
 pub(super) async fn forget(
     folders: &Folders,
     of: Option<(String, Vec<String>)>,
@@ -44,12 +48,21 @@ pub(super) async fn forget(
         transaction.pragma_update(None, "defer_foreign_keys", true)?;
         let customer = of.as_ref().map(|(code, _)| code.as_str());
         if let Some((code, endpoints)) = &of {
-            let of_endpoints = endpoints.iter().flat_map(|id| OF_ENDPOINT.map(|sql| (sql, id)));
-            for (sql, name) in OF_CUSTOMER.map(|sql| (sql, code)).into_iter().chain(of_endpoints) {
+            let of_endpoints = endpoints
+                .iter()
+                .flat_map(|id| OF_ENDPOINT.map(|sql| (sql, id)));
+            for (sql, name) in OF_CUSTOMER
+                .map(|sql| (sql, code))
+                .into_iter()
+                .chain(of_endpoints)
+            {
                 transaction.execute(sql, [name])?;
             }
         } else {
-            for table in tables(&transaction)?.iter().filter(|name| !name.starts_with("bankrail_account")) {
+            for table in tables(&transaction)?
+                .iter()
+                .filter(|name| !name.starts_with("bankrail_account"))
+            {
                 transaction.execute(&format!("DELETE FROM {table}"), [])?;
             }
             transaction.execute("DELETE FROM bankrail_account_entry", [])?;
@@ -70,8 +83,13 @@ pub(super) async fn keep(folders: &Folders, arguments: &Arguments) -> Result<Val
     make_folder(&folders.data("snapshots"))?;
     let partial = unnamed(&path, Secrecy::Private).map_err(|error| unwritable(&path, &error))?;
     let copy = partial.path().to_string_lossy().into_owned();
-    on_database(folders, move |connection| connection.execute("VACUUM INTO ?1", [copy]).map(drop)).await?;
-    partial.persist(&path).map_err(|error| unwritable(&path, &error))?;
+    on_database(folders, move |connection| {
+        connection.execute("VACUUM INTO ?1", [copy]).map(drop)
+    })
+    .await?;
+    partial
+        .persist(&path)
+        .map_err(|error| unwritable(&path, &error))?;
     Ok(json!({}))
 }
 
@@ -79,7 +97,9 @@ pub(super) async fn keep(folders: &Folders, arguments: &Arguments) -> Result<Val
 pub(super) async fn seed(folders: &Folders, arguments: &Arguments) -> Result<(), ControlError> {
     let path = file(folders, arguments)?;
     if !path.is_file() {
-        return Err(ControlError::Unknown("expected the name of a snapshot, found another".to_owned()));
+        return Err(ControlError::Unknown(
+            "expected the name of a snapshot, found another".to_owned(),
+        ));
     }
     let path = path.to_string_lossy().into_owned();
     on_database(folders, move |connection| {
@@ -93,7 +113,10 @@ pub(super) async fn seed(folders: &Folders, arguments: &Arguments) -> Result<(),
             transaction.execute(&format!("DELETE FROM main.{table}"), [])?;
         }
         for table in &tables {
-            transaction.execute(&format!("INSERT INTO main.{table} SELECT * FROM kept.{table}"), [])?;
+            transaction.execute(
+                &format!("INSERT INTO main.{table} SELECT * FROM kept.{table}"),
+                [],
+            )?;
         }
         transaction.commit()
     })
@@ -102,16 +125,24 @@ pub(super) async fn seed(folders: &Folders, arguments: &Arguments) -> Result<(),
 
 fn file(folders: &Folders, arguments: &Arguments) -> Result<PathBuf, ControlError> {
     let name = arguments.text("name").unwrap_or_default();
-    let is_plain = |character: u8| character.is_ascii_lowercase() || character.is_ascii_digit() || character == b'-';
+    let is_plain = |character: u8| {
+        character.is_ascii_lowercase() || character.is_ascii_digit() || character == b'-'
+    };
     if !(1..=64).contains(&name.len()) || !name.bytes().all(is_plain) {
         let expected = "expected 1 to 64 lower-case letters, digits and hyphens as a name";
-        return Err(ControlError::Wrong(format!("{expected}, found {}", excerpt(name))));
+        return Err(ControlError::Wrong(format!(
+            "{expected}, found {}",
+            excerpt(name)
+        )));
     }
     Ok(folders.data("snapshots").join(format!("{name}.sqlite")))
 }
 
 fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    connection.prepare(TABLES)?.query_map([], |row| row.get(0))?.collect()
+    connection
+        .prepare(TABLES)?
+        .query_map([], |row| row.get(0))?
+        .collect()
 }
 
 /// Works on a connection of its own to the provider's database.
@@ -126,6 +157,8 @@ async fn on_database<T: Send + 'static>(
         connection.busy_timeout(std::time::Duration::from_secs(5))?;
         work(&mut connection)
     });
-    let done = done.await.map_err(|error| ControlError::Failed(error.to_string()))?;
+    let done = done
+        .await
+        .map_err(|error| ControlError::Failed(error.to_string()))?;
     done.map_err(|error| ControlError::Failed(crate::failure::causes(&error)))
 }

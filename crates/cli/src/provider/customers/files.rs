@@ -19,26 +19,33 @@ pub(super) fn add(folders: &Folders, record: &CustomerRecord) -> Result<PathBuf,
             "choose another code",
         ));
     }
-    let all = book.records().map(|known| (**known).clone()).chain([record.clone()]);
+    let all = book
+        .records()
+        .map(|known| (**known).clone())
+        .chain([record.clone()]);
     CustomerBook::new(all).map_err(|error| refused(&error))?;
     let path = folders.config("customers").join(file_name(code)?);
     write(&[NewFile::private(&path, record.to_toml())], false)?;
     Ok(path)
 }
 
-/// The name of the file of a new customer. A code may have characters that lead out of the folder, or hide the file.
+/// The name of the file of a new customer. A code may have characters that lead out of the folder,
+/// or hide the file.
 fn file_name(code: &CustomerCode) -> Result<String, Failure> {
     let named = |character: u8| character.is_ascii_alphanumeric() || b"-_.".contains(&character);
     if code.as_str().starts_with('.') || !code.as_str().bytes().all(named) {
         return Err(Failure::refused(
-            format_args!("expected a code of letters, digits, -, _ and ., not first, as a file's name, found {code}"),
+            format_args!(
+                "expected a code of letters, digits, -, _ and ., not first, as a file's name, found {code}"
+            ),
             "write the customer's file by hand, under another name",
         ));
     }
     Ok(format!("{}.toml", code.as_str().to_ascii_lowercase()))
 }
 
-/// Changes a customer's record, and keeps the file as it was beside it. Nothing is written if nothing changes.
+/// Changes a customer's record, and keeps the file as it was beside it. Nothing is written if
+/// nothing changes.
 pub(super) fn change(
     folders: &Folders,
     code: &CustomerCode,
@@ -46,9 +53,15 @@ pub(super) fn change(
 ) -> Result<PathBuf, Failure> {
     let book = folders.customers()?.book();
     let Some(known) = book.get(code) else {
-        let codes: Vec<&str> = book.records().map(|record| record.customer.code.as_str()).collect();
+        let codes: Vec<&str> = book
+            .records()
+            .map(|record| record.customer.code.as_str())
+            .collect();
         let what = format!("expected one of {}, found {code}", codes.join(", "));
-        return Err(Failure::refused(what, "bankrail provider customers list prints the customers"));
+        return Err(Failure::refused(
+            what,
+            "bankrail provider customers list prints the customers",
+        ));
     };
     let mut record = (**known).clone();
     change(&mut record)?;
@@ -56,7 +69,10 @@ pub(super) fn change(
     if record == **known {
         return Ok(path);
     }
-    let others = book.records().filter(|other| other.customer.code != *code).map(|other| (**other).clone());
+    let others = book
+        .records()
+        .filter(|other| other.customer.code != *code)
+        .map(|other| (**other).clone());
     CustomerBook::new(others.chain([record.clone()])).map_err(|error| refused(&error))?;
     let before = Zeroizing::new(read(&path)?);
     let mut name = path.clone().into_os_string();
@@ -71,16 +87,22 @@ fn file_of(folders: &Folders, code: &CustomerCode) -> Result<PathBuf, Failure> {
     let folder = folders.config("customers");
     for entry in fs::read_dir(&folder).map_err(|error| damaged(&folder, &error))? {
         let path = entry.map_err(|error| damaged(&folder, &error))?.path();
-        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        let hidden = path
+            .file_name()
+            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
         if hidden || path.extension().is_none_or(|extension| extension != "toml") {
             continue;
         }
         let text = Zeroizing::new(String::from_utf8_lossy(&read(&path)?).into_owned());
-        if CustomerRecord::from_toml(&path, &text).is_ok_and(|record| record.customer.code == *code) {
+        if CustomerRecord::from_toml(&path, &text).is_ok_and(|record| record.customer.code == *code)
+        {
             return Ok(path);
         }
     }
-    Err(Failure::unable(format_args!("{}: no file of {code}", folder.display()), "try again"))
+    Err(Failure::unable(
+        format_args!("{}: no file of {code}", folder.display()),
+        "try again",
+    ))
 }
 
 fn refused(error: &CustomersError) -> Failure {

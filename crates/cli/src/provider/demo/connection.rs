@@ -10,7 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-/// The folder of each demo customer with what its `connection.toml` says, by name. Files in it are as they are written.
+/// The folder of each demo customer with what its `connection.toml` says, by name. Files in it are
+/// as they are written.
 pub(crate) fn connections(folders: &Folders) -> Result<Vec<(PathBuf, Connection)>, Failure> {
     let demo = folders.data("demo");
     let mut homes = Vec::new();
@@ -21,7 +22,8 @@ pub(crate) fn connections(folders: &Folders) -> Result<Vec<(PathBuf, Connection)
         }
     }
     homes.sort();
-    let connection = |home: PathBuf| parse(&home.join("connection.toml")).map(|connection| (home, connection));
+    let connection =
+        |home: PathBuf| parse(&home.join("connection.toml")).map(|connection| (home, connection));
     homes.into_iter().map(connection).collect()
 }
 
@@ -32,7 +34,10 @@ fn parse(path: &Path) -> Result<Connection, Failure> {
 }
 
 /// Writes the address of the provider into the demo customers' files, and their sample calls.
-pub(crate) fn tell_address(folders: &Folders, base_url: &str) -> Result<Vec<(PathBuf, Connection)>, Failure> {
+pub(crate) fn tell_address(
+    folders: &Folders,
+    base_url: &str,
+) -> Result<Vec<(PathBuf, Connection)>, Failure> {
     let mut all = connections(folders)?;
     for (home, connection) in &mut all {
         let token_url = format!("{base_url}/v1.0/auth");
@@ -73,7 +78,8 @@ fn write_connection(home: &Path, connection: &Connection) -> Result<(), Failure>
 /// The text of a `connection.toml`.
 pub(super) fn to_toml(connection: &Connection) -> Result<Zeroizing<String>, Failure> {
     let text = toml::to_string(connection).map(Zeroizing::new);
-    let text = text.map_err(|error| Failure::unable(format_args!("connection.toml: {error}"), "report it"))?;
+    let text = text
+        .map_err(|error| Failure::unable(format_args!("connection.toml: {error}"), "report it"))?;
     let comment = "# What this customer and its provider have arranged. It holds secrets.\n";
     Ok(Zeroizing::new([comment, &text].concat()))
 }

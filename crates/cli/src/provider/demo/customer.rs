@@ -27,14 +27,26 @@ pub(super) struct DemoCustomer {
     accounts: fn() -> Vec<(AccountId, RegisteredAccount)>,
 }
 
-const SCOPES: [&str; 4] =
-    [names::STATEMENT_READ, names::MANDATE_WRITE, names::MANDATE_READ, names::PAYMENT_INSTRUCTION_WRITE];
+const SCOPES: [&str; 4] = [
+    names::STATEMENT_READ,
+    names::MANDATE_WRITE,
+    names::MANDATE_READ,
+    names::PAYMENT_INSTRUCTION_WRITE,
+];
 
 impl DemoCustomer {
     /// One with the test accounts, and one whose account the first one may not see.
     pub(super) const ALL: [Self; 2] = [
-        Self { code: "DEMOCUSTOMER", port: 9443, accounts: test_accounts },
-        Self { code: "OTHERCUSTOMER", port: 9444, accounts: other_account },
+        Self {
+            code: "DEMOCUSTOMER",
+            port: 9443,
+            accounts: test_accounts,
+        },
+        Self {
+            code: "OTHERCUSTOMER",
+            port: 9444,
+            accounts: other_account,
+        },
     ];
 
     pub(super) fn folder_name(&self) -> String {
@@ -48,42 +60,70 @@ impl DemoCustomer {
         authority: &CertificateAuthority,
     ) -> Result<(CustomerRecord, Vec<NewFile>), Failure> {
         let signing = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
-        let decryption = DecryptionKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
+        let decryption =
+            DecryptionKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
         let (api_key, receiver_key) = (new_api_key()?, new_api_key()?);
         let receiver = authority.certificate().map_err(no_certificate)?;
         let accounts = (self.accounts)();
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
         let record = || -> Result<CustomerRecord, Box<dyn Error>> {
             let keys = KeySet::new([signing.verifying_key()])?;
-            let mut record = CustomerRecord::new(Customer::new(self.code.parse()?, keys, SCOPES.join(" ").parse()?));
-            record.api_keys.push(ApiKeyRecord::new(ApiKeyHash::of(api_key.as_bytes())));
+            let mut record = CustomerRecord::new(Customer::new(
+                self.code.parse()?,
+                keys,
+                SCOPES.join(" ").parse()?,
+            ));
+            record
+                .api_keys
+                .push(ApiKeyRecord::new(ApiKeyHash::of(api_key.as_bytes())));
             record.accounts.clone_from(&accounts);
             let url = EndpointUrl::parse(&format!("https://127.0.0.1:{}", self.port))?;
-            let endpoint = EndpointRecord::new(self.folder_name().parse()?, url, decryption.encryption_key());
-            record.endpoints.push(endpoint.with_api_key(SecretString::from(receiver_key.as_str()))?);
+            let endpoint = EndpointRecord::new(
+                self.folder_name().parse()?,
+                url,
+                decryption.encryption_key(),
+            );
+            record
+                .endpoints
+                .push(endpoint.with_api_key(SecretString::from(receiver_key.as_str()))?);
             Ok(record)
         };
         let record = record().map_err(|error| {
-            Failure::unable(format_args!("a demo customer cannot be made: {}", causes(&*error)), "report it")
+            Failure::unable(
+                format_args!("a demo customer cannot be made: {}", causes(&*error)),
+                "report it",
+            )
         })?;
         // The provider writes its address when it knows it.
-        let mut connection =
-            Connection::new("https://localhost:8443", record.customer.code.clone(), api_key.as_str().into());
+        let mut connection = Connection::new(
+            "https://localhost:8443",
+            record.customer.code.clone(),
+            api_key.as_str().into(),
+        );
         connection.api_key_header = Some("apikey".to_owned());
         connection.scopes = SCOPES.map(str::to_owned).to_vec();
         connection.roots = Some("ca.pem".into());
         connection.accounts = accounts.into_iter().map(|(id, _)| id).collect();
-        connection.receivers = Some(ReceiverConnection::new(listen, receiver_key.as_str().into()));
+        connection.receivers = Some(ReceiverConnection::new(
+            listen,
+            receiver_key.as_str().into(),
+        ));
         let (public, encryption) = (signing.verifying_key(), decryption.encryption_key());
         let keys = [
             public.clone().with_kid(public.thumbprint()).to_jwk(),
-            encryption.clone().with_kid(encryption.thumbprint()).to_jwk(),
+            encryption
+                .clone()
+                .with_kid(encryption.thumbprint())
+                .to_jwk(),
         ];
         let files = vec![
             NewFile::private(home.join("connection.toml"), to_toml(&connection)?),
             NewFile::private(home.join("signing.pem"), signing.to_pkcs8_pem()),
             NewFile::public(home.join("signing.pub.pem"), public.to_spki_pem()),
-            NewFile::public(home.join("signing.jwks.json"), format!("{}\n", jwk_set(&keys))),
+            NewFile::public(
+                home.join("signing.jwks.json"),
+                format!("{}\n", jwk_set(&keys)),
+            ),
             NewFile::private(home.join("decryption.pem"), decryption.to_pkcs8_pem()),
             NewFile::public(home.join("encryption.pub.pem"), encryption.to_spki_pem()),
             NewFile::public(home.join("receiver.pem"), receiver.chain_pem),
@@ -94,7 +134,10 @@ impl DemoCustomer {
 }
 
 fn test_accounts() -> Vec<(AccountId, RegisteredAccount)> {
-    TestAccount::ALL.iter().map(|account| (account.id(), account.registered())).collect()
+    TestAccount::ALL
+        .iter()
+        .map(|account| (account.id(), account.registered()))
+        .collect()
 }
 
 fn other_account() -> Vec<(AccountId, RegisteredAccount)> {

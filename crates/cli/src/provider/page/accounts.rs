@@ -17,7 +17,8 @@ use bankrail::statement::{AccountId, AccountKind, MaxEntries, PagePosition, Sort
 use bankrail::values::Date;
 use serde::Deserialize;
 
-/// An account: what the ledger knows of it, what statements say, and the customers who may ask for them.
+/// An account: what the ledger knows of it, what statements say, and the customers who may ask for
+/// them.
 struct AccountRow {
     account: LedgerAccount,
     registered: Option<RegisteredAccount>,
@@ -27,7 +28,11 @@ struct AccountRow {
 impl AccountRow {
     /// The rows of accounts that are in the order of their identifiers.
     fn all(shared: &Shared, accounts: Vec<LedgerAccount>) -> Vec<Self> {
-        let row = |account| Self { account, registered: None, holders: Vec::new() };
+        let row = |account| Self {
+            account,
+            registered: None,
+            holders: Vec::new(),
+        };
         let mut rows: Vec<Self> = accounts.into_iter().map(row).collect();
         for record in shared.data.directory.book().records() {
             for (id, facts) in &record.accounts {
@@ -42,15 +47,28 @@ impl AccountRow {
     }
 
     fn name(&self) -> &str {
-        self.registered.as_ref().and_then(|facts| facts.name.as_deref()).unwrap_or_default()
+        self.registered
+            .as_ref()
+            .and_then(|facts| facts.name.as_deref())
+            .unwrap_or_default()
     }
 
     fn has_virtual_accounts(&self) -> bool {
-        self.registered.as_ref().is_some_and(|facts| facts.kind == AccountKind::WithVirtualAccounts)
+        self.registered
+            .as_ref()
+            .is_some_and(|facts| facts.kind == AccountKind::WithVirtualAccounts)
     }
 
     fn balance(&self) -> String {
-        grouped(&self.account.balance.rescale_to_minor_units().unwrap_or(self.account.balance).amount().to_string())
+        grouped(
+            &self
+                .account
+                .balance
+                .rescale_to_minor_units()
+                .unwrap_or(self.account.balance)
+                .amount()
+                .to_string(),
+        )
     }
 }
 
@@ -62,13 +80,25 @@ struct AccountsView {
     paging: Paging,
 }
 
-pub(super) async fn list(State(page): State<Page>, Query(asked): Query<After>) -> Result<Response, PageError> {
-    let after = asked.after.as_deref().map(AccountId::parse).transpose().map_err(|_| PageError::NotFound)?;
+pub(super) async fn list(
+    State(page): State<Page>,
+    Query(asked): Query<After>,
+) -> Result<Response, PageError> {
+    let after = asked
+        .after
+        .as_deref()
+        .map(AccountId::parse)
+        .transpose()
+        .map_err(|_| PageError::NotFound)?;
     let most = u32::try_from(ROWS).unwrap_or(u32::MAX);
     let (accounts, last) = first_rows(page.data.ledger.accounts(after.as_ref(), most + 1).await?);
     Ok(html(&AccountsView {
         head: Head::new("Accounts", "/accounts"),
-        paging: Paging::after("/accounts", &asked, last.as_ref().map(|account| account.id.as_str())),
+        paging: Paging::after(
+            "/accounts",
+            &asked,
+            last.as_ref().map(|account| account.id.as_str()),
+        ),
         rows: AccountRow::all(&page, accounts),
     }))
 }
@@ -111,9 +141,16 @@ pub(super) async fn show(
     let id: AccountId = id.parse().map_err(|_| PageError::NotFound)?;
     let ledger = &page.data.ledger;
     let account = ledger.account(&id).await?.ok_or(PageError::NotFound)?;
-    let row = AccountRow::all(&page, vec![account]).pop().ok_or(PageError::NotFound)?;
+    let row = AccountRow::all(&page, vec![account])
+        .pop()
+        .ok_or(PageError::NotFound)?;
     let last = ledger.last_day(&id, None).await?;
-    let asked = place.day.as_deref().map(Date::parse).transpose().map_err(|_| PageError::NotFound)?;
+    let asked = place
+        .day
+        .as_deref()
+        .map(Date::parse)
+        .transpose()
+        .map_err(|_| PageError::NotFound)?;
     let day = match asked.or(last) {
         Some(day) => entries(&page, &id, day, place.below).await?,
         None => None,
@@ -127,17 +164,29 @@ pub(super) async fn show(
     }))
 }
 
-/// The entries of a day. The ledger gives them to customers, so that they are asked for as one of the account's;
-/// `None` without any.
-async fn entries(shared: &Shared, id: &AccountId, day: Date, below: Option<u64>) -> Result<Option<Day>, PageError> {
+/// The entries of a day. The ledger gives them to customers, so that they are asked for as one of
+/// the account's; `None` without any.
+async fn entries(
+    shared: &Shared,
+    id: &AccountId,
+    day: Date,
+    below: Option<u64>,
+) -> Result<Option<Day>, PageError> {
     let ledger = &shared.data.ledger;
     let book = shared.data.directory.book();
-    let holder = book.records().find(|record| record.accounts.iter().any(|(own, _)| own == id));
-    let Some(holder) = holder else { return Ok(None) };
+    let holder = book
+        .records()
+        .find(|record| record.accounts.iter().any(|(own, _)| own == id));
+    let Some(holder) = holder else {
+        return Ok(None);
+    };
     let mut query = StatementQuery::new(holder.customer.code.clone(), id.clone(), day);
     query.sort_order = SortOrder::Backward;
     query.position = below.map(PagePosition::from_number);
-    query.max_entries = u16::try_from(ROWS).ok().and_then(MaxEntries::new).unwrap_or(MaxEntries::MAX);
+    query.max_entries = u16::try_from(ROWS)
+        .ok()
+        .and_then(MaxEntries::new)
+        .unwrap_or(MaxEntries::MAX);
     let found = match ledger.statement(&query).await? {
         LedgerAnswer::Page(found) => found,
         LedgerAnswer::UnknownPosition => return Err(PageError::NotFound),
@@ -148,7 +197,11 @@ async fn entries(shared: &Shared, id: &AccountId, day: Date, below: Option<u64>)
         day,
         is_later_page: below.is_some(),
         next: found.next.as_ref().and_then(PagePosition::as_number),
-        entries: found.read_entries()?.iter().map(|entry| Row::of(&entry.entry)).collect(),
+        entries: found
+            .read_entries()?
+            .iter()
+            .map(|entry| Row::of(&entry.entry))
+            .collect(),
         before: ledger.last_day(id, Some(day)).await?,
     }))
 }

@@ -2,8 +2,16 @@
 
 /// The path, the type and the text of each.
 pub(super) const ASSETS: [(&str, &str, &str); 3] = [
-    ("/page.css", "text/css; charset=utf-8", include_str!("page.css")),
-    ("/page.js", "text/javascript; charset=utf-8", include_str!("page.js")),
+    (
+        "/page.css",
+        "text/css; charset=utf-8",
+        include_str!("page.css"),
+    ),
+    (
+        "/page.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page.js"),
+    ),
     ("/icon.svg", "image/svg+xml", include_str!("icon.svg")),
 ];
 

@@ -37,7 +37,8 @@ fn text<'a, D: Deserializer<'a>>(given: D) -> Result<Option<String>, D::Error> {
     Ok(Some(String::deserialize(given)?.trim().to_owned()).filter(|text| !text.is_empty()))
 }
 
-/// A time in UTC: a timestamp, or what browsers send for a field of date and time, with or without seconds.
+/// A time in UTC: a timestamp, or what browsers send for a field of date and time, with or without
+/// seconds.
 fn time<'a, D: Deserializer<'a>>(given: D) -> Result<Option<Timestamp>, D::Error> {
     let parsed = text(given)?.map(|text| match text.len() {
         16 => Timestamp::parse(&format!("{text}:00.000Z")),
@@ -49,37 +50,62 @@ fn time<'a, D: Deserializer<'a>>(given: D) -> Result<Option<Timestamp>, D::Error
 
 /// The value of a field of date and time.
 fn field(at: &Option<Timestamp>) -> String {
-    at.map(|at| at.to_string().chars().take(19).collect()).unwrap_or_default()
+    at.map(|at| at.to_string().chars().take(19).collect())
+        .unwrap_or_default()
 }
 
 impl Filter {
     pub(super) fn refused() -> Self {
-        Self { refused: Some("yes".to_owned()), ..Self::default() }
+        Self {
+            refused: Some("yes".to_owned()),
+            ..Self::default()
+        }
     }
 
     pub(super) fn matches(&self, call: &Call) -> bool {
-        let has =
-            |key: &String| call.request_key.is_some_and(|own| own.to_string().contains(&key.to_ascii_lowercase()));
+        let has = |key: &String| {
+            call.request_key
+                .is_some_and(|own| own.to_string().contains(&key.to_ascii_lowercase()))
+        };
         // Deliveries are shown with their messages.
         call.endpoint != Endpoint::Webhook
             && (self.refused.is_none() || is_refused(call))
-            && self.customer.as_ref().is_none_or(|code| call.customer.as_ref() == Some(code))
+            && self
+                .customer
+                .as_ref()
+                .is_none_or(|code| call.customer.as_ref() == Some(code))
             && self.key.as_ref().is_none_or(has)
             && self.from.is_none_or(|from| from <= call.at)
-            && self.until.is_none_or(|until| call.at < until.saturating_add(Duration::from_secs(1)))
+            && self
+                .until
+                .is_none_or(|until| call.at < until.saturating_add(Duration::from_secs(1)))
     }
 
     /// Whether some calls are left out.
     fn leaves_out(&self) -> bool {
-        let Self { refused, customer, key, from, until } = self;
-        refused.is_some() || customer.is_some() || key.is_some() || from.is_some() || until.is_some()
+        let Self {
+            refused,
+            customer,
+            key,
+            from,
+            until,
+        } = self;
+        refused.is_some()
+            || customer.is_some()
+            || key.is_some()
+            || from.is_some()
+            || until.is_some()
     }
 
     /// An address with this filter.
     fn address(&self, path: &str, (name, value): (&str, Option<u64>)) -> String {
         let refused = self.refused.as_ref().map(|_| "yes".to_owned());
         let [from, until] = [self.from, self.until].map(|at| at.map(|at| at.to_string()));
-        let (customer, key, value) = (self.customer.clone(), self.key.clone(), value.map(|value| value.to_string()));
+        let (customer, key, value) = (
+            self.customer.clone(),
+            self.key.clone(),
+            value.map(|value| value.to_string()),
+        );
         let members = [
             ("refused", refused),
             ("customer", customer),
@@ -88,7 +114,12 @@ impl Filter {
             ("until", until),
             (name, value),
         ];
-        address(path, &members.each_ref().map(|(name, value)| (*name, value.as_deref())))
+        address(
+            path,
+            &members
+                .each_ref()
+                .map(|(name, value)| (*name, value.as_deref())),
+        )
     }
 }
 
@@ -127,16 +158,36 @@ impl CallList {
     }
 
     /// Calls before the one of this number, and the number to go on before.
-    fn before(shared: &Shared, filter: &Filter, before: Option<u64>, most: usize) -> (Self, Option<u64>) {
+    fn before(
+        shared: &Shared,
+        filter: &Filter,
+        before: Option<u64>,
+        most: usize,
+    ) -> (Self, Option<u64>) {
         let newest = shared.data.calls.newest();
         let last = newest.first().map_or(0, |call| call.number);
-        let mut found =
-            newest.into_iter().filter(|call| before.is_none_or(|before| call.number < before) && filter.matches(call));
+        let mut found = newest.into_iter().filter(|call| {
+            before.is_none_or(|before| call.number < before) && filter.matches(call)
+        });
         let rows: Vec<Call> = found.by_ref().take(most).collect();
         let next = found.next().and(rows.last()).map(|call| call.number);
-        let events = before.is_none().then(|| filter.address("/calls/events", ("after", Some(last))));
-        let none = if filter.leaves_out() { "No calls match the filter." } else { "No calls yet." };
-        (Self { rows, place: shared.destination.clone(), none, events }, next)
+        let events = before
+            .is_none()
+            .then(|| filter.address("/calls/events", ("after", Some(last))));
+        let none = if filter.leaves_out() {
+            "No calls match the filter."
+        } else {
+            "No calls yet."
+        };
+        (
+            Self {
+                rows,
+                place: shared.destination.clone(),
+                none,
+                events,
+            },
+            next,
+        )
     }
 }
 
@@ -156,7 +207,10 @@ pub(super) async fn show(
     Query(place): Query<Place>,
 ) -> Response {
     let (calls, next) = CallList::before(&page, &filter, place.before, ROWS);
-    let with = |refused: bool| Filter { refused: refused.then(|| "yes".to_owned()), ..filter.clone() };
+    let with = |refused: bool| Filter {
+        refused: refused.then(|| "yes".to_owned()),
+        ..filter.clone()
+    };
     let link = |name: &str, refused| NavLink {
         href: with(refused).address("/calls", ("before", None)),
         name: name.to_owned(),
@@ -167,7 +221,10 @@ pub(super) async fn show(
         head: Head::new("Calls", "/calls"),
         choices: vec![link("All", false), link("Refused", true)],
         calls,
-        paging: Paging { first: place.before.map(|_| address(None)), next: next.map(|number| address(Some(number))) },
+        paging: Paging {
+            first: place.before.map(|_| address(None)),
+            next: next.map(|number| address(Some(number))),
+        },
         filter,
     })
 }

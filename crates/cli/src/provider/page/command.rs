@@ -22,11 +22,17 @@ pub(super) type Task = (&'static str, &'static str);
 
 pub(super) const SHOW_ENTRY: Task = ("Show the message and its deliveries", "outbox show {}");
 pub(super) const RESEND_ENTRY: Task = ("Resend", "outbox resend {}");
-pub(super) const RESEND_DELIVERED: Task = ("Resend now, under the same X-Message-Id", "control resend --number {}");
+pub(super) const RESEND_DELIVERED: Task = (
+    "Resend now, under the same X-Message-Id",
+    "control resend --number {}",
+);
 pub(super) const DROP_ENTRY: Task = ("Drop: never deliver it", "outbox drop {}");
 pub(super) const DEAD_LETTERS: Task = ("List the dead letters", "outbox list --state dead_letter");
 pub(super) const PAUSE: Task = ("Pause deliveries", "outbox pause {}");
-pub(super) const RESUME: Task = ("Resume deliveries: send all waiting messages now", "outbox resume {}");
+pub(super) const RESUME: Task = (
+    "Resume deliveries: send all waiting messages now",
+    "outbox resume {}",
+);
 pub(super) const RESEND_ALL: Task = ("Resend all dead letters", "outbox resend --endpoint {}");
 pub(super) const SEND: Task = ("Send a sample message", "send {} --kind query");
 pub(super) const ADD_CUSTOMER: Task = ("Add a customer", "customers add CODE --key PUBLIC.pem");
@@ -45,15 +51,26 @@ impl Shared {
             line.push(' ');
             line.push_str(&quoted(if word == "{}" { about } else { word }));
         }
-        let token = self.buttons.as_ref().and_then(|buttons| buttons.token_of((does, words)));
-        let button = token.map(|token| Button { token: token.to_owned(), task: words, about: about.to_owned() });
+        let token = self
+            .buttons
+            .as_ref()
+            .and_then(|buttons| buttons.token_of((does, words)));
+        let button = token.map(|token| Button {
+            token: token.to_owned(),
+            task: words,
+            about: about.to_owned(),
+        });
         Command { does, line, button }
     }
 }
 
 /// A path that is the same wherever the command is given.
 fn path(path: &Path) -> String {
-    quoted(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy())
+    quoted(
+        &std::path::absolute(path)
+            .unwrap_or_else(|_| path.to_owned())
+            .to_string_lossy(),
+    )
 }
 
 /// A word as a POSIX shell reads it.

@@ -22,7 +22,14 @@ use std::collections::BTreeMap;
 pub(super) const PATH: &str = "/do";
 
 /// The commands that are buttons too.
-const BUTTONS: [Task; 6] = [RESEND_ENTRY, RESEND_DELIVERED, DROP_ENTRY, RESEND_ALL, PAUSE, RESUME];
+const BUTTONS: [Task; 6] = [
+    RESEND_ENTRY,
+    RESEND_DELIVERED,
+    DROP_ENTRY,
+    RESEND_ALL,
+    PAUSE,
+    RESUME,
+];
 
 /// The operations that have a form, and what its button says.
 const FORMS: [(Operation, &str); 3] = [
@@ -46,7 +53,10 @@ impl Buttons {
     /// What an operation without members says under this name.
     async fn said(&self, operation: Operation, name: &str) -> Result<Value, PageError> {
         let nothing: [(&str, &str); 0] = [];
-        let said = self.control.carry_out(&Arguments::from_texts(operation, nothing)?).await?;
+        let said = self
+            .control
+            .carry_out(&Arguments::from_texts(operation, nothing)?)
+            .await?;
         Ok(said.get(name).cloned().unwrap_or_default())
     }
 }
@@ -74,12 +84,21 @@ struct ControlView<'a> {
 }
 
 pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError> {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
     let steered = match &page.buttons {
         None => None,
         Some(buttons) => {
             let faults = buttons.said(Operation::Faults, "faults").await?;
-            let fault = |fault: &Value| (fault["number"].as_u64().unwrap_or_default(), text(&fault["fault"]));
+            let fault = |fault: &Value| {
+                (
+                    fault["number"].as_u64().unwrap_or_default(),
+                    text(&fault["fault"]),
+                )
+            };
             Some(Steered {
                 token: buttons.token.expose_secret(),
                 now: readable(&text(&buttons.said(Operation::Clock, "now").await?)),
@@ -88,7 +107,10 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
             })
         }
     };
-    Ok(html(&ControlView { head: Head::new("Control", "/control"), steered }))
+    Ok(html(&ControlView {
+        head: Head::new("Control", "/control"),
+        steered,
+    }))
 }
 
 /// Does what a button says: the member `do` names it, `about` what it is about.
@@ -111,30 +133,38 @@ pub(super) async fn act(
         Some(task) => outbox(&page, task, &about).await?,
         None => {
             let operation = Operation::named(&what).ok_or(PageError::NotFound)?;
-            let is_offered = FORMS.iter().any(|(form, _)| *form == operation) || operation == Operation::RemoveFault;
+            let is_offered = FORMS.iter().any(|(form, _)| *form == operation)
+                || operation == Operation::RemoveFault;
             if !is_offered {
                 return Err(PageError::NotFound);
             }
             given.retain(|_, value| !value.is_empty());
-            buttons.control.carry_out(&Arguments::from_texts(operation, given)?).await?;
+            buttons
+                .control
+                .carry_out(&Arguments::from_texts(operation, given)?)
+                .await?;
             "/control".to_owned()
         }
     };
     Ok((StatusCode::SEE_OTHER, [(LOCATION, next)]).into_response())
 }
 
-/// Carries out a task of messages or endpoints, and returns the view that shows what has come of it.
+/// Carries out a task of messages or endpoints, and returns the view that shows what has come of
+/// it.
 async fn outbox(page: &Page, task: Task, about: &str) -> Result<String, PageError> {
     let dispatcher = &page.data.dispatcher;
     let by = || intervention("on the page").map_err(ControlError::from);
-    let not_done = |what: &str| PageError::NotDone(format!("Message {about}: {what}. Nothing was changed."));
+    let not_done =
+        |what: &str| PageError::NotDone(format!("Message {about}: {what}. Nothing was changed."));
     if matches!(task, RESEND_ENTRY | DROP_ENTRY) {
         let id = EntryId::new(about.parse().map_err(|_| PageError::NotFound)?);
         if task == DROP_ENTRY {
             match dispatcher.drop_entry(id, &by()?).await? {
                 DropOutcome::Dropped => {}
                 DropOutcome::Leased { .. } => return Err(not_done("it is being delivered")),
-                DropOutcome::NotOpen => return Err(not_done("expected one to deliver, found another")),
+                DropOutcome::NotOpen => {
+                    return Err(not_done("expected one to deliver, found another"));
+                }
             }
         } else if !dispatcher.resend(id).await? {
             return Err(not_done("expected a dead letter, found another"));

@@ -27,19 +27,30 @@ struct CustomersView<'a> {
 
 /// How many API keys of a customer are valid.
 fn valid_keys(record: &CustomerRecord, now: &Timestamp) -> usize {
-    record.api_keys.iter().filter(|key| key.is_valid_at(*now)).count()
+    record
+        .api_keys
+        .iter()
+        .filter(|key| key.is_valid_at(*now))
+        .count()
 }
 
 pub(super) async fn list(State(page): State<Page>, Query(asked): Query<After>) -> Response {
     let book = page.data.directory.book();
     let after = asked.after.as_deref().unwrap_or_default();
-    let later = book.records().map(|record| &**record).filter(|record| record.customer.code.as_str() > after);
+    let later = book
+        .records()
+        .map(|record| &**record)
+        .filter(|record| record.customer.code.as_str() > after);
     let (rows, last) = first_rows(later);
     html(&CustomersView {
         head: Head::new("Customers", "/customers"),
         rows,
         now: SystemClock.now(),
-        paging: Paging::after("/customers", &asked, last.map(|record| record.customer.code.as_str())),
+        paging: Paging::after(
+            "/customers",
+            &asked,
+            last.map(|record| record.customer.code.as_str()),
+        ),
         commands: vec![page.command(ADD_CUSTOMER, "")],
     })
 }
@@ -67,7 +78,11 @@ pub(super) async fn show(
     let own = format!("/customers/{}", encoded(code.as_str()));
     // In the order of the file.
     let begin = match &asked.after {
-        Some(after) => record.accounts.iter().position(|(id, _)| id.as_str() == after).map_or(0, |place| place + 1),
+        Some(after) => record
+            .accounts
+            .iter()
+            .position(|(id, _)| id.as_str() == after)
+            .map_or(0, |place| place + 1),
         None => 0,
     };
     let (accounts, last) = first_rows(record.accounts.iter().skip(begin));

@@ -32,22 +32,42 @@ struct EndpointRow {
 impl EndpointRow {
     fn new(shared: &Shared, name: String, known: Known) -> Self {
         let (is_stopped, has_customer) = (known.stopped.is_some(), known.customer.is_some());
-        let is_well = |endpoint: &EndpointSnapshot| endpoint.circuit == CircuitState::Closed { failures: 0 };
-        let is_ill = known.snapshot.as_ref().is_some_and(|endpoint| !is_well(endpoint));
-        let has = |messages: fn(&EndpointBacklog) -> u64| known.backlog.as_ref().map_or(0, messages) > 0;
+        let is_well =
+            |endpoint: &EndpointSnapshot| endpoint.circuit == CircuitState::Closed { failures: 0 };
+        let is_ill = known
+            .snapshot
+            .as_ref()
+            .is_some_and(|endpoint| !is_well(endpoint));
+        let has =
+            |messages: fn(&EndpointBacklog) -> u64| known.backlog.as_ref().map_or(0, messages) > 0;
         let tasks = [
             (RESEND_ALL, has(|backlog| backlog.dead_letters)),
-            (RESUME, is_stopped || is_ill || has(|backlog| backlog.pending)),
+            (
+                RESUME,
+                is_stopped || is_ill || has(|backlog| backlog.pending),
+            ),
             (PAUSE, has_customer && !is_stopped),
             (SEND, has_customer),
         ];
-        let commands = tasks.iter().filter(|(_, fits)| *fits).map(|(task, _)| shared.command(*task, &name)).collect();
-        Self { name, known, commands }
+        let commands = tasks
+            .iter()
+            .filter(|(_, fits)| *fits)
+            .map(|(task, _)| shared.command(*task, &name))
+            .collect();
+        Self {
+            name,
+            known,
+            commands,
+        }
     }
 }
 
-/// All endpoints by their names: those that customers have, and those of which the outbox still has something.
-async fn all(shared: &Shared, snapshot: &DispatcherSnapshot) -> Result<BTreeMap<String, Known>, PageError> {
+/// All endpoints by their names: those that customers have, and those of which the outbox still has
+/// something.
+async fn all(
+    shared: &Shared,
+    snapshot: &DispatcherSnapshot,
+) -> Result<BTreeMap<String, Known>, PageError> {
     let mut all: BTreeMap<String, Known> = BTreeMap::new();
     for record in shared.data.directory.book().records() {
         for endpoint in &record.endpoints {
@@ -57,15 +77,23 @@ async fn all(shared: &Shared, snapshot: &DispatcherSnapshot) -> Result<BTreeMap<
         }
     }
     for endpoint in &snapshot.endpoints {
-        all.entry(endpoint.endpoint.to_string()).or_default().snapshot = Some(endpoint.clone());
+        all.entry(endpoint.endpoint.to_string())
+            .or_default()
+            .snapshot = Some(endpoint.clone());
     }
     for stopped in &snapshot.stopped {
         all.entry(stopped.endpoint.to_string()).or_default().stopped = Some(stopped.clone());
     }
     let mut after: Option<EndpointId> = None;
     loop {
-        let backlogs = shared.data.outbox.backlogs(after.as_ref(), OutboxQuery::MAX_LIMIT).await?;
-        let Some(last) = backlogs.last() else { return Ok(all) };
+        let backlogs = shared
+            .data
+            .outbox
+            .backlogs(after.as_ref(), OutboxQuery::MAX_LIMIT)
+            .await?;
+        let Some(last) = backlogs.last() else {
+            return Ok(all);
+        };
         after = Some(last.endpoint.clone());
         for backlog in backlogs {
             let known = all.entry(backlog.endpoint.to_string()).or_default();
@@ -83,7 +111,10 @@ struct EndpointsView {
     paging: Paging,
 }
 
-pub(super) async fn list(State(page): State<Page>, Query(asked): Query<After>) -> Result<Response, PageError> {
+pub(super) async fn list(
+    State(page): State<Page>,
+    Query(asked): Query<After>,
+) -> Result<Response, PageError> {
     let snapshot = page.data.dispatcher.snapshot().await?;
     let mut later = all(&page, &snapshot).await?;
     if let Some(after) = &asked.after {
@@ -94,7 +125,14 @@ pub(super) async fn list(State(page): State<Page>, Query(asked): Query<After>) -
     Ok(html(&EndpointsView {
         head: Head::new("Endpoints", "/endpoints"),
         now: snapshot.at,
-        rows: listed.into_iter().map(|(name, known)| EndpointRow::new(&page, name, known)).collect(),
-        paging: Paging::after("/endpoints", &asked, last.as_ref().map(|(name, _)| name.as_str())),
+        rows: listed
+            .into_iter()
+            .map(|(name, known)| EndpointRow::new(&page, name, known))
+            .collect(),
+        paging: Paging::after(
+            "/endpoints",
+            &asked,
+            last.as_ref().map(|(name, _)| name.as_str()),
+        ),
     }))
 }

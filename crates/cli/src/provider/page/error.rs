@@ -49,10 +49,23 @@ impl IntoResponse for PageError {
                 let causes = crate::failure::causes(&error);
                 tracing::error!(error = %causes, "the page could not be made");
                 let what = super::text::shown(&causes);
-                (StatusCode::INTERNAL_SERVER_ERROR, "Cannot be read", what, "Reload the page to try again.")
+                (
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    "Cannot be read",
+                    what,
+                    "Reload the page to try again.",
+                )
             }
         };
-        (status, html(&ErrorView { head: Head::new(title, ""), what, next })).into_response()
+        (
+            status,
+            html(&ErrorView {
+                head: Head::new(title, ""),
+                what,
+                next,
+            }),
+        )
+            .into_response()
     }
 }
 

@@ -24,7 +24,8 @@ use tokio::time::{Instant, sleep_until};
 /// The most streams at once.
 pub(super) const MOST_STREAMS: usize = 16;
 
-/// How long a stream lasts. The browser then asks for the next one, and says which call it saw last.
+/// How long a stream lasts. The browser then asks for the next one, and says which call it saw
+/// last.
 pub(super) const LONGEST: Duration = Duration::from_secs(45);
 
 /// How long the browser waits before it asks for the next stream.
@@ -49,17 +50,31 @@ pub(super) async fn stream(
         return (StatusCode::SERVICE_UNAVAILABLE, "too many pages are open\n").into_response();
     };
     // What the browser says when it comes back is newer than the address that it comes back to.
-    let seen = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok()).or(asked.after);
-    let following = Following::new(&page.data.calls, page.destination.clone(), filter, seen, permit);
+    let seen = headers
+        .get("last-event-id")
+        .and_then(|id| id.to_str().ok()?.parse().ok())
+        .or(asked.after);
+    let following = Following::new(
+        &page.data.calls,
+        page.destination.clone(),
+        filter,
+        seen,
+        permit,
+    );
     let stopping = Box::pin(Shutdown::wanted(page.data.shutdown.clone()));
-    let events = stream::unfold((following, stopping), |(mut following, mut stopping)| async move {
-        let event = tokio::select! {
-            event = following.next() => event?,
-            () = &mut stopping => return None,
-        };
-        Some((Ok::<_, Infallible>(event), (following, stopping)))
-    });
-    Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
+    let events = stream::unfold(
+        (following, stopping),
+        |(mut following, mut stopping)| async move {
+            let event = tokio::select! {
+                event = following.next() => event?,
+                () = &mut stopping => return None,
+            };
+            Some((Ok::<_, Infallible>(event), (following, stopping)))
+        },
+    );
+    Sse::new(events)
+        .keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
+        .into_response()
 }
 
 /// What one reader has been sent and is to be sent.
@@ -88,12 +103,23 @@ impl Following {
         // Before the newest are read, so that none is between.
         let later = calls.subscribe();
         let newest = calls.newest().first().map_or(0, |call| call.number);
-        // A larger number is from another run of the program, and all calls of this one came after it.
+        // A larger number is from another run of the program, and all calls of this one came after
+        // it.
         let last = seen.map_or(newest, |seen| if seen > newest { 0 } else { seen });
         let ready = VecDeque::from([Event::default().retry(RETRY).comment("calls as they come")]);
         let until = Instant::now() + LONGEST;
         let calls = calls.clone();
-        let mut following = Self { calls, place, later, filter, last, ready, until, ended: false, _permit: permit };
+        let mut following = Self {
+            calls,
+            place,
+            later,
+            filter,
+            last,
+            ready,
+            until,
+            ended: false,
+            _permit: permit,
+        };
         following.catch_up();
         following
     }
@@ -109,7 +135,8 @@ impl Following {
             }
             let received = tokio::select! {
                 received = self.later.recv() => received,
-                // The calls that the filter left out were seen too: the browser comes back after them.
+                // The calls that the filter left out were seen too: the browser comes back after
+                // them.
                 () = sleep_until(self.until) => {
                     self.ended = true;
                     return Some(Event::default().id(self.last.to_string()));
@@ -125,14 +152,22 @@ impl Following {
         }
     }
 
-    /// Adds the calls that are kept and later than the last one, and says how many are no longer kept.
+    /// Adds the calls that are kept and later than the last one, and says how many are no longer
+    /// kept.
     fn catch_up(&mut self) {
         let mut later = self.calls.newest();
         later.retain(|call| call.number > self.last);
-        let Some(oldest) = later.last().map(|call| call.number) else { return };
+        let Some(oldest) = later.last().map(|call| call.number) else {
+            return;
+        };
         let lost = oldest - self.last - 1;
         if lost > 0 {
-            self.ready.push_back(Event::default().event("lost").id((oldest - 1).to_string()).data(lost.to_string()));
+            self.ready.push_back(
+                Event::default()
+                    .event("lost")
+                    .id((oldest - 1).to_string())
+                    .data(lost.to_string()),
+            );
         }
         for call in later.iter().rev() {
             self.add(call);
@@ -144,8 +179,18 @@ impl Following {
         if !self.filter.matches(call) {
             return;
         }
-        match (OneCall { call, place: &self.place }).render() {
-            Ok(item) => self.ready.push_back(Event::default().event("call").id(call.number.to_string()).data(item)),
+        match (OneCall {
+            call,
+            place: &self.place,
+        })
+        .render()
+        {
+            Ok(item) => self.ready.push_back(
+                Event::default()
+                    .event("call")
+                    .id(call.number.to_string())
+                    .data(item),
+            ),
             Err(error) => tracing::error!(%error, "a call of the page could not be made"),
         }
     }
@@ -160,10 +205,17 @@ mod tests {
     async fn a_stream_ends_by_itself_and_makes_room_for_another() {
         let streams = Arc::new(Semaphore::new(1));
         let permit = streams.clone().try_acquire_owned().unwrap();
-        let place = Arc::new(Destination { issuer: String::new(), ca: None });
-        let mut following = Following::new(&Calls::new(500), place, Filter::default(), None, permit);
+        let place = Arc::new(Destination {
+            issuer: String::new(),
+            ca: None,
+        });
+        let mut following =
+            Following::new(&Calls::new(500), place, Filter::default(), None, permit);
         assert!(following.until > Instant::now() + LONGEST / 2);
-        assert!(following.next().await.is_some(), "how long the browser waits");
+        assert!(
+            following.next().await.is_some(),
+            "how long the browser waits"
+        );
         following.until = Instant::now();
         assert!(following.next().await.is_some(), "the place to go on from");
         assert!(following.next().await.is_none());

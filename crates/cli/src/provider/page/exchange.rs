@@ -19,27 +19,40 @@ pub(super) fn is_kept(call: &Call) -> bool {
 
 /// The request: its first line, and its headers and body if they were kept.
 pub(super) fn request(call: &Call) -> String {
-    message(format!("{} {}", call.method, call.path), &call.headers, &call.body)
+    message(
+        format!("{} {}", call.method, call.path),
+        &call.headers,
+        &call.body,
+    )
 }
 
 /// The answer: its status, and its headers and body if they were kept.
 pub(super) fn answer(call: &Call) -> String {
-    let status = call.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
+    let status = call
+        .status
+        .map_or_else(|| "no answer".to_owned(), |status| status.to_string());
     message(status, &call.answer_headers, &call.answer)
 }
 
-/// A message of the outbox: the headers that each of its deliveries has, and its body before it is sealed.
+/// A message of the outbox: the headers that each of its deliveries has, and its body before it is
+/// sealed.
 pub(super) fn outgoing(message: &Outgoing) -> String {
     let known = DeliveryHeaders::from_attributes(&message.attributes);
     let headers = known.iter().flat_map(|(headers, _)| headers.pairs());
-    let lines: Vec<_> = headers.map(|(name, value)| format!("{name}: {value}")).collect();
+    let lines: Vec<_> = headers
+        .map(|(name, value)| format!("{name}: {value}"))
+        .collect();
     with_body(lines.join("\n"), &message.body)
 }
 
 fn message(mut first: String, headers: &HeaderMap, body: &[u8]) -> String {
     for (name, value) in headers {
         // Writing into a string cannot fail.
-        let _ = write!(first, "\n{name}: {}", String::from_utf8_lossy(value.as_bytes()));
+        let _ = write!(
+            first,
+            "\n{name}: {}",
+            String::from_utf8_lossy(value.as_bytes())
+        );
     }
     with_body(first, body)
 }
@@ -63,17 +76,31 @@ pub(super) struct Destination {
     pub(super) ca: Option<String>,
 }
 
-/// The command that sends the request of a call again; `None` if the request was not kept whole. Secrets are masked in
-/// it.
+/// The command that sends the request of a call again; `None` if the request was not kept whole.
+/// Secrets are masked in it.
 pub(super) fn curl(call: &Call, to: &Destination) -> Option<String> {
     let is_repeatable = is_kept(call) && call.endpoint != Endpoint::Webhook;
-    let body = std::str::from_utf8(&call.body).ok().filter(|body| body.len() <= MOST && is_repeatable)?;
-    let ca = to.ca.as_ref().map(|file| format!(" --cacert {}", quoted(file))).unwrap_or_default();
+    let body = std::str::from_utf8(&call.body)
+        .ok()
+        .filter(|body| body.len() <= MOST && is_repeatable)?;
+    let ca = to
+        .ca
+        .as_ref()
+        .map(|file| format!(" --cacert {}", quoted(file)))
+        .unwrap_or_default();
     let url = format!("{}{}", to.issuer, call.path);
     let mut line = format!("curl -i{ca} -X {} {}", quoted(&call.method), quoted(&url));
     for (name, value) in &call.headers {
         // What curl says by itself.
-        if ![ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING].contains(name) {
+        if ![
+            ACCEPT_ENCODING,
+            CONNECTION,
+            CONTENT_LENGTH,
+            HOST,
+            TRANSFER_ENCODING,
+        ]
+        .contains(name)
+        {
             let header = format!("{name}: {}", String::from_utf8_lossy(value.as_bytes()));
             let _ = write!(line, " -H {}", quoted(&header));
         }
@@ -92,11 +119,16 @@ mod tests {
 
     #[test]
     fn a_call_is_repeated_as_it_was_sent() {
-        let to = Destination { issuer: "https://bank.example".to_owned(), ca: Some("/ca.pem".to_owned()) };
+        let to = Destination {
+            issuer: "https://bank.example".to_owned(),
+            ca: Some("/ca.pem".to_owned()),
+        };
         let mut sent = call();
         assert_eq!(curl(&sent, &to), None, "nothing was kept");
-        sent.headers.insert("apikey", HeaderValue::from_static("(masked)"));
-        sent.headers.insert(HOST, HeaderValue::from_static("bank.example"));
+        sent.headers
+            .insert("apikey", HeaderValue::from_static("(masked)"));
+        sent.headers
+            .insert(HOST, HeaderValue::from_static("bank.example"));
         sent.body = "{\"a\":\"it's\"}".into();
         assert_eq!(
             curl(&sent, &to).unwrap(),
@@ -112,7 +144,10 @@ mod tests {
         let mut sent = call();
         sent.answer = "é".repeat(MOST + 1).into();
         let text = answer(&sent);
-        assert!(text.starts_with("200\n\né") && text.ends_with("é\n… 8002 bytes in all"), "{text}");
+        assert!(
+            text.starts_with("200\n\né") && text.ends_with("é\n… 8002 bytes in all"),
+            "{text}"
+        );
         assert_eq!(request(&sent), "POST /accounts/v2.0/statement");
     }
 }

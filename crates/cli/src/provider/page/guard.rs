@@ -5,8 +5,8 @@ use super::control;
 use super::error::Refused;
 use axum::extract::{Query, Request, State};
 use axum::http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, HOST, LOCATION, REFERRER_POLICY, SET_COOKIE,
-    X_CONTENT_TYPE_OPTIONS,
+    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, HOST, LOCATION, REFERRER_POLICY,
+    SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
@@ -26,8 +26,8 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 /// The token of the link, and the cookie that it is exchanged for.
 pub(super) struct Guard {
     token: SecretString,
-    /// Different for each token: browsers send cookies to all ports of a host, so that the pages of two providers would
-    /// replace each other's.
+    /// Different for each token: browsers send cookies to all ports of a host, so that the pages of
+    /// two providers would replace each other's.
     cookie_name: String,
     cookie: SecretString,
 }
@@ -42,12 +42,21 @@ impl Guard {
         // The cookie opens the page as the token does.
         let (mut name, cookie) = (derived("cookie name", token), derived("cookie", token));
         name.truncate(12);
-        Self { token: token.into(), cookie_name: format!("bankrail-{name}"), cookie: cookie.into() }
+        Self {
+            token: token.into(),
+            cookie_name: format!("bankrail-{name}"),
+            cookie: cookie.into(),
+        }
     }
 
     fn cookie_matches(&self, headers: &HeaderMap) -> bool {
-        let texts = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut pairs = texts.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let texts = headers
+            .get_all(COOKIE)
+            .iter()
+            .filter_map(|value| value.to_str().ok());
+        let mut pairs = texts
+            .flat_map(|text| text.split(';'))
+            .filter_map(|pair| pair.trim().split_once('='));
         pairs.any(|(name, value)| name == self.cookie_name && self.cookie.matches(value.as_bytes()))
     }
 
@@ -59,17 +68,30 @@ impl Guard {
         }
         let is_button = request.method() == Method::POST && uri.path() == control::PATH;
         if request.method() != Method::GET && !is_button {
-            return Some((StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET")], "expected GET\n").into_response());
+            return Some(
+                (
+                    StatusCode::METHOD_NOT_ALLOWED,
+                    [(ALLOW, "GET")],
+                    "expected GET\n",
+                )
+                    .into_response(),
+            );
         }
         // Browsers say so themselves, and no site can change it.
-        if is_button && headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin") {
+        if is_button
+            && headers
+                .get("sec-fetch-site")
+                .is_some_and(|site| site != "same-origin")
+        {
             return Some(Refused::BUTTON.into_response());
         }
         // The page of a refusal has the style of the others.
         if assets::is_asset(uri.path()) {
             return None;
         }
-        let link = Query::<Link>::try_from_uri(uri).ok().filter(|_| uri.path() == "/");
+        let link = Query::<Link>::try_from_uri(uri)
+            .ok()
+            .filter(|_| uri.path() == "/");
         match link.and_then(|Query(link)| link.token) {
             Some(token) if self.token.matches(token.as_bytes()) => Some(self.enter()),
             Some(_) => Some(Refused::TOKEN.into_response()),
@@ -82,18 +104,30 @@ impl Guard {
     fn enter(&self) -> Response {
         let (name, value) = (&self.cookie_name, self.cookie.expose_secret());
         let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict");
-        (StatusCode::SEE_OTHER, [(LOCATION, "/"), (SET_COOKIE, &cookie)]).into_response()
+        (
+            StatusCode::SEE_OTHER,
+            [(LOCATION, "/"), (SET_COOKIE, &cookie)],
+        )
+            .into_response()
     }
 }
 
 /// A secret for one purpose, which does not reveal the token that it is made of.
 pub(super) fn derived(purpose: &str, token: &str) -> String {
-    let hash = Sha256::new().chain_update(purpose).chain_update([0]).chain_update(token).finalize();
+    let hash = Sha256::new()
+        .chain_update(purpose)
+        .chain_update([0])
+        .chain_update(token)
+        .finalize();
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Answers what the page itself does not, and sets the headers of all answers.
-pub(super) async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+pub(super) async fn guard(
+    State(guard): State<Arc<Guard>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let mut answer = match guard.intercept(&request) {
         Some(answer) => answer,
         None => next.run(request).await,
@@ -103,24 +137,38 @@ pub(super) async fn guard(State(guard): State<Arc<Guard>>, request: Request, nex
         (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
         (CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
-        (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            HeaderValue::from_static("same-origin"),
+        ),
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            HeaderValue::from_static("same-origin"),
+        ),
     ];
     answer.headers_mut().extend(set);
     answer
 }
 
-/// Whether the browser asked for a loopback address. A foreign name that resolves to one (DNS rebinding) would make the
-/// page one of a foreign site's.
+/// Whether the browser asked for a loopback address. A foreign name that resolves to one (DNS
+/// rebinding) would make the page one of a foreign site's.
 fn is_for_loopback(uri: &Uri, headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
-    let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
-    let Some(host) = host.to_str().ok().and_then(|host| host.parse().ok()) else { return false };
+    let (Some(host), None) = (hosts.next(), hosts.next()) else {
+        return false;
+    };
+    let Some(host) = host.to_str().ok().and_then(|host| host.parse().ok()) else {
+        return false;
+    };
     is_loopback(&host) && uri.authority().is_none_or(is_loopback)
 }
 
 fn is_loopback(authority: &Authority) -> bool {
     let host = authority.host();
-    let address: Option<IpAddr> = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
+    let address: Option<IpAddr> = host
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .parse()
+        .ok();
     host.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.is_loopback())
 }

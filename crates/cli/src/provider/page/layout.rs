@@ -35,14 +35,18 @@ pub(super) struct NavLink {
 }
 
 impl Head {
-    /// The top of a page in the section of this path. A page without a section, such as an error, names none.
+    /// The top of a page in the section of this path. A page without a section, such as an error,
+    /// names none.
     pub(super) fn new(title: impl Into<String>, section: &str) -> Self {
         let link = |(href, name): (&str, &str)| NavLink {
             href: href.to_owned(),
             name: name.to_owned(),
             current: href == section,
         };
-        Self { title: title.into(), links: SECTIONS.map(link).into() }
+        Self {
+            title: title.into(),
+            links: SECTIONS.map(link).into(),
+        }
     }
 }
 
@@ -81,9 +85,15 @@ pub(super) fn first_rows<T: Clone>(rows: impl IntoIterator<Item = T>) -> (Vec<T>
 
 /// The address of a view that is asked for with these members.
 pub(super) fn address(path: &str, members: &[(&str, Option<&str>)]) -> String {
-    let given = members.iter().filter_map(|(name, value)| Some(format!("{name}={}", encoded((*value)?))));
+    let given = members
+        .iter()
+        .filter_map(|(name, value)| Some(format!("{name}={}", encoded((*value)?))));
     let given: Vec<String> = given.collect();
-    if given.is_empty() { path.to_owned() } else { format!("{path}?{}", given.join("&")) }
+    if given.is_empty() {
+        path.to_owned()
+    } else {
+        format!("{path}?{}", given.join("&"))
+    }
 }
 
 /// The answer with a page.

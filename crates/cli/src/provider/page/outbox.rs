@@ -14,7 +14,8 @@ use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use bankrail::emulator::{self, Call};
 use bankrail::mailbox::{
-    Circuit, DeliveryRecord, EndpointId, EntryId, OutboxCounts, OutboxQuery, OutboxState, OutboxSummary,
+    Circuit, DeliveryRecord, EndpointId, EntryId, OutboxCounts, OutboxQuery, OutboxState,
+    OutboxSummary,
 };
 use bankrail::values::{Clock as _, StoreError, SystemClock, Timestamp};
 use bankrail::webhook::headers::MESSAGE_ID;
@@ -33,8 +34,18 @@ pub(super) struct Asked {
 
 impl Asked {
     fn address(&self, state: Option<OutboxState>, before: Option<u64>) -> String {
-        let (state, before) = (state.map(OutboxState::as_str), before.map(|number| number.to_string()));
-        address("/outbox", &[("state", state), ("endpoint", self.endpoint.as_deref()), ("before", before.as_deref())])
+        let (state, before) = (
+            state.map(OutboxState::as_str),
+            before.map(|number| number.to_string()),
+        );
+        address(
+            "/outbox",
+            &[
+                ("state", state),
+                ("endpoint", self.endpoint.as_deref()),
+                ("before", before.as_deref()),
+            ],
+        )
     }
 }
 
@@ -72,8 +83,14 @@ impl Endpoints {
         let stopped = shared.data.outbox.stopped_endpoints().await?;
         let circuits = shared.data.outbox.circuits().await?;
         Ok(Self {
-            stopped: stopped.into_iter().map(|stopped| stopped.endpoint).collect(),
-            circuits: circuits.into_iter().map(|of| (of.endpoint, of.circuit)).collect(),
+            stopped: stopped
+                .into_iter()
+                .map(|stopped| stopped.endpoint)
+                .collect(),
+            circuits: circuits
+                .into_iter()
+                .map(|of| (of.endpoint, of.circuit))
+                .collect(),
         })
     }
 
@@ -87,7 +104,10 @@ impl Endpoints {
         if self.stopped.contains(&entry.endpoint) {
             return Next::Stopped;
         }
-        let held = self.circuits.get(&entry.endpoint).and_then(Circuit::held_until);
+        let held = self
+            .circuits
+            .get(&entry.endpoint)
+            .and_then(Circuit::held_until);
         let at = held.map_or(entry.due, |held| held.max(entry.due));
         if at <= now { Next::Due } else { Next::At(at) }
     }
@@ -112,7 +132,12 @@ impl EntryRow {
         let is_dead = summary.state == OutboxState::DeadLetter;
         let resend = is_dead.then(|| shared.command(RESEND_ENTRY, &summary.id.to_string()));
         let commands = resend.into_iter().collect();
-        Self { next: endpoints.next(&summary, now), summary, last, commands }
+        Self {
+            next: endpoints.next(&summary, now),
+            summary,
+            last,
+            commands,
+        }
     }
 }
 
@@ -121,7 +146,11 @@ fn ended(delivery: &DeliveryRecord) -> String {
     let status = delivery.status.map(|status| status.to_string());
     let note = delivery.note.map(|note| note.as_str().replace('_', " "));
     let said: Vec<String> = status.into_iter().chain(note).collect();
-    if said.is_empty() { "no answer".to_owned() } else { said.join(" ") }
+    if said.is_empty() {
+        "no answer".to_owned()
+    } else {
+        said.join(" ")
+    }
 }
 
 #[derive(Template)]
@@ -146,14 +175,22 @@ fn count(counts: &OutboxCounts, state: OutboxState) -> u64 {
     }
 }
 
-pub(super) async fn list(State(page): State<Page>, Query(asked): Query<Asked>) -> Result<Response, PageError> {
+pub(super) async fn list(
+    State(page): State<Page>,
+    Query(asked): Query<Asked>,
+) -> Result<Response, PageError> {
     let outbox = &*page.data.outbox;
     let mut query = OutboxQuery::new();
     let state = match &asked.state {
         Some(name) => Some(OutboxState::from_name(name).ok_or(PageError::NotFound)?),
         None => None,
     };
-    let endpoint = asked.endpoint.as_deref().map(EndpointId::parse).transpose().map_err(|_| PageError::NotFound)?;
+    let endpoint = asked
+        .endpoint
+        .as_deref()
+        .map(EndpointId::parse)
+        .transpose()
+        .map_err(|_| PageError::NotFound)?;
     query.state = state;
     query.endpoint.clone_from(&endpoint);
     let counts = outbox.counts(endpoint.as_ref()).await?;
@@ -162,12 +199,19 @@ pub(super) async fn list(State(page): State<Page>, Query(asked): Query<Asked>) -
     let now = SystemClock.now();
     let mut rows = Vec::with_capacity(entries.len());
     for summary in entries {
-        let last = if summary.deliveries > 0 { outbox.deliveries(summary.id).await?.pop() } else { None };
+        let last = if summary.deliveries > 0 {
+            outbox.deliveries(summary.id).await?.pop()
+        } else {
+            None
+        };
         rows.push(EntryRow::new(&page, summary, last, &endpoints, now));
     }
     let link = |of: Option<OutboxState>| NavLink {
         href: asked.address(of, None),
-        name: of.map_or_else(|| "all".to_owned(), |of| format!("{} {}", count(&counts, of), state_name(&of))),
+        name: of.map_or_else(
+            || "all".to_owned(),
+            |of| format!("{} {}", count(&counts, of), state_name(&of)),
+        ),
         current: of == state,
     };
     let states = std::iter::once(None).chain(OutboxState::ALL.iter().copied().map(Some));
@@ -204,11 +248,18 @@ struct EntryView {
 /// The most deliveries that are shown, the newest ones.
 const MOST_DELIVERIES: usize = 100;
 
-pub(super) async fn show(State(page): State<Page>, Path(number): Path<u64>) -> Result<Response, PageError> {
+pub(super) async fn show(
+    State(page): State<Page>,
+    Path(number): Path<u64>,
+) -> Result<Response, PageError> {
     let id = EntryId::new(number);
     // No store gives an entry a larger number.
     let known = i64::try_from(number).is_ok();
-    let summary = if known { page.data.outbox.summary(id).await? } else { None };
+    let summary = if known {
+        page.data.outbox.summary(id).await?
+    } else {
+        None
+    };
     let summary = summary.ok_or(PageError::NotFound)?;
     let deliveries = page.data.outbox.deliveries(id).await?;
     let (endpoints, now) = (Endpoints::read(&page).await?, SystemClock.now());
@@ -219,20 +270,34 @@ pub(super) async fn show(State(page): State<Page>, Path(number): Path<u64>) -> R
         OutboxState::Delivered if page.buttons.is_some() => &[SHOW_ENTRY, RESEND_DELIVERED],
         _ => &[SHOW_ENTRY],
     };
-    let mut commands: Vec<Command> = tasks.iter().map(|task| page.command(*task, &name)).collect();
+    let mut commands: Vec<Command> = tasks
+        .iter()
+        .map(|task| page.command(*task, &name))
+        .collect();
     if matches!(endpoints.next(&summary, now), Next::Stopped | Next::At(_)) {
         commands.push(page.command(RESUME, summary.endpoint.as_str()));
     }
     let (mut content, mut exchanges) = (None, Vec::new());
     if page.buttons.is_some() {
-        content = page.data.outbox.find(id).await?.map(|entry| outgoing(&entry.message));
+        content = page
+            .data
+            .outbox
+            .find(id)
+            .await?
+            .map(|entry| outgoing(&entry.message));
         exchanges = page.data.calls.newest();
         exchanges.retain(|call| call.endpoint == emulator::Endpoint::Webhook);
         let own = summary.message_id.to_string();
         exchanges.retain(|call| call.headers.get(MESSAGE_ID).is_some_and(|id| *id == *own));
     }
     let last = deliveries.last().cloned();
-    let deliveries = (1..).zip(deliveries).collect::<Vec<_>>().into_iter().rev().take(MOST_DELIVERIES).collect();
+    let deliveries = (1..)
+        .zip(deliveries)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+        .take(MOST_DELIVERIES)
+        .collect();
     Ok(html(&EntryView {
         head: Head::new(format!("Message {number}"), "/outbox"),
         now,

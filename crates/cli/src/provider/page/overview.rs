@@ -1,4 +1,5 @@
-//! The first view: what this provider is, how much there is of everything, and what a person must look at.
+//! The first view: what this provider is, how much there is of everything, and what a person must
+//! look at.
 
 use super::Page;
 use super::calls::{CallList, Filter};
@@ -39,9 +40,19 @@ struct Tile {
 }
 
 impl Tile {
-    fn new(count: impl TryInto<u64>, one: &'static str, several: &'static str, href: &'static str) -> Self {
+    fn new(
+        count: impl TryInto<u64>,
+        one: &'static str,
+        several: &'static str,
+        href: &'static str,
+    ) -> Self {
         let count = count.try_into().unwrap_or(u64::MAX);
-        Self { count, what: if count == 1 { one } else { several }, href, since: None }
+        Self {
+            count,
+            what: if count == 1 { one } else { several },
+            href,
+            since: None,
+        }
     }
 }
 
@@ -63,42 +74,76 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
     let snapshot = data.dispatcher.snapshot().await?;
     let mut concerns = Vec::new();
     if let Some(rejected) = data.directory.rejected() {
-        concerns.extend(rejected.faults.iter().take(MOST_CONCERNS).map(|fault| Concern {
-            what: format!("A change of the customers' files is not in force: {}", shown(&fault.to_string())),
-            href: None,
-            commands: Vec::new(),
-        }));
+        concerns.extend(
+            rejected
+                .faults
+                .iter()
+                .take(MOST_CONCERNS)
+                .map(|fault| Concern {
+                    what: format!(
+                        "A change of the customers' files is not in force: {}",
+                        shown(&fault.to_string())
+                    ),
+                    href: None,
+                    commands: Vec::new(),
+                }),
+        );
     }
     if snapshot.outbox.dead_letters > 0 {
         concerns.push(Concern {
-            what: counted(snapshot.outbox.dead_letters, "dead letter is", "dead letters are") + " no longer delivered",
+            what: counted(
+                snapshot.outbox.dead_letters,
+                "dead letter is",
+                "dead letters are",
+            ) + " no longer delivered",
             href: Some("/outbox?state=dead_letter".to_owned()),
             commands: vec![page.command(DEAD_LETTERS, "")],
         });
     }
     concerns.extend(snapshot.stopped.iter().take(MOST_CONCERNS).map(|stopped| {
-        let (name, by) = (stopped.endpoint.as_str(), shown(&intervention(&stopped.intervention)));
+        let (name, by) = (
+            stopped.endpoint.as_str(),
+            shown(&intervention(&stopped.intervention)),
+        );
         Concern {
-            what: format!("Nothing is delivered to the endpoint {}: stopped by {by}", shown(name)),
+            what: format!(
+                "Nothing is delivered to the endpoint {}: stopped by {by}",
+                shown(name)
+            ),
             href: Some(format!("/outbox?endpoint={}", encoded(name))),
             commands: vec![page.command(RESUME, name)],
         }
     }));
-    concerns.extend(snapshot.endpoints.iter().take(MOST_CONCERNS).filter_map(|endpoint| {
-        let CircuitState::Open { until } = endpoint.circuit else { return None };
-        let (name, until) = (endpoint.endpoint.as_str(), crate::clock::instant(until));
-        Some(Concern {
-            what: format!("Deliveries to the endpoint {} keep failing: the next one is at {until}", shown(name)),
-            href: Some(format!("/outbox?endpoint={}", encoded(name))),
-            commands: vec![page.command(RESUME, name)],
-        })
-    }));
-    let accounts: HashSet<_> =
-        book.records().flat_map(|record| record.accounts.iter().map(|(id, _)| id.as_str())).collect();
+    concerns.extend(
+        snapshot
+            .endpoints
+            .iter()
+            .take(MOST_CONCERNS)
+            .filter_map(|endpoint| {
+                let CircuitState::Open { until } = endpoint.circuit else {
+                    return None;
+                };
+                let (name, until) = (endpoint.endpoint.as_str(), crate::clock::instant(until));
+                Some(Concern {
+                    what: format!(
+                        "Deliveries to the endpoint {} keep failing: the next one is at {until}",
+                        shown(name)
+                    ),
+                    href: Some(format!("/outbox?endpoint={}", encoded(name))),
+                    commands: vec![page.command(RESUME, name)],
+                })
+            }),
+    );
+    let accounts: HashSet<_> = book
+        .records()
+        .flat_map(|record| record.accounts.iter().map(|(id, _)| id.as_str()))
+        .collect();
     let newest = data.calls.newest();
     let refused = Filter::refused();
-    let (calls, refusals) =
-        (newest.first().map_or(0, |call| call.number), newest.iter().filter(|call| refused.matches(call)).count());
+    let (calls, refusals) = (
+        newest.first().map_or(0, |call| call.number),
+        newest.iter().filter(|call| refused.matches(call)).count(),
+    );
     if refusals > 0 {
         concerns.push(Concern {
             what: counted(refusals, "call was", "calls were") + " refused, of the newest 500",
@@ -107,23 +152,69 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
         });
     }
     let outbox = &snapshot.outbox;
-    let waiting = Tile::new(outbox.pending, "message waiting", "messages waiting", "/outbox?state=pending");
+    let waiting = Tile::new(
+        outbox.pending,
+        "message waiting",
+        "messages waiting",
+        "/outbox?state=pending",
+    );
     let tiles = vec![
         match &page.buttons {
             // The journal numbers both.
-            Some(_) => {
-                Tile::new(calls, "call or delivery since the start", "calls and deliveries since the start", "/calls")
-            }
-            None => Tile::new(calls, "call since the start", "calls since the start", "/calls"),
+            Some(_) => Tile::new(
+                calls,
+                "call or delivery since the start",
+                "calls and deliveries since the start",
+                "/calls",
+            ),
+            None => Tile::new(
+                calls,
+                "call since the start",
+                "calls since the start",
+                "/calls",
+            ),
         },
-        Tile::new(refusals, "refused of the newest 500", "refused of the newest 500", "/calls?refused=yes"),
-        Tile { since: snapshot.oldest_pending, ..waiting },
-        Tile::new(outbox.delivered, "message delivered", "messages delivered", "/outbox?state=delivered"),
-        Tile::new(outbox.dead_letters, "dead letter", "dead letters", "/outbox?state=dead_letter"),
-        Tile::new(outbox.dropped, "message dropped", "messages dropped", "/outbox?state=dropped"),
+        Tile::new(
+            refusals,
+            "refused of the newest 500",
+            "refused of the newest 500",
+            "/calls?refused=yes",
+        ),
+        Tile {
+            since: snapshot.oldest_pending,
+            ..waiting
+        },
+        Tile::new(
+            outbox.delivered,
+            "message delivered",
+            "messages delivered",
+            "/outbox?state=delivered",
+        ),
+        Tile::new(
+            outbox.dead_letters,
+            "dead letter",
+            "dead letters",
+            "/outbox?state=dead_letter",
+        ),
+        Tile::new(
+            outbox.dropped,
+            "message dropped",
+            "messages dropped",
+            "/outbox?state=dropped",
+        ),
         Tile::new(book.len(), "customer", "customers", "/customers"),
-        Tile::new(accounts.len(), "account registered", "accounts registered", "/accounts"),
-        Tile::new(snapshot.endpoints.len(), "endpoint", "endpoints", "/endpoints"),
+        Tile::new(
+            accounts.len(),
+            "account registered",
+            "accounts registered",
+            "/accounts",
+        ),
+        Tile::new(
+            snapshot.endpoints.len(),
+            "endpoint",
+            "endpoints",
+            "/endpoints",
+        ),
     ];
     Ok(html(&OverviewView {
         head: Head::new("Overview", "/"),
@@ -132,6 +223,9 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
         since: crate::clock::instant(page.since),
         concerns,
         tiles,
-        refusals: CallList { none: "No call was refused.", ..CallList::newest(&page, &refused, MOST_CALLS) },
+        refusals: CallList {
+            none: "No call was refused.",
+            ..CallList::newest(&page, &refused, MOST_CALLS)
+        },
     }))
 }

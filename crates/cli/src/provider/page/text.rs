@@ -10,7 +10,8 @@ use std::time::Duration;
 /// The most columns of a foreign text, such as the path of a call.
 const WIDEST: usize = 160;
 
-/// A text from elsewhere: without control characters, and not longer than a row can show. The template escapes it.
+/// A text from elsewhere: without control characters, and not longer than a row can show. The
+/// template escapes it.
 pub(super) fn shown(text: &str) -> String {
     cut(&crate::text::shown(text), WIDEST).into_owned()
 }
@@ -19,7 +20,10 @@ pub(super) fn shown(text: &str) -> String {
 pub(super) struct When(Timestamp);
 
 /// What templates write values with.
-#[allow(unreachable_pub, reason = "the attribute of a filter makes public items")]
+#[allow(
+    unreachable_pub,
+    reason = "the attribute of a filter makes public items"
+)]
 pub(super) mod filters {
     use super::{Duration, Timestamp, When, fmt};
     use askama::{Result, Values};
@@ -56,14 +60,21 @@ impl fmt::Display for When {
         let (day, rest) = machine.split_once('T').unwrap_or((&machine, ""));
         let time = rest.get(..8).unwrap_or(rest);
         let full = clock::instant(self.0);
-        write!(out, "<time datetime=\"{machine}\" title=\"{full}\"><span>{day}</span> <b>{time}</b></time>")
+        write!(
+            out,
+            "<time datetime=\"{machine}\" title=\"{full}\"><span>{day}</span> <b>{time}</b></time>"
+        )
     }
 }
 
 /// `12 ms`, `1.5 s`.
 pub(super) fn took(duration: Duration) -> String {
     let millis = duration.as_millis();
-    if millis < 1000 { format!("{millis} ms") } else { format!("{}.{} s", millis / 1000, millis % 1000 / 100) }
+    if millis < 1000 {
+        format!("{millis} ms")
+    } else {
+        format!("{}.{} s", millis / 1000, millis % 1000 / 100)
+    }
 }
 
 /// A text as a part of an address (RFC 3986 section 2.1).
@@ -71,7 +82,9 @@ pub(super) fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(char::from(byte))
+            }
             // Writing into a string cannot fail.
             byte => drop(write!(out, "%{byte:02X}")),
         }
@@ -97,7 +110,12 @@ mod tests {
 
     #[test]
     fn durations_are_short() {
-        for (millis, expected) in [(0, "0 ms"), (999, "999 ms"), (1000, "1.0 s"), (61_250, "61.2 s")] {
+        for (millis, expected) in [
+            (0, "0 ms"),
+            (999, "999 ms"),
+            (1000, "1.0 s"),
+            (61_250, "61.2 s"),
+        ] {
             assert_eq!(took(Duration::from_millis(millis)), expected);
         }
     }
@@ -106,7 +124,12 @@ mod tests {
     fn times_are_elements() {
         let at = Timestamp::parse("2021-07-29T01:02:03.450Z").unwrap();
         let text = When(at).to_string();
-        assert!(text.starts_with("<time datetime=\"2021-07-29T01:02:03.450Z\" title=\"2021-07-29 01:02:03 UTC"));
-        assert!(text.ends_with("\"><span>2021-07-29</span> <b>01:02:03</b></time>"), "{text}");
+        assert!(text.starts_with(
+            "<time datetime=\"2021-07-29T01:02:03.450Z\" title=\"2021-07-29 01:02:03 UTC"
+        ));
+        assert!(
+            text.ends_with("\"><span>2021-07-29</span> <b>01:02:03</b></time>"),
+            "{text}"
+        );
     }
 }

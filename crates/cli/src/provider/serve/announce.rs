@@ -1,5 +1,6 @@
-//! The first lines of a provider: everything that a foreign client needs. Secrets are shown on a terminal alone; where
-//! the output is kept, as in the log of a test, the lines name the files that hold them.
+//! The first lines of a provider: everything that a foreign client needs. Secrets are shown on a
+//! terminal alone; where the output is kept, as in the log of a test, the lines name the files that
+//! hold them.
 
 use super::super::demo;
 use super::super::folder::Folders;
@@ -26,14 +27,28 @@ pub(super) fn print(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let base = base_url(issuer);
-    let file = |path: PathBuf| std::path::absolute(&path).unwrap_or(path).display().to_string();
-    let customers = if folders.is_demo() { demo::tell_address(folders, base)? } else { Vec::new() };
+    let file = |path: PathBuf| {
+        std::path::absolute(&path)
+            .unwrap_or(path)
+            .display()
+            .to_string()
+    };
+    let customers = if folders.is_demo() {
+        demo::tell_address(folders, base)?
+    } else {
+        Vec::new()
+    };
     let mut lines = vec![
         ("data folder", file(folders.root().to_owned())),
         ("issuer", issuer.to_owned()),
         ("audience", format!("{base}/v1.0/auth, or the issuer")),
     ];
-    lines.extend(arguments.audience.iter().map(|audience| ("", audience.to_string())));
+    lines.extend(
+        arguments
+            .audience
+            .iter()
+            .map(|audience| ("", audience.to_string())),
+    );
     lines.extend([
         ("token URL", format!("{base}{TOKEN_PATH}")),
         ("statement URL", format!("{base}{STATEMENT_PATH}")),
@@ -61,29 +76,53 @@ fn customer(
     file: &impl Fn(PathBuf) -> String,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    output.line(format_args!("\ncustomer       {}", output.paint(Style::Bold, connection.customer.as_str())))?;
+    output.line(format_args!(
+        "\ncustomer       {}",
+        output.paint(Style::Bold, connection.customer.as_str())
+    ))?;
     let header = connection.api_key_header.as_deref().unwrap_or("apikey");
-    let key = if output.is_terminal() { connection.api_key.expose_secret() } else { "in connection.toml" };
+    let key = if output.is_terminal() {
+        connection.api_key.expose_secret()
+    } else {
+        "in connection.toml"
+    };
     output.line(format_args!("  API key      {header}: {key}"))?;
     for (at, scope) in connection.scopes.iter().enumerate() {
-        output.line(format_args!("  {:<12} {scope}", if at == 0 { "scopes" } else { "" }))?;
+        output.line(format_args!(
+            "  {:<12} {scope}",
+            if at == 0 { "scopes" } else { "" }
+        ))?;
     }
     for (at, account) in connection.accounts.iter().enumerate() {
         let name = if at == 0 { "accounts" } else { "" };
         let known = TestAccount::ALL.iter().find(|known| known.id() == *account);
-        let about = known.map(|known| format!("  {}, {}", known.opening().currency(), known.shows()));
-        output.line(format_args!("  {name:<12} {account}{}", about.unwrap_or_default()))?;
+        let about =
+            known.map(|known| format!("  {}, {}", known.opening().currency(), known.shows()));
+        output.line(format_args!(
+            "  {name:<12} {account}{}",
+            about.unwrap_or_default()
+        ))?;
     }
     let known = book.get(&connection.customer);
     for endpoint in known.into_iter().flat_map(|record| &record.endpoints) {
-        let (id, url) = (shown(endpoint.id().as_ref()).into_owned(), endpoint.url().as_str());
+        let (id, url) = (
+            shown(endpoint.id().as_ref()).into_owned(),
+            endpoint.url().as_str(),
+        );
         output.line(format_args!("  endpoint     {id}, {url}"))?;
         if let Some((header, value)) = endpoint.api_key() {
-            let key = if output.is_terminal() { value.expose_secret() } else { "in the customer's file" };
+            let key = if output.is_terminal() {
+                value.expose_secret()
+            } else {
+                "in the customer's file"
+            };
             output.line(format_args!("    is sent    {header}: {key}"))?;
         }
     }
-    output.line(format_args!("  connection   {}", file(home.join("connection.toml"))))?;
+    output.line(format_args!(
+        "  connection   {}",
+        file(home.join("connection.toml"))
+    ))?;
     for (at, sample) in samples(connection).enumerate() {
         let title = if at == 0 { "samples" } else { "" };
         output.line(format_args!(

@@ -4,7 +4,8 @@ use super::settings::Arguments;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
-/// The options of serving. They are refused beside a command, so this type records which of them were given.
+/// The options of serving. They are refused beside a command, so this type records which of them
+/// were given.
 #[derive(Debug)]
 pub(in crate::provider) struct Given {
     pub(in crate::provider) arguments: Arguments,
@@ -14,7 +15,10 @@ pub(in crate::provider) struct Given {
 
 impl FromArgMatches for Given {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self { arguments: Arguments::from_arg_matches(matches)?, option: option(matches) })
+        Ok(Self {
+            arguments: Arguments::from_arg_matches(matches)?,
+            option: option(matches),
+        })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -36,7 +40,9 @@ impl Args for Given {
 /// The first option of the command line that has a value of its own, even if that is the default.
 fn option(matches: &ArgMatches) -> Option<String> {
     let all = Arguments::augment_args(Command::new("provider"));
-    let is_given = |option: &&Arg| matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine);
+    let is_given = |option: &&Arg| {
+        matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine)
+    };
     let name = all.get_arguments().find(is_given)?.get_long()?;
     Some(format!("--{name}"))
 }

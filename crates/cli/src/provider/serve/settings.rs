@@ -26,29 +26,34 @@ pub(in crate::provider) struct Arguments {
     /// The address to listen on; port 0 lets the system choose one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8443")]
     pub(super) listen: SocketAddr,
-    /// The name of the issuer, the address that customers know; by default https://localhost and the port
+    /// The name of the issuer, the address that customers know; by default https://localhost and
+    /// the port
     #[arg(long, value_name = "URL")]
     pub(super) issuer: Option<String>,
-    /// The limits of calls: real, as the specification has them; trial, 40 times as many; off; or a file
+    /// The limits of calls: real, as the specification has them; trial, 40 times as many; off; or a
+    /// file
     #[arg(long, value_name = "LIMITS", default_value = "trial")]
     pub(super) limits: Wanted,
     /// Accept assertions for this audience too; the issuer and the token URL are accepted anyway
     #[arg(long, value_name = "URL", value_parser = |text: &str| Audience::parse(text))]
     pub(super) audience: Vec<Audience>,
-    /// Accept assertions as widespread client libraries write them: another or no typ, exp as a text, aud as an array
+    /// Accept assertions as widespread client libraries write them: another or no typ, exp as a
+    /// text, aud as an array
     #[arg(long)]
     pub(super) lenient_clients: bool,
     /// Register another endpoint of the first demo customer at this address, and keep it
     #[arg(long, value_name = "URL", conflicts_with = "config", value_parser = |text: &str| EndpointUrl::parse(text))]
     pub(super) deliver_to: Option<EndpointUrl>,
-    /// Encrypt what is sent to the endpoint of --deliver-to for this public key; by default the demo customer's own
+    /// Encrypt what is sent to the endpoint of --deliver-to for this public key; by default the
+    /// demo customer's own
     #[arg(long, value_name = "PUB", requires = "deliver_to")]
     pub(super) encrypt_to: Option<String>,
-    /// Certificate authorities of receivers, beside the one that was made up; with --config those of the system by
-    /// default
+    /// Certificate authorities of receivers, beside the one that was made up; with --config those
+    /// of the system by default
     #[arg(long, value_name = "FILE")]
     pub(super) roots: Option<PathBuf>,
-    /// The pauses after the failed deliveries of a message, each up to 20 % more or less; then it is a dead letter
+    /// The pauses after the failed deliveries of a message, each up to 20 % more or less; then it
+    /// is a dead letter
     #[arg(long, value_name = "PAUSES", default_value = PAUSES, value_parser = schedule)]
     pub(super) schedule: Schedule,
     #[arg(long, value_name = "KIND:RATE", help = fault_help())]
@@ -60,12 +65,15 @@ pub(in crate::provider) struct Arguments {
     #[cfg(feature = "page")]
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub(super) page: WantedPage,
-    /// Let programs steer the bank while it runs, at this address over HTTP: its clock, faults, limits and journal
+    /// Let programs steer the bank while it runs, at this address over HTTP: its clock, faults,
+    /// limits and journal
     ///
-    /// control.json in the folder of the data has the address and the token; bankrail provider control uses it.
+    /// control.json in the folder of the data has the address and the token; bankrail provider
+    /// control uses it.
     #[arg(long, value_name = "ADDRESS")]
     pub(super) control: Option<SocketAddr>,
-    /// Let --control listen beyond loopback, where others can read the token on its way and take the bank over
+    /// Let --control listen beyond loopback, where others can read the token on its way and take
+    /// the bank over
     #[arg(long, requires = "control")]
     pub(super) control_beyond_loopback: bool,
     /// Serve /livez and /readyz for supervisors at this address, over HTTP
@@ -94,12 +102,17 @@ fn schedule(text: &str) -> Result<Schedule, &'static str> {
             "h" => 3600,
             _ => return None,
         };
-        Some(Duration::from_secs(u64::from(number.parse::<u32>().ok()?) * unit))
+        Some(Duration::from_secs(
+            u64::from(number.parse::<u32>().ok()?) * unit,
+        ))
     };
     let pauses: Option<Vec<_>> = text.split(',').map(pause).collect();
     let pauses = pauses.ok_or("expected pauses in seconds, minutes or hours, such as 5s,10m,2h")?;
     // The first delivery is made at once.
-    Ok(Schedule::new(std::iter::once(Duration::ZERO).chain(pauses), 20))
+    Ok(Schedule::new(
+        std::iter::once(Duration::ZERO).chain(pauses),
+        20,
+    ))
 }
 
 /// Where the page for people is served.
@@ -134,32 +147,56 @@ pub(super) fn default_issuer(address: SocketAddr) -> String {
 /// The scheme and the host of the issuer: the address before the paths of both endpoints.
 pub(super) fn base_url(issuer: &str) -> &str {
     let host = issuer.find("://").map_or(0, |at| at + 3);
-    let end = issuer.get(host..).and_then(|rest| rest.find('/')).map_or(issuer.len(), |at| host + at);
+    let end = issuer
+        .get(host..)
+        .and_then(|rest| rest.find('/'))
+        .map_or(issuer.len(), |at| host + at);
     issuer.get(..end).unwrap_or(issuer)
 }
 
-/// The name or the address of the issuer's host. The certificate that is made up is for it, and for loopback.
+/// The name or the address of the issuer's host. The certificate that is made up is for it, and for
+/// loopback.
 pub(super) fn host(issuer: &str) -> Option<String> {
-    let host = base_url(issuer).parse::<http::Uri>().ok()?.host()?.to_owned();
+    let host = base_url(issuer)
+        .parse::<http::Uri>()
+        .ok()?
+        .host()?
+        .to_owned();
     Some(host.trim_matches(['[', ']']).to_owned())
 }
 
 pub(super) fn audience(issuer: &str) -> Result<Audience, Failure> {
     Audience::parse(issuer).map_err(|error| {
-        Failure::unable(format_args!("--issuer: {}", causes(&error)), "pass a URL such as https://bank.example")
+        Failure::unable(
+            format_args!("--issuer: {}", causes(&error)),
+            "pass a URL such as https://bank.example",
+        )
     })
 }
 
 pub(super) fn verifier_options(arguments: &Arguments) -> VerifierOptions {
-    let options = arguments.audience.iter().cloned().fold(VerifierOptions::new(), VerifierOptions::also_audience);
-    if arguments.lenient_clients { options.lenient_clients() } else { options }
+    let options = arguments
+        .audience
+        .iter()
+        .cloned()
+        .fold(VerifierOptions::new(), VerifierOptions::also_audience);
+    if arguments.lenient_clients {
+        options.lenient_clients()
+    } else {
+        options
+    }
 }
 
 pub(super) fn cursor_secret(folders: &Folders) -> Result<CursorSecret, Failure> {
     let bytes = zeroize::Zeroizing::new(folders.read("cursor.key")?);
     let secret = <[u8; 32]>::try_from(bytes.as_slice()).map_err(|_| {
         let path = folders.config("cursor.key");
-        let what = format_args!("{}: expected 32 bytes, found {}", path.display(), bytes.len()).to_string();
+        let what = format_args!(
+            "{}: expected 32 bytes, found {}",
+            path.display(),
+            bytes.len()
+        )
+        .to_string();
         Failure::unable(what, "restore the file, or write 32 random bytes to it")
     })?;
     Ok(CursorSecret::from_bytes(secret))
@@ -167,7 +204,10 @@ pub(super) fn cursor_secret(folders: &Folders) -> Result<CursorSecret, Failure> 
 
 /// The scopes of all customers, for the issuer's metadata.
 pub(super) fn scopes(book: &CustomerBook) -> Option<ScopeSet> {
-    let scopes: BTreeSet<_> = book.records().flat_map(|record| record.customer.scopes.iter().cloned()).collect();
+    let scopes: BTreeSet<_> = book
+        .records()
+        .flat_map(|record| record.customer.scopes.iter().cloned())
+        .collect();
     ScopeSet::from_scopes(scopes.into_iter().collect::<Vec<_>>()).ok()
 }
 
@@ -185,7 +225,11 @@ pub(super) fn roots(arguments: &Arguments, folders: &Folders) -> Result<TlsRoots
             Failure::unable(what, "pass certificates as PEM with --roots")
         })?;
     }
-    Ok(if all.is_empty() { TlsRoots::Platform } else { TlsRoots::OnlyPem(all) })
+    Ok(if all.is_empty() {
+        TlsRoots::Platform
+    } else {
+        TlsRoots::OnlyPem(all)
+    })
 }
 
 /// Adds authorities to all, if they are usable.
@@ -204,8 +248,18 @@ mod tests {
     #[test]
     fn the_page_is_on_loopback_or_off() {
         assert_eq!("off".parse(), Ok(WantedPage::Off));
-        assert_eq!("[::1]:80".parse(), Ok(WantedPage::At("[::1]:80".parse().unwrap())));
-        for text in ["0.0.0.0:80", "192.0.2.1:80", "127.0.0.1", "localhost:80", "OFF", ""] {
+        assert_eq!(
+            "[::1]:80".parse(),
+            Ok(WantedPage::At("[::1]:80".parse().unwrap()))
+        );
+        for text in [
+            "0.0.0.0:80",
+            "192.0.2.1:80",
+            "127.0.0.1",
+            "localhost:80",
+            "OFF",
+            "",
+        ] {
             assert!(text.parse::<WantedPage>().is_err(), "{text}");
         }
     }
@@ -215,7 +269,18 @@ mod tests {
         assert_eq!(schedule(PAUSES), Ok(Schedule::default()));
         let short = Schedule::new([0, 5, 120, 3600].map(Duration::from_secs), 20);
         assert_eq!(schedule("5s,2m,1h"), Ok(short));
-        for text in ["", "5", "s", "5s,", "5s 2m", "-5s", "5d", "5é", "1.5h", "4294967296s"] {
+        for text in [
+            "",
+            "5",
+            "s",
+            "5s,",
+            "5s 2m",
+            "-5s",
+            "5d",
+            "5é",
+            "1.5h",
+            "4294967296s",
+        ] {
             assert!(schedule(text).is_err(), "{text}");
         }
     }
@@ -223,13 +288,30 @@ mod tests {
     #[test]
     fn the_endpoints_are_at_the_host_of_the_issuer() {
         for (issuer, expected, name) in [
-            ("https://localhost:8443", "https://localhost:8443", "localhost"),
-            ("https://bank.example/auth/", "https://bank.example", "bank.example"),
+            (
+                "https://localhost:8443",
+                "https://localhost:8443",
+                "localhost",
+            ),
+            (
+                "https://bank.example/auth/",
+                "https://bank.example",
+                "bank.example",
+            ),
             ("https://[::1]:1/x", "https://[::1]:1", "::1"),
         ] {
-            assert_eq!((base_url(issuer), host(issuer).as_deref()), (expected, Some(name)));
+            assert_eq!(
+                (base_url(issuer), host(issuer).as_deref()),
+                (expected, Some(name))
+            );
         }
-        assert_eq!(default_issuer("0.0.0.0:1".parse().unwrap()), "https://localhost:1");
-        assert_eq!(default_issuer("192.0.2.1:1".parse().unwrap()), "https://192.0.2.1:1");
+        assert_eq!(
+            default_issuer("0.0.0.0:1".parse().unwrap()),
+            "https://localhost:1"
+        );
+        assert_eq!(
+            default_issuer("192.0.2.1:1".parse().unwrap()),
+            "https://192.0.2.1:1"
+        );
     }
 }

@@ -4,13 +4,20 @@ use crate::text::is_unsafe;
 use askama::filters::HtmlSafe;
 use std::fmt::{self, Display};
 
-/// A text as the content of an element. It is isolated, so that right-to-left text changes nothing around it.
+/// A text as the content of an element. It is isolated, so that right-to-left text changes nothing
+/// around it.
 pub(super) fn text(text: impl Display) -> Text {
-    Text { text: text.to_string(), isolated: true }
+    Text {
+        text: text.to_string(),
+        isolated: true,
+    }
 }
 
 /// What templates write texts with.
-#[allow(unreachable_pub, reason = "the attribute of a filter makes public items")]
+#[allow(
+    unreachable_pub,
+    reason = "the attribute of a filter makes public items"
+)]
 pub(super) mod filters {
     use super::{Display, Text};
     use askama::{Result, Values};
@@ -35,7 +42,10 @@ pub(super) mod filters {
     /// A text as the content of an element that can hold no other, such as `title`.
     #[askama::filter_fn]
     pub(in super::super) fn plain(text: impl Display, _: &dyn Values) -> Result<Text> {
-        Ok(Text { text: text.to_string(), isolated: false })
+        Ok(Text {
+            text: text.to_string(),
+            isolated: false,
+        })
     }
 }
 
@@ -48,7 +58,11 @@ impl HtmlSafe for Text {}
 
 impl Display for Text {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (begin, end) = if self.isolated && !self.text.is_empty() { ("<bdi>", "</bdi>") } else { ("", "") };
+        let (begin, end) = if self.isolated && !self.text.is_empty() {
+            ("<bdi>", "</bdi>")
+        } else {
+            ("", "")
+        };
         out.write_str(begin)?;
         escape(&self.text, out)?;
         out.write_str(end)
@@ -56,7 +70,9 @@ impl Display for Text {
 }
 
 fn escape(mut text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let special = |c: char| matches!(c, '&' | '<' | '>' | '"' | '\'') || (is_unsafe(c) && !matches!(c, '\n' | '\t'));
+    let special = |c: char| {
+        matches!(c, '&' | '<' | '>' | '"' | '\'') || (is_unsafe(c) && !matches!(c, '\n' | '\t'))
+    };
     while let Some((at, c)) = text.char_indices().find(|(_, c)| special(*c)) {
         let (plain, rest) = text.split_at(at);
         out.write_str(plain)?;

@@ -59,10 +59,22 @@ pub(super) struct Page {
 }
 
 impl Page {
-    pub(super) fn start(&mut self, source: &Source, report: &Report, to: &mut impl Write) -> Result<(), Failure> {
+    pub(super) fn start(
+        &mut self,
+        source: &Source,
+        report: &Report,
+        to: &mut impl Write,
+    ) -> Result<(), Failure> {
         self.running = Some(Running::new(report));
         (self.tally, self.number) = (Tally::default(), 0);
-        write_view(&ReportView { report, header: source.header(), columns: self.columns("n") }, to)
+        write_view(
+            &ReportView {
+                report,
+                header: source.header(),
+                columns: self.columns("n"),
+            },
+            to,
+        )
     }
 
     /// The columns, with this class of the amount.
@@ -73,19 +85,41 @@ impl Page {
         titles.into_iter().zip(classes).collect()
     }
 
-    pub(super) fn entry(&mut self, entry: &Entry, findings: &[String], to: &mut impl Write) -> Result<(), Failure> {
+    pub(super) fn entry(
+        &mut self,
+        entry: &Entry,
+        findings: &[String],
+        to: &mut impl Write,
+    ) -> Result<(), Failure> {
         self.number += 1;
         self.tally.add(entry);
-        let balance = self.running.as_mut().and_then(|running| running.after(entry));
+        let balance = self
+            .running
+            .as_mut()
+            .and_then(|running| running.after(entry));
         let row = Row::of(entry);
         let [booked, value_date, amount, left, status, code, counterparty] = row.cells(balance);
         let [booked, value_date] = [booked, value_date].map(|day| readable(&day));
         let [amount_text, left] = [amount, left].map(|amount| grouped(&amount));
-        let cells = [booked, value_date, amount_text, left, status, code, counterparty];
-        let columns = self.columns(if row.amount.starts_with('-') { "n debit" } else { "n credit" });
+        let cells = [
+            booked,
+            value_date,
+            amount_text,
+            left,
+            status,
+            code,
+            counterparty,
+        ];
+        let columns = self.columns(if row.amount.starts_with('-') {
+            "n debit"
+        } else {
+            "n credit"
+        });
         let entry = EntryView {
             number: self.number,
-            amount: row.signed.filter(|_| row.currency.bytes().all(|b| b.is_ascii_uppercase())),
+            amount: row
+                .signed
+                .filter(|_| row.currency.bytes().all(|b| b.is_ascii_uppercase())),
             cells: columns.into_iter().zip(cells).collect(),
             row: &row,
             parts: parts(entry).collect(),

@@ -33,10 +33,34 @@ pub(super) struct Table {
 impl Table {
     pub(super) fn new(wide: bool, output: &Output) -> Self {
         let fit = output.columns().filter(|_| !wide);
-        let [booked, value_date, amount, balance, status, code, counterparty] = TITLES;
+        let [
+            booked,
+            value_date,
+            amount,
+            balance,
+            status,
+            code,
+            counterparty,
+        ] = TITLES;
         let narrative = "Narrative and references";
-        let titles = [booked, value_date, amount, balance, status, code, counterparty, narrative].map(str::to_owned);
-        Self { titles, rows: Vec::new(), widths: None, fit, empty: true }
+        let titles = [
+            booked,
+            value_date,
+            amount,
+            balance,
+            status,
+            code,
+            counterparty,
+            narrative,
+        ]
+        .map(str::to_owned);
+        Self {
+            titles,
+            rows: Vec::new(),
+            widths: None,
+            fit,
+            empty: true,
+        }
     }
 
     pub(super) fn begin(&mut self, balance: &str) {
@@ -65,7 +89,11 @@ impl Table {
             return self.print(&cells, widths, None, output);
         }
         self.rows.push(cells);
-        if self.rows.len() < MEASURED { Ok(()) } else { self.print_collected(output) }
+        if self.rows.len() < MEASURED {
+            Ok(())
+        } else {
+            self.print_collected(output)
+        }
     }
 
     /// Prints what has been collected.
@@ -73,7 +101,11 @@ impl Table {
         if self.empty {
             return output.line("no entries");
         }
-        if self.widths.is_none() { self.print_collected(output) } else { Ok(()) }
+        if self.widths.is_none() {
+            self.print_collected(output)
+        } else {
+            Ok(())
+        }
     }
 
     fn print_collected(&mut self, output: &mut Output) -> Result<(), Failure> {
@@ -115,7 +147,11 @@ impl Table {
             if index > 0 {
                 line.push_str("  ");
             }
-            let text = if self.fit.is_some() { cut(cell, columns) } else { cell.as_str().into() };
+            let text = if self.fit.is_some() {
+                cut(cell, columns)
+            } else {
+                cell.as_str().into()
+            };
             if NUMBERS.contains(&index) {
                 // An amount is never cut.
                 pad_left(cell, columns, &mut line);
@@ -132,10 +168,16 @@ impl Table {
     }
 }
 
-/// Leaves out what one can do without, until the narrative has room: value date, status, sum so far.
+/// Leaves out what one can do without, until the narrative has room: value date, status, sum so
+/// far.
 fn hide(widths: &mut [usize; COLUMNS], columns: usize) {
     for hidden in [1, 4, 3] {
-        let taken: usize = widths.iter().take(COLUMNS - 1).filter(|width| **width > 0).map(|width| width + 2).sum();
+        let taken: usize = widths
+            .iter()
+            .take(COLUMNS - 1)
+            .filter(|width| **width > 0)
+            .map(|width| width + 2)
+            .sum();
         match widths.get_mut(hidden) {
             Some(width) if taken + NARRATIVE > columns => *width = 0,
             _ => break,
@@ -150,9 +192,26 @@ fn cells(row: &Row, balance: Option<Decimal>) -> Cells {
         ("", false) => format!("({references})"),
         (narrative, false) => format!("{narrative} ({references})"),
     };
-    let [booked, value_date, amount, balance, status, code, counterparty] = row.cells(balance);
-    [booked, value_date, amount, balance, status, code, counterparty, narrative]
-        .map(|cell| shown(cell.trim()).into_owned())
+    let [
+        booked,
+        value_date,
+        amount,
+        balance,
+        status,
+        code,
+        counterparty,
+    ] = row.cells(balance);
+    [
+        booked,
+        value_date,
+        amount,
+        balance,
+        status,
+        code,
+        counterparty,
+        narrative,
+    ]
+    .map(|cell| shown(cell.trim()).into_owned())
 }
 
 #[cfg(test)]
@@ -162,9 +221,14 @@ mod tests {
     #[test]
     fn columns_are_left_out_one_by_one_until_the_narrative_fits() {
         let wanted = [10, 10, 10, 10, 6, 14, 24, 50];
-        for (columns, hidden) in
-            [(300, &[][..]), (128, &[]), (127, &[1]), (115, &[1, 4]), (107, &[1, 4, 3]), (40, &[1, 4, 3])]
-        {
+        for (columns, hidden) in [
+            (300, &[][..]),
+            (128, &[]),
+            (127, &[1]),
+            (115, &[1, 4]),
+            (107, &[1, 4, 3]),
+            (40, &[1, 4, 3]),
+        ] {
             let mut widths = wanted;
             hide(&mut widths, columns);
             let left_out: Vec<usize> = (0..COLUMNS).filter(|index| widths[*index] == 0).collect();

@@ -26,7 +26,11 @@ pub(super) fn copy_of_data(folder: &Folder) -> PathBuf {
         folder
     });
     let data = folder.path("data");
-    let copied = Command::new("cp").arg("-a").args([made.path("data"), data.clone()]).status().unwrap();
+    let copied = Command::new("cp")
+        .arg("-a")
+        .args([made.path("data"), data.clone()])
+        .status()
+        .unwrap();
     assert!(copied.success());
     data
 }
@@ -58,18 +62,32 @@ impl Bank {
             .unwrap();
         let (tell, news) = channel();
         let lines = BufReader::new(child.stdout.take().unwrap());
-        std::thread::spawn(move || lines.lines().map_while(Result::ok).try_for_each(|line| tell.send(line)));
+        std::thread::spawn(move || {
+            lines
+                .lines()
+                .map_while(Result::ok)
+                .try_for_each(|line| tell.send(line))
+        });
         let mut first = Vec::new();
         loop {
             let Ok(line) = news.recv_timeout(PATIENCE) else {
                 let output = child.wait_with_output().unwrap();
                 let err = String::from_utf8(output.stderr).unwrap();
-                return Err(Run { status: output.status.code().unwrap(), out: first.join("\n"), err });
+                return Err(Run {
+                    status: output.status.code().unwrap(),
+                    out: first.join("\n"),
+                    err,
+                });
             };
             let ready = line.starts_with("listening on ");
             first.push(line);
             if ready {
-                return Ok(Self { child, news, first, data: data.to_owned() });
+                return Ok(Self {
+                    child,
+                    news,
+                    first,
+                    data: data.to_owned(),
+                });
             }
         }
     }
@@ -82,7 +100,10 @@ impl Bank {
     /// The next line with this in it.
     pub(super) fn line(&self, part: &str) -> String {
         loop {
-            let line = self.news.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no line with {part:?}"));
+            let line = self
+                .news
+                .recv_timeout(PATIENCE)
+                .unwrap_or_else(|_| panic!("no line with {part:?}"));
             if line.contains(part) {
                 return line;
             }
@@ -94,10 +115,17 @@ impl Bank {
         self.child.wait().unwrap();
     }
 
-    /// Ctrl-C. The lines that were printed since, after which it ended with 0 and nothing on standard error.
+    /// Ctrl-C. The lines that were printed since, after which it ended with 0 and nothing on
+    /// standard error.
     pub(super) fn stop(mut self) -> Vec<String> {
         let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args(["-INT", &id])
+                .status()
+                .unwrap()
+                .success()
+        );
         let status = self.child.wait().unwrap();
         let mut err = String::new();
         std::io::Read::read_to_string(&mut self.child.stderr.take().unwrap(), &mut err).unwrap();
@@ -121,7 +149,9 @@ impl Drop for Bank {
 pub(super) fn act<S: AsRef<OsStr>>(data: &Path, arguments: impl IntoIterator<Item = S>) -> Run {
     let data = text(data);
     let fixed = ["provider", "--data", &data].map(|word| OsStr::new(word).to_owned());
-    run(fixed.into_iter().chain(arguments.into_iter().map(|word| word.as_ref().to_owned())))
+    run(fixed
+        .into_iter()
+        .chain(arguments.into_iter().map(|word| word.as_ref().to_owned())))
 }
 
 /// A customer who knows what `connection.toml` says, and no more.
@@ -134,11 +164,21 @@ pub(super) struct Customer {
 impl Customer {
     pub(super) fn read(home: &Path) -> Self {
         let file: toml::Table =
-            toml::from_str(&std::fs::read_to_string(home.join("connection.toml")).unwrap()).unwrap();
-        let roots = TlsRoots::OnlyPem(std::fs::read(home.join(file["roots"].as_str().unwrap())).unwrap());
+            toml::from_str(&std::fs::read_to_string(home.join("connection.toml")).unwrap())
+                .unwrap();
+        let roots =
+            TlsRoots::OnlyPem(std::fs::read(home.join(file["roots"].as_str().unwrap())).unwrap());
         let tls = client_config(Some(&roots)).unwrap();
-        let http = reqwest::Client::builder().tls_backend_preconfigured(tls).no_proxy().build().unwrap();
-        Self { home: home.to_owned(), file, http }
+        let http = reqwest::Client::builder()
+            .tls_backend_preconfigured(tls)
+            .no_proxy()
+            .build()
+            .unwrap();
+        Self {
+            home: home.to_owned(),
+            file,
+            http,
+        }
     }
 
     pub(super) fn text(&self, name: &str) -> &str {
@@ -168,8 +208,15 @@ impl Customer {
         }
         let answer = request.body(body).send().await.unwrap();
         let status = answer.status().as_u16();
-        let key = answer.headers().get("x-requestkey").map(|key| key.to_str().unwrap().to_owned());
-        Answer { status, key: key.unwrap_or_default(), text: answer.text().await.unwrap() }
+        let key = answer
+            .headers()
+            .get("x-requestkey")
+            .map(|key| key.to_str().unwrap().to_owned());
+        Answer {
+            status,
+            key: key.unwrap_or_default(),
+            text: answer.text().await.unwrap(),
+        }
     }
 
     /// The status of what is at an address.
@@ -179,7 +226,8 @@ impl Customer {
 
     pub(super) async fn token_with(&self, audience: &str) -> Answer {
         let content_type = ("content-type", "application/x-www-form-urlencoded");
-        self.post(self.text("token_url"), &[content_type], self.form(audience)).await
+        self.post(self.text("token_url"), &[content_type], self.form(audience))
+            .await
     }
 
     /// Asks for a token with an assertion whose header has no typ.
@@ -188,9 +236,14 @@ impl Customer {
         let expires = SystemClock.now().to_time().unix_timestamp() + 300;
         let claims = format!(r#"{{"sub":"{code}","aud":"{audience}","exp":{expires}}}"#);
         let assertion = jws::sign(&self.key(), &jws::JwsHeader::new(), claims.as_bytes()).unwrap();
-        let form = TokenRequest::new(assertion, self.file["scopes"][0].as_str().unwrap().parse().unwrap()).to_form();
+        let form = TokenRequest::new(
+            assertion,
+            self.file["scopes"][0].as_str().unwrap().parse().unwrap(),
+        )
+        .to_form();
         let content_type = ("content-type", "application/x-www-form-urlencoded");
-        self.post(self.text("token_url"), &[content_type], form).await
+        self.post(self.text("token_url"), &[content_type], form)
+            .await
     }
 
     pub(super) async fn token(&self) -> String {
@@ -202,8 +255,12 @@ impl Customer {
     pub(super) async fn statement(&self, token: &str, account: &str) -> Answer {
         let url = format!("{}/accounts/v2.0/statement", self.text("base_url"));
         let authorization = format!("Bearer {token}");
-        let headers = [("content-type", "application/json"), ("authorization", &authorization)];
-        self.post(&url, &headers, format!(r#"{{"accountId":"{account}"}}"#)).await
+        let headers = [
+            ("content-type", "application/json"),
+            ("authorization", &authorization),
+        ];
+        self.post(&url, &headers, format!(r#"{{"accountId":"{account}"}}"#))
+            .await
     }
 }
 

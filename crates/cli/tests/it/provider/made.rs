@@ -15,7 +15,12 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700, "{}", path.display());
+            assert_eq!(
+                fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+                0o700,
+                "{}",
+                path.display()
+            );
             found.extend(files(&path));
         } else {
             found.insert(path.clone(), fs::read(&path).unwrap());
@@ -27,8 +32,22 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 /// Those that a start leaves as they are.
 fn lasting(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = files(folder);
-    let changing = ["provider.sqlite", "audit.jsonl", "connection.toml", "sample.", "page.url"];
-    all.retain(|path, _| !changing.iter().any(|name| path.file_name().unwrap().to_str().unwrap().starts_with(name)));
+    let changing = [
+        "provider.sqlite",
+        "audit.jsonl",
+        "connection.toml",
+        "sample.",
+        "page.url",
+    ];
+    all.retain(|path, _| {
+        !changing.iter().any(|name| {
+            path.file_name()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .starts_with(name)
+        })
+    });
     all
 }
 
@@ -36,12 +55,24 @@ fn lasting(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 fn what_is_made_is_private_and_stays_over_a_restart() {
     let folder = Folder::new();
     let data = copy_of_data(&folder);
-    assert_eq!(fs::metadata(&data).unwrap().permissions().mode() & 0o777, 0o700);
+    assert_eq!(
+        fs::metadata(&data).unwrap().permissions().mode() & 0o777,
+        0o700
+    );
     for path in files(&data).keys() {
         let name = path.file_name().unwrap().to_str().unwrap();
-        let public = ["ca.pem", "server.pem", "receiver.pem", "signing.jwks.json", "provider.jwks.json"];
+        let public = [
+            "ca.pem",
+            "server.pem",
+            "receiver.pem",
+            "signing.jwks.json",
+            "provider.jwks.json",
+        ];
         let mode = fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert!(mode == 0o600 || public.contains(&name) || name.ends_with(".pub.pem"), "{name} {mode:o}");
+        assert!(
+            mode == 0o600 || public.contains(&name) || name.ends_with(".pub.pem"),
+            "{name} {mode:o}"
+        );
     }
     let before = lasting(&data);
     let bank = Bank::start(&data, &[]);
@@ -95,10 +126,20 @@ async fn two_that_are_started_at_once_on_a_new_folder_end_with_one_set() {
             Err(run) => refused.push(run.failed(2)),
         }
     }
-    let ([bank], [line]) = (banks.as_slice(), refused.as_slice()) else { panic!("{refused:?}") };
-    assert!(line.contains("expected data that no other provider uses"), "{line}");
-    assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 1, "nothing is left beside the folder");
-    // Certificate and authority, assertion key and customer, signing key and its public half belong together.
+    let ([bank], [line]) = (banks.as_slice(), refused.as_slice()) else {
+        panic!("{refused:?}")
+    };
+    assert!(
+        line.contains("expected data that no other provider uses"),
+        "{line}"
+    );
+    assert_eq!(
+        fs::read_dir(folder.path("")).unwrap().count(),
+        1,
+        "nothing is left beside the folder"
+    );
+    // Certificate and authority, assertion key and customer, signing key and its public half belong
+    // together.
     for code in ["democustomer", "othercustomer"] {
         let customer = bank.customer(code);
         let token = customer.token().await;
@@ -107,7 +148,10 @@ async fn two_that_are_started_at_once_on_a_new_folder_end_with_one_set() {
     }
     let thumbprint = |name: &str| run(["keys", "thumbprint", &text(&data.join(name))]).fine();
     assert_eq!(thumbprint("signing.pem"), thumbprint("signing.pub.pem"));
-    assert_eq!(thumbprint("signing.pem"), thumbprint("demo/othercustomer/provider.jwks.json"));
+    assert_eq!(
+        thumbprint("signing.pem"),
+        thumbprint("demo/othercustomer/provider.jwks.json")
+    );
 }
 
 #[test]
@@ -135,7 +179,11 @@ fn a_missing_or_damaged_file_is_named_and_nothing_is_replaced() {
         }
         fs::write(&path, "damaged").unwrap();
         let line = Bank::try_start(&data, &[]).err().unwrap().failed(2);
-        let part = if name.starts_with("server") { "server" } else { name };
+        let part = if name.starts_with("server") {
+            "server"
+        } else {
+            name
+        };
         assert!(line.contains(part), "{name}: {line}");
         assert_eq!(fs::read(&path).unwrap(), b"damaged");
         fs::write(&path, content).unwrap();
@@ -147,10 +195,17 @@ fn a_missing_or_damaged_file_is_named_and_nothing_is_replaced() {
 #[test]
 fn the_commands_need_data_and_say_so() {
     let folder = Folder::new();
-    for words in [&["customers", "list"][..], &["outbox", "list"], &["send", "x", "--kind", "query"], &["keys", "list"]]
-    {
+    for words in [
+        &["customers", "list"][..],
+        &["outbox", "list"],
+        &["send", "x", "--kind", "query"],
+        &["keys", "list"],
+    ] {
         let line = act(&folder.path("nothing"), words).failed(2);
-        assert!(line.contains("expected the data of a provider") && line.contains("--data"), "{line}");
+        assert!(
+            line.contains("expected the data of a provider") && line.contains("--data"),
+            "{line}"
+        );
     }
     assert!(!folder.path("nothing").exists());
 }
@@ -159,9 +214,17 @@ fn the_commands_need_data_and_say_so() {
 fn options_of_serving_are_refused_beside_a_command() {
     let folder = Folder::new();
     let command = ["customers", "list"];
-    for given in [&["--limits", "off"][..], &["--lenient-clients"], &["--listen", "127.0.0.1:8443"], &["--seed", "0"]] {
+    for given in [
+        &["--limits", "off"][..],
+        &["--lenient-clients"],
+        &["--listen", "127.0.0.1:8443"],
+        &["--seed", "0"],
+    ] {
         let line = act(&folder.path("nothing"), given.iter().chain(&command)).failed(2);
-        let expected = format!("{}: expected with serving alone, found with a command; leave it out", given[0]);
+        let expected = format!(
+            "{}: expected with serving alone, found with a command; leave it out",
+            given[0]
+        );
         assert!(line.contains(&expected), "{line}");
     }
 }
@@ -181,7 +244,12 @@ fn a_reader_that_has_enough_ends_the_provider_quietly() {
     drop(child.stdout.take());
     let status = child.wait().unwrap();
     let mut err = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut err)
+        .unwrap();
     assert_eq!((status.code(), err.as_str()), (Some(0), ""));
 }
 
@@ -190,9 +258,16 @@ fn the_working_folder_is_not_replaced() {
     let folder = Folder::new();
     let here = folder.path("here");
     fs::create_dir(&here).unwrap();
-    let done = command().args(["provider", "--data", "."]).current_dir(&here).output().unwrap();
+    let done = command()
+        .args(["provider", "--data", "."])
+        .current_dir(&here)
+        .output()
+        .unwrap();
     let told = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.code() == Some(2) && told.contains("expected another folder"), "{told}");
+    assert!(
+        done.status.code() == Some(2) && told.contains("expected another folder"),
+        "{told}"
+    );
     assert!(fs::read_dir(&here).unwrap().next().is_none());
 }
 
@@ -204,9 +279,22 @@ fn a_folder_with_customers_of_its_own_gets_no_test_accounts() {
     let before = act(&data, ["customers", "list"]).fine();
     let authority = text(&data.join("ca.pem"));
     let bank = Bank::start(&data, &["--roots", &authority]);
-    assert!(!bank.first.iter().any(|line| line.contains("connection.toml")), "{:?}", bank.first);
+    assert!(
+        !bank
+            .first
+            .iter()
+            .any(|line| line.contains("connection.toml")),
+        "{:?}",
+        bank.first
+    );
     drop(bank);
-    let line = Bank::try_start(&data, &["--deliver-to", "https://localhost:1"]).err().unwrap().failed(2);
-    assert!(line.contains("--deliver-to: expected a demo customer, found none"), "{line}");
+    let line = Bank::try_start(&data, &["--deliver-to", "https://localhost:1"])
+        .err()
+        .unwrap()
+        .failed(2);
+    assert!(
+        line.contains("--deliver-to: expected a demo customer, found none"),
+        "{line}"
+    );
     assert_eq!(act(&data, ["customers", "list"]).fine(), before);
 }

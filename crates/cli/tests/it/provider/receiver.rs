@@ -34,7 +34,11 @@ impl Receiver {
     }
 
     pub(super) fn start_with(listener: TcpListener, chain: &[u8], key: &[u8]) -> Self {
-        let receiver = Self { status: Arc::new(AtomicU16::new(200)), got: Arc::default(), last: Arc::default() };
+        let receiver = Self {
+            status: Arc::new(AtomicU16::new(200)),
+            got: Arc::default(),
+            last: Arc::default(),
+        };
         let state = receiver.clone();
         let answer = move |body: String| {
             *state.last.lock().unwrap() = body;
@@ -74,6 +78,10 @@ pub(super) fn bank_for(port: u16, data: &Path) -> Bank {
     let file = data.join("customers/democustomer.toml");
     let customer = std::fs::read_to_string(&file).unwrap();
     assert!(customer.contains("https://127.0.0.1:9443"));
-    std::fs::write(&file, customer.replace("127.0.0.1:9443", &format!("127.0.0.1:{port}"))).unwrap();
+    std::fs::write(
+        &file,
+        customer.replace("127.0.0.1:9443", &format!("127.0.0.1:{port}")),
+    )
+    .unwrap();
     Bank::start(data, &[])
 }

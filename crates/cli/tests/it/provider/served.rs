@@ -8,36 +8,70 @@ use std::process::Command;
 #[tokio::test]
 async fn the_token_url_and_the_issuer_are_audiences_and_a_refusal_says_why() {
     let folder = Folder::new();
-    let bank = Bank::start(&copy_of_data(&folder), &["--limits", "off", "--audience", "https://more.example/x"]);
+    let bank = Bank::start(
+        &copy_of_data(&folder),
+        &["--limits", "off", "--audience", "https://more.example/x"],
+    );
     let customer = bank.customer("democustomer");
     let token = customer.token().await;
     for audience in [customer.text("base_url"), "https://more.example/x"] {
-        assert_eq!(customer.token_with(audience).await.status, 200, "{audience}");
+        assert_eq!(
+            customer.token_with(audience).await.status,
+            200,
+            "{audience}"
+        );
     }
     let refused = customer.token_with("https://elsewhere.example").await;
-    assert_eq!((refused.status, refused.text.as_str()), (401, r#"{"error":"invalid_client"}"#));
+    assert_eq!(
+        (refused.status, refused.text.as_str()),
+        (401, r#"{"error":"invalid_client"}"#)
+    );
     let line = bank.line(&refused.key);
-    assert!(line.contains("401 DEMOCUSTOMER, POST /v1.0/auth: refused for assertion: expected one of the"), "{line}");
-    assert!(line.contains("elsewhere.example") && line.contains(" UTC"), "{line}");
+    assert!(
+        line.contains(
+            "401 DEMOCUSTOMER, POST /v1.0/auth: refused for assertion: expected one of the"
+        ),
+        "{line}"
+    );
+    assert!(
+        line.contains("elsewhere.example") && line.contains(" UTC"),
+        "{line}"
+    );
 
-    let foreign = bank.customer("othercustomer").file["accounts"][0].as_str().unwrap().to_owned();
+    let foreign = bank.customer("othercustomer").file["accounts"][0]
+        .as_str()
+        .unwrap()
+        .to_owned();
     for account in [&foreign, "000000000000000", "999001111111111"] {
         let answer = customer.statement(&token, account).await;
-        assert_eq!((answer.status, &answer.json()["error"]["statusCode"]), (404, &"EC20001".into()));
+        assert_eq!(
+            (answer.status, &answer.json()["error"]["statusCode"]),
+            (404, &"EC20001".into())
+        );
         assert_eq!(answer.json()["requestKey"], answer.key.as_str());
         let line = bank.line(&answer.key);
         assert!(line.contains("refused for account: not found"), "{line}");
-        assert!(!line.contains(account) && !line.contains(customer.text("api_key")), "{line}");
+        assert!(
+            !line.contains(account) && !line.contains(customer.text("api_key")),
+            "{line}"
+        );
     }
     let answer = customer.statement(&token, "VND000000000108").await;
-    assert!(answer.status == 200 && answer.text.contains("Công ty Hoa Sen"), "{}", answer.text);
+    assert!(
+        answer.status == 200 && answer.text.contains("Công ty Hoa Sen"),
+        "{}",
+        answer.text
+    );
 }
 
 #[tokio::test]
 async fn limits_are_the_specifications_a_files_or_none() {
     let folder = Folder::new();
     let data = copy_of_data(&folder);
-    let file = folder.file("limits.toml", "[[limits]]\ncall_type = \"token\"\nper_hour = 1\n");
+    let file = folder.file(
+        "limits.toml",
+        "[[limits]]\ncall_type = \"token\"\nper_hour = 1\n",
+    );
     for (limits, expected) in [("off", [200, 200, 200]), (file.as_str(), [200, 429, 429])] {
         let fresh = Folder::new();
         let bank = Bank::start(&copy_of_data(&fresh), &["--limits", limits]);
@@ -48,7 +82,10 @@ async fn limits_are_the_specifications_a_files_or_none() {
         }
         assert_eq!(found, expected, "{limits}");
         if limits != "off" {
-            assert!(bank.line("429").contains("refused for limit: rate limit exceeded, allowed again in"));
+            assert!(
+                bank.line("429")
+                    .contains("refused for limit: rate limit exceeded, allowed again in")
+            );
         }
     }
     // Tokens are limited by the second too; statements are not.
@@ -58,7 +95,11 @@ async fn limits_are_the_specifications_a_files_or_none() {
     for call in 1..=26 {
         let expected = if call <= 25 { 200 } else { 429 };
         let answer = customer.statement(&token, "999001400100101").await;
-        assert_eq!(answer.status, expected, "25 statements an hour, call {call}: {}", answer.text);
+        assert_eq!(
+            answer.status, expected,
+            "25 statements an hour, call {call}: {}",
+            answer.text
+        );
     }
 }
 
@@ -66,30 +107,56 @@ async fn limits_are_the_specifications_a_files_or_none() {
 fn a_file_of_an_option_that_cannot_be_used_is_named_with_what_to_do() {
     let folder = Folder::new();
     let data = copy_of_data(&folder);
-    let (missing, other) = (text(&folder.path("none.toml")), folder.file("other.toml", "\n= 1"));
+    let (missing, other) = (
+        text(&folder.path("none.toml")),
+        folder.file("other.toml", "\n= 1"),
+    );
     for (option, file, expected) in [
         ("--limits", &missing, "check the name"),
         ("--limits", &other, ":2:1: expected TOML, "),
         ("--roots", &missing, "check the name"),
-        ("--roots", &other, "expected at least one certificate as PEM, found none; pass certificates"),
+        (
+            "--roots",
+            &other,
+            "expected at least one certificate as PEM, found none; pass certificates",
+        ),
     ] {
-        let line = Bank::try_start(&data, &[option, file]).err().unwrap().failed(2);
-        assert!(line.contains(&format!("{file}:")) && line.contains(expected), "{line}");
+        let line = Bank::try_start(&data, &[option, file])
+            .err()
+            .unwrap()
+            .failed(2);
+        assert!(
+            line.contains(&format!("{file}:")) && line.contains(expected),
+            "{line}"
+        );
     }
 }
 
 #[tokio::test]
 async fn faults_meet_the_calls_that_they_are_ordered_for() {
     let folder = Folder::new();
-    let bank = Bank::start(&copy_of_data(&folder), &["--limits", "off", "--fault", "statement-html:1"]);
+    let bank = Bank::start(
+        &copy_of_data(&folder),
+        &["--limits", "off", "--fault", "statement-html:1"],
+    );
     let customer = bank.customer("democustomer");
     let token = customer.token().await;
     let answer = customer.statement(&token, "999001400100101").await;
-    assert!(answer.status == 502 && answer.text.starts_with("<html>"), "{}", answer.text);
+    assert!(
+        answer.status == 502 && answer.text.starts_with("<html>"),
+        "{}",
+        answer.text
+    );
     assert_eq!(answer.key.len(), 36, "each answer has its key");
-    assert!(bank.line(&answer.key).contains("the fault statement-html that --fault ordered"));
+    assert!(
+        bank.line(&answer.key)
+            .contains("the fault statement-html that --fault ordered")
+    );
     drop(bank);
-    let bank = Bank::start(&folder.path("data"), &["--fault", "token-500:50%", "--limits", "off", "--seed", "4"]);
+    let bank = Bank::start(
+        &folder.path("data"),
+        &["--fault", "token-500:50%", "--limits", "off", "--seed", "4"],
+    );
     let customer = bank.customer("democustomer");
     let mut found = Vec::new();
     for _ in 0..8 {
@@ -97,10 +164,16 @@ async fn faults_meet_the_calls_that_they_are_ordered_for() {
     }
     assert!(found.contains(&500) && found.contains(&200), "{found:?}");
     drop(bank);
-    let bank = Bank::start(&folder.path("data"), &["--fault", "token-500:50%", "--limits", "off", "--seed", "4"]);
+    let bank = Bank::start(
+        &folder.path("data"),
+        &["--fault", "token-500:50%", "--limits", "off", "--seed", "4"],
+    );
     let customer = bank.customer("democustomer");
     for expected in found {
-        assert_eq!(customer.token_with(customer.text("audience")).await.status, expected);
+        assert_eq!(
+            customer.token_with(customer.text("audience")).await.status,
+            expected
+        );
     }
 }
 
@@ -110,11 +183,25 @@ async fn a_provider_that_is_killed_goes_on_where_it_was() {
     let data = copy_of_data(&folder);
     let bank = Bank::start(&data, &[]);
     let token = bank.customer("democustomer").token().await;
-    bank.run(["book", "999001400100101", "7.31", "--narrative", "before the end"]).fine();
+    bank.run([
+        "book",
+        "999001400100101",
+        "7.31",
+        "--narrative",
+        "before the end",
+    ])
+    .fine();
     bank.kill();
     let bank = Bank::start(&data, &[]);
-    let answer = bank.customer("democustomer").statement(&token, "999001400100101").await;
-    assert!(answer.status == 200 && answer.text.contains("before the end"), "{}", answer.text);
+    let answer = bank
+        .customer("democustomer")
+        .statement(&token, "999001400100101")
+        .await;
+    assert!(
+        answer.status == 200 && answer.text.contains("before the end"),
+        "{}",
+        answer.text
+    );
     assert_eq!(
         answer.text.matches("FP0001-").count(),
         2,
@@ -128,26 +215,61 @@ async fn a_configuration_is_served_and_nothing_is_made_up_beside_it() {
     let made = copy_of_data(&folder);
     let config = folder.path("config");
     fs::create_dir_all(config.join("customers")).unwrap();
-    for name in ["server.pem", "server-key.pem", "signing.pem", "cursor.key", "customers/othercustomer.toml"] {
+    for name in [
+        "server.pem",
+        "server-key.pem",
+        "signing.pem",
+        "cursor.key",
+        "customers/othercustomer.toml",
+    ] {
         fs::copy(made.join(name), config.join(name)).unwrap();
     }
     let config = text(&config);
-    let bank = Bank::start(&folder.path("own"), &["--config", &config, "--operations", "127.0.0.1:0"]);
+    let bank = Bank::start(
+        &folder.path("own"),
+        &["--config", &config, "--operations", "127.0.0.1:0"],
+    );
     let first = bank.first.join("\n");
-    assert!(!first.contains("customer ") && !first.contains("apikey"), "{first}");
-    let of = |name: &str| bank.first.iter().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
+    assert!(
+        !first.contains("customer ") && !first.contains("apikey"),
+        "{first}"
+    );
+    let of = |name: &str| {
+        bank.first
+            .iter()
+            .find_map(|line| line.strip_prefix(name))
+            .unwrap()
+            .trim()
+            .to_owned()
+    };
     let mut customer = Customer::read(&made.join("demo/othercustomer"));
     let [issuer, token_url] = ["issuer", "token URL"].map(of);
-    customer.file.insert("token_url".to_owned(), token_url.into());
-    customer.file.insert("base_url".to_owned(), issuer.clone().into());
+    customer
+        .file
+        .insert("token_url".to_owned(), token_url.into());
+    customer
+        .file
+        .insert("base_url".to_owned(), issuer.clone().into());
     let token = customer.token_with(&issuer).await;
     let token = token.json()["access_token"].as_str().unwrap().to_owned();
-    assert_eq!(customer.statement(&token, "999001400200201").await.status, 200);
-    assert_eq!(customer.statement(&token, "999001400100101").await.status, 404);
+    assert_eq!(
+        customer.statement(&token, "999001400200201").await.status,
+        200
+    );
+    assert_eq!(
+        customer.statement(&token, "999001400100101").await.status,
+        404
+    );
     assert_eq!(customer.status_of(&of("operations")).await, 200);
     let listed = bank.run(["--config", &config, "customers", "list"]).fine();
-    assert!(listed.contains("OTHERCUSTOMER") && !listed.contains("DEMOCUSTOMER"), "{listed}");
-    let mut own: Vec<_> = fs::read_dir(folder.path("own")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(
+        listed.contains("OTHERCUSTOMER") && !listed.contains("DEMOCUSTOMER"),
+        "{listed}"
+    );
+    let mut own: Vec<_> = fs::read_dir(folder.path("own"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     own.retain(|name| !name.to_str().unwrap().starts_with("provider."));
     own.sort();
     assert_eq!(own, ["audit.jsonl", "page.url"]);
@@ -163,7 +285,10 @@ async fn assertions_of_client_libraries_are_accepted_on_request_only() {
         let answer = customer.token_without_typ().await;
         assert_eq!(answer.status, expected, "{}", answer.text);
         if expected == 401 {
-            assert!(bank.line(&answer.key).contains("assertion: expected the typ jwt, found none"));
+            assert!(
+                bank.line(&answer.key)
+                    .contains("assertion: expected the typ jwt, found none")
+            );
         }
     }
 }
@@ -194,10 +319,24 @@ async fn the_samples_print_a_statement() {
         for (code, account) in [("democustomer", "HKD000000000104"), ("othercustomer", "")] {
             let path = text(&bank.data.join("demo").join(code).join(file));
             let mut call = Command::new(program);
-            let output = call.arg(&path).args((!account.is_empty()).then_some(account)).output().unwrap();
-            let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-            let expected = if account.is_empty() { "999001400200201" } else { account };
-            assert!(output.status.success() && out.contains("moreTransactionsAvailable"), "{file}: {out}{err}");
+            let output = call
+                .arg(&path)
+                .args((!account.is_empty()).then_some(account))
+                .output()
+                .unwrap();
+            let (out, err) = (
+                String::from_utf8(output.stdout).unwrap(),
+                String::from_utf8(output.stderr).unwrap(),
+            );
+            let expected = if account.is_empty() {
+                "999001400200201"
+            } else {
+                account
+            };
+            assert!(
+                output.status.success() && out.contains("moreTransactionsAvailable"),
+                "{file}: {out}{err}"
+            );
             assert!(out.contains(expected), "{file}: {out}");
         }
     }

@@ -5,11 +5,13 @@ use bankrail_statement::AccountNotice;
 
 /// Where clocks are set forward on 4 October 2026 at 02:00 and back on 4 April 2027 at 03:00.
 fn zone(at: Timestamp) -> i8 {
-    let summer = "2026-10-03T16:00:00.000Z".parse::<Timestamp>().unwrap().."2027-04-03T16:00:00.000Z".parse().unwrap();
+    let summer = "2026-10-03T16:00:00.000Z".parse::<Timestamp>().unwrap()
+        .."2027-04-03T16:00:00.000Z".parse().unwrap();
     if summer.contains(&at) { 11 } else { 10 }
 }
 
-/// The midnights at which days end: of ordinary ones in winter and summer, and of those of 23 and 25 hours.
+/// The midnights at which days end: of ordinary ones in winter and summer, and of those of 23 and
+/// 25 hours.
 const ENDS: [(&str, u64); 4] = [
     ("2026-10-03T14:00:00.000Z", 24),
     ("2026-10-04T13:00:00.000Z", 23),
@@ -27,38 +29,67 @@ fn bank_at(now: Timestamp, accounts: &[&'static str]) -> Bank {
         table.zone = Some(zone);
         table.calls_an_hour = Some(25);
         // The first moment is later than some of these days.
-        (table.ahead, table.set_back) = (now.saturating_since(start()), start().saturating_since(now));
+        (table.ahead, table.set_back) =
+            (now.saturating_since(start()), start().saturating_since(now));
     });
     bank
 }
 
-/// Polls these accounts each ten minutes through the day that ends so, and returns how long before the end the last
-/// poll of each was, in seconds.
+/// Polls these accounts each ten minutes through the day that ends so, and returns how long before
+/// the end the last poll of each was, in seconds.
 async fn last_polls(end: &str, hours: u64, accounts: &[&'static str]) -> Vec<u64> {
     let end: Timestamp = end.parse().unwrap();
     let bank = bank_at(end.saturating_sub(seconds(3_600 * hours)), accounts);
-    let (poller, _) = poller(&bank, accounts.iter().map(|account| PolledAccount::new(id(account))));
+    let (poller, _) = poller(
+        &bank,
+        accounts
+            .iter()
+            .map(|account| PolledAccount::new(id(account))),
+    );
     run_for(&poller, seconds(3_600 * (hours + 3))).await;
     let at_end = 3_600 * hours;
-    let last = |account: &&str| bank.times(account).into_iter().filter(|at| *at < at_end).max().unwrap();
+    let last = |account: &&str| {
+        bank.times(account)
+            .into_iter()
+            .filter(|at| *at < at_end)
+            .max()
+            .unwrap()
+    };
     for account in accounts {
-        assert!(bank.times(account).iter().any(|at| *at >= at_end), "it goes on after midnight");
+        assert!(
+            bank.times(account).iter().any(|at| *at >= at_end),
+            "it goes on after midnight"
+        );
     }
     accounts.iter().map(last).map(|at| at_end - at).collect()
 }
 
 #[tokio::test(start_paused = true)]
 async fn each_account_is_polled_as_late_before_midnight_as_the_calls_allow() {
-    let names: Vec<&'static str> = (1..=30).map(|number| &*format!("{number:015}").leak()).collect();
+    let names: Vec<&'static str> = (1..=30)
+        .map(|number| &*format!("{number:015}").leak())
+        .collect();
     let mut earlier: Vec<Vec<usize>> = Vec::new();
     for (end, hours) in ENDS {
         assert_eq!(last_polls(end, hours, &names[..1]).await, [120], "{end}");
         assert_eq!(last_polls(end, hours, &names[..4]).await, [120; 4], "{end}");
-        assert_eq!(last_polls(end, hours, &names[..25]).await, [120; 25], "{end}");
+        assert_eq!(
+            last_polls(end, hours, &names[..25]).await,
+            [120; 25],
+            "{end}"
+        );
         let of_thirty = last_polls(end, hours, &names).await;
         let early: Vec<usize> = (0..30).filter(|index| of_thirty[*index] == 3_720).collect();
-        assert_eq!(early.len(), 5, "{end}: an hour earlier, so that the others have its calls");
-        assert_eq!(of_thirty.iter().filter(|before| **before == 120).count(), 25, "{end}");
+        assert_eq!(
+            early.len(),
+            5,
+            "{end}: an hour earlier, so that the others have its calls"
+        );
+        assert_eq!(
+            of_thirty.iter().filter(|before| **before == 120).count(),
+            25,
+            "{end}"
+        );
         assert!(!earlier.contains(&early), "{end}: others each day");
         earlier.push(early);
     }
@@ -75,11 +106,26 @@ async fn a_day_whose_end_was_missed_is_said_to_be_incomplete() {
         noted.lock().unwrap().extend(new.notices);
         async { Ok(()) }
     };
-    let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler, PollerOptions::new());
+    let poller = with_handler(
+        &bank,
+        [PolledAccount::new(id(A))],
+        handler,
+        PollerOptions::new(),
+    );
     run_for(&poller, seconds(3_600 * (hours - 1) + 1)).await;
     tokio::time::sleep(seconds(7_200)).await;
     run_for(&poller, seconds(600)).await;
     let seen_until = end.saturating_sub(seconds(3_600));
-    let (day, next) = (Date::parse("2026-10-04").unwrap(), Date::parse("2026-10-05").unwrap());
-    assert_eq!(*notices.lock().unwrap(), [AccountNotice::DayIncomplete { day, seen_until, next }]);
+    let (day, next) = (
+        Date::parse("2026-10-04").unwrap(),
+        Date::parse("2026-10-05").unwrap(),
+    );
+    assert_eq!(
+        *notices.lock().unwrap(),
+        [AccountNotice::DayIncomplete {
+            day,
+            seen_until,
+            next
+        }]
+    );
 }

@@ -1,7 +1,9 @@
 //! Keys from a file or a folder of files.
 
 use super::{RenewFuture, SenderKeys};
-use bankrail_jose::{Jwk, JwkSet, KeyError, KeyOptions, KeySet, KeySetError, PublicKey, VerifyingKey};
+use bankrail_jose::{
+    Jwk, JwkSet, KeyError, KeyOptions, KeySet, KeySetError, PublicKey, VerifyingKey,
+};
 use bankrail_values::excerpt;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,12 +28,15 @@ const RENEW_EVERY: Duration = Duration::from_secs(10);
 
 /// The sender's verifying keys in a folder of files, or in one file. Cheap to clone.
 ///
-/// - A file ends in `.pem` (one public key, or with the feature `x509` a certificate), `.jwk` (a JWK), `.jwks` (a JWK
-///   set) or `.json` (either). Other files and hidden ones are not looked at. At most 64 files of at most 256 KiB.
-/// - In a folder, the `kid` of a key that has none and is alone in its file is the file's name without its ending. A
-///   path of one file leaves its keys as they are: the `kid` of a token is then ignored if they have none.
-/// - An unusable file or key is reported with the reason and does not affect the others: the keys that a file had stay
-///   until it is readable again or gone. If no key is usable, the keys stay as they are.
+/// - A file ends in `.pem` (one public key, or with the feature `x509` a certificate), `.jwk` (a
+///   JWK), `.jwks` (a JWK set) or `.json` (either). Other files and hidden ones are not looked at.
+///   At most 64 files of at most 256 KiB.
+/// - In a folder, the `kid` of a key that has none and is alone in its file is the file's name
+///   without its ending. A path of one file leaves its keys as they are: the `kid` of a token is
+///   then ignored if they have none.
+/// - An unusable file or key is reported with the reason and does not affect the others: the keys
+///   that a file had stay until it is readable again or gone. If no key is usable, the keys stay as
+///   they are.
 /// - Of keys with the same `kid`, that of the first file in the order of the names is taken.
 ///
 /// ```no_run
@@ -58,8 +63,8 @@ pub struct KeyFolder(Arc<Inner>);
 struct Inner {
     path: PathBuf,
     keys: KeySet<VerifyingKey>,
-    /// The keys of each file when it was readable last, by the file's name. Locked during a reading, so that readings
-    /// follow each other.
+    /// The keys of each file when it was readable last, by the file's name. Locked during a
+    /// reading, so that readings follow each other.
     files: Mutex<Files>,
     /// Locked during a reading, so that whoever waits for it shares its keys.
     renewals: tokio::sync::Mutex<Renewals>,
@@ -75,7 +80,8 @@ struct Renewals {
 type Files = BTreeMap<PathBuf, Vec<VerifyingKey>>;
 
 impl KeyFolder {
-    /// Reads the keys of a folder or file, and returns what was not usable there. Blocks while it reads.
+    /// Reads the keys of a folder or file, and returns what was not usable there. Blocks while it
+    /// reads.
     ///
     /// # Errors
     /// [`KeyFolderError`] if the folder cannot be read or no key is usable.
@@ -84,24 +90,38 @@ impl KeyFolder {
         let (files, keys, unusable) = read(&path, &Files::new())?;
         let set = KeySet::new(keys).map_err(|error| KeyFolderError::of(&path, error, &unusable))?;
         let (files, renewals) = (Mutex::new(files), tokio::sync::Mutex::default());
-        Ok((Self(Arc::new(Inner { path, keys: set, files, renewals })), unusable))
+        Ok((
+            Self(Arc::new(Inner {
+                path,
+                keys: set,
+                files,
+                renewals,
+            })),
+            unusable,
+        ))
     }
 
-    /// The keys, for an [`Opener`](bankrail_secured_payload::Opener). They change with each reading.
+    /// The keys, for an [`Opener`](bankrail_secured_payload::Opener). They change with each
+    /// reading.
     #[must_use]
     pub fn keys(&self) -> KeySet<VerifyingKey> {
         self.0.keys.clone()
     }
 
-    /// Reads all files again, replaces the keys, and returns what was not usable. Blocks while it reads.
+    /// Reads all files again, replaces the keys, and returns what was not usable. Blocks while it
+    /// reads.
     ///
     /// # Errors
-    /// [`KeyFolderError`] if the folder cannot be read or no key is usable. The keys are then unchanged.
+    /// [`KeyFolderError`] if the folder cannot be read or no key is usable. The keys are then
+    /// unchanged.
     pub fn reload(&self) -> Result<Vec<UnusableKeyFile>, KeyFolderError> {
-        let Inner { path, keys, files, .. } = &*self.0;
+        let Inner {
+            path, keys, files, ..
+        } = &*self.0;
         let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
         let (now, read, unusable) = read(path, &files)?;
-        keys.replace(read).map_err(|error| KeyFolderError::of(path, error, &unusable))?;
+        keys.replace(read)
+            .map_err(|error| KeyFolderError::of(path, error, &unusable))?;
         *files = now;
         Ok(unusable)
     }
@@ -145,7 +165,9 @@ impl SenderKeys for KeyFolder {
     fn renew(&self, since: std::time::Instant) -> RenewFuture<'_> {
         Box::pin(async move {
             let mut renewals = self.0.renewals.lock().await;
-            if renewals.read < Some(since.into()) && renewals.tried.is_none_or(|at| at.elapsed() >= RENEW_EVERY) {
+            if renewals.read < Some(since.into())
+                && renewals.tried.is_none_or(|at| at.elapsed() >= RENEW_EVERY)
+            {
                 renewals.tried = Some(Instant::now());
                 if self.reload_and_log().await {
                     renewals.read = Some(Instant::now());
@@ -212,7 +234,9 @@ pub enum KeyFileFault {
 
 impl KeyFileFault {
     fn key(error: &KeyError) -> Self {
-        Self::Key { reason: error.to_string() }
+        Self::Key {
+            reason: error.to_string(),
+        }
     }
 }
 
@@ -255,22 +279,34 @@ pub enum KeyFolderError {
 }
 
 fn because(reason: &Option<String>) -> String {
-    reason.as_ref().map(|reason| format!(", {reason}")).unwrap_or_default()
+    reason
+        .as_ref()
+        .map(|reason| format!(", {reason}"))
+        .unwrap_or_default()
 }
 
 impl KeyFolderError {
     fn of(path: &Path, error: KeySetError, unusable: &[UnusableKeyFile]) -> Self {
         let path = path.to_owned();
         match error {
-            KeySetError::Empty => Self::NoKey { path, reason: unusable.first().map(ToString::to_string) },
+            KeySetError::Empty => Self::NoKey {
+                path,
+                reason: unusable.first().map(ToString::to_string),
+            },
             reason => Self::Set { path, reason },
         }
     }
 }
 
 /// Reads a folder or file: the keys of each file, the keys in use, and what is not usable.
-fn read(path: &Path, before: &Files) -> Result<(Files, Vec<VerifyingKey>, Vec<UnusableKeyFile>), KeyFolderError> {
-    let folder = |source| KeyFolderError::Folder { path: path.to_owned(), source };
+fn read(
+    path: &Path,
+    before: &Files,
+) -> Result<(Files, Vec<VerifyingKey>, Vec<UnusableKeyFile>), KeyFolderError> {
+    let folder = |source| KeyFolderError::Folder {
+        path: path.to_owned(),
+        source,
+    };
     let is_folder = std::fs::metadata(path).map_err(folder)?.is_dir();
     let mut names = Vec::new();
     if is_folder {
@@ -280,7 +316,10 @@ fn read(path: &Path, before: &Files) -> Result<(Files, Vec<VerifyingKey>, Vec<Un
                 names.push(file);
             }
             if names.len() > MAX_FILES {
-                return Err(KeyFolderError::TooManyFiles { path: path.to_owned(), max: MAX_FILES });
+                return Err(KeyFolderError::TooManyFiles {
+                    path: path.to_owned(),
+                    max: MAX_FILES,
+                });
             }
         }
         names.sort_unstable();
@@ -289,7 +328,11 @@ fn read(path: &Path, before: &Files) -> Result<(Files, Vec<VerifyingKey>, Vec<Un
     }
     let (mut files, mut unusable) = (Files::new(), Vec::new());
     for file in names {
-        let note = |(kid, reason)| UnusableKeyFile { file: file.clone(), kid, reason };
+        let note = |(kid, reason)| UnusableKeyFile {
+            file: file.clone(),
+            kid,
+            reason,
+        };
         let keys = match read_file(&file, is_folder) {
             Ok((keys, faults)) => {
                 unusable.extend(faults.into_iter().map(note));
@@ -307,25 +350,41 @@ fn read(path: &Path, before: &Files) -> Result<(Files, Vec<VerifyingKey>, Vec<Un
 }
 
 fn is_wanted(file: &Path) -> bool {
-    let hidden = file.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
-    !hidden && file.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)))
+    let hidden = file
+        .file_name()
+        .is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
+    !hidden
+        && file.extension().is_some_and(|ending| {
+            ENDINGS
+                .iter()
+                .any(|known| ending.eq_ignore_ascii_case(known))
+        })
 }
 
 /// Leaves out the keys that a token's `kid` would not select.
 fn unambiguous(files: &Files, unusable: &mut Vec<UnusableKeyFile>) -> Vec<VerifyingKey> {
     let named = files.values().flatten().any(|key| key.kid().is_some());
     let mut taken: Vec<(&PathBuf, &VerifyingKey)> = Vec::new();
-    for (file, key) in files.iter().flat_map(|(file, keys)| keys.iter().map(move |key| (file, key))) {
+    for (file, key) in files
+        .iter()
+        .flat_map(|(file, keys)| keys.iter().map(move |key| (file, key)))
+    {
         let kid = key.kid();
         let reason = match taken.iter().find(|(_, earlier)| earlier.kid() == kid) {
             _ if named && kid.is_none() => KeyFileFault::NoKid,
-            Some((other, _)) if named => KeyFileFault::SameKid { other: (*other).clone() },
+            Some((other, _)) if named => KeyFileFault::SameKid {
+                other: (*other).clone(),
+            },
             _ => {
                 taken.push((file, key));
                 continue;
             }
         };
-        unusable.push(UnusableKeyFile { file: file.clone(), kid: kid.map(excerpt), reason });
+        unusable.push(UnusableKeyFile {
+            file: file.clone(),
+            kid: kid.map(excerpt),
+            reason,
+        });
     }
     taken.into_iter().map(|(_, key)| key.clone()).collect()
 }
@@ -336,20 +395,33 @@ type FileKeys = (Vec<VerifyingKey>, Vec<(Option<String>, KeyFileFault)>);
 fn read_file(file: &Path, in_folder: bool) -> Result<FileKeys, KeyFileFault> {
     let mut text = String::new();
     let opened = std::fs::File::open(file).map_err(KeyFileFault::Read)?;
-    opened.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(KeyFileFault::Read)?;
+    opened
+        .take(MAX_BYTES + 1)
+        .read_to_string(&mut text)
+        .map_err(KeyFileFault::Read)?;
     if text.len() as u64 > MAX_BYTES {
         return Err(KeyFileFault::TooLarge { max: MAX_BYTES });
     }
     let options = super::key_options();
     let (mut keys, unusable) = if !text.trim_start().starts_with('{') {
-        let key = PublicKey::from_pem(&text).and_then(|key| VerifyingKey::from_public_key(key, &options));
-        (vec![key.map_err(|error| KeyFileFault::key(&error))?], Vec::new())
+        let key =
+            PublicKey::from_pem(&text).and_then(|key| VerifyingKey::from_public_key(key, &options));
+        (
+            vec![key.map_err(|error| KeyFileFault::key(&error))?],
+            Vec::new(),
+        )
     } else if is_set(file, &text) {
-        from_set(&JwkSet::parse(&text).map_err(|error| KeyFileFault::key(&error))?, &options)
+        from_set(
+            &JwkSet::parse(&text).map_err(|error| KeyFileFault::key(&error))?,
+            &options,
+        )
     } else {
         let jwk = Jwk::parse(&text).map_err(|error| KeyFileFault::key(&error))?;
         let key = VerifyingKey::from_jwk(&jwk, &options);
-        (vec![key.map_err(|error| KeyFileFault::key(&error))?], Vec::new())
+        (
+            vec![key.map_err(|error| KeyFileFault::key(&error))?],
+            Vec::new(),
+        )
     };
     if let ([key], true, Some(name)) = (keys.as_mut_slice(), in_folder, file.file_stem())
         && key.kid().is_none()
@@ -361,13 +433,19 @@ fn read_file(file: &Path, in_folder: bool) -> Result<FileKeys, KeyFileFault> {
 
 /// Whether a file of JSON is a JWK set.
 fn is_set(file: &Path, text: &str) -> bool {
-    file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("jwks")) || JwkSet::parse(text).is_ok()
+    file.extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("jwks"))
+        || JwkSet::parse(text).is_ok()
 }
 
-/// The keys of a JWK set for verifying. Keys for other uses are no faults, unless there is no other key.
+/// The keys of a JWK set for verifying. Keys for other uses are no faults, unless there is no other
+/// key.
 fn from_set(set: &JwkSet, options: &KeyOptions) -> FileKeys {
     let (keys, refused) = set.for_use::<VerifyingKey>(options);
     let unusable = set.unusable().iter().chain(&refused);
     let unusable = unusable.map(|key| (key.kid.clone(), KeyFileFault::key(&key.error)));
-    (keys.into_iter().map(|(_, key)| key).collect(), unusable.collect())
+    (
+        keys.into_iter().map(|(_, key)| key).collect(),
+        unusable.collect(),
+    )
 }

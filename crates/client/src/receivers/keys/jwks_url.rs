@@ -22,13 +22,15 @@ const MAX_BYTES: usize = 256 * 1024;
 /// The most bytes of an entity tag that is sent back.
 const MAX_ETAG: usize = 256;
 
-/// The sender's verifying keys at an address that serves a JWK set (feature `jwks-url`). Cheap to clone.
+/// The sender's verifying keys at an address that serves a JWK set (feature `jwks-url`). Cheap to
+/// clone.
 ///
 /// - Only https, with a bounded answer and no redirects.
-/// - The keys are fetched again when they are older than the answer's `Cache-Control: max-age` allows, within bounds
-///   ([`JwksUrlOptions::least_age`], [`JwksUrlOptions::most_age`]); an `ETag` is sent back. [`JwksUrl::run`] does that.
-/// - When a message is signed under an unknown `kid`, they are fetched at once, but not more often than
-///   [`JwksUrlOptions::refetch`] says.
+/// - The keys are fetched again when they are older than the answer's `Cache-Control: max-age`
+///   allows, within bounds ([`JwksUrlOptions::least_age`], [`JwksUrlOptions::most_age`]); an `ETag`
+///   is sent back. [`JwksUrl::run`] does that.
+/// - When a message is signed under an unknown `kid`, they are fetched at once, but not more often
+///   than [`JwksUrlOptions::refetch`] says.
 /// - If the address fails, the keys at hand stay in use.
 ///
 /// ```no_run
@@ -78,9 +80,11 @@ impl JwksUrl {
     /// Fetches the keys. Later failures leave these in use.
     ///
     /// # Errors
-    /// [`JwksUrlError`] if the address or an option is unusable, the address does not answer, or no key is usable.
+    /// [`JwksUrlError`] if the address or an option is unusable, the address does not answer, or no
+    /// key is usable.
     pub async fn fetch(url: &str, options: JwksUrlOptions) -> Result<Self, JwksUrlError> {
-        let url = EndpointUrl::check(url, options.danger_allow_http_on_loopback).map_err(JwksUrlError::Address)?;
+        let url = EndpointUrl::check(url, options.danger_allow_http_on_loopback)
+            .map_err(JwksUrlError::Address)?;
         let http = HttpClientOptions {
             roots: options.tls_roots.as_ref(),
             http_on_loopback: options.danger_allow_http_on_loopback,
@@ -91,15 +95,29 @@ impl JwksUrl {
             HttpClientError::Tls(error) => JwksUrlError::Tls(error),
             HttpClientError::Http(error) => JwksUrlError::Http(error),
         })?;
-        let fetched = get(&http, &url, &options, None).await.and_then(|mut fetched| {
-            let keys = KeySet::new(fetched.keys.take().unwrap_or_default()).map_err(JwksUrlError::KeySet)?;
-            Ok((keys, fetched))
-        });
+        let fetched = get(&http, &url, &options, None)
+            .await
+            .and_then(|mut fetched| {
+                let keys = KeySet::new(fetched.keys.take().unwrap_or_default())
+                    .map_err(JwksUrlError::KeySet)?;
+                Ok((keys, fetched))
+            });
         measure::keys_fetched(if fetched.is_ok() { "fetched" } else { "failed" });
         let (keys, fetched) = fetched?;
         let now = Instant::now();
-        let state = Mutex::new(State { etag: fetched.etag, tried: now, read: now, expires: now + fetched.fresh_for });
-        Ok(Self(Arc::new(Inner { url, http, options, keys, state })))
+        let state = Mutex::new(State {
+            etag: fetched.etag,
+            tried: now,
+            read: now,
+            expires: now + fetched.fresh_for,
+        });
+        Ok(Self(Arc::new(Inner {
+            url,
+            http,
+            options,
+            keys,
+            state,
+        })))
     }
 
     /// The keys, for an [`Opener`](bankrail_secured_payload::Opener). They change with each fetch.
@@ -108,8 +126,8 @@ impl JwksUrl {
         self.0.keys.clone()
     }
 
-    /// Fetches the keys whenever they have become too old, until `stop` is ready. Failures are logged, and repeated
-    /// after [`JwksUrlOptions::refetch`].
+    /// Fetches the keys whenever they have become too old, until `stop` is ready. Failures are
+    /// logged, and repeated after [`JwksUrlOptions::refetch`].
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         let fetching = async {
             loop {
@@ -131,18 +149,30 @@ impl JwksUrl {
 
     /// True if the keys may have changed.
     async fn fetch_again(&self, state: &mut State) -> bool {
-        let Inner { url, http, options, keys, .. } = &*self.0;
+        let Inner {
+            url,
+            http,
+            options,
+            keys,
+            ..
+        } = &*self.0;
         state.tried = Instant::now();
-        let outcome = get(http, url, options, state.etag.as_ref()).await.and_then(|fetched| {
-            let Fetched { keys: fetched, etag, fresh_for } = fetched;
-            let replaced = fetched.is_some();
-            if let Some(fetched) = fetched {
-                keys.replace(fetched).map_err(JwksUrlError::KeySet)?;
-                (state.etag, state.read) = (etag, Instant::now());
-            }
-            state.expires = Instant::now() + fresh_for;
-            Ok(replaced)
-        });
+        let outcome = get(http, url, options, state.etag.as_ref())
+            .await
+            .and_then(|fetched| {
+                let Fetched {
+                    keys: fetched,
+                    etag,
+                    fresh_for,
+                } = fetched;
+                let replaced = fetched.is_some();
+                if let Some(fetched) = fetched {
+                    keys.replace(fetched).map_err(JwksUrlError::KeySet)?;
+                    (state.etag, state.read) = (etag, Instant::now());
+                }
+                state.expires = Instant::now() + fresh_for;
+                Ok(replaced)
+            });
         measure::keys_fetched(match outcome {
             Ok(true) => "fetched",
             Ok(false) => "unchanged",
@@ -161,7 +191,8 @@ impl SenderKeys for JwksUrl {
         Box::pin(async move {
             let mut state = self.0.state.lock().await;
             state.read.into_std() >= since
-                || (state.tried.elapsed() >= self.0.options.refetch && self.fetch_again(&mut state).await)
+                || (state.tried.elapsed() >= self.0.options.refetch
+                    && self.fetch_again(&mut state).await)
         })
     }
 }
@@ -175,18 +206,19 @@ bankrail_values::options! {
     /// Options of a [`JwksUrl`].
     #[derive(Clone, Debug)]
     pub struct JwksUrlOptions {
-        /// The maximum duration of a fetch. Default: 5 s, so that a delivery that waits for it is answered in time.
+        /// The maximum duration of a fetch. Default: 5 s, so that a delivery that waits for it is
+        /// answered in time.
         timeout: Duration = Duration::from_secs(5),
-        /// The least time between two fetches, after a failure and for unknown `kid`s: whoever has our encryption key
-        /// can send one. At least 1 s, at most a year. Default: 60 s.
+        /// The least time between two fetches, after a failure and for unknown `kid`s: whoever has
+        /// our encryption key can send one. At least 1 s, at most a year. Default: 60 s.
         refetch(Duration => |interval| interval.clamp(Duration::from_secs(1), LONGEST)): Duration =
             Duration::from_secs(60),
-        /// For how long the keys of one answer are used at least, whatever its `Cache-Control` says; at most a year.
-        /// Default: 5 minutes.
+        /// For how long the keys of one answer are used at least, whatever its `Cache-Control`
+        /// says; at most a year. Default: 5 minutes.
         least_age(Duration => |age| age.min(LONGEST)): Duration = Duration::from_secs(300),
         /// For how long the keys of one answer are used at most; at most a year, and not less than
-        /// [`JwksUrlOptions::least_age`]. An answer without `max-age` is used for an hour within these bounds. Default:
-        /// a day.
+        /// [`JwksUrlOptions::least_age`]. An answer without `max-age` is used for an hour within
+        /// these bounds. Default: a day.
         most_age(Duration => |age| age.min(LONGEST)): Duration = Duration::from_secs(86_400),
         /// The certificate authorities to trust. Default: those of the operating system.
         tls_roots(TlsRoots => Some): Option<TlsRoots> = None,
@@ -198,7 +230,10 @@ bankrail_values::options! {
 impl JwksUrlOptions {
     fn fresh_for(&self, headers: &HeaderMap) -> Duration {
         const USUAL: Duration = Duration::from_secs(3600);
-        max_age(headers).unwrap_or(USUAL).min(self.most_age).max(self.least_age)
+        max_age(headers)
+            .unwrap_or(USUAL)
+            .min(self.most_age)
+            .max(self.least_age)
     }
 }
 
@@ -242,28 +277,57 @@ async fn get(
     etag: Option<&HeaderValue>,
 ) -> Result<Fetched, JwksUrlError> {
     let getting = async {
-        let mut request = http.get(url.url().clone()).header("accept", "application/jwk-set+json, application/json");
+        let mut request = http
+            .get(url.url().clone())
+            .header("accept", "application/jwk-set+json, application/json");
         if let Some(etag) = etag {
             request = request.header(IF_NONE_MATCH, etag.clone());
         }
-        let response = request.send().await.map_err(|error| JwksUrlError::Exchange(ExchangeError::from_send(error)))?;
+        let response = request
+            .send()
+            .await
+            .map_err(|error| JwksUrlError::Exchange(ExchangeError::from_send(error)))?;
         let (head, body) = http::Response::<reqwest::Body>::from(response).into_parts();
         let fresh_for = options.fresh_for(&head.headers);
         if etag.is_some() && head.status == StatusCode::NOT_MODIFIED {
-            return Ok(Fetched { keys: None, etag: None, fresh_for });
+            return Ok(Fetched {
+                keys: None,
+                etag: None,
+                fresh_for,
+            });
         }
         if head.status != StatusCode::OK {
-            return Err(JwksUrlError::Status { found: head.status.as_u16() });
+            return Err(JwksUrlError::Status {
+                found: head.status.as_u16(),
+            });
         }
-        let read = BodyReader::new(&head.headers, body).read(MAX_BYTES, options.timeout).await;
-        let body = read.map_err(|error| JwksUrlError::Exchange(ExchangeError::from_body(error, head.status)))?;
+        let read = BodyReader::new(&head.headers, body)
+            .read(MAX_BYTES, options.timeout)
+            .await;
+        let body = read.map_err(|error| {
+            JwksUrlError::Exchange(ExchangeError::from_body(error, head.status))
+        })?;
         let text = std::str::from_utf8(&body).map_err(|_| JwksUrlError::NotText)?;
-        let etag = head.headers.get(ETAG).filter(|etag| etag.len() <= MAX_ETAG).cloned();
-        Ok(Fetched { keys: Some(usable(text)?), etag, fresh_for })
+        let etag = head
+            .headers
+            .get(ETAG)
+            .filter(|etag| etag.len() <= MAX_ETAG)
+            .cloned();
+        Ok(Fetched {
+            keys: Some(usable(text)?),
+            etag,
+            fresh_for,
+        })
     };
-    let timed_out =
-        |_| JwksUrlError::Exchange(ExchangeError::TimedOut { after: options.timeout, phase: CallPhase::Answer });
-    tokio::time::timeout(options.timeout, getting).await.map_err(timed_out)?
+    let timed_out = |_| {
+        JwksUrlError::Exchange(ExchangeError::TimedOut {
+            after: options.timeout,
+            phase: CallPhase::Answer,
+        })
+    };
+    tokio::time::timeout(options.timeout, getting)
+        .await
+        .map_err(timed_out)?
 }
 
 /// The usable keys of a JWK set. The others are logged.
@@ -279,18 +343,26 @@ fn usable(text: &str) -> Result<Vec<VerifyingKey>, JwksUrlError> {
 
 /// For how long an answer may be used (RFC 9111 section 5.2.2). `None` if it does not say.
 fn max_age(headers: &HeaderMap) -> Option<Duration> {
-    let directives = headers.get_all(CACHE_CONTROL).iter().filter_map(|value| value.to_str().ok());
+    let directives = headers
+        .get_all(CACHE_CONTROL)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
     let mut age = None;
     for directive in directives.flat_map(|value| value.split(',')).map(str::trim) {
-        if directive.eq_ignore_ascii_case("no-store") || directive.eq_ignore_ascii_case("no-cache") {
+        if directive.eq_ignore_ascii_case("no-store") || directive.eq_ignore_ascii_case("no-cache")
+        {
             return Some(Duration::ZERO);
         }
-        let Some((name, seconds)) = directive.split_once('=') else { continue };
+        let Some((name, seconds)) = directive.split_once('=') else {
+            continue;
+        };
         if name.trim().eq_ignore_ascii_case("max-age") {
             let seconds = seconds.trim().trim_matches('"');
             let digits = !seconds.is_empty() && seconds.bytes().all(|byte| byte.is_ascii_digit());
             // A number that does not fit is above any bound.
-            age = digits.then(|| Duration::from_secs(seconds.parse().unwrap_or(u64::from(u32::MAX)))).or(age);
+            age = digits
+                .then(|| Duration::from_secs(seconds.parse().unwrap_or(u64::from(u32::MAX))))
+                .or(age);
         }
     }
     age
@@ -302,7 +374,9 @@ mod tests {
 
     #[test]
     fn an_age_is_read_and_bounded() {
-        let options = JwksUrlOptions::new().least_age(Duration::from_secs(60)).most_age(Duration::from_secs(600));
+        let options = JwksUrlOptions::new()
+            .least_age(Duration::from_secs(60))
+            .most_age(Duration::from_secs(600));
         for (control, expected) in [
             (None, 600),
             (Some("public, Max-Age=120"), 120),
@@ -316,7 +390,11 @@ mod tests {
             if let Some(control) = control {
                 headers.insert(CACHE_CONTROL, HeaderValue::from_static(control));
             }
-            assert_eq!(options.fresh_for(&headers), Duration::from_secs(expected), "{control:?}");
+            assert_eq!(
+                options.fresh_for(&headers),
+                Duration::from_secs(expected),
+                "{control:?}"
+            );
         }
     }
 }

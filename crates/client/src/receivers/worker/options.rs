@@ -12,24 +12,27 @@ bankrail_values::options! {
     pub struct WorkerOptions {
         /// How many messages are handled at once, at least one. Default: 8.
         pub(super) concurrency: u32 = 8,
-        /// How long a handler may take. After that it is dropped, and the message is handled again later. Default: 30
-        /// s.
+        /// How long a handler may take. After that it is dropped, and the message is handled again
+        /// later. Default: 30 s.
         pub(super) handler_timeout: Duration = Duration::from_secs(30),
-        /// How long a lease lasts, and so how long after a crash another worker takes the message. While a handler
-        /// runs, the worker extends the lease after each third of this time. Default: 60 s.
+        /// How long a lease lasts, and so how long after a crash another worker takes the message.
+        /// While a handler runs, the worker extends the lease after each third of this time.
+        /// Default: 60 s.
         pub(super) lease: Duration = Duration::from_secs(60),
-        /// When a message is handled again after a failure, and after how many failures it becomes a dead letter.
-        /// Default: it is handled 12 times, again after 1 s, then after twice as long each time up to 15 min, with 20 %
-        /// jitter.
+        /// When a message is handled again after a failure, and after how many failures it becomes
+        /// a dead letter. Default: it is handled 12 times, again after 1 s, then after twice as
+        /// long each time up to 15 min, with 20 % jitter.
         pub(super) schedule: Schedule = Schedule::new(PAUSES.map(Duration::from_secs), 20),
         /// How often the inbox is asked if nothing arrives. Default: 1 s.
         pub(super) poll: Duration = Duration::from_secs(1),
-        /// How often [`Worker::run`](super::Worker::run) sets the gauges of metrics from the inbox, at least a second;
-        /// `None`: never, for all but one of several workers over one inbox. Default: every 60 s.
+        /// How often [`Worker::run`](super::Worker::run) sets the gauges of metrics from the inbox,
+        /// at least a second; `None`: never, for all but one of several workers over one inbox.
+        /// Default: every 60 s.
         #[cfg(feature = "metrics")]
         pub(super) gauge_interval: Option<Duration> = Some(Duration::from_secs(60)),
-        /// How old the oldest message that is not handled may be before [`Worker::check`](super::Worker::check) fails.
-        /// Default: 30 min, more than the default schedule's pauses but the last.
+        /// How old the oldest message that is not handled may be before
+        /// [`Worker::check`](super::Worker::check) fails. Default: 30 min, more than the default
+        /// schedule's pauses but the last.
         pub(super) stale_after: Duration = Duration::from_secs(1800),
         /// How long running handlers may continue when the worker is stopped. Default: 30 s.
         pub(super) grace: Duration = Duration::from_secs(30),

@@ -7,11 +7,20 @@ use std::future::ready;
 struct Nothing;
 
 impl TokenCache for Nothing {
-    fn get<'a>(&'a self, _: &'a TokenCacheKey, _: Timestamp) -> StoreFuture<'a, Option<CachedToken>> {
+    fn get<'a>(
+        &'a self,
+        _: &'a TokenCacheKey,
+        _: Timestamp,
+    ) -> StoreFuture<'a, Option<CachedToken>> {
         Box::pin(ready(Ok(None)))
     }
 
-    fn put<'a>(&'a self, _: &'a TokenCacheKey, _: &'a CachedToken, _: Timestamp) -> StoreFuture<'a, ()> {
+    fn put<'a>(
+        &'a self,
+        _: &'a TokenCacheKey,
+        _: &'a CachedToken,
+        _: Timestamp,
+    ) -> StoreFuture<'a, ()> {
         Box::pin(ready(Ok(())))
     }
 
@@ -22,7 +31,13 @@ impl TokenCache for Nothing {
 
 fn kept(secret: u8, url: &str) -> KeptTokens {
     let secret = SealingSecret::from_bytes([secret; 32]);
-    KeptTokens::new(Arc::new(Nothing), secret, url, &"C".parse().unwrap(), &"A B".parse().unwrap())
+    KeptTokens::new(
+        Arc::new(Nothing),
+        secret,
+        url,
+        &"C".parse().unwrap(),
+        &"A B".parse().unwrap(),
+    )
 }
 
 fn token(scopes: &str) -> Token {
@@ -44,13 +59,26 @@ fn a_sealed_token_comes_back_whole_and_hides_what_it_holds() {
         sent.request_key = sent.request_key.filter(|_| request_key);
         let kept = kept(1, "https://a.example.com");
         let sealed = kept.seal(&sent).unwrap();
-        assert_ne!(sealed, kept.seal(&sent).unwrap(), "each has a nonce of its own");
+        assert_ne!(
+            sealed,
+            kept.seal(&sent).unwrap(),
+            "each has a nonce of its own"
+        );
         let text = String::from_utf8_lossy(&sealed.sealed);
         assert!(!text.contains("4000-8000"), "{text}");
         let got = kept.open(sealed.clone()).unwrap();
-        assert_eq!((&got.access_token, &got.scopes), (&sent.access_token, &sent.scopes));
-        assert_eq!((got.asked_at, got.expires_at), (sent.asked_at, sent.expires_at));
-        assert_eq!((got.request_key, got.sealed), (sent.request_key, Some(sealed)));
+        assert_eq!(
+            (&got.access_token, &got.scopes),
+            (&sent.access_token, &sent.scopes)
+        );
+        assert_eq!(
+            (got.asked_at, got.expires_at),
+            (sent.asked_at, sent.expires_at)
+        );
+        assert_eq!(
+            (got.request_key, got.sealed),
+            (sent.request_key, Some(sealed))
+        );
     }
 }
 
@@ -59,8 +87,18 @@ fn what_was_sealed_otherwise_or_changed_is_not_opened() {
     let place = kept;
     let kept = place(1, "https://a.example.com");
     let sealed = kept.seal(&token("A")).unwrap();
-    assert!(place(2, "https://a.example.com").open(sealed.clone()).is_none(), "another secret");
-    assert!(place(1, "https://b.example.com").open(sealed.clone()).is_none(), "another place");
+    assert!(
+        place(2, "https://a.example.com")
+            .open(sealed.clone())
+            .is_none(),
+        "another secret"
+    );
+    assert!(
+        place(1, "https://b.example.com")
+            .open(sealed.clone())
+            .is_none(),
+        "another place"
+    );
     let later = CachedToken::new(sealed.sealed.clone(), Timestamp::MAX);
     assert!(kept.open(later).is_none(), "another expiry");
     for at in 0..sealed.sealed.len() {
@@ -76,6 +114,12 @@ fn what_was_sealed_otherwise_or_changed_is_not_opened() {
 
 #[test]
 fn what_is_too_long_for_a_cache_is_not_sealed() {
-    let names: Vec<String> = (10..74).map(|number| format!("{number}{}", "x".repeat(100))).collect();
-    assert!(kept(1, "https://a.example.com").seal(&token(&names.join(" "))).is_none());
+    let names: Vec<String> = (10..74)
+        .map(|number| format!("{number}{}", "x".repeat(100)))
+        .collect();
+    assert!(
+        kept(1, "https://a.example.com")
+            .seal(&token(&names.join(" ")))
+            .is_none()
+    );
 }

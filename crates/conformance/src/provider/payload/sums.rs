@@ -55,15 +55,28 @@ pub(super) fn part(view: &View<'_>, name: &str, side: Side) -> Found {
 
 /// The sum of all amounts.
 pub(super) fn all(view: &View<'_>) -> Found {
-    let Some(expected) = view.sums.credits.sum.checked_add(view.sums.debits.sum) else { return Found::Absent };
+    let Some(expected) = view.sums.credits.sum.checked_add(view.sums.debits.sum) else {
+        return Found::Absent;
+    };
     sum(view, expected, text(view.node, "TxsSummry/TtlNtries/Sum"))
 }
 
 /// The net amount and its direction, which may be either for zero.
 pub(super) fn net(view: &View<'_>) -> Found {
-    let Some(net) = view.sums.credits.sum.checked_sub(view.sums.debits.sum) else { return Found::Absent };
-    let expected = if net.is_sign_negative() { "DBIT" } else { "CRDT" };
-    sum(view, net.abs(), text(view.node, "TxsSummry/TtlNtries/TtlNetNtry/Amt")).and(|| {
+    let Some(net) = view.sums.credits.sum.checked_sub(view.sums.debits.sum) else {
+        return Found::Absent;
+    };
+    let expected = if net.is_sign_negative() {
+        "DBIT"
+    } else {
+        "CRDT"
+    };
+    sum(
+        view,
+        net.abs(),
+        text(view.node, "TxsSummry/TtlNtries/TtlNetNtry/Amt"),
+    )
+    .and(|| {
         let found = text(view.node, "TxsSummry/TtlNtries/TtlNetNtry/CdtDbtInd");
         let zero = net.is_zero() && matches!(found, Some("CRDT" | "DBIT"));
         Found::when(zero || found == Some(expected), expected, found)
@@ -72,12 +85,14 @@ pub(super) fn net(view: &View<'_>) -> Found {
 
 /// Specification: "Statement payload", rules: "A report with no entries has zero counts and sums."
 pub(super) fn empty(view: &View<'_>) -> Found {
-    ["TtlNtries", "TtlCdtNtries", "TtlDbtNtries"].into_iter().fold(Found::Right, |found, name| {
-        found.and(|| match part(view, name, Side::default()) {
-            Found::Wrong(what) => Found::Wrong(format!("{name}: {what}")),
-            found => found,
+    ["TtlNtries", "TtlCdtNtries", "TtlDbtNtries"]
+        .into_iter()
+        .fold(Found::Right, |found, name| {
+            found.and(|| match part(view, name, Side::default()) {
+                Found::Wrong(what) => Found::Wrong(format!("{name}: {what}")),
+                found => found,
+            })
         })
-    })
 }
 
 pub(super) fn count(expected: u64, found: Option<&str>) -> Found {
@@ -90,5 +105,9 @@ fn sum(view: &View<'_>, expected: Decimal, found: Option<&str>) -> Found {
     if view.sums.unreadable {
         return Found::Absent;
     }
-    Found::when(amount(found) == Some(expected), &expected.to_string(), found)
+    Found::when(
+        amount(found) == Some(expected),
+        &expected.to_string(),
+        found,
+    )
 }

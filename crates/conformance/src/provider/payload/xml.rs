@@ -4,9 +4,14 @@ use bankrail_values::{Decimal, parse_decimal};
 use roxmltree::Node;
 
 /// The first element at a path of names below this one.
-pub(in super::super) fn child<'a, 'input>(node: Node<'a, 'input>, path: &str) -> Option<Node<'a, 'input>> {
+pub(in super::super) fn child<'a, 'input>(
+    node: Node<'a, 'input>,
+    path: &str,
+) -> Option<Node<'a, 'input>> {
     let is = |node: &Node<'_, '_>, name| node.is_element() && node.tag_name().name() == name;
-    path.split('/').try_fold(node, |node, name| node.children().find(|child| is(child, name)))
+    path.split('/').try_fold(node, |node, name| {
+        node.children().find(|child| is(child, name))
+    })
 }
 
 /// The elements of a name directly below this one.
@@ -14,7 +19,8 @@ pub(in super::super) fn children<'a, 'input>(
     node: Node<'a, 'input>,
     name: &str,
 ) -> impl Iterator<Item = Node<'a, 'input>> {
-    node.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
+    node.children()
+        .filter(move |child| child.is_element() && child.tag_name().name() == name)
 }
 
 /// The text of the first element at a path.
@@ -24,7 +30,9 @@ pub(in super::super) fn text<'a>(node: Node<'a, '_>, path: &str) -> Option<&'a s
 
 /// An amount without a sign.
 pub(in super::super) fn amount(text: Option<&str>) -> Option<Decimal> {
-    parse_decimal(text?).ok().filter(|amount| !amount.is_sign_negative())
+    parse_decimal(text?)
+        .ok()
+        .filter(|amount| !amount.is_sign_negative())
 }
 
 /// True for YYYY-MM-DD.
@@ -47,14 +55,26 @@ mod tests {
         let root = document.root_element();
         assert_eq!((text(root, "b/c"), text(root, "b/d")), (Some("1"), None));
         assert_eq!(children(root, "b").count(), 2);
-        for (text, expected) in [("1.50", true), ("-1", false), ("+1", false), ("1e3", false), ("", false)] {
+        for (text, expected) in [
+            ("1.50", true),
+            ("-1", false),
+            ("+1", false),
+            ("1e3", false),
+            ("", false),
+        ] {
             assert_eq!(amount(Some(text)).is_some(), expected, "{text}");
         }
-        for (text, expected) in
-            [("2026-11-22", true), ("2026-11-22Z", false), ("2026-13-01", false), ("22.11.2026", false)]
-        {
+        for (text, expected) in [
+            ("2026-11-22", true),
+            ("2026-11-22Z", false),
+            ("2026-13-01", false),
+            ("22.11.2026", false),
+        ] {
             assert_eq!(is_date(text), expected, "{text}");
         }
-        assert!(is_hex32("0b7c2f6e8a1d41eb8dcd0242ac130003") && !is_hex32("0b7c2f6e-8a1d-41eb-8dcd-0242ac13000"));
+        assert!(
+            is_hex32("0b7c2f6e8a1d41eb8dcd0242ac130003")
+                && !is_hex32("0b7c2f6e-8a1d-41eb-8dcd-0242ac13000")
+        );
     }
 }

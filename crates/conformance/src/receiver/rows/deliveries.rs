@@ -1,8 +1,11 @@
-//! Every member, the headers, other ways to write a message, and what SPEC.md does not say and live services send.
+//! Every member, the headers, other ways to write a message, and what SPEC.md does not say and live
+//! services send.
 
 use super::super::delivery::Delivery;
 use super::forms::MESSAGE_IDS;
-use super::{Asks, BEYOND, By, EVERY, EachKind, FIRST, Make, MessageKind, On, Right, Row, accepts, same};
+use super::{
+    Asks, BEYOND, By, EVERY, EachKind, FIRST, Make, MessageKind, On, Right, Row, accepts, same,
+};
 use crate::error::failed;
 use bankrail_secured_payload::SecuredPayload;
 use bankrail_webhook::headers::{CORRELATION_ID, MESSAGE_ID, PRIORITY, REQUEST_KEY};
@@ -12,32 +15,82 @@ use serde_json::json;
 use std::io::Read as _;
 
 /// The row about the required members, and about all members, of each kind.
-pub(in super::super) const MEMBERS: EachKind<&str> =
-    EachKind { mandate_outcome: "S21.4", mandate_notification: "S21.9", payment_outcome: "S21.13", query: "S21.18" };
-const PRIORITIES: EachKind<&str> =
-    EachKind { mandate_outcome: "S21.8", mandate_notification: "S21.11", payment_outcome: "S21.17", query: "S21.20" };
-const UNCORRELATED: &[(&str, Make)] = &[("the message", Make::Sent(|usual| usual.without(CORRELATION_ID)))];
-const NO_PRIORITY: &[(&str, Make)] = &[("the message", Make::Sent(|usual| usual.without(PRIORITY)))];
+pub(in super::super) const MEMBERS: EachKind<&str> = EachKind {
+    mandate_outcome: "S21.4",
+    mandate_notification: "S21.9",
+    payment_outcome: "S21.13",
+    query: "S21.18",
+};
+const PRIORITIES: EachKind<&str> = EachKind {
+    mandate_outcome: "S21.8",
+    mandate_notification: "S21.11",
+    payment_outcome: "S21.17",
+    query: "S21.20",
+};
+const UNCORRELATED: &[(&str, Make)] = &[(
+    "the message",
+    Make::Sent(|usual| usual.without(CORRELATION_ID)),
+)];
+const NO_PRIORITY: &[(&str, Make)] =
+    &[("the message", Make::Sent(|usual| usual.without(PRIORITY)))];
 
-pub(super) const REQUEST_KEYS: EachKind<&str> =
-    EachKind { mandate_outcome: "S21.5", mandate_notification: BEYOND, payment_outcome: "S21.14", query: BEYOND };
+pub(super) const REQUEST_KEYS: EachKind<&str> = EachKind {
+    mandate_outcome: "S21.5",
+    mandate_notification: BEYOND,
+    payment_outcome: "S21.14",
+    query: BEYOND,
+};
 /// The kinds with a key that is echoed.
-pub(super) const ECHOING: On =
-    On::Each(|session| session.kinds().into_iter().filter(|kind| kind.answers_a_request()).collect());
+pub(super) const ECHOING: On = On::Each(|session| {
+    session
+        .kinds()
+        .into_iter()
+        .filter(|kind| kind.answers_a_request())
+        .collect()
+});
 
 pub(super) const ROWS: &[Row] = &[
-    accepts(same(BEYOND), EVERY, "{one} with members that a later release may add", &[("the message", Make::Later)]),
-    accepts(MEMBERS, EVERY, "takes {one} with every member", &[("the message", Make::Whole)]),
-    accepts(same("S21.7"), On::One(MessageKind::MandateOutcome), "takes {one} without X-Correlation-Id", UNCORRELATED),
-    accepts(same("S21.16"), On::One(MessageKind::PaymentOutcome), "takes {one} without X-Correlation-Id", UNCORRELATED),
+    accepts(
+        same(BEYOND),
+        EVERY,
+        "{one} with members that a later release may add",
+        &[("the message", Make::Later)],
+    ),
+    accepts(
+        MEMBERS,
+        EVERY,
+        "takes {one} with every member",
+        &[("the message", Make::Whole)],
+    ),
+    accepts(
+        same("S21.7"),
+        On::One(MessageKind::MandateOutcome),
+        "takes {one} without X-Correlation-Id",
+        UNCORRELATED,
+    ),
+    accepts(
+        same("S21.16"),
+        On::One(MessageKind::PaymentOutcome),
+        "takes {one} without X-Correlation-Id",
+        UNCORRELATED,
+    ),
     accepts(
         REQUEST_KEYS,
         ECHOING,
         "takes {one} with an X-RequestKey and an X-Correlation-Id of any version of UUID",
         &[
-            ("version 1", Make::Sent(|usual| keyed(usual, "0b7c2f6e-8a1d-11eb-8dcd-0242ac130003"))),
-            ("version 4 in upper case", Make::Sent(|usual| keyed(usual, "0B7C2F6E-8A1D-41EB-8DCD-0242AC130003"))),
-            ("version 7", Make::Sent(|usual| keyed(usual, "018f5d1e-7c1a-7abc-8def-0123456789ab"))),
+            (
+                "version 1",
+                Make::Sent(|usual| keyed(usual, "0b7c2f6e-8a1d-11eb-8dcd-0242ac130003")),
+            ),
+            (
+                "version 4 in upper case",
+                Make::Sent(|usual| keyed(usual, "0B7C2F6E-8A1D-41EB-8DCD-0242AC130003")),
+            ),
+            (
+                "version 7",
+                Make::Sent(|usual| keyed(usual, "018f5d1e-7c1a-7abc-8def-0123456789ab")),
+            ),
         ],
     ),
     accepts(
@@ -45,8 +98,14 @@ pub(super) const ROWS: &[Row] = &[
         EVERY,
         "takes {one} with an X-Message-Id of any version of UUID",
         &[
-            ("version 1", Make::Sent(|usual| usual.of_version(MESSAGE_ID, "1"))),
-            ("version 7", Make::Sent(|usual| usual.of_version(MESSAGE_ID, "7"))),
+            (
+                "version 1",
+                Make::Sent(|usual| usual.of_version(MESSAGE_ID, "1")),
+            ),
+            (
+                "version 7",
+                Make::Sent(|usual| usual.of_version(MESSAGE_ID, "7")),
+            ),
         ],
     ),
     Row {
@@ -75,11 +134,15 @@ pub(super) const ROWS: &[Row] = &[
             ),
             (
                 "headers with typ and cty",
-                Make::Carried(|forge, usual| forge.sealed(&json!({"cty": "JWT"}), &json!({"typ": "JWT"}), usual)),
+                Make::Carried(|forge, usual| {
+                    forge.sealed(&json!({"cty": "JWT"}), &json!({"typ": "JWT"}), usual)
+                }),
             ),
             (
                 "headers with members that nobody knows",
-                Make::Carried(|forge, usual| forge.sealed(&json!({"x-trace": "1"}), &json!({"x-trace": "1"}), usual)),
+                Make::Carried(|forge, usual| {
+                    forge.sealed(&json!({"x-trace": "1"}), &json!({"x-trace": "1"}), usual)
+                }),
             ),
         ],
     ),
@@ -90,13 +153,17 @@ pub(super) const ROWS: &[Row] = &[
         &[
             (
                 "white space around it",
-                Make::Body(|sealed, _| format!("\r\n {{\t\"secured_payload\" :\n \"{sealed}\" }}\n")),
+                Make::Body(|sealed, _| {
+                    format!("\r\n {{\t\"secured_payload\" :\n \"{sealed}\" }}\n")
+                }),
             ),
             (
                 "characters that are escaped",
                 Make::Body(|sealed, _| {
                     let envelope = SecuredPayload::new(sealed.to_owned()).to_json();
-                    envelope.replace('.', "\\u002e").replace("secured", "\\u0073ecured")
+                    envelope
+                        .replace('.', "\\u002e")
+                        .replace("secured", "\\u0073ecured")
                 }),
             ),
         ],
@@ -108,7 +175,11 @@ pub(super) const ROWS: &[Row] = &[
         &[(
             "the message",
             Make::Carried(|forge, usual| {
-                let jws = forge.jws(&forge.signed_header("RS256", &json!({})), usual, By::Provider)?;
+                let jws = forge.jws(
+                    &forge.signed_header("RS256", &json!({})),
+                    usual,
+                    By::Provider,
+                )?;
                 let mut compressed = DeflateEncoder::new(jws.as_bytes(), Compression::best());
                 let mut plain = Vec::new();
                 compressed.read_to_end(&mut plain).map_err(failed)?;
@@ -120,13 +191,19 @@ pub(super) const ROWS: &[Row] = &[
         same(BEYOND),
         FIRST,
         "an envelope with members that a later release may add",
-        &[("the message", Make::Body(|sealed, _| json!({"secured_payload": sealed, "version": 2}).to_string()))],
+        &[(
+            "the message",
+            Make::Body(|sealed, _| json!({"secured_payload": sealed, "version": 2}).to_string()),
+        )],
     ),
     accepts(
         same(BEYOND),
         FIRST,
         "the content type application/json with a charset",
-        &[("the message", Make::Sent(|usual| usual.with("Content-Type", "application/json; charset=utf-8")))],
+        &[(
+            "the message",
+            Make::Sent(|usual| usual.with("Content-Type", "application/json; charset=utf-8")),
+        )],
     ),
 ];
 

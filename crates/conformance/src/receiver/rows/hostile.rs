@@ -16,7 +16,10 @@ pub(in super::super) const HOSTILE: &[Row] = &[
     survives(
         "survives an envelope of 60,000 levels",
         Right::SurvivedAndRefused,
-        &[("", Make::Body(|_, _| format!("{{\"secured_payload\":{}}}", nested())))],
+        &[(
+            "",
+            Make::Body(|_, _| format!("{{\"secured_payload\":{}}}", nested())),
+        )],
     ),
     survives(
         "survives a message of 60,000 levels",
@@ -32,31 +35,59 @@ pub(in super::super) const HOSTILE: &[Row] = &[
     survives(
         "survives a header of 100,000 characters",
         Right::Survived,
-        &[("", Make::Carried(|forge, usual| forge.sealed(&json!({ "x".repeat(100_000): 1 }), &json!({}), usual)))],
+        &[(
+            "",
+            Make::Carried(|forge, usual| {
+                forge.sealed(&json!({ "x".repeat(100_000): 1 }), &json!({}), usual)
+            }),
+        )],
     ),
     survives(
         "survives a body of 100 MiB",
         Right::SurvivedAndRefused,
-        &[("", Make::Body(|_, _| format!("{{\"secured_payload\":\"{}\"}}", "A".repeat(LARGE))))],
+        &[(
+            "",
+            Make::Body(|_, _| format!("{{\"secured_payload\":\"{}\"}}", "A".repeat(LARGE))),
+        )],
     ),
     survives(
         "survives a compressed message of 100 MiB that nobody has signed",
         Right::SurvivedAndRefused,
-        &[("", Make::Carried(|forge, _| compressed(forge, &bomb(forge, b"", By::Stranger)?)))],
+        &[(
+            "",
+            Make::Carried(|forge, _| compressed(forge, &bomb(forge, b"", By::Stranger)?)),
+        )],
     ),
     survives(
         "survives a compressed message of 100 MiB that the provider has signed",
         Right::Survived,
-        &[("", Make::Carried(|forge, usual| compressed(forge, &bomb(forge, usual, By::Provider)?)))],
+        &[(
+            "",
+            Make::Carried(|forge, usual| compressed(forge, &bomb(forge, usual, By::Provider)?)),
+        )],
     ),
 ];
 
 /// What a receiver takes after them.
-pub(in super::super) const AFTER: &[Row] =
-    &[accepts(same("S23.22"), WORKING, "takes {one} after all of that", &[("the message", Make::Whole)])];
+pub(in super::super) const AFTER: &[Row] = &[accepts(
+    same("S23.22"),
+    WORKING,
+    "takes {one} after all of that",
+    &[("the message", Make::Whole)],
+)];
 
-const fn survives(title: &'static str, right: Right, deliveries: &'static [(&'static str, Make)]) -> Row {
-    Row { id: same("S23.22"), on: FIRST, title, right, asks: Asks::Deliveries(deliveries) }
+const fn survives(
+    title: &'static str,
+    right: Right,
+    deliveries: &'static [(&'static str, Make)],
+) -> Row {
+    Row {
+        id: same("S23.22"),
+        on: FIRST,
+        title,
+        right,
+        asks: Asks::Deliveries(deliveries),
+    }
 }
 
 fn nested() -> String {
@@ -69,22 +100,33 @@ fn compressed(forge: &Forge, jws: &[u8]) -> Result<String, JudgeError> {
 
 /// The compressed JWS of a message and 100 MiB of spaces, of some 150 kB.
 ///
-/// Its blocks refer to nothing before them, so that one of them can be repeated and compressed once.
+/// Its blocks refer to nothing before them, so that one of them can be repeated and compressed
+/// once.
 fn bomb(forge: &Forge, message: &[u8], by: By) -> Result<Vec<u8>, JudgeError> {
     let header = forge.signed_header("RS256", &json!({})).to_string();
     // Without padding, so that what follows can be appended.
     let mut message = message.to_vec();
     message.resize(message.len().next_multiple_of(3), b' ');
-    let begin = format!("{}.{}", base64url::encode(header.as_bytes()), base64url::encode(&message));
+    let begin = format!(
+        "{}.{}",
+        base64url::encode(header.as_bytes()),
+        base64url::encode(&message)
+    );
     let spaces = base64url::encode(&vec![b' '; 3 << 18]);
     // Four characters for three bytes.
     let times = (LARGE / 3 * 4).div_ceil(spaces.len());
-    let signed = if matches!(by, By::Provider) { begin.clone() + &spaces.repeat(times) } else { String::new() };
+    let signed = if matches!(by, By::Provider) {
+        begin.clone() + &spaces.repeat(times)
+    } else {
+        String::new()
+    };
     let signature = base64url::encode(&forge.signature("RS256", signed.as_bytes(), by)?);
     let mut stream = Compress::new(Compression::best(), false);
     let mut block = |plain: &str, flush| {
         let mut out = Vec::with_capacity(plain.len() + 1024);
-        stream.compress_vec(plain.as_bytes(), &mut out, flush).map_err(failed)?;
+        stream
+            .compress_vec(plain.as_bytes(), &mut out, flush)
+            .map_err(failed)?;
         Ok::<_, JudgeError>(out)
     };
     let mut whole = block(&begin, FlushCompress::Full)?;

@@ -1,8 +1,10 @@
-//! What no receiver takes: messages that the provider has not signed, or that were changed on their way
-//! (Specification: "Secured payload envelope", "Authentication", "Events").
+//! What no receiver takes: messages that the provider has not signed, or that were changed on their
+//! way (Specification: "Secured payload envelope", "Authentication", "Events").
 
 use super::usual as usually;
-use super::{Asks, BEYOND, By, FIRST, Forge, JudgeError, Jwe, Make, Right, Row, WORKING, refuses, same};
+use super::{
+    Asks, BEYOND, By, FIRST, Forge, JudgeError, Jwe, Make, Right, Row, WORKING, refuses, same,
+};
 use bankrail_jose::base64url;
 use serde_json::json;
 
@@ -17,18 +19,25 @@ pub(super) const ROWS: &[Row] = &[
         WORKING,
         "verifies the signature of {one}",
         &[
-            ("one signed by somebody else", Make::Signed("RS256", By::Stranger)),
+            (
+                "one signed by somebody else",
+                Make::Signed("RS256", By::Stranger),
+            ),
             (
                 "one signed by somebody else whose key it brings along",
                 Make::Jws(|forge, usual| {
-                    let header = forge.signed_header("RS256", &json!({"jwk": forge.strangers_jwk()}));
+                    let header =
+                        forge.signed_header("RS256", &json!({"jwk": forge.strangers_jwk()}));
                     forge.jws(&header, usual, By::Stranger)
                 }),
             ),
             (
                 "one with the signature of another message",
                 Make::Jws(|forge, usual| {
-                    let [good, other] = [signed(forge, usual)?, signed(forge, &[usual, b" "].concat())?];
+                    let [good, other] = [
+                        signed(forge, usual)?,
+                        signed(forge, &[usual, b" "].concat())?,
+                    ];
                     Ok(format!("{}.{}", parts(&other).0, parts(&good).1))
                 }),
             ),
@@ -38,13 +47,26 @@ pub(super) const ROWS: &[Row] = &[
                     let good = signed(forge, usual)?;
                     let mut signature = base64url::decode(parts(&good).1).unwrap_or_default();
                     flip(&mut signature);
-                    Ok(format!("{}.{}", parts(&good).0, base64url::encode(&signature)))
+                    Ok(format!(
+                        "{}.{}",
+                        parts(&good).0,
+                        base64url::encode(&signature)
+                    ))
                 }),
             ),
-            ("one with random bytes for a signature", Make::Signed("RS256", By::Chance)),
+            (
+                "one with random bytes for a signature",
+                Make::Signed("RS256", By::Chance),
+            ),
             (
                 "one signed by somebody else under a kid that nobody knows",
-                Make::Jws(|forge, usual| forge.jws(&json!({"alg": "RS256", "kid": "nobody"}), usual, By::Stranger)),
+                Make::Jws(|forge, usual| {
+                    forge.jws(
+                        &json!({"alg": "RS256", "kid": "nobody"}),
+                        usual,
+                        By::Stranger,
+                    )
+                }),
             ),
             (
                 "one signed by somebody else without a kid",
@@ -59,14 +81,27 @@ pub(super) const ROWS: &[Row] = &[
         &[
             (
                 "one that is encrypted and not signed",
-                Make::Carried(|forge, usual| Ok(forge.encrypted(&json!({"cty": "json"}), usual)?.compact())),
+                Make::Carried(|forge, usual| {
+                    Ok(forge.encrypted(&json!({"cty": "json"}), usual)?.compact())
+                }),
             ),
-            ("one that is signed and not encrypted", Make::Carried(signed)),
+            (
+                "one that is signed and not encrypted",
+                Make::Carried(signed),
+            ),
             (
                 "one that is encrypted first and then signed",
-                Make::Carried(|forge, usual| signed(forge, forge.encrypted(&json!({}), usual)?.compact().as_bytes())),
+                Make::Carried(|forge, usual| {
+                    signed(
+                        forge,
+                        forge.encrypted(&json!({}), usual)?.compact().as_bytes(),
+                    )
+                }),
             ),
-            ("one whose signature is empty", Make::Signed("RS256", By::Nobody)),
+            (
+                "one whose signature is empty",
+                Make::Signed("RS256", By::Nobody),
+            ),
         ],
     ),
     refuses(
@@ -74,10 +109,22 @@ pub(super) const ROWS: &[Row] = &[
         FIRST,
         "takes no signature of the algorithm none",
         &[
-            ("alg none in this spelling (\"none\")", Make::Signed("none", By::Nobody)),
-            ("alg none in this spelling (\"None\")", Make::Signed("None", By::Nobody)),
-            ("alg none in this spelling (\"NONE\")", Make::Signed("NONE", By::Nobody)),
-            ("alg none in this spelling (\"\")", Make::Signed("", By::Nobody)),
+            (
+                "alg none in this spelling (\"none\")",
+                Make::Signed("none", By::Nobody),
+            ),
+            (
+                "alg none in this spelling (\"None\")",
+                Make::Signed("None", By::Nobody),
+            ),
+            (
+                "alg none in this spelling (\"NONE\")",
+                Make::Signed("NONE", By::Nobody),
+            ),
+            (
+                "alg none in this spelling (\"\")",
+                Make::Signed("", By::Nobody),
+            ),
         ],
     ),
     refuses(
@@ -85,8 +132,14 @@ pub(super) const ROWS: &[Row] = &[
         FIRST,
         "takes no HS256 by the provider's public key",
         &[
-            ("HS256 by the public key as PEM (\"HS256\")", Make::Signed("HS256", By::PublicPem)),
-            ("HS256 by the public key in DER (\"HS256\")", Make::Signed("HS256", By::PublicDer)),
+            (
+                "HS256 by the public key as PEM (\"HS256\")",
+                Make::Signed("HS256", By::PublicPem),
+            ),
+            (
+                "HS256 by the public key in DER (\"HS256\")",
+                Make::Signed("HS256", By::PublicDer),
+            ),
         ],
     ),
     refuses(
@@ -94,11 +147,26 @@ pub(super) const ROWS: &[Row] = &[
         FIRST,
         "takes no algorithm but RS256 from the provider either",
         &[
-            ("another algorithm of the provider (\"PS256\")", Make::Signed("PS256", By::Provider)),
-            ("another algorithm of the provider (\"RS384\")", Make::Signed("RS384", By::Provider)),
-            ("another algorithm of the provider (\"RS512\")", Make::Signed("RS512", By::Provider)),
-            ("RS256 that calls itself RS512", Make::Jws(|forge, usual| renamed(forge, usual, "RS512"))),
-            ("RS256 that calls itself ES256", Make::Jws(|forge, usual| renamed(forge, usual, "ES256"))),
+            (
+                "another algorithm of the provider (\"PS256\")",
+                Make::Signed("PS256", By::Provider),
+            ),
+            (
+                "another algorithm of the provider (\"RS384\")",
+                Make::Signed("RS384", By::Provider),
+            ),
+            (
+                "another algorithm of the provider (\"RS512\")",
+                Make::Signed("RS512", By::Provider),
+            ),
+            (
+                "RS256 that calls itself RS512",
+                Make::Jws(|forge, usual| renamed(forge, usual, "RS512")),
+            ),
+            (
+                "RS256 that calls itself ES256",
+                Make::Jws(|forge, usual| renamed(forge, usual, "ES256")),
+            ),
         ],
     ),
     refuses(
@@ -106,9 +174,18 @@ pub(super) const ROWS: &[Row] = &[
         FIRST,
         "takes no key encryption but RSA-OAEP",
         &[
-            ("RSA-OAEP-256 with A256CBC-HS512", Make::Encrypted("RSA-OAEP-256", "A256CBC-HS512")),
-            ("RSA1_5 with A256CBC-HS512", Make::Encrypted("RSA1_5", "A256CBC-HS512")),
-            ("dir with A256CBC-HS512", Make::Encrypted("dir", "A256CBC-HS512")),
+            (
+                "RSA-OAEP-256 with A256CBC-HS512",
+                Make::Encrypted("RSA-OAEP-256", "A256CBC-HS512"),
+            ),
+            (
+                "RSA1_5 with A256CBC-HS512",
+                Make::Encrypted("RSA1_5", "A256CBC-HS512"),
+            ),
+            (
+                "dir with A256CBC-HS512",
+                Make::Encrypted("dir", "A256CBC-HS512"),
+            ),
         ],
     ),
     refuses(
@@ -116,10 +193,22 @@ pub(super) const ROWS: &[Row] = &[
         FIRST,
         "takes no content encryption but A256CBC-HS512",
         &[
-            ("RSA-OAEP with A256GCM", Make::Encrypted("RSA-OAEP", "A256GCM")),
-            ("RSA-OAEP with A128GCM", Make::Encrypted("RSA-OAEP", "A128GCM")),
-            ("RSA-OAEP with A128CBC-HS256", Make::Encrypted("RSA-OAEP", "A128CBC-HS256")),
-            ("RSA-OAEP with A192CBC-HS384", Make::Encrypted("RSA-OAEP", "A192CBC-HS384")),
+            (
+                "RSA-OAEP with A256GCM",
+                Make::Encrypted("RSA-OAEP", "A256GCM"),
+            ),
+            (
+                "RSA-OAEP with A128GCM",
+                Make::Encrypted("RSA-OAEP", "A128GCM"),
+            ),
+            (
+                "RSA-OAEP with A128CBC-HS256",
+                Make::Encrypted("RSA-OAEP", "A128CBC-HS256"),
+            ),
+            (
+                "RSA-OAEP with A192CBC-HS384",
+                Make::Encrypted("RSA-OAEP", "A192CBC-HS384"),
+            ),
         ],
     ),
     refuses(
@@ -136,7 +225,10 @@ pub(super) const ROWS: &[Row] = &[
                 "one with another spelling of its header",
                 Make::Changed(|jwe| jwe.header = jwe.header.replacen(':', ": ", 1)),
             ),
-            ("one with half a tag", Make::Changed(|jwe| jwe.tag.truncate(16))),
+            (
+                "one with half a tag",
+                Make::Changed(|jwe| jwe.tag.truncate(16)),
+            ),
             (
                 "one with a bit of the last byte of its tag flipped",
                 Make::Changed(|jwe| jwe.tag.iter_mut().rev().take(1).for_each(|byte| *byte ^= 1)),
@@ -145,24 +237,54 @@ pub(super) const ROWS: &[Row] = &[
                 "one with a tag that its header is not part of",
                 Make::Carried(|forge, usual| {
                     let jws = signed(forge, usual)?;
-                    Ok(forge.bound_jwe("RSA-OAEP", "A256CBC-HS512", &json!({}), jws.as_bytes(), false)?.compact())
+                    Ok(forge
+                        .bound_jwe(
+                            "RSA-OAEP",
+                            "A256CBC-HS512",
+                            &json!({}),
+                            jws.as_bytes(),
+                            false,
+                        )?
+                        .compact())
                 }),
             ),
             ("one without a tag", Make::Changed(|jwe| jwe.tag.clear())),
-            ("one without its last block", Make::Changed(|jwe| shorten(jwe, 16))),
-            ("one with half a block less", Make::Changed(|jwe| shorten(jwe, 8))),
-            ("one without an initialisation vector", Make::Changed(|jwe| jwe.iv.clear())),
-            ("one without an encrypted key", Make::Changed(|jwe| jwe.key.clear())),
-            ("one with a byte more in its tag", Make::Changed(|jwe| jwe.tag.push(0))),
+            (
+                "one without its last block",
+                Make::Changed(|jwe| shorten(jwe, 16)),
+            ),
+            (
+                "one with half a block less",
+                Make::Changed(|jwe| shorten(jwe, 8)),
+            ),
+            (
+                "one without an initialisation vector",
+                Make::Changed(|jwe| jwe.iv.clear()),
+            ),
+            (
+                "one without an encrypted key",
+                Make::Changed(|jwe| jwe.key.clear()),
+            ),
+            (
+                "one with a byte more in its tag",
+                Make::Changed(|jwe| jwe.tag.push(0)),
+            ),
             (
                 "one with the tag of another message",
-                Make::Carried(|forge, usual| swapped(forge, usual, |jwe, other| jwe.tag = other.tag)),
+                Make::Carried(|forge, usual| {
+                    swapped(forge, usual, |jwe, other| jwe.tag = other.tag)
+                }),
             ),
             (
                 "one with the encrypted key of another message",
-                Make::Carried(|forge, usual| swapped(forge, usual, |jwe, other| jwe.key = other.key)),
+                Make::Carried(|forge, usual| {
+                    swapped(forge, usual, |jwe, other| jwe.key = other.key)
+                }),
             ),
-            ("one without a ciphertext", Make::Changed(|jwe| jwe.text.clear())),
+            (
+                "one without a ciphertext",
+                Make::Changed(|jwe| jwe.text.clear()),
+            ),
         ],
     ),
     // RFC 7515 and RFC 7516, section 4.1 each.
@@ -190,11 +312,15 @@ pub(super) const ROWS: &[Row] = &[
         &[
             (
                 "an unknown kid in the signed header",
-                Make::Carried(|forge, usual| forge.sealed(&json!({}), &json!({"kid": "nobody"}), usual)),
+                Make::Carried(|forge, usual| {
+                    forge.sealed(&json!({}), &json!({"kid": "nobody"}), usual)
+                }),
             ),
             (
                 "b64 false in the signed header",
-                Make::Carried(|forge, usual| forge.sealed(&json!({}), &json!({"b64": false}), usual)),
+                Make::Carried(|forge, usual| {
+                    forge.sealed(&json!({}), &json!({"b64": false}), usual)
+                }),
             ),
         ],
     ),
@@ -216,20 +342,29 @@ pub(super) const ROWS: &[Row] = &[
             ("a flipped initialisation vector", IV),
             ("a flipped ciphertext", TEXT),
             ("a flipped encrypted key", KEY),
-            ("a stranger's signature", Make::Signed("RS256", By::Stranger)),
+            (
+                "a stranger's signature",
+                Make::Signed("RS256", By::Stranger),
+            ),
         ]),
     },
 ];
 
 /// A good JWS.
 fn signed(forge: &Forge, payload: &[u8]) -> Result<String, JudgeError> {
-    forge.jws(&forge.signed_header("RS256", &json!({})), payload, By::Provider)
+    forge.jws(
+        &forge.signed_header("RS256", &json!({})),
+        payload,
+        By::Provider,
+    )
 }
 
 /// A JWS whose RS256 signature is right, and whose header names another algorithm.
 fn renamed(forge: &Forge, payload: &[u8], alg: &str) -> Result<String, JudgeError> {
     let header = forge.signed_header(alg, &json!({})).to_string();
-    let signed = [header.as_bytes(), payload].map(base64url::encode).join(".");
+    let signed = [header.as_bytes(), payload]
+        .map(base64url::encode)
+        .join(".");
     let signature = forge.signature("RS256", signed.as_bytes(), By::Provider)?;
     Ok(format!("{signed}.{}", base64url::encode(&signature)))
 }

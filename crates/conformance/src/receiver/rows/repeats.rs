@@ -2,8 +2,12 @@
 
 use super::{Asks, EVERY, EachKind, Make, Right, Row, same};
 
-const KNOWN: EachKind<&str> =
-    EachKind { mandate_outcome: "S23.2", mandate_notification: "S23.4", payment_outcome: "S23.6", query: "S23.9" };
+const KNOWN: EachKind<&str> = EachKind {
+    mandate_outcome: "S23.2",
+    mandate_notification: "S23.4",
+    payment_outcome: "S23.6",
+    query: "S23.9",
+};
 
 pub(super) const ROWS: &[Row] = &[
     knows(
@@ -22,7 +26,10 @@ pub(super) const ROWS: &[Row] = &[
         "takes {one} about an event that it knows",
         &[
             ("the first delivery", Make::Whole),
-            ("the same event, sealed anew, under another X-Message-Id", Make::Regenerated),
+            (
+                "the same event, sealed anew, under another X-Message-Id",
+                Make::Regenerated,
+            ),
         ],
     ),
     knows(
@@ -31,7 +38,10 @@ pub(super) const ROWS: &[Row] = &[
         "takes {one} that comes twice at once",
         &[
             ("the first delivery", Make::Whole),
-            ("the same event, sealed anew, under another X-Message-Id", Make::Regenerated),
+            (
+                "the same event, sealed anew, under another X-Message-Id",
+                Make::Regenerated,
+            ),
         ],
     ),
 ];
@@ -42,5 +52,11 @@ const fn knows(
     title: &'static str,
     deliveries: &'static [(&'static str, Make)],
 ) -> Row {
-    Row { id, on: EVERY, title, right, asks: Asks::Deliveries(deliveries) }
+    Row {
+        id,
+        on: EVERY,
+        title,
+        right,
+        asks: Asks::Deliveries(deliveries),
+    }
 }

@@ -1,4 +1,5 @@
-//! Elements that are read without events: where they may be, and what the cursor does when one has been taken.
+//! Elements that are read without events: where they may be, and what the cursor does when one has
+//! been taken.
 
 use super::{Cursor, Shape};
 use crate::field::{Field, Tag};
@@ -9,7 +10,8 @@ use crate::read::scan::{Odd, Scanner};
 use crate::read::strip::strip;
 use crate::read::tokens::{Mark, Tokens};
 
-/// The bytes before the name of the next element of a sequence, whose start tag is as the writer writes it.
+/// The bytes before the name of the next element of a sequence, whose start tag is as the writer
+/// writes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead {
     /// Bytes of white space and comments.
@@ -36,8 +38,8 @@ impl<T: Tokens> Cursor<T> {
         self.events.advance()
     }
 
-    /// The field, from `at` on, whose element is next, if the start tag is as the writer writes it, perhaps under a
-    /// prefix. Groups are left, because what is in them is counted apart.
+    /// The field, from `at` on, whose element is next, if the start tag is as the writer writes it,
+    /// perhaps under a prefix. Groups are left, because what is in them is counted apart.
     pub(crate) fn field_ahead(&self, fields: &[Field], at: usize) -> Option<(usize, Ahead)> {
         let ahead = self.events.ahead();
         let mut scanner = self.events.scanner(ahead);
@@ -46,8 +48,15 @@ impl<T: Tokens> Cursor<T> {
         let gap = ahead.len() - scanner.rest().len();
         let named = named.get(..memchr::memchr(b'>', named.as_bytes())?)?;
         let find = |named: &str| {
-            let found = fields.get(at..)?.iter().position(|field| field.wire == named)? + at;
-            (!self.shape.is_group(self.path.len(), fields.get(found)?.wire)).then_some(found)
+            let found = fields
+                .get(at..)?
+                .iter()
+                .position(|field| field.wire == named)?
+                + at;
+            (!self
+                .shape
+                .is_group(self.path.len(), fields.get(found)?.wire))
+            .then_some(found)
         };
         // A document that is judged within another has elements around it.
         let depth = self.shape.depth + self.events.depth().saturating_sub(self.path.len());
@@ -57,7 +66,13 @@ impl<T: Tokens> Cursor<T> {
         }
         let prefix = self.events.namespaces().our_prefix(named)?;
         let index = find(named.get(prefix.len() + 1..)?)?;
-        may_scan(Some(prefix)).then_some((index, Ahead { gap, prefix: prefix.len() + 1 }))
+        may_scan(Some(prefix)).then_some((
+            index,
+            Ahead {
+                gap,
+                prefix: prefix.len() + 1,
+            },
+        ))
     }
 
     /// Scans the next element.
@@ -78,7 +93,8 @@ impl<T: Tokens> Cursor<T> {
         node
     }
 
-    /// Reads on until the end of the next element is in memory, when it was not; false when it was, or is too far away.
+    /// Reads on until the end of the next element is in memory, when it was not; false when it was,
+    /// or is too far away.
     pub(crate) fn end_comes(&mut self, tag: &'static Tag, ahead: Ahead) -> bool {
         self.events.end_comes(tag, ahead.gap, ahead.prefix)
     }
@@ -97,8 +113,8 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// Whether the fast reader is asked for an element. What it begins and leaves is read twice, so of a name of which
-    /// it left two in a row it is asked for each sixteenth, until it takes one.
+    /// Whether the fast reader is asked for an element. What it begins and leaves is read twice, so
+    /// of a name of which it left two in a row it is asked for each sixteenth, until it takes one.
     pub(crate) fn may_take(&mut self, name: &'static str) -> bool {
         match self.left.iter_mut().find(|(of, _)| *of == name) {
             Some((_, times)) if *times > 1 && (*times + 1) % 16 != 0 => {
@@ -109,9 +125,10 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// Passes over a scanned element, which becomes the current one, and reports what breaks a rule beyond the schema
-    /// in it, as `check` names it for a path. `Odd` when the element has too many elements in it, or when `check` does
-    /// not agree on how much there is to report; then nothing is read.
+    /// Passes over a scanned element, which becomes the current one, and reports what breaks a rule
+    /// beyond the schema in it, as `check` names it for a path. `Odd` when the element has too many
+    /// elements in it, or when `check` does not agree on how much there is to report; then nothing
+    /// is read.
     pub(crate) fn accept(
         &mut self,
         name: &'static str,
@@ -124,7 +141,11 @@ impl<T: Tokens> Cursor<T> {
         if !self.events.may_begin(extent.elements, unit) {
             return Err(Odd);
         }
-        let findings = if extent.doubts.is_empty() { Vec::new() } else { self.named(name, number, check) };
+        let findings = if extent.doubts.is_empty() {
+            Vec::new()
+        } else {
+            self.named(name, number, check)
+        };
         if findings.len() != extent.doubts.len() {
             return Err(Odd);
         }
@@ -132,14 +153,23 @@ impl<T: Tokens> Cursor<T> {
             self.events.forget();
         }
         let mark = self.events.skip(ahead.gap);
-        self.events.take(if unit { 0 } else { extent.elements }, extent.held);
+        self.events
+            .take(if unit { 0 } else { extent.elements }, extent.held);
         if findings.is_empty() {
             self.events.skip(extent.bytes);
         } else {
             self.report_scanned(extent, findings);
         }
         let (index, repeats) = (number.unwrap_or_default(), number.is_some());
-        self.path.push(Step { name, index, repeats, mark, last: None, extras: self.keeper.count(), outer: None });
+        self.path.push(Step {
+            name,
+            index,
+            repeats,
+            mark,
+            last: None,
+            extras: self.keeper.count(),
+            outer: None,
+        });
         Ok(())
     }
 
@@ -158,9 +188,13 @@ impl<T: Tokens> Cursor<T> {
 
     #[cold]
     fn report_scanned(&mut self, extent: &Extent, findings: Vec<Finding>) {
-        let mut found: Vec<(Finding, usize, Mark)> =
-            findings.into_iter().zip(&extent.doubts).map(|(finding, at)| (finding, *at, Mark::default())).collect();
-        // Places are passed in the order of the document; what is found in an element comes before what is found of it.
+        let mut found: Vec<(Finding, usize, Mark)> = findings
+            .into_iter()
+            .zip(&extent.doubts)
+            .map(|(finding, at)| (finding, *at, Mark::default()))
+            .collect();
+        // Places are passed in the order of the document; what is found in an element comes before
+        // what is found of it.
         let mut order: Vec<&mut (Finding, usize, Mark)> = found.iter_mut().collect();
         order.sort_by_key(|(_, at, _)| *at);
         let mut passed = 0;
@@ -175,8 +209,8 @@ impl<T: Tokens> Cursor<T> {
     }
 }
 
-/// The text from the start tag on, stripped of the prefix if there is one, and how many bytes the element then had with
-/// it.
+/// The text from the start tag on, stripped of the prefix if there is one, and how many bytes the
+/// element then had with it.
 #[inline]
 fn text_ahead<'p>(
     text: &'p str,
@@ -194,8 +228,8 @@ fn text_ahead<'p>(
 }
 
 impl Extent {
-    /// That of the element before the end of what a scanner has read of a text. `stripped` is the length that the text
-    /// had before it was stripped of a prefix of so many bytes.
+    /// That of the element before the end of what a scanner has read of a text. `stripped` is the
+    /// length that the text had before it was stripped of a prefix of so many bytes.
     fn measure(
         &mut self,
         scanner: &Scanner<'_>,
@@ -217,12 +251,19 @@ impl Extent {
     }
 }
 
-/// Where elements start that break a rule beyond the schema, in bytes from the start of a scanned text as it was before
-/// it was stripped of a prefix of so many bytes.
+/// Where elements start that break a rule beyond the schema, in bytes from the start of a scanned
+/// text as it was before it was stripped of a prefix of so many bytes.
 #[inline]
 fn doubts(scanner: &Scanner<'_>, text: &str, prefix: usize) -> Vec<usize> {
     let doubts = scanner.doubts();
-    if doubts.is_empty() { Vec::new() } else { doubts.iter().map(|at| unstripped(text, *at, prefix)).collect() }
+    if doubts.is_empty() {
+        Vec::new()
+    } else {
+        doubts
+            .iter()
+            .map(|at| unstripped(text, *at, prefix))
+            .collect()
+    }
 }
 
 /// A place in a text as it was before every tag was stripped of a prefix.

@@ -42,7 +42,8 @@ impl<T: Tokens> Cursor<T> {
         self.read_text()?;
         let value = parse(&self.text).map_err(|Unreadable { expected, slight }| {
             let found = excerpt(&self.text);
-            self.halt_here(ReadErrorKind::Unreadable { expected, found }).slight(slight)
+            self.halt_here(ReadErrorKind::Unreadable { expected, found })
+                .slight(slight)
         })?;
         for kind in faults(&value, &self.text) {
             self.report(kind);

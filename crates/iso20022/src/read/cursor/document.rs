@@ -13,7 +13,8 @@ impl<T: Tokens> Cursor<T> {
         self.open_message()
     }
 
-    /// Reads from the start tag of a document element, which has just been read, up to that of the message itself.
+    /// Reads from the start tag of a document element, which has just been read, up to that of the
+    /// message itself.
     pub(super) fn open_message(&mut self) -> Result<(), Halt> {
         self.push(self.shape.document);
         self.begin()?;
@@ -32,7 +33,8 @@ impl<T: Tokens> Cursor<T> {
         Ok(())
     }
 
-    /// Reads from the end of the message to the end of the document. Returns the parts there beyond the schema.
+    /// Reads from the end of the message to the end of the document. Returns the parts there beyond
+    /// the schema.
     pub(crate) fn close_document(&mut self) -> Result<Vec<Extra>, Halt> {
         self.report_unknown_id();
         self.leave_document()?;

@@ -1,5 +1,5 @@
-//! The identifiers in supplementary data: an `xs:ID` is unique in a document, and an `xs:IDREF` names one of them (XML
-//! Schema Part 1, 3.15.5).
+//! The identifiers in supplementary data: an `xs:ID` is unique in a document, and an `xs:IDREF`
+//! names one of them (XML Schema Part 1, 3.15.5).
 
 use crate::read::builtin::Builtin;
 use crate::xml::is_space;
@@ -16,11 +16,14 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
-    /// Adds what the text of an element of a built-in type says. Returns the bytes of memory that it takes; none for an
-    /// identifier that is there already.
+    /// Adds what the text of an element of a built-in type says. Returns the bytes of memory that
+    /// it takes; none for an identifier that is there already.
     pub(super) fn add(&mut self, kind: Builtin, text: &str) -> Option<usize> {
         let before = self.memory();
-        let mut names = text.split(is_space).filter(|name| !name.is_empty()).map(Box::from);
+        let mut names = text
+            .split(is_space)
+            .filter(|name| !name.is_empty())
+            .map(Box::from);
         match kind.name() {
             "ID" if !names.all(|name| self.own.insert(name)) => return None,
             "IDREF" | "IDREFS" => self.referred.extend(names),
@@ -39,7 +42,10 @@ impl Ids {
 
     /// An identifier that is referred to and not there.
     pub(super) fn unknown(&self) -> Option<&str> {
-        self.referred.difference(&self.own).min().map(|name| &**name)
+        self.referred
+            .difference(&self.own)
+            .min()
+            .map(|name| &**name)
     }
 
     /// Bytes of memory that they take, beside their texts.

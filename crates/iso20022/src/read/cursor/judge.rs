@@ -1,9 +1,10 @@
-//! Rules of XML Schema that are judged only so that strict reading is exactly the schema. The wildcard of an envelope
-//! is lax (XML Schema Part 1, 3.10.4): what a schema knows of its content has to be valid.
+//! Rules of XML Schema that are judged only so that strict reading is exactly the schema. The
+//! wildcard of an envelope is lax (XML Schema Part 1, 3.10.4): what a schema knows of its content
+//! has to be valid.
 //!
 //! - A document of the message within foreign markup has to be valid.
-//! - A foreign element has to be of the type that its `xsi:type` names: a built-in type or one of the message's schema.
-//!   A name of any other type is refused.
+//! - A foreign element has to be of the type that its `xsi:type` names: a built-in type or one of
+//!   the message's schema. A name of any other type is refused.
 //! - `xsi:type` of an element of the message may name the element's own type and no other.
 
 use super::{Cursor, Halt, Ids, Shape, Token};
@@ -19,26 +20,39 @@ use bankrail_values::excerpt;
 /// A type of a schema.
 #[derive(Clone, Copy, Debug)]
 pub struct Type {
-    /// True when a name is that of this type, or of the type that a path of elements leads to from here.
+    /// True when a name is that of this type, or of the type that a path of elements leads to from
+    /// here.
     pub is_type: fn(below: &[&str], name: &str) -> bool,
     /// Reads the content of an element of this type.
     pub read: for<'a> fn(&mut Cursor<TextTokens<'a>>) -> Result<(), Halt>,
 }
 
-/// Reads everything between the start tag just read and its end tag, and judges what is in it. Returns how many
-/// elements there are at the top and whether there is text beside them.
+/// Reads everything between the start tag just read and its end tag, and judges what is in it.
+/// Returns how many elements there are at the top and whether there is text beside them.
 pub(super) type Judge<T> = fn(&mut Cursor<T>) -> Result<(usize, bool), Halt>;
 
-/// Judges the content of an envelope: documents of the message and elements with `xsi:type`, wherever they stand,
-/// within foreign elements too. `xml` is well-formed, with the namespaces it needs. Returns its identifiers, or why the
-/// schema refuses it.
-pub(crate) fn judge_envelope(xml: &str, limits: ReadLimits, shape: &'static Shape) -> Result<Ids, FindingKind> {
+/// Judges the content of an envelope: documents of the message and elements with `xsi:type`,
+/// wherever they stand, within foreign elements too. `xml` is well-formed, with the namespaces it
+/// needs. Returns its identifiers, or why the schema refuses it.
+pub(crate) fn judge_envelope(
+    xml: &str,
+    limits: ReadLimits,
+    shape: &'static Shape,
+) -> Result<Ids, FindingKind> {
     if !xml.contains(shape.document) && !xml.contains(":type") {
         return Ok(Ids::default());
     }
     // Documents within documents are read recursively, so the depth bounds the stack.
-    let limits = ReadLimits { depth: limits.depth.min(ReadLimits::default().depth), ..limits };
-    let options = ReadOptions { mode: Mode::Strict, deny_findings: false, keep_unreadable: false, limits };
+    let limits = ReadLimits {
+        depth: limits.depth.min(ReadLimits::default().depth),
+        ..limits
+    };
+    let options = ReadOptions {
+        mode: Mode::Strict,
+        deny_findings: false,
+        keep_unreadable: false,
+        limits,
+    };
     let xml = format!("<any xmlns=\"{}\">{xml}</any>", shape.namespace);
     let mut cursor = Cursor::new(TextTokens::new(&xml), options, shape);
     cursor.judging = Some(Cursor::judge_content);
@@ -50,9 +64,9 @@ pub(crate) fn judge_envelope(xml: &str, limits: ReadLimits, shape: &'static Shap
 
 fn why(refused: &ReadError) -> FindingKind {
     let why = match refused.kind() {
-        ReadErrorKind::Refused(kind @ (FindingKind::EnvelopeType { .. } | FindingKind::EnvelopeTypeName { .. }))
-            if refused.path().is_empty() =>
-        {
+        ReadErrorKind::Refused(
+            kind @ (FindingKind::EnvelopeType { .. } | FindingKind::EnvelopeTypeName { .. }),
+        ) if refused.path().is_empty() => {
             return kind.clone();
         }
         ReadErrorKind::Refused(finding) => format!("{finding} ({})", refused.path()),
@@ -62,8 +76,8 @@ fn why(refused: &ReadError) -> FindingKind {
 }
 
 impl<T: Tokens> Cursor<T> {
-    /// Reads any content up to the end tag, and reports when it is not exactly one element, or holds something that the
-    /// schema refuses. Returns its markup; none while it is only judged.
+    /// Reads any content up to the end tag, and reports when it is not exactly one element, or
+    /// holds something that the schema refuses. Returns its markup; none while it is only judged.
     pub(crate) fn any_element(&mut self) -> Result<String, Halt> {
         let (xml, top) = match self.judging {
             Some(judge) => (String::new(), judge(self)?),
@@ -77,7 +91,10 @@ impl<T: Tokens> Cursor<T> {
             Ok(ids) => {
                 self.hold(ids.memory())?;
                 if let Some(twice) = self.ids.extend(ids) {
-                    self.report(FindingKind::EnvelopeType { expected: "ID", found: excerpt(&twice) });
+                    self.report(FindingKind::EnvelopeType {
+                        expected: "ID",
+                        found: excerpt(&twice),
+                    });
                 }
             }
             Err(refused) => self.report(refused),
@@ -88,18 +105,27 @@ impl<T: Tokens> Cursor<T> {
     /// Reports an identifier that an envelope of the document refers to and that none has.
     pub(super) fn report_unknown_id(&mut self) {
         if let Some(found) = self.ids.unknown().map(excerpt) {
-            self.report(FindingKind::EnvelopeType { expected: "IDREF", found });
+            self.report(FindingKind::EnvelopeType {
+                expected: "IDREF",
+                found,
+            });
         }
     }
 
     /// While a document is judged, a finding ends it at once.
     pub(crate) fn refuse_while_judging(&mut self) -> Result<(), Halt> {
-        if self.judging.is_some() { self.refuse_findings() } else { Ok(()) }
+        if self.judging.is_some() {
+            self.refuse_findings()
+        } else {
+            Ok(())
+        }
     }
 
     /// What an `xsi:type` of the current element says.
     pub(crate) fn stated_type(&self, value: &str) -> StatedType {
-        let Some((namespace, local)) = self.events.namespaces().resolve(value) else { return StatedType::Other };
+        let Some((namespace, local)) = self.events.namespaces().resolve(value) else {
+            return StatedType::Other;
+        };
         let own = match (self.typed, self.path.names().as_slice()) {
             (Some(typed), below) => (typed.is_type)(below, local),
             // The type of the document element has its name.
@@ -140,7 +166,9 @@ impl Cursor<TextTokens<'_>> {
                         let name = shown(self.events.tag().name());
                         return Err(self.not_of_type(kind, name));
                     }
-                    if self.events.is_ours()? && self.events.tag().local_name() == self.shape.document {
+                    if self.events.is_ours()?
+                        && self.events.tag().local_name() == self.shape.document
+                    {
                         self.events.refuse_nil()?;
                         self.judge_part("", None)?;
                     } else if let Some(value) = self.events.take_stated_type() {
@@ -171,8 +199,8 @@ impl Cursor<TextTokens<'_>> {
         }
     }
 
-    /// Judges the foreign element just begun by the type that its `xsi:type` names. A built-in type is returned,
-    /// because such an element is judged at its end.
+    /// Judges the foreign element just begun by the type that its `xsi:type` names. A built-in type
+    /// is returned, because such an element is judged at its end.
     fn judge_typed(&mut self, value: &str) -> Result<Option<Builtin>, Halt> {
         let resolved = self.events.namespaces().resolve(value);
         match resolved.map(|(namespace, local)| (namespace.unwrap_or_default(), local)) {
@@ -180,7 +208,11 @@ impl Cursor<TextTokens<'_>> {
             Some((XSD, local)) => {
                 if let Some(kind) = Builtin::named(local) {
                     // A simple type has no attributes.
-                    let other = self.events.attributes().first().map(|attribute| shown(&attribute.name));
+                    let other = self
+                        .events
+                        .attributes()
+                        .first()
+                        .map(|attribute| shown(&attribute.name));
                     return other.map_or(Ok(Some(kind)), |name| Err(self.not_of_type(kind, name)));
                 }
             }
@@ -195,15 +227,23 @@ impl Cursor<TextTokens<'_>> {
             _ => {}
         }
         let found = excerpt(value);
-        Err(self.events.halt(ReadErrorKind::Refused(FindingKind::EnvelopeTypeName { found })))
+        Err(self
+            .events
+            .halt(ReadErrorKind::Refused(FindingKind::EnvelopeTypeName {
+                found,
+            })))
     }
 
     fn not_of_type(&mut self, kind: Builtin, found: String) -> Halt {
-        self.events.halt(ReadErrorKind::Refused(FindingKind::EnvelopeType { expected: kind.name(), found }))
+        self.events
+            .halt(ReadErrorKind::Refused(FindingKind::EnvelopeType {
+                expected: kind.name(),
+                found,
+            }))
     }
 
-    /// Reads the element whose start tag has just been read, of a type of the schema or a document, as if it stood
-    /// alone. Paths within it begin with `start`.
+    /// Reads the element whose start tag has just been read, of a type of the schema or a document,
+    /// as if it stood alone. Paths within it begin with `start`.
     fn judge_part(&mut self, start: &str, typed: Option<&'static Type>) -> Result<(), Halt> {
         let path = std::mem::replace(&mut self.path, Path::within(start));
         let outer = std::mem::replace(&mut self.typed, typed);
@@ -228,8 +268,9 @@ impl Cursor<TextTokens<'_>> {
 pub(crate) enum StatedType {
     /// The type that the element has anyhow.
     Own,
-    /// A type of that name in another namespace, or in none. The attribute is not kept: written back, where the
-    /// namespace of the message is the default, it would name the element's own type.
+    /// A type of that name in another namespace, or in none. The attribute is not kept: written
+    /// back, where the namespace of the message is the default, it would name the element's own
+    /// type.
     Namesake,
     /// Anything else.
     Other,

@@ -21,7 +21,11 @@ impl<T: Tokens> Cursor<T> {
         let name = shown(self.events.tag().name());
         let mut path = self.path.text();
         push_step(&mut path, &name, None);
-        self.report_at(FindingKind::UnknownElement { name }, path, self.events.mark());
+        self.report_at(
+            FindingKind::UnknownElement { name },
+            path,
+            self.events.mark(),
+        );
         self.keep()
     }
 
@@ -35,7 +39,11 @@ impl<T: Tokens> Cursor<T> {
     /// Keeps the text gathered between elements, if it is more than white space.
     #[inline]
     pub(crate) fn keep_text(&mut self) -> Result<(), Halt> {
-        if self.text.is_empty() { Ok(()) } else { self.keep_gathered() }
+        if self.text.is_empty() {
+            Ok(())
+        } else {
+            self.keep_gathered()
+        }
     }
 
     #[cold]
@@ -44,27 +52,43 @@ impl<T: Tokens> Cursor<T> {
         if is_blank(&text) {
             return Ok(());
         }
-        self.report(FindingKind::UnexpectedText { found: excerpt(&text) });
+        self.report(FindingKind::UnexpectedText {
+            found: excerpt(&text),
+        });
         self.keep_part(ExtraPart::Text(text.into()))
     }
 
-    /// Reports and keeps the attributes of the current element, except for those of XML Schema itself.
+    /// Reports and keeps the attributes of the current element, except for those of XML Schema
+    /// itself.
     #[cold]
     pub(crate) fn refuse_attributes(&mut self) -> Result<(), Halt> {
         for attribute in self.events.take_attributes() {
-            let (prefix, local) = attribute.name.split_once(':').unwrap_or(("", &attribute.name));
-            let namespace = if prefix.is_empty() { None } else { self.events.namespaces().get(prefix) };
+            let (prefix, local) = attribute
+                .name
+                .split_once(':')
+                .unwrap_or(("", &attribute.name));
+            let namespace = if prefix.is_empty() {
+                None
+            } else {
+                self.events.namespaces().get(prefix)
+            };
             let stated = match local {
                 "schemaLocation" | "noNamespaceSchemaLocation" => StatedType::Own,
                 "type" => self.stated_type(&attribute.value),
                 _ => StatedType::Other,
             };
-            let stated = if namespace == Some(XSI) { stated } else { StatedType::Other };
+            let stated = if namespace == Some(XSI) {
+                stated
+            } else {
+                StatedType::Other
+            };
             if stated == StatedType::Own {
                 continue;
             }
             let namespace: Option<Box<str>> = namespace.map(Box::from);
-            self.report(FindingKind::UnknownAttribute { name: shown(&attribute.name) });
+            self.report(FindingKind::UnknownAttribute {
+                name: shown(&attribute.name),
+            });
             if stated == StatedType::Namesake {
                 continue;
             }

@@ -1,8 +1,10 @@
-//! Elements that cannot be read and without which reading can continue: they are kept as markup, and reported.
+//! Elements that cannot be read and without which reading can continue: they are kept as markup,
+//! and reported.
 //!
-//! - An invalid date or time, where the schema does not demand it, and an empty element of which the schema demands
-//!   parts. The nearest element around it that may be missing is kept as markup.
-//! - A unit, such as an entry, on request. A reader of one part after the other hands it out as an error and goes on.
+//! - An invalid date or time, where the schema does not demand it, and an empty element of which
+//!   the schema demands parts. The nearest element around it that may be missing is kept as markup.
+//! - A unit, such as an entry, on request. A reader of one part after the other hands it out as an
+//!   error and goes on.
 
 use super::Cursor;
 use crate::extra::ExtraPart;
@@ -42,13 +44,25 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// The element at a place could not be read. It is kept as markup and the reason reported, if reading can do
-    /// without it; otherwise the reason is the error.
+    /// The element at a place could not be read. It is kept as markup and the reason reported, if
+    /// reading can do without it; otherwise the reason is the error.
     #[cold]
-    pub(crate) fn do_without(&mut self, halt: Halt, place: Place, may_miss: bool) -> Result<(), Halt> {
+    pub(crate) fn do_without(
+        &mut self,
+        halt: Halt,
+        place: Place,
+        may_miss: bool,
+    ) -> Result<(), Halt> {
         let (around, name) = (place.level - 1, self.path.name_at(place.level - 1));
-        let (group, unit) = (self.shape.is_group(around, name), self.shape.is_unit(around, name));
-        let asked = if unit { self.findings.keeps_unreadable() } else { halt.is_slight() };
+        let (group, unit) = (
+            self.shape.is_group(around, name),
+            self.shape.is_unit(around, name),
+        );
+        let asked = if unit {
+            self.findings.keeps_unreadable()
+        } else {
+            halt.is_slight()
+        };
         if !may_miss || group || self.judging.is_some() || !halt.is_of_content() {
             return Err(halt);
         }
@@ -75,7 +89,8 @@ impl<T: Tokens> Cursor<T> {
         self.keep_part(ExtraPart::Xml(xml.into()))
     }
 
-    /// The unit at a place could not be read: the error to hand out before reading goes on, or the one that ends it.
+    /// The unit at a place could not be read: the error to hand out before reading goes on, or the
+    /// one that ends it.
     #[cold]
     pub(crate) fn go_on(&mut self, halt: Halt, place: Place) -> Result<Box<ReadError>, Halt> {
         if !halt.is_of_content() || !self.findings.is_tolerant() {
@@ -96,8 +111,8 @@ impl<T: Tokens> Cursor<T> {
         self.events.since(place.mark)
     }
 
-    /// Reads on to the end of the element at a place. An error there is one of this element, because what could not be
-    /// read in it has another place.
+    /// Reads on to the end of the element at a place. An error there is one of this element,
+    /// because what could not be read in it has another place.
     fn skip_rest(&mut self, place: Place) -> Result<(), Halt> {
         let skipped = self.events.skip_to_end(place.depth);
         if skipped.is_err() {
@@ -126,7 +141,13 @@ fn holds_nothing(xml: &str) -> bool {
     loop {
         match tokens.next() {
             Ok(Event::Text(text)) if is_blank(&text) => {}
-            Ok(Event::Start(_) | Event::Empty(_) | Event::End(_) | Event::Comment(_) | Event::PI(_)) => {}
+            Ok(
+                Event::Start(_)
+                | Event::Empty(_)
+                | Event::End(_)
+                | Event::Comment(_)
+                | Event::PI(_),
+            ) => {}
             Ok(Event::Eof) => return true,
             _ => return false,
         }

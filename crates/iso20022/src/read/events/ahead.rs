@@ -24,23 +24,31 @@ impl<T: Tokens> Events<T> {
         Scanner::new(text, &self.limits, self.free())
     }
 
-    /// False where a limit or a namespace is in the way that scanning does not watch. `depth` is how deeply elements
-    /// may be nested.
+    /// False where a limit or a namespace is in the way that scanning does not watch. `depth` is
+    /// how deeply elements may be nested.
     #[inline]
     pub(crate) fn may_scan(&self, prefix: Option<&str>, depth: usize) -> bool {
         let (ours, longest) = match prefix {
             None => (self.namespaces.default_is_ours(), TAG),
-            Some(prefix) => (self.namespaces.is_ours(prefix) == Some(true), TAG + prefix.len()),
+            Some(prefix) => (
+                self.namespaces.is_ours(prefix) == Some(true),
+                TAG + prefix.len(),
+            ),
         };
         self.limits.depth >= depth && self.limits.token_bytes >= longest && ours
     }
 
-    /// True when so many more elements may begin: in the current element or, when they are a unit, in themselves.
+    /// True when so many more elements may begin: in the current element or, when they are a unit,
+    /// in themselves.
     #[inline]
     pub(crate) fn may_begin(&self, elements: usize, unit: bool) -> bool {
         // A unit is counted by itself, but its tag has to be within what the group may have.
         let most = self.limits.entry_elements;
-        if unit { elements <= most && self.elements < most } else { self.elements.saturating_add(elements) <= most }
+        if unit {
+            elements <= most && self.elements < most
+        } else {
+            self.elements.saturating_add(elements) <= most
+        }
     }
 
     /// Counts what an element took that has been scanned.
@@ -64,11 +72,16 @@ impl<T: Tokens> Events<T> {
         self.tokens.forget();
     }
 
-    /// Reads on until the end of an element ahead is in memory, when it was not; false when it was, or is too far away.
-    /// Its start tag begins after `gap` bytes, and its prefix with the colon has so many bytes.
+    /// Reads on until the end of an element ahead is in memory, when it was not; false when it was,
+    /// or is too far away. Its start tag begins after `gap` bytes, and its prefix with the colon
+    /// has so many bytes.
     #[cold]
     pub(crate) fn end_comes(&mut self, tag: &'static Tag, gap: usize, prefix: usize) -> bool {
-        let prefix = self.tokens.ahead().get(gap + 1..=gap + prefix).unwrap_or_default();
+        let prefix = self
+            .tokens
+            .ahead()
+            .get(gap + 1..=gap + prefix)
+            .unwrap_or_default();
         let end = format!("</{prefix}{}", tag.wire);
         let mut searched = 0;
         let mut came = false;
@@ -78,9 +91,11 @@ impl<T: Tokens> Events<T> {
             if text.len() > AHEAD {
                 return false;
             }
-            // Any spelling of the end tag will do, so that the bytes after it are not searched again for the next
-            // element.
-            if memchr::memmem::find_iter(rest, &end).any(|at| rest.get(at + end.len()).is_some_and(|b| ends_name(*b))) {
+            // Any spelling of the end tag will do, so that the bytes after it are not searched
+            // again for the next element.
+            if memchr::memmem::find_iter(rest, &end)
+                .any(|at| rest.get(at + end.len()).is_some_and(|b| ends_name(*b)))
+            {
                 return came;
             }
             searched = text.len().saturating_sub(end.len());
@@ -102,7 +117,13 @@ mod tests {
     #[test]
     fn the_end_of_an_element_is_looked_for_in_64_kib() {
         let tag = crate::__tag!("Itm");
-        for (content, comes) in [(20, true), (40_000, true), (60_000, true), (120_000, false), (400_000, false)] {
+        for (content, comes) in [
+            (20, true),
+            (40_000, true),
+            (60_000, true),
+            (120_000, false),
+            (400_000, false),
+        ] {
             let xml = format!("<Itm>{}</Itm>", "a".repeat(content));
             let tokens = StreamTokens::new(Decoded::new(xml.as_bytes(), &ReadOptions::default()));
             let mut events = Events::new(tokens, ReadLimits::default(), "urn:x");

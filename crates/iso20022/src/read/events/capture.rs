@@ -1,4 +1,5 @@
-//! Kept markup: copied as it stands, with the namespace declarations that it needs in another place.
+//! Kept markup: copied as it stands, with the namespace declarations that it needs in another
+//! place.
 
 use super::{Events, Token, take_content};
 use crate::read::attributes::{self, Attribute, push_attribute};
@@ -18,9 +19,12 @@ impl<T: Tokens> Events<T> {
         Ok(xml)
     }
 
-    /// Copies everything between the start tag just read and its end tag. Also returns how many elements there are at
-    /// the top and whether there is text beside them.
-    pub(crate) fn capture_content(&mut self, keeper: &mut Keeper) -> Result<(String, (usize, bool)), Halt> {
+    /// Copies everything between the start tag just read and its end tag. Also returns how many
+    /// elements there are at the top and whether there is text beside them.
+    pub(crate) fn capture_content(
+        &mut self,
+        keeper: &mut Keeper,
+    ) -> Result<(String, (usize, bool)), Halt> {
         let (mut xml, mut elements, mut stray) = (String::new(), 0, false);
         loop {
             let before = xml.len();
@@ -58,9 +62,15 @@ impl<T: Tokens> Events<T> {
         self.transplant(xml, start, keeper)
     }
 
-    /// Adds the namespace declarations to an element that it needs in another place. It is the end of `xml`, from
-    /// `start` on, and has just ended, so that those around it are in scope, and its own are not.
-    pub(crate) fn transplant(&mut self, xml: &mut String, start: usize, keeper: &Keeper) -> Result<(), Halt> {
+    /// Adds the namespace declarations to an element that it needs in another place. It is the end
+    /// of `xml`, from `start` on, and has just ended, so that those around it are in scope, and its
+    /// own are not.
+    pub(crate) fn transplant(
+        &mut self,
+        xml: &mut String,
+        start: usize,
+        keeper: &Keeper,
+    ) -> Result<(), Halt> {
         let element = xml.get(start..).unwrap_or_default();
         let mut tag = StartTag::default();
         if let Ok(Event::Start(start) | Event::Empty(start)) = TextTokens::new(element).next() {
@@ -69,7 +79,10 @@ impl<T: Tokens> Events<T> {
         let mut found = Vec::new();
         // They have been read without an error before.
         let _ = attributes::parse(tag.attributes(), usize::MAX, &mut found);
-        let own = found.iter().filter_map(Attribute::declared_prefix).collect();
+        let own = found
+            .iter()
+            .filter_map(Attribute::declared_prefix)
+            .collect();
         let needed = self.needed(element, &own);
         let name_end = start + 1 + tag.name().len();
         if !needed.is_empty() && xml.is_char_boundary(name_end) {
@@ -80,12 +93,16 @@ impl<T: Tokens> Events<T> {
         Ok(())
     }
 
-    /// The declarations that markup needs beside its own: those of the prefixes it uses, in names or in values, and the
-    /// default namespace where writing would lose it.
+    /// The declarations that markup needs beside its own: those of the prefixes it uses, in names
+    /// or in values, and the default namespace where writing would lose it.
     fn needed(&self, xml: &str, own: &BTreeSet<&str>) -> String {
         let mut needed = String::new();
         if !own.contains("") && !self.namespaces.default_is_ours() {
-            push_attribute(&["xmlns"], self.namespaces.get("").unwrap_or_default(), &mut needed);
+            push_attribute(
+                &["xmlns"],
+                self.namespaces.get("").unwrap_or_default(),
+                &mut needed,
+            );
         }
         let mut seen = HashSet::new();
         for prefix in prefixes(xml) {
@@ -101,9 +118,14 @@ impl<T: Tokens> Events<T> {
         needed
     }
 
-    /// Appends one event as it stands, and the text that it stands for to `text`. The end of an empty element adds
-    /// nothing.
-    fn capture_event(&mut self, xml: &mut String, text: &mut String, keeper: &Keeper) -> Result<Token, Halt> {
+    /// Appends one event as it stands, and the text that it stands for to `text`. The end of an
+    /// empty element adds nothing.
+    fn capture_event(
+        &mut self,
+        xml: &mut String,
+        text: &mut String,
+        keeper: &Keeper,
+    ) -> Result<Token, Halt> {
         if std::mem::take(&mut self.empty) {
             self.close();
             return Ok(Token::End);
@@ -146,7 +168,8 @@ impl<T: Tokens> Events<T> {
     }
 }
 
-/// True for markup with exactly one element at the top and no text beside it, as the cursor sees it.
+/// True for markup with exactly one element at the top and no text beside it, as the cursor sees
+/// it.
 pub(crate) fn is_one_element(xml: &str) -> bool {
     let mut tokens = TextTokens::new(xml);
     let (mut depth, mut elements) = (0_usize, 0_usize);
@@ -175,7 +198,10 @@ fn prefixes(xml: &str) -> impl Iterator<Item = &str> {
     memchr::memchr_iter(b':', xml.as_bytes()).scan(0, |from, at| {
         let before = xml.get(*from..at).unwrap_or_default();
         *from = at + 1;
-        let name = before.rfind(|c| !continues_name(c)).and_then(|end| before.get(end..)).unwrap_or(before);
+        let name = before
+            .rfind(|c| !continues_name(c))
+            .and_then(|end| before.get(end..))
+            .unwrap_or(before);
         Some(name.trim_start_matches(|c| !starts_name(c)))
     })
 }
@@ -186,13 +212,35 @@ mod tests {
 
     #[test]
     fn markup_is_one_element_or_it_is_not() {
-        for one in ["<a/>", "<a></a>", "<a>t<b/>u<b><c/>&amp;</b></a>", " <a/>\n", "<!-- t --><a>t</a><?p i?>"] {
+        for one in [
+            "<a/>",
+            "<a></a>",
+            "<a>t<b/>u<b><c/>&amp;</b></a>",
+            " <a/>\n",
+            "<!-- t --><a>t</a><?p i?>",
+        ] {
             assert!(is_one_element(one), "{one}");
         }
-        for other in ["", "t", "<!-- t -->", "<a>", "</a>", "<a/>t", "t<a/>", "<a/><b/>", "<a></a><b></b>", "<a/><b>"] {
+        for other in [
+            "",
+            "t",
+            "<!-- t -->",
+            "<a>",
+            "</a>",
+            "<a/>t",
+            "t<a/>",
+            "<a/><b/>",
+            "<a></a><b></b>",
+            "<a/><b>",
+        ] {
             assert!(!is_one_element(other), "{other}");
         }
-        for malformed in ["<a><b></a>", "<a>&unknown;</a>", "<a/><!-- -- -->", "<a>]]></a>"] {
+        for malformed in [
+            "<a><b></a>",
+            "<a>&unknown;</a>",
+            "<a/><!-- -- -->",
+            "<a>]]></a>",
+        ] {
             assert!(!is_one_element(malformed), "{malformed}");
         }
     }

@@ -1,4 +1,5 @@
-//! The parts around the document element: what may be before and behind it, and which element it has to be.
+//! The parts around the document element: what may be before and behind it, and which element it
+//! has to be.
 
 use super::{Events, check_instruction, not_well_formed};
 use crate::finding::shown;
@@ -41,7 +42,10 @@ impl<T: Tokens> Events<T> {
         if !ours {
             let found = self.namespaces.get(self.tag.prefix().unwrap_or_default());
             let found = found.map_or_else(|| "none".to_owned(), shown_end);
-            return Err(self.halt(ReadErrorKind::WrongNamespace { expected: self.namespaces.own(), found }));
+            return Err(self.halt(ReadErrorKind::WrongNamespace {
+                expected: self.namespaces.own(),
+                found,
+            }));
         }
         self.refuse_nil()
     }
@@ -52,7 +56,9 @@ impl<T: Tokens> Events<T> {
             self.advance()?;
             let checked = match self.tokens.next() {
                 Ok(Event::Eof) => return Ok(()),
-                Ok(Event::Start(_) | Event::Empty(_)) => Err(malformed("expected one document element")),
+                Ok(Event::Start(_) | Event::Empty(_)) => {
+                    Err(malformed("expected one document element"))
+                }
                 other => outside(other),
             };
             self.content(checked)?;
@@ -60,16 +66,23 @@ impl<T: Tokens> Events<T> {
     }
 }
 
-/// Accepts only what is allowed beside the document element: white space, comments, processing instructions.
+/// Accepts only what is allowed beside the document element: white space, comments, processing
+/// instructions.
 fn outside(event: Result<Event<'_>, quick_xml::Error>) -> Result<(), ReadErrorKind> {
     match event {
         Ok(Event::Text(text)) if is_blank(&text) => Ok(()),
         Ok(Event::Comment(_)) => Ok(()),
         Ok(Event::PI(instruction)) => check_instruction(instruction.target()),
-        Ok(Event::Decl(_)) => Err(malformed("expected the XML declaration at the very beginning")),
+        Ok(Event::Decl(_)) => Err(malformed(
+            "expected the XML declaration at the very beginning",
+        )),
         Ok(Event::DocType(_)) => Err(ReadErrorKind::DocumentType),
-        Ok(Event::Eof) => Err(malformed("expected a document element, found the end of the document")),
-        Ok(_) => Err(malformed("expected nothing but white space beside the document element")),
+        Ok(Event::Eof) => Err(malformed(
+            "expected a document element, found the end of the document",
+        )),
+        Ok(_) => Err(malformed(
+            "expected nothing but white space beside the document element",
+        )),
         Err(error) => Err(not_well_formed(&error)),
     }
 }
@@ -77,7 +90,13 @@ fn outside(event: Result<Event<'_>, quick_xml::Error>) -> Result<(), ReadErrorKi
 /// The end of a namespace, with message and version, for an error text.
 fn shown_end(namespace: &str) -> String {
     const KEPT: usize = 60;
-    let start = namespace.char_indices().nth_back(KEPT - 1).map_or(0, |(start, _)| start);
+    let start = namespace
+        .char_indices()
+        .nth_back(KEPT - 1)
+        .map_or(0, |(start, _)| start);
     let cut = if start > 0 { "…" } else { "" };
-    format!("{cut}{}", namespace.get(start..).unwrap_or_default().escape_debug())
+    format!(
+        "{cut}{}",
+        namespace.get(start..).unwrap_or_default().escape_debug()
+    )
 }

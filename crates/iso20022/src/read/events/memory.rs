@@ -4,8 +4,8 @@ use super::{Events, LimitKind, Tokens};
 use crate::read::halt::Halt;
 use crate::read::scan::growth;
 
-/// Bytes of memory that a document may take, however short it is: enough for some hundred findings and as many parts
-/// beyond the schema, each of which takes hundreds of bytes.
+/// Bytes of memory that a document may take, however short it is: enough for some hundred findings
+/// and as many parts beyond the schema, each of which takes hundreds of bytes.
 const FREE: u64 = 256 * 1024;
 
 impl<T: Tokens> Events<T> {
@@ -22,7 +22,9 @@ impl<T: Tokens> Events<T> {
     /// Counts memory; when that is too much, the next part of the document is refused.
     #[inline]
     pub(crate) fn add_held(&mut self, bytes: usize) {
-        self.held = self.held.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+        self.held = self
+            .held
+            .saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
     }
 
     /// Bytes of memory that the document has taken so far.
@@ -39,7 +41,10 @@ impl<T: Tokens> Events<T> {
     /// Bytes of memory that may be taken up to the current event.
     #[inline]
     fn may_hold(&self) -> u64 {
-        let read = self.mark.known.map_or(self.mark.text, |position| position.offset);
+        let read = self
+            .mark
+            .known
+            .map_or(self.mark.text, |position| position.offset);
         let each = u64::try_from(self.limits.memory_per_byte).unwrap_or(u64::MAX);
         FREE.saturating_add(read.saturating_mul(each))
     }
@@ -69,19 +74,24 @@ impl<T: Tokens> Events<T> {
         Ok(())
     }
 
-    /// How many elements a full list of so many grows by: it doubles where that leaves plenty of the memory that may be
-    /// taken, so that it is seldom moved.
+    /// How many elements a full list of so many grows by: it doubles where that leaves plenty of
+    /// the memory that may be taken, so that it is seldom moved.
     #[inline]
     fn grows_by<V>(&self, before: usize) -> usize {
         let plenty = self.held_with::<V>(before * 2) <= self.may_hold() / 4;
-        if plenty { before.max(1) } else { growth(before) }
+        if plenty {
+            before.max(1)
+        } else {
+            growth(before)
+        }
     }
 
     /// The bytes of memory taken, with those of a list of so many elements.
     #[inline]
     fn held_with<V>(&self, capacity: usize) -> u64 {
         let bytes = capacity.saturating_mul(size_of::<V>());
-        self.held.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX))
+        self.held
+            .saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 }
 
@@ -92,7 +102,11 @@ mod tests {
     use crate::read::tokens::TextTokens;
 
     fn events() -> Events<TextTokens<'static>> {
-        Events::new(TextTokens::new(""), ReadLimits::default().memory_per_byte(0), "urn:x")
+        Events::new(
+            TextTokens::new(""),
+            ReadLimits::default().memory_per_byte(0),
+            "urn:x",
+        )
     }
 
     #[test]
@@ -107,12 +121,18 @@ mod tests {
         assert_eq!(events.free(), 0);
     }
 
-    /// It doubles while it and its double are within a quarter of that, then grows by half, and is counted twice while
-    /// it is moved.
+    /// It doubles while it and its double are within a quarter of that, then grows by half, and is
+    /// counted twice while it is moved.
     #[test]
     fn a_list_takes_the_memory_that_it_has_room_for() {
-        assert_eq!(rooms::<64>(), [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768, 1_152, 1_728]);
-        assert_eq!(rooms::<96>(), [1, 2, 4, 8, 16, 32, 64, 128, 256, 384, 576, 864, 1_296]);
+        assert_eq!(
+            rooms::<64>(),
+            [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768, 1_152, 1_728]
+        );
+        assert_eq!(
+            rooms::<96>(),
+            [1, 2, 4, 8, 16, 32, 64, 128, 256, 384, 576, 864, 1_296]
+        );
     }
 
     /// The lengths that a list of items of so many bytes grows to.
@@ -122,7 +142,10 @@ mod tests {
         let mut rooms = Vec::new();
         while events.has_room(&items) {
             assert!(events.make_room(&mut items).is_ok());
-            assert_eq!(events.held(), u64::try_from(items.capacity() * BYTES).unwrap());
+            assert_eq!(
+                events.held(),
+                u64::try_from(items.capacity() * BYTES).unwrap()
+            );
             items.push([0; BYTES]);
             rooms.push(items.capacity());
         }

@@ -18,7 +18,8 @@ pub(super) fn two(tens: u8, ones: u8) -> Option<u8> {
 /// The greatest year either way: nine digits.
 pub(super) const MOST_YEAR: u32 = 999_999_999;
 
-/// A year of XML Schema 1.0, which has no year 0, in the proleptic calendar, in which the year before 1 is 0.
+/// A year of XML Schema 1.0, which has no year 0, in the proleptic calendar, in which the year
+/// before 1 is 0.
 pub(super) fn proleptic(year: i32) -> i32 {
     if year < 0 { year + 1 } else { year }
 }
@@ -31,7 +32,11 @@ pub(super) fn without_zero(year: i32) -> i32 {
 pub(super) fn days_in(year: i32, month: u8) -> u8 {
     let year = proleptic(year);
     match month {
-        2 if year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0) => 29,
+        2 if year.rem_euclid(4) == 0
+            && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0) =>
+        {
+            29
+        }
         2 => 28,
         4 | 6 | 9 | 11 => 30,
         _ => 31,
@@ -61,7 +66,9 @@ fn read_any_month(text: &[u8]) -> Option<(i32, u8, &[u8])> {
     if !(4..=9).contains(&length) || (length > 4 && digits.first() == Some(&b'0')) {
         return None;
     }
-    let year = digits.iter().fold(0_i32, |sum, b| sum * 10 + i32::from(b - b'0'));
+    let year = digits
+        .iter()
+        .fold(0_i32, |sum, b| sum * 10 + i32::from(b - b'0'));
     match *rest {
         [b'-', m1, m2, ref rest @ ..] => {
             let month = two(m1, m2).filter(|month| (1..=12).contains(month))?;
@@ -87,8 +94,11 @@ pub(super) fn read_date(text: &str) -> Option<Date> {
 /// Reads `YYYY-MM-DD`, the spelling of nearly all dates.
 #[inline]
 fn read_plain_date(text: &[u8]) -> Option<Date> {
-    let (month, &[d1, d2]) = text.split_first_chunk::<8>()? else { return None };
-    // Digits become their numbers, hyphens zero. What is added brings all that is greater to the highest bit.
+    let (month, &[d1, d2]) = text.split_first_chunk::<8>()? else {
+        return None;
+    };
+    // Digits become their numbers, hyphens zero. What is added brings all that is greater to the
+    // highest bit.
     let month = u64::from_le_bytes(*month) ^ u64::from_le_bytes(*b"0000-00-");
     let greater = month.wrapping_add(u64::from_le_bytes(*b"vvvv\x7fvv\x7f")) | month;
     if greater & (ONES << 7) != 0 {
@@ -101,21 +111,34 @@ fn read_plain_date(text: &[u8]) -> Option<Date> {
 
 /// Reads also `YYYYMMDD`, the basic format of ISO 8601, which XML Schema does not have.
 pub(super) fn read_any_date(text: &str) -> Option<Date> {
-    read_plain_date(text.as_bytes()).or_else(|| read_date(text)).or_else(|| {
-        let [y1, y2, y3, y4, m1, m2, d1, d2] = *text.as_bytes() else { return None };
-        let (date, _) = read_day(&[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2])?;
-        Some(Date { basic: true, ..date })
-    })
+    read_plain_date(text.as_bytes())
+        .or_else(|| read_date(text))
+        .or_else(|| {
+            let [y1, y2, y3, y4, m1, m2, d1, d2] = *text.as_bytes() else {
+                return None;
+            };
+            let (date, _) = read_day(&[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2])?;
+            Some(Date {
+                basic: true,
+                ..date
+            })
+        })
 }
 
 pub(super) fn read_year_month(text: &str) -> Option<YearMonth> {
     let (year, month, rest) = read_month(text.as_bytes())?;
-    Some(YearMonth { year, month, offset: Offset::read(rest)? })
+    Some(YearMonth {
+        year,
+        month,
+        offset: Offset::read(rest)?,
+    })
 }
 
 pub(super) fn read_date_time(text: &str) -> Option<DateTime> {
     let (date, rest) = read_day(text.as_bytes())?;
-    let &[b'T', h1, h2, b':', m1, m2, b':', s1, s2, ref rest @ ..] = rest else { return None };
+    let &[b'T', h1, h2, b':', m1, m2, b':', s1, s2, ref rest @ ..] = rest else {
+        return None;
+    };
     let (hour, minute, second) = (two(h1, h2)?, two(m1, m2)?, two(s1, s2)?);
     let (fraction, rest) = match rest {
         [b'.', rest @ ..] => {
@@ -123,7 +146,13 @@ pub(super) fn read_date_time(text: &str) -> Option<DateTime> {
             let (digits, rest) = rest.split_at_checked(length)?;
             (read_fraction(digits)?, rest)
         }
-        _ => (Fraction::Short { value: 0, digits: 0 }, rest),
+        _ => (
+            Fraction::Short {
+                value: 0,
+                digits: 0,
+            },
+            rest,
+        ),
     };
     let zero = match &fraction {
         Fraction::Short { value, .. } => *value == 0,
@@ -133,15 +162,26 @@ pub(super) fn read_date_time(text: &str) -> Option<DateTime> {
     if !(hour <= 23 || end_of_day) || minute > 59 || second > 59 {
         return None;
     }
-    Some(DateTime { date: date.with_offset(Offset::read(rest)?), hour, minute, second, fraction })
+    Some(DateTime {
+        date: date.with_offset(Offset::read(rest)?),
+        hour,
+        minute,
+        second,
+        fraction,
+    })
 }
 
 pub(super) fn read_fraction(digits: &[u8]) -> Option<Fraction> {
     match u8::try_from(digits.len()) {
         Ok(0) => None,
         Ok(length @ ..=9) => {
-            let value = digits.iter().fold(0_u32, |sum, b| sum * 10 + u32::from(b - b'0'));
-            Some(Fraction::Short { value, digits: length })
+            let value = digits
+                .iter()
+                .fold(0_u32, |sum, b| sum * 10 + u32::from(b - b'0'));
+            Some(Fraction::Short {
+                value,
+                digits: length,
+            })
         }
         _ => Some(Fraction::Long(std::str::from_utf8(digits).ok()?.into())),
     }
@@ -159,7 +199,9 @@ mod tests {
                 for byte in (0..=0x7F_u8).chain([0x80, 0x8A, 0xB0, 0xFF]) {
                     let mut text = date.as_bytes().to_vec();
                     text[place] = byte;
-                    let any = read_day(&text).filter(|(_, rest)| rest.is_empty()).map(|(date, _)| date);
+                    let any = read_day(&text)
+                        .filter(|(_, rest)| rest.is_empty())
+                        .map(|(date, _)| date);
                     let plain = read_plain_date(&text);
                     assert_eq!(plain, any, "{}", text.escape_ascii());
                     read += u32::from(plain.is_some());

@@ -12,8 +12,8 @@ const DATE: &str = "a date such as 2021-07-29";
 const YEAR_MONTH: &str = "a year and month such as 2021-07";
 const DATE_TIME: &str = "a date and time such as 2021-07-29T17:10:05+10:00";
 
-/// States for each type its name in XML Schema, what is expected of a text, how it is read exactly and tolerantly, what
-/// is wrong with a value that was read tolerantly, and how it is written.
+/// States for each type its name in XML Schema, what is expected of a text, how it is read exactly
+/// and tolerantly, what is wrong with a value that was read tolerantly, and how it is written.
 macro_rules! spelled {
     ($($Type:ident $xs:literal $expected:ident $read:ident $kept:ident,
         |$faulty:ident| $fault:expr,
@@ -140,7 +140,12 @@ fn spell_year(year: i32, out: &mut impl fmt::Write) -> fmt::Result {
             out.write_str(two(century))?;
             out.write_str(two(u8::try_from(year % 100).unwrap_or_default()))
         }
-        _ => write!(out, "{}{:04}", if year < 0 { "-" } else { "" }, year.unsigned_abs()),
+        _ => write!(
+            out,
+            "{}{:04}",
+            if year < 0 { "-" } else { "" },
+            year.unsigned_abs()
+        ),
     }
 }
 

@@ -7,14 +7,22 @@ use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
 /// The length of a SHA-1 digest, in bytes.
 const HASH_LEN: usize = 20;
 
-/// The content key in `encoded`, or `stand_in` if there is none (RFC 8017 section 7.1.2 step 3, with SHA-1, MGF1 with
-/// SHA-1 and an empty label). `encoded` is as long as the modulus.
+/// The content key in `encoded`, or `stand_in` if there is none (RFC 8017 section 7.1.2 step 3,
+/// with SHA-1, MGF1 with SHA-1 and an empty label). `encoded` is as long as the modulus.
 ///
-/// The encoding is `00 ‖ seed ‖ digest of the label ‖ 00 … 00 01 ‖ content key`, masked from the seed on. All content
-/// keys have the same length, so each part has a fixed position and no search for the `01` is needed.
+/// The encoding is `00 ‖ seed ‖ digest of the label ‖ 00 … 00 01 ‖ content key`, masked from the
+/// seed on. All content keys have the same length, so each part has a fixed position and no search
+/// for the `01` is needed.
 pub(super) fn content_key(encoded: &mut [u8], stand_in: ContentKey) -> ContentKey {
-    let Some(zeros) = encoded.len().checked_sub(2 * HASH_LEN + 2 + ContentKey::LEN) else { return stand_in };
-    let Some((first, rest)) = encoded.split_first_mut() else { return stand_in };
+    let Some(zeros) = encoded
+        .len()
+        .checked_sub(2 * HASH_LEN + 2 + ContentKey::LEN)
+    else {
+        return stand_in;
+    };
+    let Some((first, rest)) = encoded.split_first_mut() else {
+        return stand_in;
+    };
     let (seed, block) = rest.split_at_mut(HASH_LEN);
     mask(seed, block);
     mask(block, seed);
@@ -22,7 +30,9 @@ pub(super) fn content_key(encoded: &mut [u8], stand_in: ContentKey) -> ContentKe
     let (padding, rest) = rest.split_at(zeros);
     let (one, key) = rest.split_at(1);
 
-    let padding = padding.iter().fold(Choice::from(1), |good, byte| good & byte.ct_eq(&0));
+    let padding = padding
+        .iter()
+        .fold(Choice::from(1), |good, byte| good & byte.ct_eq(&0));
     let good = first.ct_eq(&0) & digest.ct_eq(&sha1(&[])) & padding & one.ct_eq(&[1]);
     let mut chosen = stand_in;
     for (chosen, found) in chosen.bytes_mut().iter_mut().zip(key) {
@@ -49,7 +59,8 @@ mod tests {
 
     const LEN: usize = 256;
 
-    /// The input of the RSA encryption (RFC 8017 section 7.1.1 step 2), with these bytes as the unmasked block.
+    /// The input of the RSA encryption (RFC 8017 section 7.1.1 step 2), with these bytes as the
+    /// unmasked block.
     fn encode(first: u8, block: &[u8]) -> Vec<u8> {
         let mut encoded = vec![first];
         encoded.extend([0x5a; HASH_LEN]);
@@ -96,7 +107,11 @@ mod tests {
         let shortest = [&sha1(&[])[..], &[1], &key].concat();
         assert_eq!(decode(encode(0, &shortest)), key);
         for other in [0, 1, 32, ContentKey::LEN - 1, ContentKey::LEN + 1, 200] {
-            assert_eq!(decode(encode(0, &block(&vec![7; other]))), stand_in, "{other} bytes");
+            assert_eq!(
+                decode(encode(0, &block(&vec![7; other]))),
+                stand_in,
+                "{other} bytes"
+            );
         }
         for length in [0, 1, 20, 42, 105] {
             assert_eq!(decode(vec![0; length]), stand_in);

@@ -6,7 +6,8 @@ use futures_util::FutureExt as _;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long after a failure of the outbox a lease is tried to be ended again: the first time, and at most.
+/// How long after a failure of the outbox a lease is tried to be ended again: the first time, and
+/// at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -21,11 +22,16 @@ pub(super) struct Leases {
 
 impl Leases {
     pub(super) const fn new(random: [u8; 16]) -> Self {
-        Self { owners: LeaseOwners::from_random_bytes(random), last_quick: None, last_slow: None }
+        Self {
+            owners: LeaseOwners::from_random_bytes(random),
+            last_quick: None,
+            last_slow: None,
+        }
     }
 }
 
-/// Ends a lease: tries until the outbox answers, as long as the lease lasts. `waits` is called if it does not at once.
+/// Ends a lease: tries until the outbox answers, as long as the lease lasts. `waits` is called if
+/// it does not at once.
 ///
 /// The next lease follows an answer at once, so that a store can make both durable together.
 pub(super) async fn end_lease<'a>(

@@ -3,9 +3,10 @@
 use super::DispatcherOptions;
 use std::time::Duration;
 
-/// The next pause. Entries that wait for their endpoint's circuit, for the end of its rest or for a place under its
-/// limit are due already, perhaps for hours. While there are only such entries, the pause doubles, which costs the
-/// outbox little and delays a message by at most [`DispatcherOptions::longest_idle`].
+/// The next pause. Entries that wait for their endpoint's circuit, for the end of its rest or for a
+/// place under its limit are due already, perhaps for hours. While there are only such entries, the
+/// pause doubles, which costs the outbox little and delays a message by at most
+/// [`DispatcherOptions::longest_idle`].
 #[derive(Debug)]
 pub(super) struct Pauses {
     shortest: Duration,
@@ -16,8 +17,15 @@ pub(super) struct Pauses {
 impl Pauses {
     pub(super) fn new(options: &DispatcherOptions) -> Self {
         let longest = options.longest_idle;
-        let shortest = options.shortest_idle.max(Duration::from_millis(1)).min(longest);
-        Self { shortest, longest, floor: shortest }
+        let shortest = options
+            .shortest_idle
+            .max(Duration::from_millis(1))
+            .min(longest);
+        Self {
+            shortest,
+            longest,
+            floor: shortest,
+        }
     }
 
     /// The longest pause, which [`Dispatcher::wake`](super::Dispatcher::wake) ends.
@@ -25,8 +33,8 @@ impl Pauses {
         self.longest
     }
 
-    /// The pause after a query. `leased` tells whether it leased an entry, `next_due` in how long the next entry is due
-    /// (`None` if there is none).
+    /// The pause after a query. `leased` tells whether it leased an entry, `next_due` in how long
+    /// the next entry is due (`None` if there is none).
     pub(super) fn after_look(&mut self, leased: bool, next_due: Option<Duration>) -> Duration {
         if leased || next_due != Some(Duration::ZERO) {
             self.floor = self.shortest;
@@ -43,14 +51,21 @@ mod tests {
 
     fn pauses(shortest: u64, longest: u64) -> Pauses {
         let [shortest, longest] = [shortest, longest].map(Duration::from_millis);
-        Pauses::new(&DispatcherOptions::new().shortest_idle(shortest).longest_idle(longest))
+        Pauses::new(
+            &DispatcherOptions::new()
+                .shortest_idle(shortest)
+                .longest_idle(longest),
+        )
     }
 
     #[test]
     fn due_entries_that_cannot_be_leased_double_the_pause() {
         let mut pauses = pauses(100, 1000);
-        let mut after =
-            |leased, due: Option<u64>| pauses.after_look(leased, due.map(Duration::from_millis)).as_millis();
+        let mut after = |leased, due: Option<u64>| {
+            pauses
+                .after_look(leased, due.map(Duration::from_millis))
+                .as_millis()
+        };
         for expected in [100, 200, 400, 800, 1000, 1000] {
             assert_eq!(after(false, Some(0)), expected);
         }
@@ -65,8 +80,14 @@ mod tests {
 
     #[test]
     fn any_two_bounds_make_pauses() {
-        assert_eq!(pauses(100, 20).after_look(false, Some(Duration::ZERO)), Duration::from_millis(20));
-        assert_eq!(pauses(0, 20).after_look(false, Some(Duration::ZERO)), Duration::from_millis(1));
+        assert_eq!(
+            pauses(100, 20).after_look(false, Some(Duration::ZERO)),
+            Duration::from_millis(20)
+        );
+        assert_eq!(
+            pauses(0, 20).after_look(false, Some(Duration::ZERO)),
+            Duration::from_millis(1)
+        );
         assert_eq!(pauses(0, 0).after_look(false, None), Duration::ZERO);
     }
 }

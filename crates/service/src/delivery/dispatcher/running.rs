@@ -13,9 +13,16 @@ pub(super) struct Running(Mutex<HashMap<EntryId, RunningDelivery>>);
 impl Running {
     /// A delivery begins. It runs until the guard is dropped.
     pub(super) fn begin(&self, entry: &OutboxEntry, since: Timestamp) -> UnderWay<'_> {
-        let delivery = RunningDelivery { entry: entry.id, endpoint: entry.message.endpoint.clone(), since };
+        let delivery = RunningDelivery {
+            entry: entry.id,
+            endpoint: entry.message.endpoint.clone(),
+            since,
+        };
         self.lock().insert(entry.id, delivery);
-        UnderWay { running: self, entry: entry.id }
+        UnderWay {
+            running: self,
+            entry: entry.id,
+        }
     }
 
     /// All of them, the longest first.

@@ -20,11 +20,19 @@ async fn five_failures_in_a_row_open_the_circuit_and_one_trial_closes_it() {
         assert_eq!(world.receiver.count(), made);
     }
     assert_eq!(world.paused().await, std::slice::from_ref(&world.acme));
-    assert_eq!(world.dispatcher.run_once().await.unwrap(), 0, "deliveries to it are paused");
+    assert_eq!(
+        world.dispatcher.run_once().await.unwrap(),
+        0,
+        "deliveries to it are paused"
+    );
     let other = world.beta.clone();
     world.enqueue_to(&other).await;
     world.receiver.script([Reply::Good]);
-    assert_eq!(world.dispatcher.run_once().await.unwrap(), 1, "others are not");
+    assert_eq!(
+        world.dispatcher.run_once().await.unwrap(),
+        1,
+        "others are not"
+    );
 
     world.clock.advance(Duration::from_secs(30));
     world.receiver.always(Reply::Good);
@@ -36,7 +44,11 @@ async fn five_failures_in_a_row_open_the_circuit_and_one_trial_closes_it() {
 
 #[tokio::test]
 async fn of_several_entries_only_one_is_the_trial_and_no_delivery_is_lost() {
-    let world = World::with(|options| options.per_endpoint(4).breaker(BreakerPolicy::new().failures(4)));
+    let world = World::with(|options| {
+        options
+            .per_endpoint(4)
+            .breaker(BreakerPolicy::new().failures(4))
+    });
     world.receiver.always(Reply::Status(500));
     let mut ids = Vec::new();
     for _ in 0..8 {
@@ -50,19 +62,29 @@ async fn of_several_entries_only_one_is_the_trial_and_no_delivery_is_lost() {
     for id in ids {
         deliveries += world.deliveries(id).await.len();
     }
-    assert_eq!(deliveries, 5, "an entry that was given back was not delivered");
+    assert_eq!(
+        deliveries, 5,
+        "an entry that was given back was not delivered"
+    );
     assert_eq!(world.pending().await, 8);
 }
 
-/// Entries that wait for a running trial stay in the outbox, and are not leased and given back again and again.
+/// Entries that wait for a running trial stay in the outbox, and are not leased and given back
+/// again and again.
 #[tokio::test]
 async fn entries_that_wait_for_a_trial_are_not_leased() {
     let hour = Duration::from_secs(3600);
     let world = Arc::new(World::with(|options| {
         let breaker = BreakerPolicy::new().failures(1);
-        options.per_endpoint(2).breaker(breaker).longest_idle(hour).shortest_idle(hour)
+        options
+            .per_endpoint(2)
+            .breaker(breaker)
+            .longest_idle(hour)
+            .shortest_idle(hour)
     }));
-    world.receiver.script([Reply::Status(500), Reply::Status(500)]);
+    world
+        .receiver
+        .script([Reply::Status(500), Reply::Status(500)]);
     let mut ids = Vec::new();
     for _ in 0..20 {
         ids.push(world.enqueue_one().await);
@@ -74,7 +96,12 @@ async fn entries_that_wait_for_a_trial_are_not_leased() {
     let (stop, stopped) = oneshot::channel::<()>();
     let running = tokio::spawn({
         let world = Arc::clone(&world);
-        async move { world.dispatcher.run(async move { drop(stopped.await) }).await }
+        async move {
+            world
+                .dispatcher
+                .run(async move { drop(stopped.await) })
+                .await
+        }
     });
     while world.receiver.count() == 2 {
         tokio::task::yield_now().await;
@@ -84,7 +111,10 @@ async fn entries_that_wait_for_a_trial_are_not_leased() {
     }
     let now = world.clock.now();
     for id in &ids {
-        assert!(world.entry(*id).await.due <= now, "an entry that waits for the trial is not postponed");
+        assert!(
+            world.entry(*id).await.due <= now,
+            "an entry that waits for the trial is not postponed"
+        );
     }
     assert_eq!(world.paused().await, std::slice::from_ref(&world.acme));
     world.receiver.gate.add_permits(1000);
@@ -99,7 +129,9 @@ async fn entries_that_wait_for_a_trial_are_not_leased() {
 
 #[tokio::test]
 async fn a_dropped_trial_does_not_block_others() {
-    let world = Arc::new(World::with(|options| options.breaker(BreakerPolicy::new().failures(1))));
+    let world = Arc::new(World::with(|options| {
+        options.breaker(BreakerPolicy::new().failures(1))
+    }));
     world.receiver.script([Reply::Status(500)]);
     let id = world.enqueue_one().await;
     world.dispatcher.run_once().await.unwrap();

@@ -1,12 +1,14 @@
-//! Endpoints that hang or answer late do not delay the others. The clock is tokio's, paused: it moves on when
-//! everything waits, so that no test depends on the machine's speed.
+//! Endpoints that hang or answer late do not delay the others. The clock is tokio's, paused: it
+//! moves on when everything waits, so that no test depends on the machine's speed.
 
 use super::world::fresh_headers;
 use bankrail_http::CpuPool;
-use bankrail_mailbox::{DeliveryNote, EndpointId, EntryId, OutboxOperator, OutboxState, OutboxStore};
+use bankrail_mailbox::{
+    DeliveryNote, EndpointId, EntryId, OutboxOperator, OutboxState, OutboxStore,
+};
 use bankrail_service::delivery::{
-    Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, SealFuture, SealPayload, Transport,
-    TransportFuture, TransportRequest, TransportResponse,
+    Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, SealFuture, SealPayload,
+    Transport, TransportFuture, TransportRequest, TransportResponse,
 };
 use bankrail_stores::memory::{MemoryOutbox, MemoryStore};
 use bankrail_values::{Clock, Timestamp};
@@ -33,7 +35,10 @@ struct VirtualClock(Instant);
 
 impl Clock for VirtualClock {
     fn now(&self) -> Timestamp {
-        "2021-07-29T01:00:00.000Z".parse::<Timestamp>().unwrap().saturating_add(self.0.elapsed())
+        "2021-07-29T01:00:00.000Z"
+            .parse::<Timestamp>()
+            .unwrap()
+            .saturating_add(self.0.elapsed())
     }
 }
 
@@ -45,7 +50,13 @@ struct Sealer {
 impl SealPayload for Sealer {
     fn seal<'a>(&'a self, _: &'a [u8], _: &'a CpuPool) -> SealFuture<'a> {
         let hangs = self.hangs;
-        Box::pin(async move { if hangs { std::future::pending().await } else { Ok("sealed".to_owned()) } })
+        Box::pin(async move {
+            if hangs {
+                std::future::pending().await
+            } else {
+                Ok("sealed".to_owned())
+            }
+        })
     }
 }
 
@@ -71,7 +82,11 @@ impl Transport for Receivers {
                 drop(counted);
             }
             let body = Acknowledgement::from_random_bytes([7; 16]).to_json();
-            Ok(TransportResponse::new(StatusCode::OK, HeaderMap::new(), body))
+            Ok(TransportResponse::new(
+                StatusCode::OK,
+                HeaderMap::new(),
+                body,
+            ))
         })
     }
 }
@@ -110,7 +125,11 @@ impl World {
             endpoints.insert(endpoint(&other_name(other), hangs));
         }
         let outbox = Arc::new(MemoryStore::new().outbox());
-        let receivers = Arc::new(Receivers { others, waiting: AtomicUsize::new(0), most: Mutex::new(0) });
+        let receivers = Arc::new(Receivers {
+            others,
+            waiting: AtomicUsize::new(0),
+            most: Mutex::new(0),
+        });
         let clock = Arc::new(VirtualClock(Instant::now()));
         let dispatcher = Dispatcher::new(
             Arc::clone(&outbox) as Arc<dyn OutboxStore>,
@@ -119,12 +138,21 @@ impl World {
             Arc::clone(&clock) as Arc<dyn Clock>,
             options,
         );
-        Self { dispatcher: dispatcher.unwrap(), outbox, receivers, clock }
+        Self {
+            dispatcher: dispatcher.unwrap(),
+            outbox,
+            receivers,
+            clock,
+        }
     }
 
     async fn enqueue(&self, to: &str) -> EntryId {
         let message = samples::all().remove(0);
-        self.dispatcher.enqueue(&name(to), &message, fresh_headers(message.kind())).await.unwrap().id()
+        self.dispatcher
+            .enqueue(&name(to), &message, fresh_headers(message.kind()))
+            .await
+            .unwrap()
+            .id()
     }
 
     async fn paused(&self) -> Vec<EndpointId> {
@@ -151,8 +179,8 @@ fn endpoint(id: &str, hangs: bool) -> Endpoint {
     Endpoint::new(name(id), base, Arc::new(Sealer { hangs }))
 }
 
-/// Forty seconds with a message, or several at once, to the healthy endpoint ten times a second, beside others with
-/// older backlogs. Returns the longest time from enqueueing to the answer.
+/// Forty seconds with a message, or several at once, to the healthy endpoint ten times a second,
+/// beside others with older backlogs. Returns the longest time from enqueueing to the answer.
 async fn longest_wait(world: World, others: usize, at_once: usize) -> Duration {
     for other in 0..others {
         for _ in 0..12 {
@@ -163,7 +191,12 @@ async fn longest_wait(world: World, others: usize, at_once: usize) -> Duration {
     let (stop, stopped) = oneshot::channel::<()>();
     let running = tokio::spawn({
         let world = Arc::clone(&world);
-        async move { world.dispatcher.run(async move { drop(stopped.await) }).await }
+        async move {
+            world
+                .dispatcher
+                .run(async move { drop(stopped.await) })
+                .await
+        }
     });
     let mut sent = Vec::new();
     for _ in 0..40 * 10 {
@@ -177,8 +210,15 @@ async fn longest_wait(world: World, others: usize, at_once: usize) -> Duration {
     for id in sent {
         let entry = world.outbox.find(id).await.unwrap().unwrap();
         assert_eq!(entry.state, OutboxState::Delivered);
-        let [delivery] = world.outbox.deliveries(id).await.unwrap().try_into().unwrap();
-        longest = longest.max(delivery.started_at.saturating_since(entry.enqueued_at) + delivery.duration);
+        let [delivery] = world
+            .outbox
+            .deliveries(id)
+            .await
+            .unwrap()
+            .try_into()
+            .unwrap();
+        longest = longest
+            .max(delivery.started_at.saturating_since(entry.enqueued_at) + delivery.duration);
     }
     stop.send(()).unwrap();
     running.await.unwrap();
@@ -186,14 +226,23 @@ async fn longest_wait(world: World, others: usize, at_once: usize) -> Duration {
 }
 
 async fn undisturbed(at_once: usize) -> Duration {
-    longest_wait(World::new(Others::Hang, 0, DispatcherOptions::new()), 0, at_once).await
+    longest_wait(
+        World::new(Others::Hang, 0, DispatcherOptions::new()),
+        0,
+        at_once,
+    )
+    .await
 }
 
 #[tokio::test(start_paused = true)]
 async fn sixteen_of_seventeen_endpoints_that_hang_keep_no_message_to_the_healthy_one_waiting() {
     let alone = undisturbed(2).await;
     assert!(alone < 2 * PROMPT, "{alone:?}");
-    for others in [Others::Hang, Others::Answer(Duration::from_millis(14_900)), Others::AreNotSealedFor] {
+    for others in [
+        Others::Hang,
+        Others::Answer(Duration::from_millis(14_900)),
+        Others::AreNotSealedFor,
+    ] {
         let world = World::new(others, 16, DispatcherOptions::new());
         assert_eq!(longest_wait(world, 16, 2).await, alone, "{others:?}");
     }
@@ -207,9 +256,16 @@ async fn sixty_endpoints_that_hang_keep_no_message_to_the_healthy_one_waiting() 
 
 #[tokio::test(start_paused = true)]
 async fn slow_endpoints_hold_no_more_than_their_places() {
-    let options = DispatcherOptions::new().concurrency(40).slow_concurrency(10).per_endpoint(2);
+    let options = DispatcherOptions::new()
+        .concurrency(40)
+        .slow_concurrency(10)
+        .per_endpoint(2);
     // Slow from the first answer on, and never ill.
-    let world = Arc::new(World::new(Others::Answer(Duration::from_secs(2)), 20, options));
+    let world = Arc::new(World::new(
+        Others::Answer(Duration::from_secs(2)),
+        20,
+        options,
+    ));
     for other in 0..20 {
         for _ in 0..30 {
             world.enqueue(&other_name(other)).await;
@@ -218,7 +274,12 @@ async fn slow_endpoints_hold_no_more_than_their_places() {
     let (stop, stopped) = oneshot::channel::<()>();
     let running = tokio::spawn({
         let world = Arc::clone(&world);
-        async move { world.dispatcher.run(async move { drop(stopped.await) }).await }
+        async move {
+            world
+                .dispatcher
+                .run(async move { drop(stopped.await) })
+                .await
+        }
     });
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert!(world.most_waiting() > 10, "nothing was known of them");
@@ -229,7 +290,11 @@ async fn slow_endpoints_hold_no_more_than_their_places() {
     // The slow ones take turns too.
     let mut fewest = usize::MAX;
     for other in 0..20 {
-        let counts = world.outbox.counts(Some(&name(&other_name(other)))).await.unwrap();
+        let counts = world
+            .outbox
+            .counts(Some(&name(&other_name(other))))
+            .await
+            .unwrap();
         fewest = fewest.min(usize::try_from(counts.delivered).unwrap());
     }
     assert!(fewest >= 7, "{fewest}");
@@ -241,17 +306,30 @@ async fn slow_endpoints_hold_no_more_than_their_places() {
 #[tokio::test(start_paused = true)]
 async fn a_slow_endpoint_alone_reaches_its_bound_within_few_slow_places() {
     let options = DispatcherOptions::new().slow_concurrency(4);
-    let world = Arc::new(World::new(Others::Answer(Duration::from_secs(2)), 1, options));
+    let world = Arc::new(World::new(
+        Others::Answer(Duration::from_secs(2)),
+        1,
+        options,
+    ));
     for _ in 0..20 {
         world.enqueue(&other_name(0)).await;
     }
     let (stop, stopped) = oneshot::channel::<()>();
     let running = tokio::spawn({
         let world = Arc::clone(&world);
-        async move { world.dispatcher.run(async move { drop(stopped.await) }).await }
+        async move {
+            world
+                .dispatcher
+                .run(async move { drop(stopped.await) })
+                .await
+        }
     });
     tokio::time::sleep(Duration::from_secs(3)).await;
-    assert_eq!(world.receivers.waiting.load(Ordering::Relaxed), 4, "in slow places");
+    assert_eq!(
+        world.receivers.waiting.load(Ordering::Relaxed),
+        4,
+        "in slow places"
+    );
     stop.send(()).unwrap();
     running.await.unwrap();
 }

@@ -1,9 +1,10 @@
 //! An outbox in memory with faults.
 
 use bankrail_mailbox::{
-    Circuit, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId, Enqueued, EntryId,
-    Intervention, Lease, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxOperator, OutboxQuery,
-    OutboxSummary, Outgoing, StoppedEndpoint,
+    Circuit, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit,
+    EndpointId, Enqueued, EntryId, Intervention, Lease, LeaseOwner, LeaseRequest, Outbox,
+    OutboxCounts, OutboxEntry, OutboxOperator, OutboxQuery, OutboxSummary, Outgoing,
+    StoppedEndpoint,
 };
 use bankrail_stores::memory::{MemoryOutbox, MemoryStore};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
@@ -45,7 +46,14 @@ impl Faulty {
 
     fn fails_if(fails: &AtomicBool) -> Result<(), StoreError> {
         let fails = fails.load(Ordering::SeqCst);
-        if fails { Err(StoreError::new(StoreErrorKind::Unavailable, "row (JANE MARKED, 990077123)")) } else { Ok(()) }
+        if fails {
+            Err(StoreError::new(
+                StoreErrorKind::Unavailable,
+                "row (JANE MARKED, 990077123)",
+            ))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -62,7 +70,11 @@ impl Outbox for Faulty {
     fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued> {
         failing!(self, self.inner.enqueue(message, now))
     }
-    fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>> {
+    fn lease<'a>(
+        &'a self,
+        request: LeaseRequest<'a>,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Vec<OutboxEntry>> {
         *self.asked.lock().unwrap() = Some(request.lease);
         Box::pin(async move {
             self.fault()?;
@@ -86,7 +98,10 @@ impl Outbox for Faulty {
         Box::pin(async move {
             self.records.acquire().await.unwrap().forget();
             self.fault()?;
-            let answer = self.inner.record(id, owner, delivery, next, answered, now).await;
+            let answer = self
+                .inner
+                .record(id, owner, delivery, next, answered, now)
+                .await;
             Self::fails_if(&self.loses_answers)?;
             answer
         })
@@ -100,7 +115,11 @@ impl Outbox for Faulty {
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
         failing!(self, self.inner.next_due())
     }
-    fn hold_endpoint<'a>(&'a self, endpoint: &'a EndpointId, circuit: Circuit) -> StoreFuture<'a, ()> {
+    fn hold_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        circuit: Circuit,
+    ) -> StoreFuture<'a, ()> {
         failing!(self, self.inner.hold_endpoint(endpoint, circuit))
     }
     fn stop_endpoint<'a>(
@@ -138,10 +157,19 @@ impl OutboxOperator for Faulty {
     fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
         failing!(self, self.inner.resend_all(endpoint, now))
     }
-    fn drop_entry<'a>(&'a self, id: EntryId, who: &'a Intervention, now: Timestamp) -> StoreFuture<'a, DropOutcome> {
+    fn drop_entry<'a>(
+        &'a self,
+        id: EntryId,
+        who: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, DropOutcome> {
         failing!(self, self.inner.drop_entry(id, who, now))
     }
-    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, bool> {
+    fn resume_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
         failing!(self, self.inner.resume_endpoint(endpoint, now))
     }
     fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
@@ -153,7 +181,11 @@ impl OutboxOperator for Faulty {
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
         failing!(self, self.inner.counts(endpoint))
     }
-    fn backlogs<'a>(&'a self, after: Option<&'a EndpointId>, limit: u32) -> StoreFuture<'a, Vec<EndpointBacklog>> {
+    fn backlogs<'a>(
+        &'a self,
+        after: Option<&'a EndpointId>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<EndpointBacklog>> {
         failing!(self, self.inner.backlogs(after, limit))
     }
 }

@@ -7,7 +7,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::routing::post;
 use bankrail_mailbox::{DeliveryNote, DeliveryRecord, EndpointId, OutboxOperator, OutboxStore};
 use bankrail_service::delivery::{
-    Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport, HttpsTransportOptions, TlsRoots,
+    Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport,
+    HttpsTransportOptions, TlsRoots,
 };
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{SecretString, SystemClock};
@@ -17,7 +18,10 @@ use std::time::Duration;
 
 /// A transport that trusts one certificate, whose key no server has.
 fn transport() -> HttpsTransport {
-    let certificate = rcgen::generate_simple_self_signed(["receiver.example".to_owned()]).unwrap().cert.pem();
+    let certificate = rcgen::generate_simple_self_signed(["receiver.example".to_owned()])
+        .unwrap()
+        .cert
+        .pem();
     let roots = TlsRoots::OnlyPem(certificate.into_bytes());
     HttpsTransport::new(HttpsTransportOptions::new().tls_roots(roots)).unwrap()
 }
@@ -35,13 +39,27 @@ async fn deliver(base: &str, timeout: Duration) -> DeliveryRecord {
     let id: EndpointId = "acme".parse().unwrap();
     let url = EndpointUrl::danger_allow_http_on_loopback(base).unwrap();
     let endpoint = Endpoint::new(id.clone(), url, sealer(0));
-    endpoints.insert(endpoint.with_api_key(&SecretString::from("hunter2")).unwrap());
+    endpoints.insert(
+        endpoint
+            .with_api_key(&SecretString::from("hunter2"))
+            .unwrap(),
+    );
     let options = DispatcherOptions::new().timeout(timeout);
     let outbox_handle = Arc::clone(&outbox) as Arc<dyn OutboxStore>;
     let clock = Arc::new(SystemClock);
-    let dispatcher = Dispatcher::new(outbox_handle, endpoints, Arc::new(transport()), clock, options).unwrap();
+    let dispatcher = Dispatcher::new(
+        outbox_handle,
+        endpoints,
+        Arc::new(transport()),
+        clock,
+        options,
+    )
+    .unwrap();
     let message = samples::all().remove(0);
-    let stored = dispatcher.enqueue(&id, &message, fresh_headers(message.kind())).await.unwrap();
+    let stored = dispatcher
+        .enqueue(&id, &message, fresh_headers(message.kind()))
+        .await
+        .unwrap();
     assert_eq!(dispatcher.run_once().await.unwrap(), 1);
     outbox.deliveries(stored.id()).await.unwrap().remove(0)
 }
@@ -68,7 +86,10 @@ async fn a_message_arrives_with_its_headers() {
     let headers = seen.lock().unwrap().take().unwrap();
     assert_eq!(
         (&headers["apikey"], &headers["content-type"]),
-        (&"hunter2".parse().unwrap(), &"application/json".parse().unwrap())
+        (
+            &"hunter2".parse().unwrap(),
+            &"application/json".parse().unwrap()
+        )
     );
     for absent in ["user-agent", "referer", "cookie", "accept-encoding"] {
         assert!(!headers.contains_key(absent), "{absent}");
@@ -83,22 +104,36 @@ async fn a_redirection_is_not_followed() {
         move || async move { *followed.lock().unwrap() = true }
     });
     let elsewhere = format!("http://{}/", serve(target).await);
-    let router = Router::new()
-        .route(PATH, post(move || async move { (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, elsewhere)]) }));
+    let router = Router::new().route(
+        PATH,
+        post(move || async move {
+            (
+                StatusCode::TEMPORARY_REDIRECT,
+                [(header::LOCATION, elsewhere)],
+            )
+        }),
+    );
     let made = deliver(&format!("http://{}/", serve(router).await), LONG).await;
-    assert_eq!((made.status, made.note), (Some(307), Some(DeliveryNote::Redirected)));
+    assert_eq!(
+        (made.status, made.note),
+        (Some(307), Some(DeliveryNote::Redirected))
+    );
     assert!(!*followed.lock().unwrap());
 }
 
 #[tokio::test]
 async fn an_endless_answer_is_cut() {
     let endless = || {
-        let chunks = futures_util::stream::repeat_with(|| Ok::<_, std::io::Error>(vec![b'x'; 8192]));
+        let chunks =
+            futures_util::stream::repeat_with(|| Ok::<_, std::io::Error>(vec![b'x'; 8192]));
         Body::from_stream(chunks)
     };
     let router = Router::new().route(PATH, post(move || async move { endless() }));
     let made = deliver(&format!("http://{}/", serve(router).await), LONG).await;
-    assert_eq!((made.status, made.note), (Some(200), Some(DeliveryNote::Unacknowledged)));
+    assert_eq!(
+        (made.status, made.note),
+        (Some(200), Some(DeliveryNote::Unacknowledged))
+    );
 }
 
 #[tokio::test]
@@ -110,7 +145,11 @@ async fn no_answer_no_listener_and_no_tls() {
     // The listener does not speak TLS.
     let made = deliver(&format!("https://{address}/"), LONG).await;
     assert_eq!(made.note, Some(DeliveryNote::Tls));
-    let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let free = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .unwrap()
+        .local_addr()
+        .unwrap();
     let made = deliver(&format!("http://{free}/"), LONG).await;
     assert_eq!(made.note, Some(DeliveryNote::NoConnection));
 }

@@ -8,8 +8,8 @@ use bankrail_jose::remote::RemoteError;
 use bankrail_mailbox::{EndpointId, Outbox, OutboxStore, Outgoing, Schedule};
 use bankrail_secured_payload::{SealError, Sealer};
 use bankrail_service::delivery::{
-    CpuPool, Dispatcher, DispatcherOptions, Endpoints, SealFuture, SealPayload, Transport, TransportError,
-    TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
+    CpuPool, Dispatcher, DispatcherOptions, Endpoints, SealFuture, SealPayload, Transport,
+    TransportError, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
 };
 use bankrail_values::{Clock, ManualClock, Money, Timestamp};
 use bankrail_webhook::{CaseType, Message, MessageKind, samples};
@@ -18,7 +18,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// A mark in every text; account and amount are marked by their digits. The API key is that of `world`.
+/// A mark in every text; account and amount are marked by their digits. The API key is that of
+/// `world`.
 const MARKS: [&str; 5] = ["MARKED", "990077123", "880077123", "hunter2", "eyJ"];
 
 /// A message with a mark in each text, an account and an amount.
@@ -26,8 +27,11 @@ fn marked() -> Message {
     let mut query = samples::query(&CaseType::Payments);
     query.case_id = "CASE-MARKED".parse().unwrap();
     query.narrative = "MARKED: why?".parse().unwrap();
-    query.payment_details.as_mut().unwrap().original_transaction_amount =
-        Some("880077123.45 AUD".parse::<Money>().unwrap().into());
+    query
+        .payment_details
+        .as_mut()
+        .unwrap()
+        .original_transaction_amount = Some("880077123.45 AUD".parse::<Money>().unwrap().into());
     let debtor = query.mandate_details.debtor_information.as_mut().unwrap();
     debtor.party_name = Some("JANE MARKED".to_owned());
     debtor.account_identification = Some("990077123".to_owned());
@@ -58,7 +62,11 @@ impl Transport for Receiver {
                 Answer::Never => std::future::pending().await,
                 Answer::Panics => panic!("told to"),
             };
-            Ok(TransportResponse::new(StatusCode::from_u16(status).unwrap(), headers, body))
+            Ok(TransportResponse::new(
+                StatusCode::from_u16(status).unwrap(),
+                headers,
+                body,
+            ))
         })
     }
 }
@@ -77,7 +85,9 @@ impl SealPayload for Sealing {
         Box::pin(async move {
             match self {
                 Self::Works => Sealer::seal(&sealer(0), json),
-                Self::Remote => Err(SealError::from(SignError::Remote(RemoteError::permanent("MARKED")))),
+                Self::Remote => Err(SealError::from(SignError::Remote(RemoteError::permanent(
+                    "MARKED",
+                )))),
                 // Its error names a place in the message by the names of members.
                 Self::NotJson => Sealer::seal(&sealer(0), br#"{"MARKED":{"a":1,"a":"MARKED"}}"#),
                 Self::Never => std::future::pending().await,
@@ -95,8 +105,13 @@ struct Provider {
 }
 
 fn provider(sealing: Sealing, answer: Answer, loses_leases: bool) -> Provider {
-    let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
-    let outbox = Arc::new(Faulty { loses_leases, ..Faulty::new() });
+    let clock = Arc::new(ManualClock::new(
+        "2021-07-29T01:00:00.000Z".parse().unwrap(),
+    ));
+    let outbox = Arc::new(Faulty {
+        loses_leases,
+        ..Faulty::new()
+    });
     let (endpoints, acme) = (Endpoints::new(), "acme".parse::<EndpointId>().unwrap());
     endpoints.insert(sealed_by(&acme, Arc::new(sealing)));
     // One delivery each, and then a dead letter.
@@ -111,13 +126,21 @@ fn provider(sealing: Sealing, answer: Answer, loses_leases: bool) -> Provider {
         clock as Arc<dyn Clock>,
         options,
     );
-    Provider { dispatcher: dispatcher.unwrap(), outbox, endpoints, acme }
+    Provider {
+        dispatcher: dispatcher.unwrap(),
+        outbox,
+        endpoints,
+        acme,
+    }
 }
 
 impl Provider {
     async fn enqueue(&self) {
         let headers = fresh_headers(MessageKind::Query);
-        self.dispatcher.enqueue(&self.acme, &marked(), headers).await.unwrap();
+        self.dispatcher
+            .enqueue(&self.acme, &marked(), headers)
+            .await
+            .unwrap();
     }
 }
 
@@ -131,19 +154,40 @@ async fn no_failure_of_a_delivery_tells_what_a_message_holds() {
         r#"{"id":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","status":"MARKED"}"#,
     ]
     .map(Answer::Body);
-    let failures =
-        [TransportErrorKind::Connect, TransportErrorKind::Tls, TransportErrorKind::Timeout, TransportErrorKind::Broken]
-            .map(Answer::Fails);
-    let answers = statuses.into_iter().chain(bodies).chain(failures).chain([Answer::Never, Answer::Panics]);
+    let failures = [
+        TransportErrorKind::Connect,
+        TransportErrorKind::Tls,
+        TransportErrorKind::Timeout,
+        TransportErrorKind::Broken,
+    ]
+    .map(Answer::Fails);
+    let answers = statuses
+        .into_iter()
+        .chain(bodies)
+        .chain(failures)
+        .chain([Answer::Never, Answer::Panics]);
     for answer in answers {
         let provider = provider(Sealing::Works, answer, false);
         provider.enqueue().await;
-        assert_eq!(provider.dispatcher.run_once().await.unwrap(), 1, "{answer:?}");
+        assert_eq!(
+            provider.dispatcher.run_once().await.unwrap(),
+            1,
+            "{answer:?}"
+        );
     }
-    for sealing in [Sealing::Remote, Sealing::NotJson, Sealing::Never, Sealing::Panics] {
+    for sealing in [
+        Sealing::Remote,
+        Sealing::NotJson,
+        Sealing::Never,
+        Sealing::Panics,
+    ] {
         let provider = provider(sealing, Answer::Status(200), false);
         provider.enqueue().await;
-        assert_eq!(provider.dispatcher.run_once().await.unwrap(), 1, "{sealing:?}");
+        assert_eq!(
+            provider.dispatcher.run_once().await.unwrap(),
+            1,
+            "{sealing:?}"
+        );
     }
     // The endpoint has gone, the lease was lost, the stored message is another version's.
     let gone = provider(Sealing::Works, Answer::Status(500), false);
@@ -154,9 +198,18 @@ async fn no_failure_of_a_delivery_tells_what_a_message_holds() {
     lost.enqueue().await;
     lost.dispatcher.run_once().await.unwrap();
     let other = provider(Sealing::Works, Answer::Status(500), false);
-    let message = marked().outgoing(other.acme.clone(), &fresh_headers(MessageKind::Query)).unwrap();
-    let message = Outgoing { attributes: b"JANE MARKED".to_vec().into(), ..message };
-    other.outbox.enqueue(&message, Timestamp::MIN).await.unwrap();
+    let message = marked()
+        .outgoing(other.acme.clone(), &fresh_headers(MessageKind::Query))
+        .unwrap();
+    let message = Outgoing {
+        attributes: b"JANE MARKED".to_vec().into(),
+        ..message
+    };
+    other
+        .outbox
+        .enqueue(&message, Timestamp::MIN)
+        .await
+        .unwrap();
     other.dispatcher.run_once().await.unwrap();
     // The outbox fails: before a delivery, while it is made, and beside it.
     for before in [true, false] {
@@ -169,20 +222,38 @@ async fn no_failure_of_a_delivery_tells_what_a_message_holds() {
             tokio::time::sleep(Duration::from_secs(60)).await;
         };
         broken.dispatcher.run(stop).await;
-        let error = broken.dispatcher.enqueue(&broken.acme, &marked(), fresh_headers(MessageKind::Query)).await;
+        let error = broken
+            .dispatcher
+            .enqueue(&broken.acme, &marked(), fresh_headers(MessageKind::Query))
+            .await;
         assert!(!error.unwrap_err().to_string().contains("MARKED"));
     }
 
     let text = log.text();
-    for line in
-        ["delivery made", "no answer", "could not be sealed", "not sealed in time", "panicked", "no such endpoint"]
-    {
+    for line in [
+        "delivery made",
+        "no answer",
+        "could not be sealed",
+        "not sealed in time",
+        "panicked",
+        "no such endpoint",
+    ] {
         assert!(text.contains(line), "{line} in {text}");
     }
-    for line in ["lease was lost", "unreadable", "the outbox failed", "could not be recorded", "became a dead letter"] {
+    for line in [
+        "lease was lost",
+        "unreadable",
+        "the outbox failed",
+        "could not be recorded",
+        "became a dead letter",
+    ] {
         assert!(text.contains(line), "{line} in {text}");
     }
     for mark in MARKS {
-        assert_eq!(text.lines().find(|line| line.contains(mark)), None, "{mark}");
+        assert_eq!(
+            text.lines().find(|line| line.contains(mark)),
+            None,
+            "{mark}"
+        );
     }
 }

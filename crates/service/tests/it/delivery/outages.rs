@@ -1,5 +1,5 @@
-//! An outbox that is away for a while: nothing is lost, nothing waits longer than it must, and nothing is sent twice
-//! that need not be.
+//! An outbox that is away for a while: nothing is lost, nothing waits longer than it must, and
+//! nothing is sent twice that need not be.
 
 use super::faulty::Faulty;
 use super::world::{Reply, World, fresh_headers};
@@ -21,14 +21,22 @@ struct Outage {
 impl Outage {
     fn new() -> Self {
         let (world, outbox) = (World::new(), Arc::new(Faulty::new()));
-        let dispatcher = world.dispatcher_over(outbox.clone(), DispatcherOptions::new().per_endpoint(2));
-        Self { world, outbox, dispatcher }
+        let dispatcher =
+            world.dispatcher_over(outbox.clone(), DispatcherOptions::new().per_endpoint(2));
+        Self {
+            world,
+            outbox,
+            dispatcher,
+        }
     }
 
     async fn enqueue(&self, to: &EndpointId, messages: usize) {
         let message = samples::all().remove(0);
         for _ in 0..messages {
-            self.dispatcher.enqueue(to, &message, fresh_headers(message.kind())).await.unwrap();
+            self.dispatcher
+                .enqueue(to, &message, fresh_headers(message.kind()))
+                .await
+                .unwrap();
         }
     }
 
@@ -68,10 +76,17 @@ async fn a_delivery_is_recorded_when_the_outbox_is_back() {
         outage.outbox.fails.store(true, Ordering::SeqCst);
         outage.world.receiver.gate.add_permits(10);
         sleep(Duration::from_secs(20)).await;
-        assert_eq!((outage.delivered().await, outage.world.receiver.count()), (0, 2), "nothing can be recorded");
+        assert_eq!(
+            (outage.delivered().await, outage.world.receiver.count()),
+            (0, 2),
+            "nothing can be recorded"
+        );
         outage.outbox.fails.store(false, Ordering::SeqCst);
         let resumed = outage.until_delivered(4).await;
-        assert!(resumed < Duration::from_secs(3), "both places are free soon after: {resumed:?}");
+        assert!(
+            resumed < Duration::from_secs(3),
+            "both places are free soon after: {resumed:?}"
+        );
     };
     outage.dispatcher.run(script).await;
     assert_eq!(outage.world.receiver.count(), 4, "each was sent once");
@@ -91,13 +106,20 @@ async fn a_lease_whose_answer_was_lost_is_given_back() {
         outage.outbox.loses_answers.store(false, Ordering::SeqCst);
         outage.enqueue(&beta, 1).await;
         let resumed = outage.until_delivered(2).await;
-        assert!(resumed < Duration::from_secs(3), "they do not wait for the end of the lease: {resumed:?}");
+        assert!(
+            resumed < Duration::from_secs(3),
+            "they do not wait for the end of the lease: {resumed:?}"
+        );
         outage.outbox.loses_answers.store(true, Ordering::SeqCst);
         outage.enqueue(&acme, 1).await;
         sleep(Duration::from_secs(2)).await;
         outage.outbox.loses_answers.store(false, Ordering::SeqCst);
         outage.until_delivered(3).await;
-        assert_eq!(outage.world.receiver.count(), 4, "the delivery under way kept its lease");
+        assert_eq!(
+            outage.world.receiver.count(),
+            4,
+            "the delivery under way kept its lease"
+        );
     };
     outage.dispatcher.run(script).await;
 }
@@ -113,8 +135,17 @@ async fn a_lease_that_is_made_late_is_given_back_too() {
         outage.outbox.fails.store(false, Ordering::SeqCst);
         sleep(Duration::from_secs(3)).await;
         outage.enqueue(&acme, 1).await;
-        let made = outage.outbox.inner.lease(LeaseRequest::new(asked, 9), Timestamp::MAX).await.unwrap();
-        assert_eq!(made.len(), 1, "the database gets late what was sent to it before");
+        let made = outage
+            .outbox
+            .inner
+            .lease(LeaseRequest::new(asked, 9), Timestamp::MAX)
+            .await
+            .unwrap();
+        assert_eq!(
+            made.len(),
+            1,
+            "the database gets late what was sent to it before"
+        );
         let resumed = outage.until_delivered(1).await;
         assert!(resumed < Duration::from_secs(3), "{resumed:?}");
     };
@@ -134,7 +165,10 @@ async fn a_delivery_whose_record_was_not_answered_is_not_made_again() {
         sleep(Duration::from_secs(90)).await;
     };
     outage.dispatcher.run(script).await;
-    assert_eq!((outage.delivered().await, outage.world.receiver.count()), (2, 2));
+    assert_eq!(
+        (outage.delivered().await, outage.world.receiver.count()),
+        (2, 2)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -155,5 +189,8 @@ async fn a_stop_during_an_outage_waits_for_the_lease_and_no_longer() {
     };
     tokio::join!(outage.dispatcher.run(stop), give_permits);
     let took = begun.elapsed();
-    assert!((Duration::from_secs(30)..Duration::from_secs(41)).contains(&took), "{took:?}");
+    assert!(
+        (Duration::from_secs(30)..Duration::from_secs(41)).contains(&took),
+        "{took:?}"
+    );
 }

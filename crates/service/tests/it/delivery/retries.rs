@@ -2,9 +2,12 @@
 
 use super::world::{Reply, World, sealed_by};
 use bankrail_mailbox::{
-    DEFAULT_DELAYS, DeliveryNote, EntryId, Intervention, OutboxOperator as _, OutboxQuery, OutboxState,
+    DEFAULT_DELAYS, DeliveryNote, EntryId, Intervention, OutboxOperator as _, OutboxQuery,
+    OutboxState,
 };
-use bankrail_service::delivery::{BreakerPolicy, CpuPool, SealFuture, SealPayload, TransportErrorKind};
+use bankrail_service::delivery::{
+    BreakerPolicy, CpuPool, SealFuture, SealPayload, TransportErrorKind,
+};
 use bankrail_values::Clock as _;
 use std::time::Duration;
 
@@ -23,26 +26,57 @@ async fn ten_deliveries_on_the_schedule_then_a_dead_letter_that_can_be_resent() 
     let id = world.enqueue_one().await;
     for (made, delay) in DEFAULT_DELAYS.iter().enumerate() {
         let wait = move_to_due(&world, id).await;
-        assert!(wait >= delay.mul_f64(0.8) && wait <= delay.mul_f64(1.2), "{made}: {wait:?} for {delay:?}");
+        assert!(
+            wait >= delay.mul_f64(0.8) && wait <= delay.mul_f64(1.2),
+            "{made}: {wait:?} for {delay:?}"
+        );
         assert_eq!(world.entry(id).await.state, OutboxState::Pending);
         assert_eq!(world.dispatcher.run_once().await.unwrap(), 1, "{made}");
-        assert_eq!(world.dispatcher.run_once().await.unwrap(), 0, "not before its time");
+        assert_eq!(
+            world.dispatcher.run_once().await.unwrap(),
+            0,
+            "not before its time"
+        );
     }
-    let dead = world.outbox.list(&OutboxQuery::new().state(OutboxState::DeadLetter)).await.unwrap();
+    let dead = world
+        .outbox
+        .list(&OutboxQuery::new().state(OutboxState::DeadLetter))
+        .await
+        .unwrap();
     assert_eq!(dead.iter().map(|entry| entry.id).collect::<Vec<_>>(), [id]);
     let deliveries = world.deliveries(id).await;
     assert_eq!(deliveries.len(), DEFAULT_DELAYS.len());
-    assert!(deliveries.iter().all(|one| (one.status, one.note) == (Some(500), Some(DeliveryNote::Refused))));
+    assert!(
+        deliveries
+            .iter()
+            .all(|one| (one.status, one.note) == (Some(500), Some(DeliveryNote::Refused)))
+    );
 
     world.receiver.always(Reply::Good);
     assert!(world.dispatcher.resend(id).await.unwrap());
     world.dispatcher.run_once().await.unwrap();
     assert_eq!(world.entry(id).await.state, OutboxState::Delivered);
-    assert!(!world.dispatcher.resend(id).await.unwrap(), "it is not a dead letter");
-    let ids: Vec<_> = world.receiver.all().iter().map(|request| request.headers["x-message-id"].clone()).collect();
+    assert!(
+        !world.dispatcher.resend(id).await.unwrap(),
+        "it is not a dead letter"
+    );
+    let ids: Vec<_> = world
+        .receiver
+        .all()
+        .iter()
+        .map(|request| request.headers["x-message-id"].clone())
+        .collect();
     assert_eq!(ids.len(), 11);
-    assert!(ids.iter().all(|one| one == ids[0]), "one message id in all deliveries");
-    let bodies: std::collections::HashSet<_> = world.receiver.all().into_iter().map(|request| request.body).collect();
+    assert!(
+        ids.iter().all(|one| one == ids[0]),
+        "one message id in all deliveries"
+    );
+    let bodies: std::collections::HashSet<_> = world
+        .receiver
+        .all()
+        .into_iter()
+        .map(|request| request.body)
+        .collect();
     assert_eq!(bodies.len(), 11, "sealed anew each time");
 }
 
@@ -52,10 +86,26 @@ async fn every_failure_is_recorded_as_what_it_was() {
         (Reply::Status(404), Some(404), DeliveryNote::Refused),
         (Reply::Status(302), Some(302), DeliveryNote::Redirected),
         (Reply::Status(100), Some(100), DeliveryNote::Refused),
-        (Reply::Fails(TransportErrorKind::Connect), None, DeliveryNote::NoConnection),
-        (Reply::Fails(TransportErrorKind::Tls), None, DeliveryNote::Tls),
-        (Reply::Fails(TransportErrorKind::Timeout), None, DeliveryNote::TimedOut),
-        (Reply::Fails(TransportErrorKind::Broken), None, DeliveryNote::Broken),
+        (
+            Reply::Fails(TransportErrorKind::Connect),
+            None,
+            DeliveryNote::NoConnection,
+        ),
+        (
+            Reply::Fails(TransportErrorKind::Tls),
+            None,
+            DeliveryNote::Tls,
+        ),
+        (
+            Reply::Fails(TransportErrorKind::Timeout),
+            None,
+            DeliveryNote::TimedOut,
+        ),
+        (
+            Reply::Fails(TransportErrorKind::Broken),
+            None,
+            DeliveryNote::Broken,
+        ),
         (Reply::Panics, None, DeliveryNote::Other),
     ] {
         let world = World::new();
@@ -64,7 +114,11 @@ async fn every_failure_is_recorded_as_what_it_was() {
         world.dispatcher.run_once().await.unwrap();
         let deliveries = world.deliveries(id).await;
         assert_eq!(deliveries.len(), 1);
-        assert_eq!((deliveries[0].status, deliveries[0].note), (status, Some(note)), "{reply:?}");
+        assert_eq!(
+            (deliveries[0].status, deliveries[0].note),
+            (status, Some(note)),
+            "{reply:?}"
+        );
         assert_eq!(deliveries[0].started_at, world.clock.now());
         assert_eq!(world.entry(id).await.state, OutboxState::Pending);
     }
@@ -78,7 +132,10 @@ async fn a_receiver_that_never_answers_is_cut_off() {
     let begun = tokio::time::Instant::now();
     world.dispatcher.run_once().await.unwrap();
     assert_eq!(begun.elapsed().as_secs(), 15);
-    assert_eq!(world.deliveries(id).await[0].note, Some(DeliveryNote::TimedOut));
+    assert_eq!(
+        world.deliveries(id).await[0].note,
+        Some(DeliveryNote::TimedOut)
+    );
 }
 
 /// A sealer with a remote key that never answers.
@@ -94,11 +151,19 @@ impl SealPayload for Hangs {
 #[tokio::test(start_paused = true)]
 async fn a_sealer_that_never_answers_is_cut_off_too() {
     let world = World::new();
-    world.endpoints.insert(sealed_by(&world.acme, std::sync::Arc::new(Hangs)));
+    world
+        .endpoints
+        .insert(sealed_by(&world.acme, std::sync::Arc::new(Hangs)));
     let id = world.enqueue_one().await;
     world.dispatcher.run_once().await.unwrap();
-    assert_eq!(world.deliveries(id).await[0].note, Some(DeliveryNote::NotSealed));
-    assert_eq!((world.entry(id).await.state, world.receiver.count()), (OutboxState::Pending, 0));
+    assert_eq!(
+        world.deliveries(id).await[0].note,
+        Some(DeliveryNote::NotSealed)
+    );
+    assert_eq!(
+        (world.entry(id).await.state, world.receiver.count()),
+        (OutboxState::Pending, 0)
+    );
 }
 
 #[tokio::test]
@@ -112,11 +177,16 @@ async fn retry_after_is_honoured_up_to_a_day() {
         ("later", 4, 6),
     ] {
         let world = World::new();
-        world.receiver.script([Reply::Asking(503, asked.to_owned())]);
+        world
+            .receiver
+            .script([Reply::Asking(503, asked.to_owned())]);
         let id = world.enqueue_one().await;
         world.dispatcher.run_once().await.unwrap();
         let wait = move_to_due(&world, id).await;
-        assert!((Duration::from_secs(least)..=Duration::from_secs(most)).contains(&wait), "{asked}: {wait:?}");
+        assert!(
+            (Duration::from_secs(least)..=Duration::from_secs(most)).contains(&wait),
+            "{asked}: {wait:?}"
+        );
     }
 }
 
@@ -124,15 +194,33 @@ async fn retry_after_is_honoured_up_to_a_day() {
 async fn a_retry_after_pauses_all_deliveries_to_the_endpoint() {
     for (status, rests) in [(429, true), (503, true), (500, false)] {
         let world = World::with(|options| options.per_endpoint(2));
-        world.receiver.script_for(&world.acme, [Reply::Asking(status, "3600".to_owned()), Reply::Good]);
-        let ids = [world.enqueue_one().await, world.enqueue_one().await, world.enqueue_one().await];
+        world.receiver.script_for(
+            &world.acme,
+            [Reply::Asking(status, "3600".to_owned()), Reply::Good],
+        );
+        let ids = [
+            world.enqueue_one().await,
+            world.enqueue_one().await,
+            world.enqueue_one().await,
+        ];
         let other = world.enqueue_to(&world.beta.clone()).await;
         assert_eq!(world.dispatcher.run_once().await.unwrap(), 3);
         assert_eq!(world.entry(other).await.state, OutboxState::Delivered);
         // A running delivery that succeeds does not end the rest.
-        assert_eq!(world.dispatcher.run_once().await.unwrap(), usize::from(!rests), "{status}");
+        assert_eq!(
+            world.dispatcher.run_once().await.unwrap(),
+            usize::from(!rests),
+            "{status}"
+        );
         let left_alone = world.paused().await;
-        assert_eq!(left_alone, if rests { vec![world.acme.clone()] } else { Vec::new() });
+        assert_eq!(
+            left_alone,
+            if rests {
+                vec![world.acme.clone()]
+            } else {
+                Vec::new()
+            }
+        );
         world.clock.advance(Duration::from_secs(3600));
         while world.dispatcher.run_once().await.unwrap() > 0 {}
         for id in ids {
@@ -140,7 +228,9 @@ async fn a_retry_after_pauses_all_deliveries_to_the_endpoint() {
         }
     }
     let world = World::new();
-    world.receiver.script([Reply::Asking(429, "3600".to_owned())]);
+    world
+        .receiver
+        .script([Reply::Asking(429, "3600".to_owned())]);
     let id = world.enqueue_one().await;
     world.dispatcher.run_once().await.unwrap();
     world.dispatcher.resume(&world.acme).await.unwrap();
@@ -154,11 +244,17 @@ async fn a_receiver_that_is_gone_gets_nothing_until_it_is_resumed() {
     world.receiver.script([Reply::Status(410)]);
     let first = world.enqueue_one().await;
     world.dispatcher.run_once().await.unwrap();
-    assert_eq!(world.deliveries(first).await[0].note, Some(DeliveryNote::Gone));
+    assert_eq!(
+        world.deliveries(first).await[0].note,
+        Some(DeliveryNote::Gone)
+    );
     let stopped = world.outbox.stopped_endpoints().await.unwrap();
     assert_eq!((stopped.len(), &stopped[0].endpoint), (1, &world.acme));
     let Intervention { by, reason } = &stopped[0].intervention;
-    assert_eq!((by.as_str(), reason.as_str()), ("dispatcher", "the endpoint answered 410 Gone"));
+    assert_eq!(
+        (by.as_str(), reason.as_str()),
+        ("dispatcher", "the endpoint answered 410 Gone")
+    );
     // Messages to it are still enqueued; messages to others are delivered.
     let second = world.enqueue_one().await;
     let other = world.enqueue_to(&world.beta.clone()).await;
@@ -180,12 +276,18 @@ async fn a_message_to_a_removed_endpoint_is_kept() {
     assert!(world.endpoints.remove(&world.acme));
     world.dispatcher.run_once().await.unwrap();
     let entry = world.entry(id).await;
-    assert_eq!((entry.state, entry.deliveries, world.receiver.count()), (OutboxState::Pending, 0, 0));
-    assert_eq!(entry.due.saturating_since(world.clock.now()), Duration::from_secs(60));
+    assert_eq!(
+        (entry.state, entry.deliveries, world.receiver.count()),
+        (OutboxState::Pending, 0, 0)
+    );
+    assert_eq!(
+        entry.due.saturating_since(world.clock.now()),
+        Duration::from_secs(60)
+    );
 }
 
-/// Whatever the receiver does, every message is delivered or a dead letter in the end, and every delivered message was
-/// received.
+/// Whatever the receiver does, every message is delivered or a dead letter in the end, and every
+/// delivered message was received.
 #[tokio::test]
 async fn nothing_is_lost_to_a_receiver_that_fails_at_random() {
     let world = World::new();
@@ -198,7 +300,11 @@ async fn nothing_is_lost_to_a_receiver_that_fails_at_random() {
     };
     let mut ids = Vec::new();
     for turn in 0..30 {
-        let endpoint = if turn % 3 == 0 { world.beta.clone() } else { world.acme.clone() };
+        let endpoint = if turn % 3 == 0 {
+            world.beta.clone()
+        } else {
+            world.acme.clone()
+        };
         ids.push(world.enqueue_to(&endpoint).await);
     }
     for _ in 0..2000 {
@@ -213,7 +319,9 @@ async fn nothing_is_lost_to_a_receiver_that_fails_at_random() {
             Reply::Status(410),
             Reply::Body(200, "ok".to_owned()),
         ];
-        world.receiver.script((0..8).map(|_| replies[random(9) as usize].clone()));
+        world
+            .receiver
+            .script((0..8).map(|_| replies[random(9) as usize].clone()));
         world.dispatcher.run_once().await.unwrap();
         for stopped in world.outbox.stopped_endpoints().await.unwrap() {
             world.dispatcher.resume(&stopped.endpoint).await.unwrap();
@@ -224,13 +332,24 @@ async fn nothing_is_lost_to_a_receiver_that_fails_at_random() {
         }
     }
     let counts = world.counts().await;
-    assert_eq!((counts.pending, counts.delivered + counts.dead_letters), (0, 30));
+    assert_eq!(
+        (counts.pending, counts.delivered + counts.dead_letters),
+        (0, 30)
+    );
     assert!(counts.delivered > 0);
-    let received: Vec<_> = world.receiver.all().iter().map(|request| request.headers["x-message-id"].clone()).collect();
+    let received: Vec<_> = world
+        .receiver
+        .all()
+        .iter()
+        .map(|request| request.headers["x-message-id"].clone())
+        .collect();
     for id in ids {
         let entry = world.entry(id).await;
         let message_id = entry.message.message_id.to_string();
-        let times = received.iter().filter(|one| *one == message_id.as_str()).count();
+        let times = received
+            .iter()
+            .filter(|one| *one == message_id.as_str())
+            .count();
         assert_eq!(times, world.deliveries(id).await.len());
         assert!(entry.state != OutboxState::Delivered || times > 0);
     }

@@ -18,7 +18,12 @@ async fn stopping_waits_for_running_deliveries_and_starts_no_more() {
     let (stop, stopped) = oneshot::channel::<()>();
     let running = tokio::spawn({
         let world = Arc::clone(&world);
-        async move { world.dispatcher.run(async move { drop(stopped.await) }).await }
+        async move {
+            world
+                .dispatcher
+                .run(async move { drop(stopped.await) })
+                .await
+        }
     });
     while world.receiver.count() == 0 {
         tokio::task::yield_now().await;
@@ -37,7 +42,9 @@ async fn stopping_waits_for_running_deliveries_and_starts_no_more() {
 
 #[tokio::test]
 async fn a_loop_that_may_deliver_none_at_once_delivers_one() {
-    let world = Arc::new(World::with(|options| options.concurrency(0).per_endpoint(0)));
+    let world = Arc::new(World::with(|options| {
+        options.concurrency(0).per_endpoint(0)
+    }));
     let ids = [world.enqueue_one().await, world.enqueue_one().await];
     assert_eq!(world.dispatcher.run_once().await.unwrap(), 1);
     let all = async {
@@ -53,12 +60,19 @@ async fn a_loop_that_may_deliver_none_at_once_delivers_one() {
 
 #[tokio::test]
 async fn enqueueing_wakes_the_loop_and_a_restart_continues() {
-    let world = Arc::new(World::with(|options| options.longest_idle(std::time::Duration::from_secs(3600))));
+    let world = Arc::new(World::with(|options| {
+        options.longest_idle(std::time::Duration::from_secs(3600))
+    }));
     for _ in 0..2 {
         let (stop, stopped) = oneshot::channel::<()>();
         let running = tokio::spawn({
             let world = Arc::clone(&world);
-            async move { world.dispatcher.run(async move { drop(stopped.await) }).await }
+            async move {
+                world
+                    .dispatcher
+                    .run(async move { drop(stopped.await) })
+                    .await
+            }
         });
         for _ in 0..10 {
             tokio::task::yield_now().await;
@@ -83,7 +97,12 @@ async fn old_delivered_messages_are_forgotten() {
         let (stop, stopped) = oneshot::channel::<()>();
         let running = tokio::spawn({
             let world = Arc::clone(&world);
-            async move { world.dispatcher.run(async move { drop(stopped.await) }).await }
+            async move {
+                world
+                    .dispatcher
+                    .run(async move { drop(stopped.await) })
+                    .await
+            }
         });
         for _ in 0..100 {
             tokio::task::yield_now().await;
@@ -110,7 +129,11 @@ async fn a_loop_that_is_dropped_loses_nothing() {
     running.abort();
     assert!(running.await.unwrap_err().is_cancelled());
     world.receiver.gate.add_permits(10);
-    assert_eq!(world.dispatcher.run_once().await.unwrap(), 0, "it is leased");
+    assert_eq!(
+        world.dispatcher.run_once().await.unwrap(),
+        0,
+        "it is leased"
+    );
     world.clock.advance(std::time::Duration::from_secs(60));
     assert_eq!(world.dispatcher.run_once().await.unwrap(), 1);
     assert_eq!(world.entry(id).await.state, OutboxState::Delivered);
@@ -120,12 +143,20 @@ async fn a_loop_that_is_dropped_loses_nothing() {
 async fn the_next_delivery_does_not_wait_for_the_record_of_the_last_one() {
     let world = World::new();
     let outbox = Arc::new(Faulty::new());
-    outbox.records.forget_permits(outbox.records.available_permits());
-    let options = DispatcherOptions::new().concurrency(1).slow_concurrency(1).per_endpoint(10);
+    outbox
+        .records
+        .forget_permits(outbox.records.available_permits());
+    let options = DispatcherOptions::new()
+        .concurrency(1)
+        .slow_concurrency(1)
+        .per_endpoint(10);
     let dispatcher = world.dispatcher_over(outbox.clone(), options);
     let message = samples::all().remove(0);
     for _ in 0..4 {
-        dispatcher.enqueue(&world.acme, &message, fresh_headers(message.kind())).await.unwrap();
+        dispatcher
+            .enqueue(&world.acme, &message, fresh_headers(message.kind()))
+            .await
+            .unwrap();
     }
     let counts = async || outbox.counts(None).await.unwrap();
     let all = async {
@@ -145,5 +176,14 @@ async fn the_next_delivery_does_not_wait_for_the_record_of_the_last_one() {
         }
     };
     dispatcher.run(all).await;
-    assert_eq!((world.receiver.count(), counts().await), (4, OutboxCounts { delivered: 4, ..Default::default() }));
+    assert_eq!(
+        (world.receiver.count(), counts().await),
+        (
+            4,
+            OutboxCounts {
+                delivered: 4,
+                ..Default::default()
+            }
+        )
+    );
 }

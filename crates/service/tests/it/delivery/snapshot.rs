@@ -9,8 +9,20 @@ async fn a_snapshot_shows_outbox_circuits_and_stopped_endpoints() {
     let world = World::with(|options| options.breaker(BreakerPolicy::new().failures(1)));
     let (acme, beta) = (world.acme.clone(), world.beta.clone());
     let empty = world.dispatcher.snapshot().await.unwrap();
-    assert_eq!((empty.oldest_pending, empty.oldest_age(), empty.running.len()), (None, Duration::ZERO, 0));
-    assert!(empty.endpoints.iter().all(|endpoint| endpoint.circuit == CircuitState::Closed { failures: 0 }));
+    assert_eq!(
+        (
+            empty.oldest_pending,
+            empty.oldest_age(),
+            empty.running.len()
+        ),
+        (None, Duration::ZERO, 0)
+    );
+    assert!(
+        empty
+            .endpoints
+            .iter()
+            .all(|endpoint| endpoint.circuit == CircuitState::Closed { failures: 0 })
+    );
 
     world.receiver.always(Reply::Status(500));
     world.enqueue_to(&acme).await;
@@ -22,12 +34,25 @@ async fn a_snapshot_shows_outbox_circuits_and_stopped_endpoints() {
     world.clock.advance(Duration::from_secs(5));
     let seen = world.dispatcher.snapshot().await.unwrap();
     assert_eq!((seen.outbox.pending, seen.oldest_pending), (2, Some(begun)));
-    assert_eq!((seen.oldest_age(), seen.open_circuits()), (Duration::from_secs(5), 1));
-    let names: Vec<_> = seen.endpoints.iter().map(|endpoint| &endpoint.endpoint).collect();
+    assert_eq!(
+        (seen.oldest_age(), seen.open_circuits()),
+        (Duration::from_secs(5), 1)
+    );
+    let names: Vec<_> = seen
+        .endpoints
+        .iter()
+        .map(|endpoint| &endpoint.endpoint)
+        .collect();
     assert_eq!(names, [&acme, &beta], "by name");
     let until = begun.saturating_add(Duration::from_secs(30));
     assert_eq!(seen.endpoints[0].circuit, CircuitState::Open { until });
-    assert_eq!(seen.stopped.iter().map(|stopped| &stopped.endpoint).collect::<Vec<_>>(), [&beta]);
+    assert_eq!(
+        seen.stopped
+            .iter()
+            .map(|stopped| &stopped.endpoint)
+            .collect::<Vec<_>>(),
+        [&beta]
+    );
 }
 
 #[tokio::test]
@@ -42,7 +67,10 @@ async fn a_snapshot_shows_the_deliveries_under_way() {
     }
     let seen = world.dispatcher.snapshot().await.unwrap();
     assert_eq!(
-        seen.running.iter().map(|running| (running.entry, &running.endpoint)).collect::<Vec<_>>(),
+        seen.running
+            .iter()
+            .map(|running| (running.entry, &running.endpoint))
+            .collect::<Vec<_>>(),
         [(id, &world.acme)]
     );
     world.receiver.gate.add_permits(1);

@@ -4,7 +4,12 @@ use bankrail_service::delivery::EndpointUrl;
 
 #[test]
 fn https_only_and_http_on_loopback_when_asked_for() {
-    for good in ["https://a.example", "https://a.example:8443/x/", "https://10.0.0.1/", "HTTPS://a.example/"] {
+    for good in [
+        "https://a.example",
+        "https://a.example:8443/x/",
+        "https://10.0.0.1/",
+        "HTTPS://a.example/",
+    ] {
         assert!(EndpointUrl::parse(good).is_ok(), "{good}");
     }
     for bad in [
@@ -25,7 +30,13 @@ fn https_only_and_http_on_loopback_when_asked_for() {
         assert!(EndpointUrl::parse(bad).is_err(), "{bad}");
     }
     let relaxed = EndpointUrl::danger_allow_http_on_loopback;
-    for good in ["http://127.0.0.1:9/", "http://127.9.9.9/", "http://[::1]:9/", "http://localhost/", "https://a.b/"] {
+    for good in [
+        "http://127.0.0.1:9/",
+        "http://127.9.9.9/",
+        "http://[::1]:9/",
+        "http://localhost/",
+        "https://a.b/",
+    ] {
         assert!(relaxed(good).is_ok(), "{good}");
     }
     for bad in [
@@ -47,10 +58,28 @@ fn paths_are_appended_with_one_slash() {
     for (base, full) in [
         ("https://a.example", "https://a.example/payto/queries"),
         ("https://a.example/", "https://a.example/payto/queries"),
-        ("https://a.example/hooks", "https://a.example/hooks/payto/queries"),
-        ("https://a.example/hooks/", "https://a.example/hooks/payto/queries"),
+        (
+            "https://a.example/hooks",
+            "https://a.example/hooks/payto/queries",
+        ),
+        (
+            "https://a.example/hooks/",
+            "https://a.example/hooks/payto/queries",
+        ),
     ] {
-        assert_eq!(EndpointUrl::parse(base).unwrap().with_path("/payto/queries").as_str(), full);
-        assert_eq!(EndpointUrl::parse(base).unwrap().with_path("payto/queries").as_str(), full);
+        assert_eq!(
+            EndpointUrl::parse(base)
+                .unwrap()
+                .with_path("/payto/queries")
+                .as_str(),
+            full
+        );
+        assert_eq!(
+            EndpointUrl::parse(base)
+                .unwrap()
+                .with_path("payto/queries")
+                .as_str(),
+            full
+        );
     }
 }

@@ -1,11 +1,13 @@
 //! A dispatcher with two endpoints, a manual clock, and a receiver that answers by script.
 
 use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
-use bankrail_mailbox::{DeliveryRecord, EndpointId, EntryId, OutboxCounts, OutboxEntry, OutboxOperator, OutboxStore};
+use bankrail_mailbox::{
+    DeliveryRecord, EndpointId, EntryId, OutboxCounts, OutboxEntry, OutboxOperator, OutboxStore,
+};
 use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
 use bankrail_service::delivery::{
-    Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, SealPayload, Transport, TransportErrorKind,
-    TransportFuture, TransportRequest, TransportResponse,
+    Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, SealPayload, Transport,
+    TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
 };
 use bankrail_stores::memory::{MemoryOutbox, MemoryStore};
 use bankrail_values::{Clock, HyphenatedUuid, ManualClock, SecretString, Timestamp};
@@ -21,18 +23,30 @@ fn keys() -> &'static (SigningKey, [DecryptionKey; 2]) {
     static KEYS: OnceLock<(SigningKey, [DecryptionKey; 2])> = OnceLock::new();
     KEYS.get_or_init(|| {
         let decryption = || DecryptionKey::generate(RsaSize::Rsa2048).unwrap();
-        (SigningKey::generate(RsaSize::Rsa2048).unwrap(), [decryption(), decryption()])
+        (
+            SigningKey::generate(RsaSize::Rsa2048).unwrap(),
+            [decryption(), decryption()],
+        )
     })
 }
 
 pub(crate) fn sealer(customer: usize) -> Arc<Sealer> {
     let (signing, customers) = keys();
-    Arc::new(Sealer::new(signing.clone(), customers[customer].encryption_key(), SealOptions::new()))
+    Arc::new(Sealer::new(
+        signing.clone(),
+        customers[customer].encryption_key(),
+        SealOptions::new(),
+    ))
 }
 
 fn opener(customer: usize) -> Opener {
     let (signing, customers) = keys();
-    Opener::new(customers[customer].clone(), signing.verifying_key(), OpenOptions::new()).unwrap()
+    Opener::new(
+        customers[customer].clone(),
+        signing.verifying_key(),
+        OpenOptions::new(),
+    )
+    .unwrap()
 }
 
 /// What the receiver does with the next request.
@@ -64,7 +78,11 @@ impl Receiver {
     }
 
     /// Replies for one endpoint's requests, which arrive in any order with those of others.
-    pub(crate) fn script_for(&self, endpoint: &EndpointId, replies: impl IntoIterator<Item = Reply>) {
+    pub(crate) fn script_for(
+        &self,
+        endpoint: &EndpointId,
+        replies: impl IntoIterator<Item = Reply>,
+    ) {
         *self.scripted.lock().unwrap() = Some(format!("https://{endpoint}.example/"));
         self.script(replies);
     }
@@ -90,10 +108,19 @@ impl Transport for Receiver {
     fn post(&self, request: TransportRequest) -> TransportFuture<'_> {
         Box::pin(async move {
             let url = request.url.to_string();
-            let scripted = self.scripted.lock().unwrap().as_ref().is_none_or(|base| url.starts_with(base));
+            let scripted = self
+                .scripted
+                .lock()
+                .unwrap()
+                .as_ref()
+                .is_none_or(|base| url.starts_with(base));
             self.requests.lock().unwrap().push(request);
             self.gate.acquire().await.unwrap().forget();
-            let next = if scripted { self.script.lock().unwrap().pop_front() } else { None };
+            let next = if scripted {
+                self.script.lock().unwrap().pop_front()
+            } else {
+                None
+            };
             let reply = next.unwrap_or_else(|| self.always.lock().unwrap().clone());
             let mut headers = HeaderMap::new();
             let (status, body) = match reply {
@@ -108,7 +135,11 @@ impl Transport for Receiver {
                 Reply::Never => std::future::pending().await,
                 Reply::Panics => panic!("told to"),
             };
-            Ok(TransportResponse::new(StatusCode::from_u16(status).unwrap(), headers, body))
+            Ok(TransportResponse::new(
+                StatusCode::from_u16(status).unwrap(),
+                headers,
+                body,
+            ))
         })
     }
 }
@@ -131,7 +162,9 @@ impl World {
 
     pub(crate) fn with(change: impl FnOnce(DispatcherOptions) -> DispatcherOptions) -> Self {
         let options = change(DispatcherOptions::new());
-        let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
+        let clock = Arc::new(ManualClock::new(
+            "2021-07-29T01:00:00.000Z".parse().unwrap(),
+        ));
         let receiver = Arc::new(Receiver {
             script: Mutex::default(),
             scripted: Mutex::default(),
@@ -140,7 +173,8 @@ impl World {
             gate: Semaphore::new(Semaphore::MAX_PERMITS / 2),
         });
         let (outbox, endpoints) = (Arc::new(MemoryStore::new().outbox()), Endpoints::new());
-        let (acme, beta): (EndpointId, EndpointId) = ("acme".parse().unwrap(), "beta".parse().unwrap());
+        let (acme, beta): (EndpointId, EndpointId) =
+            ("acme".parse().unwrap(), "beta".parse().unwrap());
         endpoints.insert(endpoint(&acme, 0));
         endpoints.insert(endpoint(&beta, 1));
         let dispatcher = Dispatcher::new(
@@ -151,16 +185,37 @@ impl World {
             options,
         )
         .unwrap();
-        Self { dispatcher, outbox, endpoints, receiver, clock, opener: opener(0), acme, beta }
+        Self {
+            dispatcher,
+            outbox,
+            endpoints,
+            receiver,
+            clock,
+            opener: opener(0),
+            acme,
+            beta,
+        }
     }
 
-    /// A dispatcher over another outbox, with endpoints of its own, the same receiver and the same clock.
-    pub(super) fn dispatcher_over(&self, outbox: Arc<dyn OutboxStore>, options: DispatcherOptions) -> Dispatcher {
+    /// A dispatcher over another outbox, with endpoints of its own, the same receiver and the same
+    /// clock.
+    pub(super) fn dispatcher_over(
+        &self,
+        outbox: Arc<dyn OutboxStore>,
+        options: DispatcherOptions,
+    ) -> Dispatcher {
         let endpoints = Endpoints::new();
         endpoints.insert(endpoint(&self.acme, 0));
         endpoints.insert(endpoint(&self.beta, 1));
         let receiver = Arc::clone(&self.receiver) as Arc<dyn Transport>;
-        Dispatcher::new(outbox, endpoints, receiver, Arc::clone(&self.clock) as Arc<dyn Clock>, options).unwrap()
+        Dispatcher::new(
+            outbox,
+            endpoints,
+            receiver,
+            Arc::clone(&self.clock) as Arc<dyn Clock>,
+            options,
+        )
+        .unwrap()
     }
 
     /// Gives ACME's receiver another decryption key.
@@ -176,7 +231,11 @@ impl World {
 
     pub(crate) async fn enqueue_to(&self, endpoint: &EndpointId) -> EntryId {
         let message = samples::all().remove(0);
-        self.dispatcher.enqueue(endpoint, &message, fresh_headers(message.kind())).await.unwrap().id()
+        self.dispatcher
+            .enqueue(endpoint, &message, fresh_headers(message.kind()))
+            .await
+            .unwrap()
+            .id()
     }
 
     pub(crate) async fn entry(&self, id: EntryId) -> OutboxEntry {
@@ -203,7 +262,9 @@ impl World {
 /// The endpoints to which deliveries are paused, or that have not answered since.
 pub(super) async fn paused(outbox: &dyn OutboxStore, now: Timestamp) -> Vec<EndpointId> {
     let circuits = outbox.circuits().await.unwrap();
-    let paused = circuits.into_iter().filter(|one| one.circuit.is_held(now) || one.circuit.openings > 0);
+    let paused = circuits
+        .into_iter()
+        .filter(|one| one.circuit.is_held(now) || one.circuit.openings > 0);
     paused.map(|one| one.endpoint).collect()
 }
 
@@ -213,7 +274,9 @@ fn endpoint(id: &EndpointId, customer: usize) -> Endpoint {
 
 pub(crate) fn sealed_by(id: &EndpointId, sealer: Arc<dyn SealPayload>) -> Endpoint {
     let base = EndpointUrl::parse(&format!("https://{id}.example/hooks/")).unwrap();
-    Endpoint::new(id.clone(), base, sealer).with_api_key_in("X-Api-Key", &SecretString::from("hunter2")).unwrap()
+    Endpoint::new(id.clone(), base, sealer)
+        .with_api_key_in("X-Api-Key", &SecretString::from("hunter2"))
+        .unwrap()
 }
 
 /// Headers with new keys.

@@ -28,13 +28,23 @@ impl<'a> Gone<'a> {
     pub(super) fn of(rows: &'a [Remembered], listed: &Listed<'_>, shown: &Shown<'_>) -> Self {
         let (by_reference, by_payment, by_amount) = Default::default();
         let (certain, single, replaced) = (shown.complete, shown.single, Vec::new());
-        let mut gone = Self { rows, by_reference, by_payment, by_amount, certain, single, replaced };
+        let mut gone = Self {
+            rows,
+            by_reference,
+            by_payment,
+            by_amount,
+            certain,
+            single,
+            replaced,
+        };
         for (index, row) in rows.iter().enumerate() {
-            // A booked entry may also stand on another page, or have left the statement with its day.
+            // A booked entry may also stand on another page, or have left the statement with its
+            // day.
             let may_be_replaced = !row.links.booked || (shown.complete && row.on == shown.day);
             if may_be_replaced && !listed.has(row) && row.state != State::Replaced {
                 for (rows, link) in gone.places(&row.links) {
-                    link.into_iter().for_each(|link| rows.entry(link).or_default().push(index));
+                    link.into_iter()
+                        .for_each(|link| rows.entry(link).or_default().push(index));
                 }
             }
         }
@@ -44,28 +54,42 @@ impl<'a> Gone<'a> {
     fn places(&mut self, links: &EntryLinks) -> [(&mut ByLink, Option<u128>); 3] {
         [
             (&mut self.by_reference, links.reference),
-            (&mut self.by_payment, links.payment.filter(|_| !links.booked)),
+            (
+                &mut self.by_payment,
+                links.payment.filter(|_| !links.booked),
+            ),
             (&mut self.by_amount, Some(links.amount)),
         ]
     }
 
-    /// What a new entry is. `new_ones` of the page, this one among them, have its payment and no relation yet.
+    /// What a new entry is. `new_ones` of the page, this one among them, have its payment and no
+    /// relation yet.
     pub(super) fn relation(&mut self, new: &EntryLinks, new_ones: usize) -> EntryRelation {
         let by_reference = self.rows_of(&self.by_reference, new.reference);
         let by_payment = self.rows_of(&self.by_payment, new.payment.filter(|_| new.booked));
-        let is_booked_now = |row: &Remembered| new.booked && !row.links.booked && row.links.amount == new.amount;
+        let is_booked_now =
+            |row: &Remembered| new.booked && !row.links.booked && row.links.amount == new.amount;
         // Of several pages, an entry can have moved to one that was fetched before.
-        let is_surely_gone =
-            |row: &Remembered| self.certain && (self.single || !row.links.booked || row.state != State::Listed);
-        let alike =
-            by_payment.iter().all(|(_, row)| by_payment.first().is_some_and(|first| first.1.entry.0 == row.entry.0));
-        let unmistakable = self.certain && (alike || by_payment.len() <= new_ones.min(Self::MOST_COMPARED - 1));
+        let is_surely_gone = |row: &Remembered| {
+            self.certain && (self.single || !row.links.booked || row.state != State::Listed)
+        };
+        let alike = by_payment.iter().all(|(_, row)| {
+            by_payment
+                .first()
+                .is_some_and(|first| first.1.entry.0 == row.entry.0)
+        });
+        let unmistakable =
+            self.certain && (alike || by_payment.len() <= new_ones.min(Self::MOST_COMPARED - 1));
         let earlier = by_reference.iter().find(|(_, row)| is_booked_now(row));
         let earlier = earlier.or_else(|| by_reference.iter().find(|(_, row)| is_surely_gone(row)));
-        if let Some((index, row)) = earlier.or_else(|| by_payment.first().filter(|_| unmistakable)).copied() {
+        if let Some((index, row)) = earlier
+            .or_else(|| by_payment.first().filter(|_| unmistakable))
+            .copied()
+        {
             for (rows, link) in self.places(&row.links) {
                 let rows = link.and_then(|link| rows.get_mut(&link));
-                rows.into_iter().for_each(|rows| rows.retain(|other| *other != index));
+                rows.into_iter()
+                    .for_each(|rows| rows.retain(|other| *other != index));
             }
             self.replaced.push(index);
             return EntryRelation::Replaces(row.id());
@@ -91,7 +115,13 @@ impl<'a> Gone<'a> {
 
     /// The first rows of a link that nothing has replaced yet.
     fn rows_of(&self, by_link: &ByLink, link: Option<u128>) -> Vec<(usize, &'a Remembered)> {
-        let indices = link.and_then(|link| by_link.get(&link)).into_iter().flatten().take(Self::MOST_COMPARED);
-        indices.filter_map(|index| Some((*index, self.rows.get(*index)?))).collect()
+        let indices = link
+            .and_then(|link| by_link.get(&link))
+            .into_iter()
+            .flatten()
+            .take(Self::MOST_COMPARED);
+        indices
+            .filter_map(|index| Some((*index, self.rows.get(*index)?)))
+            .collect()
     }
 }

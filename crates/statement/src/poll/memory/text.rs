@@ -14,14 +14,27 @@ impl Memory {
     /// Writes all rows as base64.
     pub(in crate::poll) fn to_text(&self) -> String {
         let mut bytes = Vec::with_capacity(self.0.len() * ROW);
-        for Remembered { entry: (key, occurrence), links, on, state } in &self.0 {
+        for Remembered {
+            entry: (key, occurrence),
+            links,
+            on,
+            state,
+        } in &self.0
+        {
             bytes.extend(key.as_bytes());
             bytes.extend(occurrence.to_be_bytes());
             // No hash is 0.
-            for link in [links.amount, links.reference.unwrap_or(0), links.payment.unwrap_or(0)] {
+            for link in [
+                links.amount,
+                links.reference.unwrap_or(0),
+                links.payment.unwrap_or(0),
+            ] {
                 bytes.extend(link.to_be_bytes());
             }
-            bytes.extend(on.map_or(0, |on| on.to_time().to_julian_day()).to_be_bytes());
+            bytes.extend(
+                on.map_or(0, |on| on.to_time().to_julian_day())
+                    .to_be_bytes(),
+            );
             bytes.push(u8::from(links.booked) | (*state as u8) << 1);
         }
         BASE64.encode(bytes)
@@ -30,7 +43,10 @@ impl Memory {
     /// Reads what [`Memory::to_text`] wrote.
     pub(in crate::poll) fn from_text(text: &str) -> Option<Self> {
         let bytes = BASE64.decode(text).ok()?;
-        let rows = bytes.chunks(ROW).map(Remembered::read).collect::<Option<Vec<_>>>()?;
+        let rows = bytes
+            .chunks(ROW)
+            .map(Remembered::read)
+            .collect::<Option<Vec<_>>>()?;
         (rows.len() <= Self::MOST).then_some(Self(rows))
     }
 }
@@ -62,6 +78,11 @@ impl Remembered {
             0 => None,
             day => Some(Date::from_time(time::Date::from_julian_day(day).ok()?)?),
         };
-        Some(Self { entry: (EntryKey::from(*key), u32::from_be_bytes(*occurrence)), links, on, state })
+        Some(Self {
+            entry: (EntryKey::from(*key), u32::from_be_bytes(*occurrence)),
+            links,
+            on,
+            state,
+        })
     }
 }

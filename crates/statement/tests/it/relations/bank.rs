@@ -2,12 +2,13 @@
 
 use crate::support::{document_xml, entry, entry_xml};
 use bankrail_camt052::{
-    Amount, Balance, BalanceCode, BalanceType, BalanceTypeCode, Date as IsoDate, DateOrDateTime, Direction, Document,
-    Entry, EntryStatus, Report, Text,
+    Amount, Balance, BalanceCode, BalanceType, BalanceTypeCode, Date as IsoDate, DateOrDateTime,
+    Direction, Document, Entry, EntryStatus, Report, Text,
 };
 use bankrail_statement::{
-    AccountNotice, AccountPoll, Cursor, EntryIdentity, EntryKey, EntryLinks, EntryRelation, PageDecision, PollCommit,
-    PollOptions, PollPosition, PollStep, PolledPage, ReceivedPage, StatedAccount, StatementDay,
+    AccountNotice, AccountPoll, Cursor, EntryIdentity, EntryKey, EntryLinks, EntryRelation,
+    PageDecision, PollCommit, PollOptions, PollPosition, PollStep, PolledPage, ReceivedPage,
+    StatedAccount, StatementDay,
 };
 use bankrail_values::{Date, Decimal, Timestamp};
 use std::cell::RefCell;
@@ -30,7 +31,13 @@ pub(super) struct Row {
 }
 
 pub(super) const fn booked(amount: i64) -> Row {
-    Row { amount, booked: true, reference: None, text: None, day: 0 }
+    Row {
+        amount,
+        booked: true,
+        reference: None,
+        text: None,
+        day: 0,
+    }
 }
 
 impl Row {
@@ -57,33 +64,60 @@ impl Row {
     pub(super) fn entry(&self, template: &Entry) -> Entry {
         let mut entry = template.clone();
         (entry.amount, entry.direction) = money(self.amount);
-        entry.status = if self.booked { EntryStatus::Booked } else { EntryStatus::Pending };
-        entry.servicer_reference = self.reference.map(|number| Text::new(&format!("R{number}")));
+        entry.status = if self.booked {
+            EntryStatus::Booked
+        } else {
+            EntryStatus::Pending
+        };
+        entry.servicer_reference = self
+            .reference
+            .map(|number| Text::new(&format!("R{number}")));
         let day = date(self.day).to_time();
-        entry.booking_date = IsoDate::new(day.year(), day.month().into(), day.day()).map(DateOrDateTime::Date);
-        entry.details[0].transactions[0].remittance.as_mut().unwrap().unstructured =
-            self.text.iter().map(|text| Text::new(&format!("text {text}"))).collect();
+        entry.booking_date =
+            IsoDate::new(day.year(), day.month().into(), day.day()).map(DateOrDateTime::Date);
+        entry.details[0].transactions[0]
+            .remittance
+            .as_mut()
+            .unwrap()
+            .unstructured = self
+            .text
+            .iter()
+            .map(|text| Text::new(&format!("text {text}")))
+            .collect();
         entry
     }
 }
 
 pub(super) fn date(day: i64) -> Date {
-    Date::from_time("2026-03-01".parse::<Date>().unwrap().to_time() + time::Duration::days(day)).unwrap()
+    Date::from_time("2026-03-01".parse::<Date>().unwrap().to_time() + time::Duration::days(day))
+        .unwrap()
 }
 
 /// The midnight at the end of a day, eleven hours before that of UTC.
 pub(super) fn end_of(day: i64) -> Timestamp {
-    Timestamp::from_time((date(day).to_time().midnight() + time::Duration::hours(13)).assume_utc()).unwrap()
+    Timestamp::from_time((date(day).to_time().midnight() + time::Duration::hours(13)).assume_utc())
+        .unwrap()
 }
 
 pub(super) fn money(cents: i64) -> (Amount, Direction) {
     let amount = Amount::new(Decimal::new(cents.abs(), 2), "AUD".parse().unwrap()).unwrap();
-    (amount, if cents < 0 { Direction::Debit } else { Direction::Credit })
+    (
+        amount,
+        if cents < 0 {
+            Direction::Debit
+        } else {
+            Direction::Credit
+        },
+    )
 }
 
 pub(super) fn balance(kind: BalanceCode, cents: i64) -> Balance {
     let (amount, direction) = money(cents);
-    Balance::new(BalanceType::new(BalanceTypeCode::Code(kind)), amount, direction)
+    Balance::new(
+        BalanceType::new(BalanceTypeCode::Code(kind)),
+        amount,
+        direction,
+    )
 }
 
 /// The statement of a day, page by page.
@@ -101,8 +135,18 @@ pub(super) struct Bank {
 
 impl Bank {
     pub(super) fn new(rows: &[Row]) -> Self {
-        let report = Document::parse(document_xml(&[])).unwrap().document.reports.remove(0);
-        let entry = entry(entry_xml("1.00", "<Dt>2026-03-01</Dt>", "", "<RmtInf><Ustrd>x</Ustrd></RmtInf>", ""));
+        let report = Document::parse(document_xml(&[]))
+            .unwrap()
+            .document
+            .reports
+            .remove(0);
+        let entry = entry(entry_xml(
+            "1.00",
+            "<Dt>2026-03-01</Dt>",
+            "",
+            "<RmtInf><Ustrd>x</Ustrd></RmtInf>",
+            "",
+        ));
         let template = (report, entry);
         Self {
             rows: rows.to_vec(),
@@ -119,7 +163,9 @@ impl Bank {
         let from: usize = cursor.map_or(0, |cursor| cursor.as_str().parse().unwrap());
         let end = (from + self.page_size).min(self.rows.len());
         let page = if end < self.rows.len() {
-            ReceivedPage::More { cursor: Cursor::parse(&end.to_string()).unwrap() }
+            ReceivedPage::More {
+                cursor: Cursor::parse(&end.to_string()).unwrap(),
+            }
         } else {
             ReceivedPage::Last
         };
@@ -131,20 +177,31 @@ impl Bank {
             let (identity, links) = (EntryIdentity::of(&entry), EntryLinks::of(&entry));
             (entry, identity, links)
         };
-        let listed: Vec<_> =
-            listed.iter().map(|row| known.entry(row.clone()).or_insert_with(|| of(row)).clone()).collect();
+        let listed: Vec<_> = listed
+            .iter()
+            .map(|row| known.entry(row.clone()).or_insert_with(|| of(row)).clone())
+            .collect();
         report.entries = listed.iter().map(|(entry, ..)| entry.clone()).collect();
         let balances = [
             (BalanceCode::OpeningBooked, self.opening),
             (BalanceCode::InterimBooked, self.closing),
             (BalanceCode::InterimAvailable, Some(7)),
         ];
-        report.balances = balances.into_iter().filter_map(|(kind, cents)| Some(balance(kind, cents?))).collect();
+        report.balances = balances
+            .into_iter()
+            .filter_map(|(kind, cents)| Some(balance(kind, cents?)))
+            .collect();
         let day = StatementDay::new(date(self.day)).ends_at(end_of(self.day));
-        PolledPage::new(page, listed.iter().map(|(_, identity, _)| identity.clone()).collect())
-            .links(listed.iter().map(|(.., links)| *links).collect())
-            .day(Some(day))
-            .stated(StatedAccount::of(&report))
+        PolledPage::new(
+            page,
+            listed
+                .iter()
+                .map(|(_, identity, _)| identity.clone())
+                .collect(),
+        )
+        .links(listed.iter().map(|(.., links)| *links).collect())
+        .day(Some(day))
+        .stated(StatedAccount::of(&report))
     }
 }
 
@@ -181,15 +238,25 @@ impl Customer {
     }
 
     pub(super) fn restart(&mut self, options: PollOptions) {
-        let position =
-            self.position.as_deref().map_or(PollPosition::start(), |text| PollPosition::from_json(text).unwrap());
+        let position = self
+            .position
+            .as_deref()
+            .map_or(PollPosition::start(), |text| {
+                PollPosition::from_json(text).unwrap()
+            });
         self.poll = AccountPoll::new(position, options);
     }
 
     /// Polls once, and returns what was said.
-    pub(super) fn poll(&mut self, bank: &Bank) -> (Vec<(Row, EntryRelation, bool)>, Vec<AccountNotice>) {
+    pub(super) fn poll(
+        &mut self,
+        bank: &Bank,
+    ) -> (Vec<(Row, EntryRelation, bool)>, Vec<AccountNotice>) {
         (self.said, self.notices) = (Vec::new(), Vec::new());
-        assert!((0..200).any(|_| self.step(bank) != PollStep::Fetch), "the poll does not end");
+        assert!(
+            (0..200).any(|_| self.step(bank) != PollStep::Fetch),
+            "the poll does not end"
+        );
         (self.said.clone(), self.notices.clone())
     }
 
@@ -197,8 +264,14 @@ impl Customer {
     pub(super) fn step(&mut self, bank: &Bank) -> PollStep {
         let from = self.poll.cursor(self.now).cloned();
         let page = bank.page(from.as_ref());
-        let known: Vec<u32> = page.keys().iter().map(|key| self.counts.get(key).copied().unwrap_or(0)).collect();
-        let PageDecision::Commit(commit) = self.poll.judge(&page, &known, self.now) else { return PollStep::Fetch };
+        let known: Vec<u32> = page
+            .keys()
+            .iter()
+            .map(|key| self.counts.get(key).copied().unwrap_or(0))
+            .collect();
+        let PageDecision::Commit(commit) = self.poll.judge(&page, &known, self.now) else {
+            return PollStep::Fetch;
+        };
         let first: usize = from.map_or(0, |cursor| cursor.as_str().parse().unwrap());
         self.take(&commit, &bank.rows[first.min(bank.rows.len())..]);
         self.poll.committed(commit).unwrap()
@@ -209,14 +282,25 @@ impl Customer {
         for handed in commit.handed_over() {
             let (row, id) = (&listed[handed.index], handed.entry.id());
             match handed.relation {
-                EntryRelation::Replaces(earlier) | EntryRelation::Returned { replaces: Some(earlier) } => {
-                    assert!(self.ledger.remove(earlier).is_some() || self.vanished.contains(earlier), "{row:?}");
+                EntryRelation::Replaces(earlier)
+                | EntryRelation::Returned {
+                    replaces: Some(earlier),
+                } => {
+                    assert!(
+                        self.ledger.remove(earlier).is_some() || self.vanished.contains(earlier),
+                        "{row:?}"
+                    );
                 }
                 EntryRelation::TextChanged => assert!(self.ledger.remove(&id).is_some(), "{row:?}"),
                 _ => {}
             }
-            assert_eq!(self.ledger.insert(id, row.clone()), None, "handed over twice: {row:?}");
-            self.said.push((row.clone(), handed.relation.clone(), handed.late));
+            assert_eq!(
+                self.ledger.insert(id, row.clone()),
+                None,
+                "handed over twice: {row:?}"
+            );
+            self.said
+                .push((row.clone(), handed.relation.clone(), handed.late));
         }
         for notice in commit.notices() {
             match notice {
@@ -249,7 +333,11 @@ impl Customer {
 
     /// The relations of the next poll.
     pub(super) fn relations(&mut self, bank: &Bank) -> Vec<EntryRelation> {
-        self.poll(bank).0.into_iter().map(|(_, relation, _)| relation).collect()
+        self.poll(bank)
+            .0
+            .into_iter()
+            .map(|(_, relation, _)| relation)
+            .collect()
     }
 
     pub(super) fn rows(&self) -> Vec<Row> {
@@ -259,15 +347,24 @@ impl Customer {
     }
 
     pub(super) fn id(&self, row: &Row) -> Id {
-        *self.ledger.iter().find(|(_, known)| *known == row).unwrap().0
+        *self
+            .ledger
+            .iter()
+            .find(|(_, known)| *known == row)
+            .unwrap()
+            .0
     }
 }
 
 /// Full walks only, and days of which the end is of no interest.
 pub(super) fn thorough() -> PollOptions {
-    PollOptions::new().full_walk_every(Duration::ZERO).unseen(Duration::MAX)
+    PollOptions::new()
+        .full_walk_every(Duration::ZERO)
+        .unseen(Duration::MAX)
 }
 
 pub(super) fn new() -> EntryRelation {
-    EntryRelation::New { may_replace: Vec::new() }
+    EntryRelation::New {
+        may_replace: Vec::new(),
+    }
 }

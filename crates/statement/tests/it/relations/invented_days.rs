@@ -9,7 +9,10 @@ use std::time::Duration;
 
 /// What a row is known by. Of parts under one reference nothing says which has another text.
 fn identity(row: &Row) -> Row {
-    Row { text: row.text.filter(|_| row.reference.is_none()), ..row.clone() }
+    Row {
+        text: row.text.filter(|_| row.reference.is_none()),
+        ..row.clone()
+    }
 }
 
 /// Changes the statement as banks do: what is booked moves the balance along.
@@ -20,7 +23,9 @@ fn change(bank: &mut Bank, gone: &mut Vec<Row>, serial: &mut u32, random: &mut R
         let mut row = booked([100, 100, -40, 7][random.below(4)]).on(bank.day);
         row.booked = random.percent(50);
         row.reference = random.percent(50).then_some(*serial);
-        row.text = random.percent(70).then(|| u32::try_from(random.below(3)).unwrap());
+        row.text = random
+            .percent(70)
+            .then(|| u32::try_from(random.below(3)).unwrap());
         row
     };
     match (random.below(14), some) {
@@ -63,7 +68,8 @@ fn change(bank: &mut Bank, gone: &mut Vec<Row>, serial: &mut u32, random: &mut R
     }
 }
 
-/// Ten days of an account. At the end of each the ledger is what the bank lists, with nothing twice and nothing lost.
+/// Ten days of an account. At the end of each the ledger is what the bank lists, with nothing twice
+/// and nothing lost.
 fn live(seed: u64) {
     let mut random = Random(seed);
     let mut bank = Bank::new(&[]);
@@ -87,7 +93,11 @@ fn live(seed: u64) {
                     change(&mut bank, &mut gone, &mut serial, &mut random);
                 }
                 if random.percent(2) && day > 0 {
-                    bank.rows.push(booked(5).on(day - 1).saying(u32::try_from(round).unwrap() + 10));
+                    bank.rows.push(
+                        booked(5)
+                            .on(day - 1)
+                            .saying(u32::try_from(round).unwrap() + 10),
+                    );
                 }
             } else {
                 customer.now = customer.now.saturating_add(Duration::from_secs(3_600));
@@ -95,17 +105,29 @@ fn live(seed: u64) {
             if foreign == Some(round) && round > 0 {
                 hidden = 13;
             }
-            let sum: i64 = bank.rows.iter().filter(|row| row.booked).map(|row| row.amount).sum();
+            let sum: i64 = bank
+                .rows
+                .iter()
+                .filter(|row| row.booked)
+                .map(|row| row.amount)
+                .sum();
             bank.closing = Some(opening + sum + hidden);
-            customer.now =
-                customer.now.saturating_add(Duration::from_secs(u64::try_from(random.below(1_200)).unwrap()));
+            customer.now = customer.now.saturating_add(Duration::from_secs(
+                u64::try_from(random.below(1_200)).unwrap(),
+            ));
             if random.percent(10) {
                 customer.restart(options);
             }
             let (said, notices) = customer.poll(&bank);
             for (row, relation, is_late) in said {
-                let known = matches!(relation, EntryRelation::Returned { .. } | EntryRelation::TextChanged);
-                assert!(!is_late || (row.day < day && !known), "seed {seed}, day {day}");
+                let known = matches!(
+                    relation,
+                    EntryRelation::Returned { .. } | EntryRelation::TextChanged
+                );
+                assert!(
+                    !is_late || (row.day < day && !known),
+                    "seed {seed}, day {day}"
+                );
             }
             for notice in notices {
                 match notice {
@@ -118,22 +140,41 @@ fn live(seed: u64) {
                 }
             }
         }
-        let expected = if hidden == 0 { vec![] } else { vec![Decimal::new(hidden, 2).normalize()] };
+        let expected = if hidden == 0 {
+            vec![]
+        } else {
+            vec![Decimal::new(hidden, 2).normalize()]
+        };
         assert_eq!(gaps, expected, "seed {seed}, day {day}");
-        // What is listed is in the ledger, each once. What is there besides was booked: today and said to have vanished,
-        // or on an earlier day.
+        // What is listed is in the ledger, each once. What is there besides was booked: today and
+        // said to have vanished, or on an earlier day.
         let mut listed: BTreeMap<Row, usize> = BTreeMap::new();
-        bank.rows.iter().for_each(|row| *listed.entry(identity(row)).or_default() += 1);
+        bank.rows
+            .iter()
+            .for_each(|row| *listed.entry(identity(row)).or_default() += 1);
         let mut kept: BTreeMap<Row, usize> = BTreeMap::new();
-        customer.ledger.values().for_each(|row| *kept.entry(identity(row)).or_default() += 1);
-        let vanished: BTreeSet<Row> =
-            customer.vanished.iter().filter_map(|id| customer.ledger.get(id)).map(identity).collect();
+        customer
+            .ledger
+            .values()
+            .for_each(|row| *kept.entry(identity(row)).or_default() += 1);
+        let vanished: BTreeSet<Row> = customer
+            .vanished
+            .iter()
+            .filter_map(|id| customer.ledger.get(id))
+            .map(identity)
+            .collect();
         for (row, count) in &listed {
-            assert!(kept.get(row) >= Some(count), "seed {seed}, day {day}: lost {row:?}");
+            assert!(
+                kept.get(row) >= Some(count),
+                "seed {seed}, day {day}: lost {row:?}"
+            );
         }
         for (row, count) in &kept {
             let is_said = row.booked && (row.day < day || vanished.contains(row) || all_gone);
-            assert!(listed.get(row) == Some(count) || is_said, "seed {seed}, day {day}: too much {row:?}");
+            assert!(
+                listed.get(row) == Some(count) || is_said,
+                "seed {seed}, day {day}: too much {row:?}"
+            );
         }
     }
 }

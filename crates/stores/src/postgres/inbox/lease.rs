@@ -1,11 +1,12 @@
 //! The choice of the messages that are handled next.
 //!
-//! - A message waits until its due time and the end of its lease; then it is ready. Ready messages are found by kind
-//!   and number, waiting ones by time.
-//! - The search begins at positions that the lease before has recorded: no message waits for an earlier instant, and no
-//!   message of a kind with a lower number is ready. Messages that were written since are found by the transaction that
-//!   wrote them ([`FRESH`]). So no search meets the rows of messages that were handled before, which stay in the table
-//!   while some other transaction is open.
+//! - A message waits until its due time and the end of its lease; then it is ready. Ready messages
+//!   are found by kind and number, waiting ones by time.
+//! - The search begins at positions that the lease before has recorded: no message waits for an
+//!   earlier instant, and no message of a kind with a lower number is ready. Messages that were
+//!   written since are found by the transaction that wrote them ([`FRESH`]). So no search meets the
+//!   rows of messages that were handled before, which stay in the table while some other
+//!   transaction is open.
 //! - The positions are in a row that is added and never changed, read from the youngest back.
 
 use super::update;
@@ -22,11 +23,10 @@ use tokio_postgres::Row;
 
 const LOCK: &str = lock!("bankrail_inbox_cursor");
 
-const READ: &str =
-    "SELECT number, seen::text, waits_from, kinds, entries FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1";
+const READ: &str = "SELECT number, seen::text, waits_from, kinds, entries FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1";
 
-/// What transactions have written that the last lease did not see, and what this statement could see. If that is much,
-/// then what is first of all, as in the outbox.
+/// What transactions have written that the last lease did not see, and what this statement could
+/// see. If that is much, then what is first of all, as in the outbox.
 const FRESH: &str = "WITH RECURSIVE state AS MATERIALIZED (
         SELECT seen FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1),
     fresh AS MATERIALIZED (
@@ -59,7 +59,8 @@ const WAKE: &str = "WITH due AS (
     UPDATE bankrail_inbox_queue SET waits = NULL, changed = NULL WHERE entry = ANY (ARRAY(SELECT entry FROM due))
     RETURNING kind, entry";
 
-/// The comparison of rows leaves only the index by kind and number, whatever the planner takes the table for.
+/// The comparison of rows leaves only the index by kind and number, whatever the planner takes the
+/// table for.
 const LEASE: &str = "WITH found AS (
         SELECT queue.entry FROM unnest($1::text[], $2::bigint[]) AS mark (kind, entry)
         CROSS JOIN LATERAL (SELECT queue.entry FROM bankrail_inbox_queue AS queue
@@ -99,17 +100,23 @@ pub(super) async fn lease(
     lease: Lease,
     now: Timestamp,
 ) -> Result<Vec<InboxEntry>, Fault> {
-    let [_, rows, fresh] = session.begin_with([(LOCK, &[]), (READ, &[]), (FRESH, &[])]).await?;
+    let [_, rows, fresh] = session
+        .begin_with([(LOCK, &[]), (READ, &[]), (FRESH, &[])])
+        .await?;
     let mut positions = Positions::of(&rows, &fresh)?;
     positions.wake(session, limit.max(MOST_WOKEN), now).await?;
-    let wanted = |kind: &str| kinds.is_empty() || kinds.iter().any(|wanted| wanted.as_str() == kind);
+    let wanted =
+        |kind: &str| kinds.is_empty() || kinds.iter().any(|wanted| wanted.as_str() == kind);
     let marks = positions.marks.iter().filter(|(kind, _)| wanted(kind));
-    let (kinds, firsts): (Vec<&str>, Vec<i64>) = marks.map(|(kind, first)| (&**kind, *first)).unzip();
+    let (kinds, firsts): (Vec<&str>, Vec<i64>) =
+        marks.map(|(kind, first)| (&**kind, *first)).unzip();
     let mut rows = Vec::new();
     if !kinds.is_empty() && limit > 0 {
         let (owner, until) = (lease.owner.as_bytes().as_slice(), lease.until.unix_millis());
         let (now, limit) = (now.unix_millis(), i64::from(limit));
-        rows = session.query(LEASE, params![kinds, firsts, now, limit, owner, until]).await?;
+        rows = session
+            .query(LEASE, params![kinds, firsts, now, limit, owner, until])
+            .await?;
     }
     if !rows.is_empty() {
         positions.waits_from = positions.waits_from.min(lease.until.unix_millis());
@@ -121,7 +128,10 @@ pub(super) async fn lease(
             Ok(entry) => entries.push(entry),
             // Otherwise each lease would find it again.
             Err(id) => {
-                let given_up = InboxUpdate { error: Some(UNREADABLE), ..InboxUpdate::to(InboxState::DeadLetter) };
+                let given_up = InboxUpdate {
+                    error: Some(UNREADABLE),
+                    ..InboxUpdate::to(InboxState::DeadLetter)
+                };
                 update(session, id, lease.owner, given_up, now).await?;
             }
         }
@@ -141,8 +151,12 @@ struct Positions {
 
 impl Positions {
     fn of(rows: &[Row], fresh: &[Row]) -> Result<Self, Fault> {
-        let row = rows.first().ok_or_else(|| Fault::corrupt("expected a row of positions, found none"))?;
-        let marks = get::<Vec<String>>(row, "kinds")?.into_iter().zip(get::<Vec<i64>>(row, "entries")?);
+        let row = rows
+            .first()
+            .ok_or_else(|| Fault::corrupt("expected a row of positions, found none"))?;
+        let marks = get::<Vec<String>>(row, "kinds")?
+            .into_iter()
+            .zip(get::<Vec<i64>>(row, "entries")?);
         let mut positions = Self {
             number: get(row, "number")?,
             seen: get(row, "seen")?,
@@ -165,14 +179,19 @@ impl Positions {
     /// An entry of a kind is ready.
     fn ready(&mut self, row: &Row) -> Result<(), Fault> {
         let entry: i64 = get(row, "entry")?;
-        self.marks.entry(get(row, "kind")?).and_modify(|first| *first = entry.min(*first)).or_insert(entry);
+        self.marks
+            .entry(get(row, "kind")?)
+            .and_modify(|first| *first = entry.min(*first))
+            .or_insert(entry);
         Ok(())
     }
 
     async fn wake(&mut self, session: Session<'_>, most: u32, now: Timestamp) -> Result<(), Fault> {
         let now = now.unix_millis();
         if self.waits_from <= now {
-            let woken = session.query(WAKE, params![self.waits_from, now, i64::from(most)]).await?;
+            let woken = session
+                .query(WAKE, params![self.waits_from, now, i64::from(most)])
+                .await?;
             woken.iter().try_for_each(|row| self.ready(row))?;
             self.changed |= !woken.is_empty() || self.waits_from < now.saturating_sub(IDLE);
         }
@@ -185,10 +204,16 @@ impl Positions {
             session.commit_with([]).await?;
             return Ok(());
         }
-        let (kinds, entries): (Vec<&str>, Vec<i64>) = self.marks.iter().map(|(kind, entry)| (&**kind, *entry)).unzip();
+        let (kinds, entries): (Vec<&str>, Vec<i64>) = self
+            .marks
+            .iter()
+            .map(|(kind, entry)| (&**kind, *entry))
+            .unzip();
         let (seen, next) = (&self.seen, self.number + 1);
         let values = params![next, seen, self.waits_from, now, kinds, entries];
-        session.commit_with([(WRITE, values), (DELETE, params![self.number])]).await?;
+        session
+            .commit_with([(WRITE, values), (DELETE, params![self.number])])
+            .await?;
         Ok(())
     }
 }

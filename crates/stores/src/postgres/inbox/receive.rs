@@ -9,13 +9,14 @@ use bankrail_mailbox::{EntryId, Incoming, KeyHash, KnownEntry, ReceiveDecision, 
 use bankrail_values::Timestamp;
 use tokio_postgres::Row;
 
-/// Locks each key until the transaction ends, in ascending order, so that two messages with a key in common are stored
-/// one after the other. The lock's number is the key's first eight bytes; two keys that share them wait for each other
-/// without need.
-const LOCK: &str = "SELECT pg_advisory_xact_lock(number) FROM unnest($1::bigint[]) AS number ORDER BY number";
+/// Locks each key until the transaction ends, in ascending order, so that two messages with a key
+/// in common are stored one after the other. The lock's number is the key's first eight bytes; two
+/// keys that share them wait for each other without need.
+const LOCK: &str =
+    "SELECT pg_advisory_xact_lock(number) FROM unnest($1::bigint[]) AS number ORDER BY number";
 
-/// Entries that have a key in common with the message. Each is looked up by itself, so that no plan goes through a
-/// table. Committed rows are read, so that the sender does not wait for a handler.
+/// Entries that have a key in common with the message. Each is looked up by itself, so that no plan
+/// goes through a table. Committed rows are read, so that the sender does not wait for a handler.
 const KNOWN: &str = "SELECT message.id, fingerprint, interim, coalesce(finished.state, 'pending') AS state,
         acknowledgement, conflicts_with
     FROM (SELECT DISTINCT named.id FROM unnest($1::bytea[]) AS wanted (key) CROSS JOIN LATERAL (
@@ -48,23 +49,54 @@ pub(in crate::postgres) async fn receive(
     now: Timestamp,
 ) -> Result<ReceiveOutcome, Fault> {
     let locks: Vec<i64> = message.key.hashes().iter().map(lock_number).collect();
-    let keys: Vec<&[u8]> = message.key.hashes().iter().map(|key| key.as_bytes().as_slice()).collect();
-    let [_, rows] = session.begin_with([(LOCK, params![locks]), (KNOWN, params![keys])]).await?;
-    let known = rows.iter().map(KnownEntry::read).collect::<Result<_, _>>()?;
+    let keys: Vec<&[u8]> = message
+        .key
+        .hashes()
+        .iter()
+        .map(|key| key.as_bytes().as_slice())
+        .collect();
+    let [_, rows] = session
+        .begin_with([(LOCK, params![locks]), (KNOWN, params![keys])])
+        .await?;
+    let known = rows
+        .iter()
+        .map(KnownEntry::read)
+        .collect::<Result<_, _>>()?;
     let (conflicts_with, follows, followed_by) = match ReceiveDecision::of(message, known) {
         ReceiveDecision::Answer(outcome) => {
             session.commit_with([]).await?;
             return Ok(outcome);
         }
-        ReceiveDecision::Store { conflicts_with, follows, followed_by } => (conflicts_with, follows, followed_by),
+        ReceiveDecision::Store {
+            conflicts_with,
+            follows,
+            followed_by,
+        } => (conflicts_with, follows, followed_by),
     };
     let (contradicted, followed) = (conflicts_with.map(entry_number), follows.map(entry_number));
-    let (fingerprint, acknowledgement) = (message.fingerprint.as_bytes().as_slice(), &*message.acknowledgement);
-    let (kind, attributes, body, interim) =
-        (message.kind.as_str(), &*message.attributes, &*message.body, message.interim);
+    let (fingerprint, acknowledgement) = (
+        message.fingerprint.as_bytes().as_slice(),
+        &*message.acknowledgement,
+    );
+    let (kind, attributes, body, interim) = (
+        message.kind.as_str(),
+        &*message.attributes,
+        &*message.body,
+        message.interim,
+    );
     let now = now.unix_millis();
-    let values =
-        params![kind, attributes, fingerprint, acknowledgement, now, contradicted, body, keys, interim, followed];
+    let values = params![
+        kind,
+        attributes,
+        fingerprint,
+        acknowledgement,
+        now,
+        contradicted,
+        body,
+        keys,
+        interim,
+        followed
+    ];
     let id = match followed_by {
         None => {
             let [rows] = session.commit_with([(INSERT, values)]).await?;
@@ -72,11 +104,17 @@ pub(in crate::postgres) async fn receive(
         }
         Some(result) => {
             let id = entry(&session.query(INSERT, values).await?)?;
-            session.commit_with([(FOLLOW, params![entry_number(result), entry_number(id)])]).await?;
+            session
+                .commit_with([(FOLLOW, params![entry_number(result), entry_number(id)])])
+                .await?;
             id
         }
     };
-    Ok(ReceiveOutcome::stored(id, message.acknowledgement.clone(), conflicts_with))
+    Ok(ReceiveOutcome::stored(
+        id,
+        message.acknowledgement.clone(),
+        conflicts_with,
+    ))
 }
 
 fn lock_number(key: &KeyHash) -> i64 {
@@ -85,6 +123,8 @@ fn lock_number(key: &KeyHash) -> i64 {
 }
 
 fn entry(rows: &[Row]) -> Result<EntryId, Fault> {
-    let row = rows.first().ok_or_else(|| Fault::corrupt("no number for a new entry"))?;
+    let row = rows
+        .first()
+        .ok_or_else(|| Fault::corrupt("no number for a new entry"))?;
     Ok(row.number("entry").map(EntryId::new)?)
 }

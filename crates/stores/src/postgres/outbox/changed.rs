@@ -1,14 +1,15 @@
 //! An enqueue wakes the idle workers of other processes.
 //!
-//! - `NOTIFY` makes transactions wait for each other's commit. So an enqueue notifies as a rule only while a worker is
-//!   idle.
-//! - An idle worker holds all of some advisory locks, shared with other idle ones. An enqueue tries for one of two of
-//!   them alone, until its transaction ends, and notifies if it gets neither.
-//! - So the enqueue notifies; or the worker gets that lock only after its commit, and looks again then.
-//! - The first notification makes the worker give the locks back, and it waits a little before it takes them again:
-//!   busy enqueues hardly ever find one that is idle.
-//! - Of enqueues by 8 and 16 connections to one server, half of which asked for the locks and half did not, the former
-//!   took at most 2 % longer.
+//! - `NOTIFY` makes transactions wait for each other's commit. So an enqueue notifies as a rule
+//!   only while a worker is idle.
+//! - An idle worker holds all of some advisory locks, shared with other idle ones. An enqueue tries
+//!   for one of two of them alone, until its transaction ends, and notifies if it gets neither.
+//! - So the enqueue notifies; or the worker gets that lock only after its commit, and looks again
+//!   then.
+//! - The first notification makes the worker give the locks back, and it waits a little before it
+//!   takes them again: busy enqueues hardly ever find one that is idle.
+//! - Of enqueues by 8 and 16 connections to one server, half of which asked for the locks and half
+//!   did not, the former took at most 2 % longer.
 //! - Nothing depends on a notification: a worker also looks at its own interval.
 
 use crate::postgres::pool::Notifications;
@@ -38,9 +39,10 @@ macro_rules! lock {
 }
 pub(super) use lock;
 
-/// Notifies the idle workers, if there are any, once this transaction is committed. Two enqueues that meet at a lock
-/// take each other for a worker, unless the one gets a second lock: connections that were opened one after the other
-/// have different first locks, and most others a different second one.
+/// Notifies the idle workers, if there are any, once this transaction is committed. Two enqueues
+/// that meet at a lock take each other for a worker, unless the one gets a second lock: connections
+/// that were opened one after the other have different first locks, and most others a different
+/// second one.
 macro_rules! notified {
     () => {
         concat!(
@@ -56,7 +58,8 @@ macro_rules! notified {
 }
 pub(super) use notified;
 
-const CHANNEL: &str = "SELECT 'bankrail_outbox_' || 'bankrail_outbox_queue'::regclass::oid AS channel";
+const CHANNEL: &str =
+    "SELECT 'bankrail_outbox_' || 'bankrail_outbox_queue'::regclass::oid AS channel";
 
 /// Takes locks, and returns those that an enqueue has.
 const HOLD: &str = concat!(
@@ -65,8 +68,8 @@ const HOLD: &str = concat!(
     ")"
 );
 
-/// Whether there is a message that the last lease did not see. Numbers of another cluster's transactions, as after a
-/// restore, say nothing.
+/// Whether there is a message that the last lease did not see. Numbers of another cluster's
+/// transactions, as after a restore, say nothing.
 macro_rules! fresh {
     ($before:literal) => {
         concat!(
@@ -90,15 +93,17 @@ const END: &str = fresh!("pg_advisory_unlock_all(), ");
 /// For how long a worker is idle before it takes the locks.
 const SETTLES: Duration = Duration::from_millis(15);
 
-/// How often the connection is used while nothing is heard, so that it is noticed if it was lost without a word.
+/// How often the connection is used while nothing is heard, so that it is noticed if it was lost
+/// without a word.
 const PROVES: Duration = Duration::from_secs(30);
 
-/// Lets PostgreSQL 14 and later end this session, and free its locks, when it has not been used for three times
+/// Lets PostgreSQL 14 and later end this session, and free its locks, when it has not been used for
+/// three times
 /// [`PROVES`]: its program is stopped or cut off.
-const BOUND: &str =
-    "SELECT set_config(name, '90s', FALSE) FROM pg_settings WHERE name = 'idle_session_timeout' AND context = 'user'";
+const BOUND: &str = "SELECT set_config(name, '90s', FALSE) FROM pg_settings WHERE name = 'idle_session_timeout' AND context = 'user'";
 
-/// The pause before a connection is made again, and the longest one before locks are tried for again.
+/// The pause before a connection is made again, and the longest one before locks are tried for
+/// again.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The workers of a store that wait for messages, and the task that listens for them.
@@ -129,13 +134,21 @@ pub(super) async fn changed(store: &PostgresStore) -> Result<(), StoreError> {
     if !store.shared.pool.keeps_sessions() {
         return std::future::pending().await;
     }
-    let Idle { waiting, told, listening } = &store.shared.idle;
+    let Idle {
+        waiting,
+        told,
+        listening,
+    } = &store.shared.idle;
     let _waiting = Waiting::new(waiting);
     {
         let mut listening = listening.lock().unwrap_or_else(PoisonError::into_inner);
         // It also ends with the runtime of the first call.
         if listening.as_ref().is_none_or(JoinHandle::is_finished) {
-            let listen = listen(Arc::downgrade(&store.shared), waiting.subscribe(), Arc::clone(told));
+            let listen = listen(
+                Arc::downgrade(&store.shared),
+                waiting.subscribe(),
+                Arc::clone(told),
+            );
             *listening = Some(tokio::spawn(listen));
         }
     }
@@ -147,7 +160,9 @@ pub(super) async fn changed(store: &PostgresStore) -> Result<(), StoreError> {
 async fn listen(store: Weak<Shared>, waiting: watch::Receiver<usize>, told: Arc<Notify>) {
     let mut failed = false;
     loop {
-        let Some(shared) = store.upgrade() else { return };
+        let Some(shared) = store.upgrade() else {
+            return;
+        };
         let timeout = shared.timeout;
         let opened = bounded(timeout, shared.pool.apart()).await;
         drop(shared);
@@ -169,7 +184,10 @@ async fn listen(store: Weak<Shared>, waiting: watch::Receiver<usize>, told: Arc<
 
 /// Tells waiting workers of what a connection hears. `Ok`: the store is no longer used.
 async fn follow(
-    Notifications { told: mut heard, client }: Notifications,
+    Notifications {
+        told: mut heard,
+        client,
+    }: Notifications,
     timeout: Duration,
     mut waiting: watch::Receiver<usize>,
     told: &Notify,
@@ -178,8 +196,15 @@ async fn follow(
         client.batch_execute(BOUND).await?;
         let channel: String = client.query_typed_one(CHANNEL, &[]).await?.get(0);
         client.batch_execute(&format!("LISTEN {channel}")).await?;
-        let [hold, look] = [client.prepare_typed(HOLD, &[Type::INT4_ARRAY]), client.prepare_typed(LOOK, &[])];
-        Ok((hold.await?, look.await?, client.prepare_typed(END, &[]).await?))
+        let [hold, look] = [
+            client.prepare_typed(HOLD, &[Type::INT4_ARRAY]),
+            client.prepare_typed(LOOK, &[]),
+        ];
+        Ok((
+            hold.await?,
+            look.await?,
+            client.prepare_typed(END, &[]).await?,
+        ))
     };
     let (hold, look, end) = bounded(timeout, prepare).await?;
     let is_fresh = async |look: &Statement| {
@@ -205,7 +230,10 @@ async fn follow(
         let (mut left, mut pause) = ((0..LOCKS).collect::<Vec<i32>>(), SETTLES);
         loop {
             let rows = bounded(timeout, async { Ok(client.query(&hold, &[&left]).await?) }).await?;
-            left = rows.iter().map(|row| get(row, "number")).collect::<Result<_, _>>()?;
+            left = rows
+                .iter()
+                .map(|row| get(row, "number"))
+                .collect::<Result<_, _>>()?;
             if is_fresh(&look).await? {
                 break;
             }
@@ -214,7 +242,8 @@ async fn follow(
                     notification.ok_or(Fault::Lost("the connection was lost"))?;
                     break;
                 }
-                // An enqueue that has one of the locks need not notify. It may be in a long transaction.
+                // An enqueue that has one of the locks need not notify. It may be in a long
+                // transaction.
                 () = tokio::time::sleep(if left.is_empty() { PROVES } else { pause }) => {}
                 Err(_) = waiting.wait_for(|_| false) => return Ok(()),
             }
@@ -226,6 +255,11 @@ async fn follow(
     }
 }
 
-async fn bounded<T>(timeout: Duration, work: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
-    tokio::time::timeout(timeout, work).await.unwrap_or(Err(Fault::Lost("there was no answer in time")))
+async fn bounded<T>(
+    timeout: Duration,
+    work: impl Future<Output = Result<T, Fault>>,
+) -> Result<T, Fault> {
+    tokio::time::timeout(timeout, work)
+        .await
+        .unwrap_or(Err(Fault::Lost("there was no answer in time")))
 }

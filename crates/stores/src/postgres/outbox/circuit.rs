@@ -6,7 +6,8 @@ use crate::postgres::values::params;
 use bankrail_mailbox::{Circuit, EndpointId};
 use bankrail_values::Timestamp;
 
-/// Joins as `Circuit::joined` does, in one statement, because several workers may find an endpoint ill at once.
+/// Joins as `Circuit::joined` does, in one statement, because several workers may find an endpoint
+/// ill at once.
 const HOLD: &str = "INSERT INTO bankrail_circuit AS kept (endpoint, openings, open_until, rests_until)
     VALUES ($1, $2, $3, $4)
     ON CONFLICT (endpoint) DO UPDATE SET openings = greatest(kept.openings, excluded.openings),
@@ -17,8 +18,19 @@ const HOLD: &str = "INSERT INTO bankrail_circuit AS kept (endpoint, openings, op
 pub(super) const ALL: &str =
     "SELECT endpoint, openings, open_until, rests_until FROM bankrail_circuit ORDER BY endpoint";
 
-pub(super) async fn hold(session: Session<'_>, endpoint: &EndpointId, news: Circuit) -> Result<(), Fault> {
-    let [open_until, rests_until] = [news.open_until, news.rests_until].map(|until| until.map(Timestamp::unix_millis));
+pub(super) async fn hold(
+    session: Session<'_>,
+    endpoint: &EndpointId,
+    news: Circuit,
+) -> Result<(), Fault> {
+    let [open_until, rests_until] =
+        [news.open_until, news.rests_until].map(|until| until.map(Timestamp::unix_millis));
     let openings = i64::from(news.openings);
-    session.execute(HOLD, params![endpoint.as_str(), openings, open_until, rests_until]).await.map(drop)
+    session
+        .execute(
+            HOLD,
+            params![endpoint.as_str(), openings, open_until, rests_until],
+        )
+        .await
+        .map(drop)
 }

@@ -1,9 +1,10 @@
 //! The choice of the messages that are delivered next.
 //!
-//! The work is proportional to the number of leases, and not to the backlog: an endpoint that is down for days, or at
-//! its bound, does not slow the others down. The marks of all endpoints that have something pending are read; of those
-//! with something due, no more are searched than are leased from, but where few have. Nor does the work grow with what
-//! was delivered since some other transaction began: no search meets their rows (see [`marks`]).
+//! The work is proportional to the number of leases, and not to the backlog: an endpoint that is
+//! down for days, or at its bound, does not slow the others down. The marks of all endpoints that
+//! have something pending are read; of those with something due, no more are searched than are
+//! leased from, but where few have. Nor does the work grow with what was delivered since some other
+//! transaction began: no search meets their rows (see [`marks`]).
 
 use super::circuit;
 use crate::columns::{Columns as _, FromRow as _, entry_number, readable};
@@ -47,8 +48,8 @@ const TAKE: &str = "WITH chosen AS (
     SELECT taken.lease, taken.due, taken.deliveries, 'pending' AS state, message.* FROM taken
     CROSS JOIN LATERAL (SELECT * FROM bankrail_outbox WHERE id = taken.entry OFFSET 0) AS message ORDER BY taken.lease";
 
-/// Numbers old leases anew, so that the search for leases does not meet those that have ended since. `coalesce` keeps
-/// the planner from the index of leases, which begins with those.
+/// Numbers old leases anew, so that the search for leases does not meet those that have ended
+/// since. `coalesce` keeps the planner from the index of leases, which begins with those.
 const RENUMBER: &str = "WITH old AS (
         SELECT entry FROM bankrail_outbox_queue WHERE entry = ANY ($1) AND coalesce(lease, $2) < $2
         FOR UPDATE SKIP LOCKED)
@@ -70,10 +71,21 @@ pub(super) async fn lease<'a>(
     now: Timestamp,
 ) -> Result<Vec<OutboxEntry>, Fault> {
     // Workers choose one after the other, so that together they keep an endpoint's bound.
-    let first = [LOCK, marks::READ, marks::FRESH, LEASED, STOPPED, circuit::ALL].map(|sql| -> Query<'_> { (sql, &[]) });
+    let first = [
+        LOCK,
+        marks::READ,
+        marks::FRESH,
+        LEASED,
+        STOPPED,
+        circuit::ALL,
+    ]
+    .map(|sql| -> Query<'_> { (sql, &[]) });
     let [_, positions, fresh, leased, stopped, ill] = session.begin_with(first).await?;
     let mut marks = Marks::of(&positions, &fresh)?;
-    let leased = leased.iter().map(Leased::read).collect::<Result<Vec<_>, _>>()?;
+    let leased = leased
+        .iter()
+        .map(Leased::read)
+        .collect::<Result<Vec<_>, _>>()?;
     let mut barred = HashSet::new();
     for row in &stopped {
         barred.insert(get::<&str>(row, "endpoint")?);
@@ -86,24 +98,43 @@ pub(super) async fn lease<'a>(
         }
         circuits.insert(endpoint, circuit);
     }
-    let places = Places { leased: &leased, barred: &barred, circuits: &circuits };
+    let places = Places {
+        leased: &leased,
+        barred: &barred,
+        circuits: &circuits,
+    };
     let candidates = candidates(session, &mut marks, places, request, now.unix_millis()).await?;
-    let endpoints: HashMap<_, _> = candidates.iter().map(|found| (found.id, found.endpoint.clone())).collect();
+    let endpoints: HashMap<_, _> = candidates
+        .iter()
+        .map(|found| (found.id, found.endpoint.clone()))
+        .collect();
     let chosen = request.choose(candidates);
-    chosen.iter().filter_map(|id| endpoints.get(id)).for_each(|endpoint| marks.touch(endpoint));
+    chosen
+        .iter()
+        .filter_map(|id| endpoints.get(id))
+        .for_each(|endpoint| marks.touch(endpoint));
     let chosen: Vec<i64> = chosen.into_iter().map(entry_number).collect();
     if chosen.is_empty() && !marks.is_changed() {
         session.commit_with([]).await?;
         return Ok(Vec::new());
     }
     let count = i64::try_from(chosen.len()).map_err(Fault::corrupt)?;
-    let (owner, until) = (request.lease.owner.as_bytes().as_slice(), request.lease.until.unix_millis());
+    let (owner, until) = (
+        request.lease.owner.as_bytes().as_slice(),
+        request.lease.until.unix_millis(),
+    );
     let taken = marks.leases_to;
     marks.leases_to += count;
     let kept = renumber(session, &mut marks, &leased, &chosen).await?;
-    marks.leases_from = kept.into_iter().chain((count > 0).then_some(taken)).min().unwrap_or(marks.leases_to);
+    marks.leases_from = kept
+        .into_iter()
+        .chain((count > 0).then_some(taken))
+        .min()
+        .unwrap_or(marks.leases_to);
     let now = now.unix_millis();
-    let rows = marks.write_after((TAKE, params![chosen, now, owner, until, taken]), session).await?;
+    let rows = marks
+        .write_after((TAKE, params![chosen, now, owner, until, taken]), session)
+        .await?;
     let mut entries = Vec::with_capacity(rows.len());
     for row in &rows {
         match readable::<OutboxEntry>(row)? {
@@ -112,7 +143,10 @@ pub(super) async fn lease<'a>(
                 entries.push(OutboxEntry { circuit, ..entry });
             }
             // Otherwise each lease would find it again.
-            Err(id) => session.execute(GIVE_UP, params![entry_number(id), now]).await.map(drop)?,
+            Err(id) => session
+                .execute(GIVE_UP, params![entry_number(id), now])
+                .await
+                .map(drop)?,
         }
     }
     session.commit_with([]).await?;
@@ -121,7 +155,10 @@ pub(super) async fn lease<'a>(
 
 pub(super) async fn next_due(session: Session<'_>) -> Result<Option<Timestamp>, Fault> {
     let rows = session.query(marks::NEXT_DUE, &[]).await?;
-    Ok(rows.first().ok_or_else(|| Fault::corrupt("no answer"))?.optional_instant("due")?)
+    Ok(rows
+        .first()
+        .ok_or_else(|| Fault::corrupt("no answer"))?
+        .optional_instant("due")?)
 }
 
 /// A message under lease, over or not.
@@ -157,7 +194,11 @@ struct Places<'a> {
 async fn candidates(
     session: Session<'_>,
     marks: &mut Marks,
-    Places { leased, barred, circuits }: Places<'_>,
+    Places {
+        leased,
+        barred,
+        circuits,
+    }: Places<'_>,
     request: LeaseRequest<'_>,
     now: i64,
 ) -> Result<Vec<LeaseCandidate>, Fault> {
@@ -168,34 +209,53 @@ async fn candidates(
         if leased.until > now {
             *lasting.entry(&leased.endpoint).or_default() += 1;
         } else if leased.due <= now && !barred.contains(&*leased.endpoint) {
-            free.entry(leased.endpoint.clone()).or_default().push(Mark { due: leased.due, entry: leased.entry });
+            free.entry(leased.endpoint.clone()).or_default().push(Mark {
+                due: leased.due,
+                entry: leased.entry,
+            });
         }
     }
     let slow: HashSet<&str> = request.slow.iter().map(EndpointId::as_str).collect();
     let until = request.lease.until.unix_millis();
     let most = |endpoint: &str| {
         let leased = lasting.get(endpoint).copied().unwrap_or(0);
-        let bound = circuits.get(endpoint).map_or(request.per_endpoint, |it| it.bound(request.per_endpoint));
+        let bound = circuits
+            .get(endpoint)
+            .map_or(request.per_endpoint, |it| it.bound(request.per_endpoint));
         let slots = match bound.saturating_sub(leased) {
             1.. if until <= now => u32::MAX,
             slots => slots,
         };
-        slots.min(if slow.contains(endpoint) { request.slow_limit } else { request.limit })
+        slots.min(if slow.contains(endpoint) {
+            request.slow_limit
+        } else {
+            request.limit
+        })
     };
-    let probes = marks.due(now).filter(|(endpoint, _)| !barred.contains(endpoint));
-    let probes = probes.map(|(endpoint, mark)| Probe { endpoint: endpoint.to_owned(), mark, most: most(endpoint) });
+    let probes = marks
+        .due(now)
+        .filter(|(endpoint, _)| !barred.contains(endpoint));
+    let probes = probes.map(|(endpoint, mark)| Probe {
+        endpoint: endpoint.to_owned(),
+        mark,
+        most: most(endpoint),
+    });
     let mut probes: Vec<Probe> = probes.filter(|probe| probe.most > 0).collect();
-    // Slow endpoints have a round of their own. Of the others, those of the first turn are chosen in the order of the
-    // round: enough of them are all that is chosen.
+    // Slow endpoints have a round of their own. Of the others, those of the first turn are chosen
+    // in the order of the round: enough of them are all that is chosen.
     let after = request.after.map_or("", EndpointId::as_str);
-    probes.sort_by_key(|Probe { endpoint, .. }| (!slow.contains(&**endpoint), **endpoint <= *after));
+    probes
+        .sort_by_key(|Probe { endpoint, .. }| (!slow.contains(&**endpoint), **endpoint <= *after));
     let enough = usize::try_from(request.limit).unwrap_or(usize::MAX);
     let (mut left, mut count, mut of_first_turn) = (&*probes, slow.len().saturating_add(enough), 0);
     while !left.is_empty() {
         let (next, later) = left.split_at(count.min(left.len()));
         let rows = Probe::run(session, FREE, next, now).await?;
         for row in &rows {
-            let mark = Mark { due: get(row, "due")?, entry: get(row, "entry")? };
+            let mark = Mark {
+                due: get(row, "due")?,
+                entry: get(row, "entry")?,
+            };
             free.entry(get(row, "name")?).or_default().push(mark);
         }
         for Probe { endpoint, .. } in next {
@@ -218,14 +278,22 @@ async fn candidates(
         let slow = slow.contains(&*endpoint);
         let leased = lasting.get(&*endpoint).copied().unwrap_or(0);
         for (turn, mark) in (leased..=u32::MAX).zip(found) {
-            let id = u64::try_from(mark.entry).map(EntryId::new).map_err(Fault::corrupt)?;
-            candidates.push(LeaseCandidate { id, endpoint: endpoint.clone(), turn, slow });
+            let id = u64::try_from(mark.entry)
+                .map(EntryId::new)
+                .map_err(Fault::corrupt)?;
+            candidates.push(LeaseCandidate {
+                id,
+                endpoint: endpoint.clone(),
+                turn,
+                slow,
+            });
         }
     }
     Ok(candidates)
 }
 
-/// Numbers lasting leases anew if many others have ended among them. Returns the numbers that are kept.
+/// Numbers lasting leases anew if many others have ended among them. Returns the numbers that are
+/// kept.
 async fn renumber(
     session: Session<'_>,
     marks: &mut Marks,
@@ -233,12 +301,20 @@ async fn renumber(
     chosen: &[i64],
 ) -> Result<Vec<i64>, Fault> {
     let lasting = i64::try_from(leased.len()).map_err(Fault::corrupt)?;
-    let Some(first) = leased.first() else { return Ok(Vec::new()) };
+    let Some(first) = leased.first() else {
+        return Ok(Vec::new());
+    };
     if marks.leases_to - first.lease <= 2 * lasting + MOST_ENDED {
         return Ok(vec![first.lease]);
     }
-    let old: Vec<i64> = leased.iter().map(|leased| leased.entry).filter(|entry| !chosen.contains(entry)).collect();
-    let rows = session.query(RENUMBER, params![old, marks.leases_to]).await?;
+    let old: Vec<i64> = leased
+        .iter()
+        .map(|leased| leased.entry)
+        .filter(|entry| !chosen.contains(entry))
+        .collect();
+    let rows = session
+        .query(RENUMBER, params![old, marks.leases_to])
+        .await?;
     let mut moved = HashSet::new();
     for row in &rows {
         moved.insert(get::<i64>(row, "entry")?);
@@ -246,6 +322,9 @@ async fn renumber(
     let begin = marks.leases_to;
     marks.leases_to += i64::try_from(old.len()).map_err(Fault::corrupt)?;
     // Those whose delivery is being recorded, and those that are about to be leased again.
-    let kept = leased.iter().filter(|leased| !moved.contains(&leased.entry)).map(|leased| leased.lease);
+    let kept = leased
+        .iter()
+        .filter(|leased| !moved.contains(&leased.entry))
+        .map(|leased| leased.lease);
     Ok(kept.chain((!moved.is_empty()).then_some(begin)).collect())
 }

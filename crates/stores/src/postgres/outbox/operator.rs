@@ -6,13 +6,13 @@ use crate::postgres::session::Session;
 use crate::postgres::values::{get, params, storable};
 use crate::postgres::{Fault, PostgresStore};
 use bankrail_mailbox::{
-    DropOutcome, EndpointBacklog, EndpointId, EntryId, Intervention, Kind, OutboxCounts, OutboxQuery, OutboxState,
-    OutboxSummary,
+    DropOutcome, EndpointBacklog, EndpointId, EntryId, Intervention, Kind, OutboxCounts,
+    OutboxQuery, OutboxState, OutboxSummary,
 };
 use bankrail_values::{StoreError, Timestamp};
 
-/// The entries whose numbers are in the column `entry` of a page, without their payloads. Each is looked up by itself,
-/// so that a page does not read whole tables.
+/// The entries whose numbers are in the column `entry` of a page, without their payloads. Each is
+/// looked up by itself, so that a page does not read whole tables.
 macro_rules! summaries {
     ($($page:literal)+) => {
         concat!(
@@ -34,8 +34,8 @@ macro_rules! summaries {
 
 pub(super) const FIND: &str = summaries!("(SELECT $1::BIGINT AS entry)");
 
-/// One page of the entries of `$source` after `$1`, which has them in this order by an index, so that the statement
-/// reads no more of them than it returns and passes over.
+/// One page of the entries of `$source` after `$1`, which has them in this order by an index, so
+/// that the statement reads no more of them than it returns and passes over.
 macro_rules! list {
     ($source:literal, $order:literal, $page_order:literal) => {
         concat!(
@@ -50,8 +50,8 @@ macro_rules! list {
     };
 }
 
-/// A page of the endpoint `$5`. The order begins with the endpoint, so that only an index that does has it: the planner
-/// would take one without it where it expects many entries of the endpoint.
+/// A page of the endpoint `$5`. The order begins with the endpoint, so that only an index that does
+/// has it: the planner would take one without it where it expects many entries of the endpoint.
 macro_rules! list_of_endpoint {
     ($source:literal) => {
         list!($source, "endpoint, entry", "page.endpoint, page.entry")
@@ -67,8 +67,8 @@ const LIST_OF_ENDPOINT: &str = list_of_endpoint!(
 
 const LIST_PENDING: &str = list!("SELECT entry FROM bankrail_outbox_queue WHERE entry > $1");
 
-/// An index of the pending messages of each endpoint in this order would have to be written with each enqueue and
-/// lease.
+/// An index of the pending messages of each endpoint in this order would have to be written with
+/// each enqueue and lease.
 const LIST_PENDING_OF_ENDPOINT: &str =
     list!("SELECT entry FROM bankrail_outbox_queue WHERE endpoint = $5 AND entry > $1");
 
@@ -79,7 +79,8 @@ const LIST_DELIVERED: &str = list!(
     WHERE state = 'delivered'"
 );
 
-/// There is no index of the delivered messages of each endpoint, which each delivery would have to write.
+/// There is no index of the delivered messages of each endpoint, which each delivery would have to
+/// write.
 const LIST_DELIVERED_OF_ENDPOINT: &str = list_of_endpoint!(
     "SELECT endpoint, entry FROM (
         SELECT endpoint || '' AS endpoint, id AS entry FROM bankrail_outbox
@@ -106,8 +107,8 @@ const LIST_DROPPED: &str = list!(
     WHERE ($5 IS NULL OR endpoint = $5) AND entry > $1"
 );
 
-/// The dead letters that one statement resends: those after an entry, which go round only once even if they fail again
-/// meanwhile.
+/// The dead letters that one statement resends: those after an entry, which go round only once even
+/// if they fail again meanwhile.
 const RESEND_SOME: &str = concat!(
     "WITH piece AS (
         SELECT entry FROM bankrail_outbox_finished WHERE state = 'dead_letter' AND endpoint = $1 AND entry > $3
@@ -138,11 +139,12 @@ const DROP: &str = "WITH queued AS (
 const OPEN: &str = "SELECT until FROM bankrail_outbox_queue WHERE entry = $1
     UNION ALL SELECT NULL FROM bankrail_outbox_finished WHERE entry = $1 AND state = 'dead_letter'";
 
-const STOP: &str = "INSERT INTO bankrail_stopped (endpoint, since, stopped_by, reason) VALUES ($1, $2, $3, $4)
+const STOP: &str =
+    "INSERT INTO bankrail_stopped (endpoint, since, stopped_by, reason) VALUES ($1, $2, $3, $4)
     ON CONFLICT (endpoint) DO NOTHING";
 
-/// The messages that one statement makes due: the first ones after a position. One that is locked is being dropped, or
-/// made due by somebody else.
+/// The messages that one statement makes due: the first ones after a position. One that is locked
+/// is being dropped, or made due by somebody else.
 const MAKE_SOME_DUE: &str = concat!(
     "WITH piece AS (
         SELECT due, entry FROM bankrail_outbox_queue
@@ -158,7 +160,8 @@ const MAKE_SOME_DUE: &str = concat!(
 const RESUME: &str = "WITH circuit AS (DELETE FROM bankrail_circuit WHERE endpoint = $1)
     DELETE FROM bankrail_stopped WHERE endpoint = $1 RETURNING endpoint";
 
-pub(super) const STOPPED: &str = "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
+pub(super) const STOPPED: &str =
+    "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
 
 const COUNTS: &str = "SELECT
     (SELECT count(*) FROM bankrail_outbox_queue WHERE endpoint = coalesce($1, endpoint)) AS pending,
@@ -169,7 +172,8 @@ const COUNTS: &str = "SELECT
     (SELECT count(*) FROM bankrail_dropped AS dropped JOIN bankrail_outbox_finished AS finished
         ON finished.entry = dropped.entry WHERE endpoint = coalesce($1, endpoint)) AS dropped";
 
-const BACKLOGS: &str = "SELECT endpoint, sum(pending)::BIGINT AS pending, sum(dead)::BIGINT AS dead_letters,
+const BACKLOGS: &str =
+    "SELECT endpoint, sum(pending)::BIGINT AS pending, sum(dead)::BIGINT AS dead_letters,
     min(due) AS oldest FROM (
         SELECT endpoint, count(*) AS pending, 0 AS dead, min(due) AS due FROM bankrail_outbox_queue
             WHERE endpoint > $1 GROUP BY endpoint
@@ -178,7 +182,10 @@ const BACKLOGS: &str = "SELECT endpoint, sum(pending)::BIGINT AS pending, sum(de
             WHERE state = 'dead_letter' AND endpoint > $1 GROUP BY endpoint) AS states
     GROUP BY endpoint ORDER BY endpoint LIMIT $2";
 
-pub(super) async fn list(store: &PostgresStore, query: &OutboxQuery) -> Result<Vec<OutboxSummary>, Fault> {
+pub(super) async fn list(
+    store: &PostgresStore,
+    query: &OutboxQuery,
+) -> Result<Vec<OutboxSummary>, Fault> {
     let sql = match (query.state, &query.endpoint) {
         (None, None) => LIST,
         (None, Some(_)) => LIST_OF_ENDPOINT,
@@ -190,9 +197,19 @@ pub(super) async fn list(store: &PostgresStore, query: &OutboxQuery) -> Result<V
         (Some(OutboxState::DeadLetter), Some(_)) => LIST_DEAD_LETTERS_OF_ENDPOINT,
         (Some(OutboxState::Dropped), _) => LIST_DROPPED,
     };
-    let (endpoint, kind) = (query.endpoint.as_ref().map(EndpointId::as_str), query.kind.as_ref().map(Kind::as_str));
+    let (endpoint, kind) = (
+        query.endpoint.as_ref().map(EndpointId::as_str),
+        query.kind.as_ref().map(Kind::as_str),
+    );
     let before = query.enqueued_before.map(Timestamp::unix_millis);
-    store.readable_page(sql, query.after, query.page(), params![kind, before, endpoint]).await
+    store
+        .readable_page(
+            sql,
+            query.after,
+            query.page(),
+            params![kind, before, endpoint],
+        )
+        .await
 }
 
 pub(super) async fn resend_all(
@@ -204,9 +221,14 @@ pub(super) async fn resend_all(
     loop {
         let (endpoint, now) = (endpoint.as_str(), now.unix_millis());
         let piece = store.timed(async {
-            let rows = store.query(RESEND_SOME, params![endpoint, now, after]).await?;
+            let rows = store
+                .query(RESEND_SOME, params![endpoint, now, after])
+                .await?;
             let row = rows.first().ok_or_else(|| Fault::corrupt("no count"))?;
-            Ok((row.number::<u64>("resent")?, get::<Option<i64>>(row, "last")?))
+            Ok((
+                row.number::<u64>("resent")?,
+                get::<Option<i64>>(row, "last")?,
+            ))
         });
         let (piece, last) = piece.await?;
         let Some(last) = last else { return Ok(resent) };
@@ -221,14 +243,22 @@ pub(super) async fn drop_entry(
     intervention: &Intervention,
     now: Timestamp,
 ) -> Result<DropOutcome, Fault> {
-    let (by, reason) = (storable(intervention.by.as_str()), storable(intervention.reason.as_str()));
+    let (by, reason) = (
+        storable(intervention.by.as_str()),
+        storable(intervention.reason.as_str()),
+    );
     let id = entry_number(id);
     loop {
-        if session.changes(DROP, params![id, now.unix_millis(), by, reason]).await? {
+        if session
+            .changes(DROP, params![id, now.unix_millis(), by, reason])
+            .await?
+        {
             return Ok(DropOutcome::Dropped);
         }
         let open = session.query(OPEN, params![id]).await?;
-        let Some(row) = open.first() else { return Ok(DropOutcome::NotOpen) };
+        let Some(row) = open.first() else {
+            return Ok(DropOutcome::NotOpen);
+        };
         // Otherwise its lease has ended since.
         if let Some(until) = row.optional_instant("until")?.filter(|until| *until > now) {
             return Ok(DropOutcome::Leased { until });
@@ -242,29 +272,59 @@ pub(super) async fn stop(
     intervention: &Intervention,
     now: Timestamp,
 ) -> Result<(), Fault> {
-    let (by, reason) = (storable(intervention.by.as_str()), storable(intervention.reason.as_str()));
-    session.execute(STOP, params![endpoint.as_str(), now.unix_millis(), by, reason]).await.map(drop)
+    let (by, reason) = (
+        storable(intervention.by.as_str()),
+        storable(intervention.reason.as_str()),
+    );
+    session
+        .execute(
+            STOP,
+            params![endpoint.as_str(), now.unix_millis(), by, reason],
+        )
+        .await
+        .map(drop)
 }
 
-pub(super) async fn resume(store: &PostgresStore, endpoint: &EndpointId, now: Timestamp) -> Result<bool, StoreError> {
+pub(super) async fn resume(
+    store: &PostgresStore,
+    endpoint: &EndpointId,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
     let (endpoint, now) = (endpoint.as_str(), now.unix_millis());
     let mut last = Some((now, i64::MAX));
     while let Some((due, entry)) = last {
         let piece = store.timed(async {
-            let rows = store.query(MAKE_SOME_DUE, params![endpoint, now, due, entry]).await?;
-            rows.first().map(|last| Ok((get(last, "due")?, get(last, "entry")?))).transpose()
+            let rows = store
+                .query(MAKE_SOME_DUE, params![endpoint, now, due, entry])
+                .await?;
+            rows.first()
+                .map(|last| Ok((get(last, "due")?, get(last, "entry")?)))
+                .transpose()
         });
         last = piece.await?;
     }
-    Ok(!store.timed(store.query(RESUME, params![endpoint])).await?.is_empty())
+    Ok(!store
+        .timed(store.query(RESUME, params![endpoint]))
+        .await?
+        .is_empty())
 }
 
-pub(super) async fn counts(store: &PostgresStore, endpoint: Option<&EndpointId>) -> Result<OutboxCounts, Fault> {
-    let rows = store.survey(COUNTS, params![endpoint.map(EndpointId::as_str)]).await?;
+pub(super) async fn counts(
+    store: &PostgresStore,
+    endpoint: Option<&EndpointId>,
+) -> Result<OutboxCounts, Fault> {
+    let rows = store
+        .survey(COUNTS, params![endpoint.map(EndpointId::as_str)])
+        .await?;
     let row = rows.first().ok_or_else(|| Fault::corrupt("no counts"))?;
     let [pending, delivered] = [row.number("pending")?, row.number("delivered")?];
     let [dead_letters, dropped] = [row.number("dead_letters")?, row.number("dropped")?];
-    Ok(OutboxCounts { pending, delivered, dead_letters, dropped })
+    Ok(OutboxCounts {
+        pending,
+        delivered,
+        dead_letters,
+        dropped,
+    })
 }
 
 pub(super) async fn backlogs(
@@ -274,6 +334,13 @@ pub(super) async fn backlogs(
 ) -> Result<Vec<EndpointBacklog>, Fault> {
     // No name is empty: after this one comes the first.
     let after = after.map_or("", EndpointId::as_str);
-    let rows = store.survey(BACKLOGS, params![after, i64::from(limit.min(OutboxQuery::MAX_LIMIT))]).await?;
-    rows.iter().map(|row| Ok(EndpointBacklog::read(row)?)).collect()
+    let rows = store
+        .survey(
+            BACKLOGS,
+            params![after, i64::from(limit.min(OutboxQuery::MAX_LIMIT))],
+        )
+        .await?;
+    rows.iter()
+        .map(|row| Ok(EndpointBacklog::read(row)?))
+        .collect()
 }

@@ -11,13 +11,20 @@ impl InTransaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn seen_counts(&self, account: &AccountId, keys: &[EntryKey]) -> Result<Vec<u32>, StoreError> {
-        self.bounded(seen::counts(self.session(), account, keys)).await
+    pub async fn seen_counts(
+        &self,
+        account: &AccountId,
+        keys: &[EntryKey],
+    ) -> Result<Vec<u32>, StoreError> {
+        self.bounded(seen::counts(self.session(), account, keys))
+            .await
     }
 
-    /// Records entries and a position, as [`SeenEntries::record`](bankrail_statement::SeenEntries::record) does.
-    /// Another transaction that records entries of the same account waits for the end of this one. Record several
-    /// accounts in the order of their identifiers, so that two transactions do not wait for each other.
+    /// Records entries and a position, as
+    /// [`SeenEntries::record`](bankrail_statement::SeenEntries::record) does. Another transaction
+    /// that records entries of the same account waits for the end of this one. Record several
+    /// accounts in the order of their identifiers, so that two transactions do not wait for each
+    /// other.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -27,10 +34,12 @@ impl InTransaction<'_> {
         entries: &[SeenEntry],
         position: Option<&str>,
     ) -> Result<(), StoreError> {
-        self.bounded(seen::record(self.session(), account, entries, position)).await
+        self.bounded(seen::record(self.session(), account, entries, position))
+            .await
     }
 
-    /// The account's position, as [`SeenEntries::position`](bankrail_statement::SeenEntries::position) answers.
+    /// The account's position, as
+    /// [`SeenEntries::position`](bankrail_statement::SeenEntries::position) answers.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -10,14 +10,16 @@ use std::pin::Pin;
 use tokio_postgres::Transaction;
 use tokio_postgres::error::SqlState;
 
-/// The work of a transaction in PostgreSQL, of `TransactionalInbox::complete_with` (feature `mailbox`) and
-/// `TransactionalSeenEntries::record_with` (feature `statement`): an asynchronous function of an open
-/// [`tokio_postgres::Transaction`]. With [`InTransaction::of`](super::InTransaction::of) it can also use the store, for
-/// example enqueue messages.
+/// The work of a transaction in PostgreSQL, of `TransactionalInbox::complete_with` (feature
+/// `mailbox`) and `TransactionalSeenEntries::record_with` (feature `statement`): an asynchronous
+/// function of an open [`tokio_postgres::Transaction`]. With
+/// [`InTransaction::of`](super::InTransaction::of) it can also use the store, for example enqueue
+/// messages.
 ///
-/// After a failed statement the server accepts no further statements in the transaction: return the error. If a failure
-/// is expected, set a savepoint before the statement and roll back to it. Work that ignores the failure is undone.
-/// An error of the client that the work returns comes back as a [`DatabaseError`].
+/// After a failed statement the server accepts no further statements in the transaction: return the
+/// error. If a failure is expected, set a savepoint before the statement and roll back to it. Work
+/// that ignores the failure is undone. An error of the client that the work returns comes back as a
+/// [`DatabaseError`].
 ///
 /// ```
 /// use bankrail_stores::postgres::PostgresWork;
@@ -40,13 +42,16 @@ pub type PostgresWorkFuture<'t> = Pin<Box<dyn Future<Output = Result<(), WorkErr
 
 impl PostgresWork {
     /// Work that is undone if it returns an error.
-    pub fn new(work: impl for<'t> FnOnce(&'t Transaction<'t>) -> PostgresWorkFuture<'t> + Send + 'static) -> Self {
+    pub fn new(
+        work: impl for<'t> FnOnce(&'t Transaction<'t>) -> PostgresWorkFuture<'t> + Send + 'static,
+    ) -> Self {
         Self(Box::new(work))
     }
 
     /// Runs the work. The inner error says why its transaction must be rolled back.
     async fn run(self, transaction: &Transaction<'_>) -> Result<Result<(), WorkError>, Fault> {
-        let (planned, done) = tokio::join!(biased; transaction.batch_execute(PLAN_FREELY), (self.0)(transaction));
+        let (planned, done) =
+            tokio::join!(biased; transaction.batch_execute(PLAN_FREELY), (self.0)(transaction));
         planned?;
         match done {
             Ok(()) => failed_before(transaction).await,
@@ -59,8 +64,8 @@ impl PostgresWork {
 }
 
 impl PostgresStore {
-    /// Runs the store's own part and then the work in one transaction, which is committed if the work succeeds. The own
-    /// part answers instead if the work must not run.
+    /// Runs the store's own part and then the work in one transaction, which is committed if the
+    /// work succeeds. The own part answers instead if the work must not run.
     pub(in crate::postgres) async fn run_work<T>(
         &self,
         own: impl AsyncFnOnce(Session<'_>) -> Result<Option<T>, Fault>,
@@ -85,8 +90,8 @@ impl PostgresStore {
     }
 }
 
-/// Whether a statement failed and the work did not return its error. The server would then answer the commit without an
-/// error and roll back.
+/// Whether a statement failed and the work did not return its error. The server would then answer
+/// the commit without an error and roll back.
 async fn failed_before(transaction: &Transaction<'_>) -> Result<Result<(), WorkError>, Fault> {
     match transaction.batch_execute("SELECT 1").await {
         Ok(()) => Ok(Ok(())),

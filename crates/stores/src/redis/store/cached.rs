@@ -1,4 +1,5 @@
-//! A customer's sealed tokens: one command or script call for each operation. Repeating one changes nothing.
+//! A customer's sealed tokens: one command or script call for each operation. Repeating one changes
+//! nothing.
 
 use super::super::script::ask;
 use super::RedisStore;
@@ -14,24 +15,38 @@ pub(super) const SCRIPT: &str = include_str!("cached.lua");
 const KIND: &str = "cached-token";
 
 impl<C: ConnectionLike + Clone + Send + Sync> TokenCache for RedisStore<C> {
-    fn get<'a>(&'a self, key: &'a TokenCacheKey, now: Timestamp) -> StoreFuture<'a, Option<CachedToken>> {
+    fn get<'a>(
+        &'a self,
+        key: &'a TokenCacheKey,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Option<CachedToken>> {
         Box::pin(async move {
             let mut command = redis::cmd("GET");
             command.arg(self.key(KIND, key.as_bytes()));
-            let found: Option<Vec<u8>> = self.within(ask(&mut self.connection.clone(), &command)).await?;
+            let found: Option<Vec<u8>> = self
+                .within(ask(&mut self.connection.clone(), &command))
+                .await?;
             let Some(stored) = found else { return Ok(None) };
             let token = read(&stored).ok_or(StoreErrorKind::Corrupt)?;
             Ok(Some(token).filter(|token| token.is_valid_at(now)))
         })
     }
 
-    fn put<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken, now: Timestamp) -> StoreFuture<'a, ()> {
+    fn put<'a>(
+        &'a self,
+        key: &'a TokenCacheKey,
+        token: &'a CachedToken,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             check_sealed(token)?;
             let mut command = redis::cmd("SET");
-            command.arg(self.key(KIND, key.as_bytes())).arg(write(token));
+            command
+                .arg(self.key(KIND, key.as_bytes()))
+                .arg(write(token));
             command.arg("PX").arg(kept_for(now, token.expires_at));
-            self.within(ask(&mut self.connection.clone(), &command)).await
+            self.within(ask(&mut self.connection.clone(), &command))
+                .await
         })
     }
 
@@ -68,9 +83,19 @@ mod tests {
 
     #[test]
     fn a_token_is_read_as_it_was_written_and_nothing_else_is_believed() {
-        let token = CachedToken::new(b" \xff\0 ".to_vec(), Timestamp::from_unix_millis(-5).unwrap());
+        let token = CachedToken::new(
+            b" \xff\0 ".to_vec(),
+            Timestamp::from_unix_millis(-5).unwrap(),
+        );
         assert_eq!(read(&write(&token)), Some(token));
-        for bad in [&b""[..], b"5", b" x", b"x y", b"5x y", b"9223372036854775807 y"] {
+        for bad in [
+            &b""[..],
+            b"5",
+            b" x",
+            b"x y",
+            b"5x y",
+            b"9223372036854775807 y",
+        ] {
             assert!(read(bad).is_none(), "{bad:?}");
         }
     }

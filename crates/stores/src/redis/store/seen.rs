@@ -1,4 +1,5 @@
-//! Statement entries that were imported, and the positions of the walks: one script call for each operation.
+//! Statement entries that were imported, and the positions of the walks: one script call for each
+//! operation.
 
 use super::RedisStore;
 use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry, check_position};
@@ -12,7 +13,11 @@ pub(super) const SCRIPT: &str = include_str!("seen.lua");
 const FORGOTTEN: u32 = 500;
 
 impl<C: ConnectionLike + Clone + Send + Sync> SeenEntries for RedisStore<C> {
-    fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>> {
+    fn counts<'a>(
+        &'a self,
+        account: &'a AccountId,
+        keys: &'a [EntryKey],
+    ) -> StoreFuture<'a, Vec<u32>> {
         Box::pin(async move {
             let counts: Vec<u32> = self
                 .call(account, "counts", |command| {
@@ -21,7 +26,11 @@ impl<C: ConnectionLike + Clone + Send + Sync> SeenEntries for RedisStore<C> {
                     }
                 })
                 .await?;
-            if counts.len() == keys.len() { Ok(counts) } else { Err(StoreErrorKind::Corrupt.into()) }
+            if counts.len() == keys.len() {
+                Ok(counts)
+            } else {
+                Err(StoreErrorKind::Corrupt.into())
+            }
         })
     }
 
@@ -33,16 +42,29 @@ impl<C: ConnectionLike + Clone + Send + Sync> SeenEntries for RedisStore<C> {
     ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             check_position(position)?;
-            let idle = self.options.idle_retention.map(|idle| idle.as_millis().to_string()).unwrap_or_default();
+            let idle = self
+                .options
+                .idle_retention
+                .map(|idle| idle.as_millis().to_string())
+                .unwrap_or_default();
             let recorded = self.call(account, "record", |command| {
                 command.arg(self.options.seen_capacity).arg(&idle);
-                command.arg(if position.is_some() { "1" } else { "" }).arg(position.unwrap_or_default());
+                command
+                    .arg(if position.is_some() { "1" } else { "" })
+                    .arg(position.unwrap_or_default());
                 for entry in entries.iter().filter(|entry| entry.occurrence > 0) {
                     let day = entry.day.map(number).unwrap_or_default();
-                    command.arg(entry.key.as_bytes()).arg(entry.occurrence).arg(day);
+                    command
+                        .arg(entry.key.as_bytes())
+                        .arg(entry.occurrence)
+                        .arg(day);
                 }
             });
-            if recorded.await? { Ok(()) } else { Err(StoreErrorKind::Full.into()) }
+            if recorded.await? {
+                Ok(())
+            } else {
+                Err(StoreErrorKind::Full.into())
+            }
         })
     }
 

@@ -13,7 +13,12 @@ const LAYOUT: &str = "1";
 
 impl<C: ConnectionLike + Clone + Send + Sync> TokenStore for RedisStore<C> {
     /// The claim and the grant are keys in two slots of a cluster, and so two steps.
-    fn grant_once(&self, claim: Option<ReplayKey>, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, bool> {
+    fn grant_once(
+        &self,
+        claim: Option<ReplayKey>,
+        hash: TokenHash,
+        grant: TokenGrant,
+    ) -> StoreFuture<'_, bool> {
         Box::pin(async move {
             if let Some(key) = claim
                 && !self.claim(key, grant.issued_at).await?
@@ -21,9 +26,15 @@ impl<C: ConnectionLike + Clone + Send + Sync> TokenStore for RedisStore<C> {
                 return Ok(false);
             }
             let mut command = redis::cmd("SET");
-            command.arg(self.key("token", hash.as_bytes())).arg(write(&grant));
-            command.arg("PX").arg(kept_for(grant.issued_at, grant.expires_at));
-            self.within(ask(&mut self.connection.clone(), &command)).await.map(|()| true)
+            command
+                .arg(self.key("token", hash.as_bytes()))
+                .arg(write(&grant));
+            command
+                .arg("PX")
+                .arg(kept_for(grant.issued_at, grant.expires_at));
+            self.within(ask(&mut self.connection.clone(), &command))
+                .await
+                .map(|()| true)
         })
     }
 
@@ -31,7 +42,9 @@ impl<C: ConnectionLike + Clone + Send + Sync> TokenStore for RedisStore<C> {
         Box::pin(async move {
             let mut command = redis::cmd("GET");
             command.arg(self.key("token", hash.as_bytes()));
-            let found: Option<String> = self.within(ask(&mut self.connection.clone(), &command)).await?;
+            let found: Option<String> = self
+                .within(ask(&mut self.connection.clone(), &command))
+                .await?;
             let Some(stored) = found else { return Ok(None) };
             let grant = read(&stored).ok_or(StoreErrorKind::Corrupt)?;
             Ok(Some(grant).filter(|grant| grant.is_valid_at(now)))
@@ -42,15 +55,22 @@ impl<C: ConnectionLike + Clone + Send + Sync> TokenStore for RedisStore<C> {
         Box::pin(async move {
             let mut command = redis::cmd("DEL");
             command.arg(self.key("token", hash.as_bytes()));
-            self.within(ask(&mut self.connection.clone(), &command)).await
+            self.within(ask(&mut self.connection.clone(), &command))
+                .await
         })
     }
 }
 
 fn write(grant: &TokenGrant) -> String {
-    let (issued, expires) = (grant.issued_at.unix_millis(), grant.expires_at.unix_millis());
+    let (issued, expires) = (
+        grant.issued_at.unix_millis(),
+        grant.expires_at.unix_millis(),
+    );
     // Neither a customer code nor a scope contains a space.
-    format!("{LAYOUT} {issued} {expires} {} {}", grant.customer, grant.scopes)
+    format!(
+        "{LAYOUT} {issued} {expires} {} {}",
+        grant.customer, grant.scopes
+    )
 }
 
 /// Reads a grant. `None` if it is not in this layout.
@@ -60,7 +80,12 @@ fn read(stored: &str) -> Option<TokenGrant> {
     (word()? == LAYOUT).then_some(())?;
     let (issued, expires) = (instant(word()?)?, instant(word()?)?);
     let customer = CustomerCode::parse(word()?).ok()?;
-    Some(TokenGrant::new(customer, ScopeSet::parse(word()?).ok()?, issued, expires))
+    Some(TokenGrant::new(
+        customer,
+        ScopeSet::parse(word()?).ok()?,
+        issued,
+        expires,
+    ))
 }
 
 fn instant(text: &str) -> Option<Timestamp> {
@@ -75,12 +100,24 @@ mod tests {
     fn a_grant_is_read_as_it_was_written_and_nothing_else_is_believed() {
         let at = |millis| Timestamp::from_unix_millis(millis).unwrap();
         for scopes in ["READ", "WRITE READ"] {
-            let grant = TokenGrant::new("A/7".parse().unwrap(), scopes.parse().unwrap(), at(-1), at(3_600_000));
+            let grant = TokenGrant::new(
+                "A/7".parse().unwrap(),
+                scopes.parse().unwrap(),
+                at(-1),
+                at(3_600_000),
+            );
             assert_eq!(read(&write(&grant)), Some(grant));
         }
-        for bad in
-            ["", "1", "1 0 5 A", "2 0 5 A READ", "1 0 x A READ", "1 0 5 a READ", "1 0 5 A  READ", "1  0 5 A READ"]
-        {
+        for bad in [
+            "",
+            "1",
+            "1 0 5 A",
+            "2 0 5 A READ",
+            "1 0 x A READ",
+            "1 0 5 a READ",
+            "1 0 5 A  READ",
+            "1  0 5 A READ",
+        ] {
             assert_eq!(read(bad), None, "{bad:?}");
         }
     }

@@ -1,7 +1,8 @@
 //! The write-ahead log is cut back when nothing reads from it any more.
 //!
-//! SQLite cuts the log back with a write, and only while no transaction reads from it. After a long read, such as that
-//! of a backup, a log of any size would stay until the next write. So a thread tries again until it succeeds.
+//! SQLite cuts the log back with a write, and only while no transaction reads from it. After a long
+//! read, such as that of a backup, a log of any size would stay until the next write. So a thread
+//! tries again until it succeeds.
 
 use super::spawn;
 use rusqlite::{Connection, OpenFlags};
@@ -13,9 +14,9 @@ use std::time::Duration;
 /// The size, in bytes, up to which a log is kept.
 pub(super) const LOG_BYTES: u32 = 16 << 20;
 
-/// The pages in the log, of 4,096 bytes each, after which they are moved into the file. A page is moved once however
-/// often it was written: with three times SQLite's default, a quarter fewer pages are moved for a delivery. The log
-/// stays within [`LOG_BYTES`].
+/// The pages in the log, of 4,096 bytes each, after which they are moved into the file. A page is
+/// moved once however often it was written: with three times SQLite's default, a quarter fewer
+/// pages are moved for a delivery. The log stays within [`LOG_BYTES`].
 pub(super) const LOG_PAGES: u32 = 3000;
 
 /// How long the thread waits between two tries.
@@ -36,16 +37,27 @@ impl Log {
     /// `None`: the database has no file.
     pub(super) fn of(connection: &Connection) -> Option<Self> {
         let file = connection.path().filter(|file| !file.is_empty())?;
-        Some(Self { file: file.into(), log: format!("{file}-wal").into(), cutting: Arc::default() })
+        Some(Self {
+            file: file.into(),
+            log: format!("{file}-wal").into(),
+            cutting: Arc::default(),
+        })
     }
 
     /// Cuts the log back in the background if it is too long.
     pub(super) fn keep_short(&self) {
         let is_long = || std::fs::metadata(&self.log).is_ok_and(|log| log.len() > LOG_BYTES.into());
-        if !self.cutting.load(Ordering::Relaxed) && is_long() && !self.cutting.swap(true, Ordering::Relaxed) {
+        if !self.cutting.load(Ordering::Relaxed)
+            && is_long()
+            && !self.cutting.swap(true, Ordering::Relaxed)
+        {
             let (file, cutting) = (self.file.clone(), Arc::downgrade(&self.cutting));
             // Without a thread, the next write tries again.
-            if spawn(&self.file, "bankrail-checkpoint", move || cut_back(&file, &cutting)).is_err() {
+            if spawn(&self.file, "bankrail-checkpoint", move || {
+                cut_back(&file, &cutting)
+            })
+            .is_err()
+            {
                 self.cutting.store(false, Ordering::Relaxed);
             }
         }
@@ -56,8 +68,12 @@ impl Log {
 pub(super) fn fold(file: &Path) {
     match connect(file).and_then(|connection| try_to_cut(&connection)) {
         Ok(true) => {}
-        Ok(false) => tracing::info!("the write-ahead log stays beside its file: another program reads from it"),
-        Err(error) => tracing::warn!(%error, "the write-ahead log could not be moved into its file"),
+        Ok(false) => tracing::info!(
+            "the write-ahead log stays beside its file: another program reads from it"
+        ),
+        Err(error) => {
+            tracing::warn!(%error, "the write-ahead log could not be moved into its file")
+        }
     }
 }
 
@@ -89,11 +105,16 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// First without a lock, so that the writer waits only for the cut itself. False while something reads from the log.
+/// First without a lock, so that the writer waits only for the cut itself. False while something
+/// reads from the log.
 fn try_to_cut(connection: &Connection) -> rusqlite::Result<bool> {
     let checkpoint = |mode: &str| {
         connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+            Ok((
+                row.get::<_, i64>(0)?,
+                row.get::<_, i64>(1)?,
+                row.get::<_, i64>(2)?,
+            ))
         })
     };
     let (busy, frames, moved) = checkpoint("PASSIVE")?;

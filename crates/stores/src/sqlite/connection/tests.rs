@@ -2,22 +2,34 @@ use super::*;
 
 fn memory() -> Database {
     let database = Database::open(None, &SqliteOptions::new()).unwrap();
-    futures(database.write(|c| Ok(c.execute_batch("CREATE TABLE t (x INTEGER PRIMARY KEY) STRICT")?))).unwrap();
+    futures(
+        database.write(|c| Ok(c.execute_batch("CREATE TABLE t (x INTEGER PRIMARY KEY) STRICT")?)),
+    )
+    .unwrap();
     database
 }
 
 fn futures<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(future)
 }
 
 fn insert(x: i64) -> impl Fn(&Connection) -> Result<(), Fault> + Send + 'static {
-    move |connection| Ok(connection.execute("INSERT INTO t VALUES (?1)", [x]).map(drop)?)
+    move |connection| {
+        Ok(connection
+            .execute("INSERT INTO t VALUES (?1)", [x])
+            .map(drop)?)
+    }
 }
 
 fn rows(database: &Database) -> Vec<i64> {
     let rows = database.read(|connection| {
         let mut statement = connection.prepare("SELECT x FROM t ORDER BY x")?;
-        Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?)
+        Ok(statement
+            .query_map([], |row| row.get(0))?
+            .collect::<Result<Vec<i64>, _>>()?)
     });
     futures(rows).unwrap()
 }
@@ -88,14 +100,27 @@ fn what_nobody_waits_for_any_more_is_not_begun() {
 fn an_error_keeps_its_cause() {
     let error = StoreError::from(Fault::from(rusqlite::Error::InvalidQuery));
     assert_eq!(error.to_string(), "the store is unavailable");
-    assert!(std::error::Error::source(&error).unwrap().is::<rusqlite::Error>());
+    assert!(
+        std::error::Error::source(&error)
+            .unwrap()
+            .is::<rusqlite::Error>()
+    );
 }
 
 #[test]
 fn writes_that_wait_for_company_are_all_answered() {
-    for gather in [Duration::ZERO, Duration::from_micros(100), Duration::from_millis(3)] {
-        let database = Arc::new(Database::open(None, &SqliteOptions::new().gather(gather)).unwrap());
-        futures(database.write(|c| Ok(c.execute_batch("CREATE TABLE t (x INTEGER PRIMARY KEY) STRICT")?))).unwrap();
+    for gather in [
+        Duration::ZERO,
+        Duration::from_micros(100),
+        Duration::from_millis(3),
+    ] {
+        let database =
+            Arc::new(Database::open(None, &SqliteOptions::new().gather(gather)).unwrap());
+        futures(
+            database
+                .write(|c| Ok(c.execute_batch("CREATE TABLE t (x INTEGER PRIMARY KEY) STRICT")?)),
+        )
+        .unwrap();
         futures(async {
             let writers = (0..32_i64).map(|writer| {
                 let database = database.clone();

@@ -1,4 +1,5 @@
-//! A message that another process has stored is noticed by the log, which each transaction writes to.
+//! A message that another process has stored is noticed by the log, which each transaction writes
+//! to.
 
 use crate::sqlite::SqliteStore;
 use bankrail_values::StoreError;
@@ -6,20 +7,28 @@ use rusqlite::OptionalExtension as _;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
-/// How often the log is looked at, which is one call of the operating system. Nearly all that it costs is waking up.
+/// How often the log is looked at, which is one call of the operating system. Nearly all that it
+/// costs is waking up.
 const EVERY: Duration = Duration::from_millis(25);
 
 /// No number is used twice (AUTOINCREMENT).
 const LAST: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'bankrail_outbox'";
 
 pub(super) async fn changed(store: &SqliteStore) -> Result<(), StoreError> {
-    let Some(log) = store.database.log() else { return std::future::pending().await };
+    let Some(log) = store.database.log() else {
+        return std::future::pending().await;
+    };
     let mut reading = Reading::default();
     loop {
-        let log = std::fs::metadata(&log).ok().map(|log| (log.len(), log.modified().ok()));
+        let log = std::fs::metadata(&log)
+            .ok()
+            .map(|log| (log.len(), log.modified().ok()));
         if reading.is_due(log, SystemTime::now()) {
             let last = |connection: &rusqlite::Connection| {
-                Ok(connection.prepare_cached(LAST)?.query_row([], |row| row.get(0)).optional()?)
+                Ok(connection
+                    .prepare_cached(LAST)?
+                    .query_row([], |row| row.get(0))
+                    .optional()?)
             };
             let last = store.database.read(last).await?.unwrap_or(0);
             if store.database.told.swap(last, Ordering::Relaxed) != last {
@@ -35,9 +44,10 @@ type Log = Option<(u64, Option<SystemTime>)>;
 
 /// The last reading of the outbox, with the log as it was before.
 ///
-/// A transaction is seen some time after the log was written: its commit waits for the disk, which may be slow, and
-/// whoever writes may wait for a processor. So the outbox is read again whenever the log has become twice as old, which
-/// finds the message after twice the time that its commit took, in few readings.
+/// A transaction is seen some time after the log was written: its commit waits for the disk, which
+/// may be slow, and whoever writes may wait for a processor. So the outbox is read again whenever
+/// the log has become twice as old, which finds the message after twice the time that its commit
+/// took, in few readings.
 #[derive(Default)]
 struct Reading {
     log: Option<Log>,
@@ -51,9 +61,13 @@ impl Reading {
         let modified = log.and_then(|(_, modified)| modified);
         // Of a log from the future, because the clock was set back, the age is not known.
         let age = modified.and_then(|at| now.duration_since(at).ok());
-        let is_due = self.log != Some(log) || (modified.is_some() && age.is_none_or(|age| age >= self.next));
+        let is_due =
+            self.log != Some(log) || (modified.is_some() && age.is_none_or(|age| age >= self.next));
         if is_due {
-            (self.log, self.next) = (Some(log), age.map_or(EVERY, |age| age.saturating_mul(2).max(EVERY)));
+            (self.log, self.next) = (
+                Some(log),
+                age.map_or(EVERY, |age| age.saturating_mul(2).max(EVERY)),
+            );
         }
         is_due
     }
@@ -69,7 +83,15 @@ mod tests {
         let log = |length| Some((length, Some(written)));
         let mut reading = Reading::default();
         let mut is_due = |log, millis| reading.is_due(log, written + Duration::from_millis(millis));
-        for (millis, due) in [(1, true), (24, false), (25, true), (49, false), (50, true), (99, false), (1_000, true)] {
+        for (millis, due) in [
+            (1, true),
+            (24, false),
+            (25, true),
+            (49, false),
+            (50, true),
+            (99, false),
+            (1_000, true),
+        ] {
             assert_eq!(is_due(log(1), millis), due, "{millis}");
         }
         assert!(is_due(log(2), 1_001));
@@ -79,7 +101,10 @@ mod tests {
         assert!(!is_due(None, 9_999));
         let mut early = Reading::default();
         for _ in 0..3 {
-            assert!(early.is_due(log(1), SystemTime::UNIX_EPOCH), "the clock was set back");
+            assert!(
+                early.is_due(log(1), SystemTime::UNIX_EPOCH),
+                "the clock was set back"
+            );
         }
         assert!(early.is_due(log(1), written + EVERY));
     }

@@ -6,7 +6,8 @@ use bankrail_mailbox::{Circuit, EndpointId};
 use bankrail_values::Timestamp;
 use rusqlite::{Connection, params};
 
-const FIND: &str = "SELECT openings, open_until, rests_until FROM bankrail_circuit WHERE endpoint = ?1";
+const FIND: &str =
+    "SELECT openings, open_until, rests_until FROM bankrail_circuit WHERE endpoint = ?1";
 
 const KEEP: &str = "INSERT INTO bankrail_circuit (endpoint, openings, open_until, rests_until) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (endpoint) DO UPDATE SET openings = excluded.openings, open_until = excluded.open_until,
@@ -24,22 +25,45 @@ pub(super) fn find(connection: &Connection, endpoint: &str) -> Result<Option<Cir
     first(connection, FIND, [endpoint])
 }
 
-pub(super) fn hold(connection: &Connection, endpoint: &EndpointId, news: Circuit) -> Result<(), Fault> {
+pub(super) fn hold(
+    connection: &Connection,
+    endpoint: &EndpointId,
+    news: Circuit,
+) -> Result<(), Fault> {
     let kept = find(connection, endpoint.as_str())?.unwrap_or_default();
     keep(connection, endpoint, Some(kept.joined(news)))
 }
 
-pub(super) fn close(connection: &Connection, endpoint: &EndpointId, now: Timestamp) -> Result<(), Fault> {
+pub(super) fn close(
+    connection: &Connection,
+    endpoint: &EndpointId,
+    now: Timestamp,
+) -> Result<(), Fault> {
     match find(connection, endpoint.as_str())? {
         Some(kept) => keep(connection, endpoint, kept.closed(now)),
         None => Ok(()),
     }
 }
 
-pub(super) fn keep(connection: &Connection, endpoint: &EndpointId, circuit: Option<Circuit>) -> Result<(), Fault> {
-    let Some(Circuit { openings, open_until, rests_until }) = circuit else {
+pub(super) fn keep(
+    connection: &Connection,
+    endpoint: &EndpointId,
+    circuit: Option<Circuit>,
+) -> Result<(), Fault> {
+    let Some(Circuit {
+        openings,
+        open_until,
+        rests_until,
+    }) = circuit
+    else {
         return run(connection, FORGET, [endpoint.as_str()]).map(drop);
     };
-    let [open_until, rests_until] = [open_until, rests_until].map(|until| until.map(Timestamp::unix_millis));
-    run(connection, KEEP, params![endpoint.as_str(), openings, open_until, rests_until]).map(drop)
+    let [open_until, rests_until] =
+        [open_until, rests_until].map(|until| until.map(Timestamp::unix_millis));
+    run(
+        connection,
+        KEEP,
+        params![endpoint.as_str(), openings, open_until, rests_until],
+    )
+    .map(drop)
 }

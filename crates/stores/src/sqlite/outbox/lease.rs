@@ -1,8 +1,8 @@
 //! The choice of the messages that are delivered next.
 //!
-//! The work is not proportional to the backlog: an endpoint that is down for days, or at its bound, does not slow the
-//! others down. Endpoints are looked at in the order of the round until enough of them have something to deliver: all
-//! that have something pending only where few have.
+//! The work is not proportional to the backlog: an endpoint that is down for days, or at its bound,
+//! does not slow the others down. Endpoints are looked at in the order of the round until enough of
+//! them have something to deliver: all that have something pending only where few have.
 
 use super::{WITH_BODY, circuit};
 use crate::columns::{corrupt, entry_number, readable};
@@ -20,24 +20,35 @@ const NEXT_ENDPOINT: &str = "SELECT endpoint FROM bankrail_outbox
 
 const IS_STOPPED: &str = "SELECT 1 FROM bankrail_stopped WHERE endpoint = ?1";
 
-const LEASED: &str = "SELECT count(*) FROM bankrail_outbox WHERE owner IS NOT NULL AND endpoint = ?1 AND until > ?2";
+const LEASED: &str =
+    "SELECT count(*) FROM bankrail_outbox WHERE owner IS NOT NULL AND endpoint = ?1 AND until > ?2";
 
-const FREE: &str = "SELECT id FROM bankrail_outbox WHERE state = 'pending' AND endpoint = ?1 AND due <= ?2
+const FREE: &str =
+    "SELECT id FROM bankrail_outbox WHERE state = 'pending' AND endpoint = ?1 AND due <= ?2
     AND (until IS NULL OR until <= ?2) ORDER BY due, id LIMIT ?3";
 
 const TAKE: &str = "UPDATE bankrail_outbox SET owner = ?2, until = ?3 WHERE id = ?1";
 
-const GIVE_UP: &str =
-    "UPDATE bankrail_outbox SET state = 'dead_letter', finished = ?2, owner = NULL, until = NULL WHERE id = ?1";
+const GIVE_UP: &str = "UPDATE bankrail_outbox SET state = 'dead_letter', finished = ?2, owner = NULL, until = NULL WHERE id = ?1";
 
-const FIRST_FREE: &str = "SELECT due FROM bankrail_outbox WHERE state = 'pending' AND endpoint = ?1 AND owner IS NULL
+const FIRST_FREE: &str =
+    "SELECT due FROM bankrail_outbox WHERE state = 'pending' AND endpoint = ?1 AND owner IS NULL
     ORDER BY due, id LIMIT 1";
 
-const FIRST_LEASED: &str = "SELECT min(max(due, until)) FROM bankrail_outbox WHERE owner IS NOT NULL AND endpoint = ?1";
+const FIRST_LEASED: &str =
+    "SELECT min(max(due, until)) FROM bankrail_outbox WHERE owner IS NOT NULL AND endpoint = ?1";
 
 #[cfg(test)]
-pub(in crate::sqlite) const DAILY: &[&str] =
-    &[TAKE, GIVE_UP, NEXT_ENDPOINT, IS_STOPPED, LEASED, FREE, FIRST_FREE, FIRST_LEASED];
+pub(in crate::sqlite) const DAILY: &[&str] = &[
+    TAKE,
+    GIVE_UP,
+    NEXT_ENDPOINT,
+    IS_STOPPED,
+    LEASED,
+    FREE,
+    FIRST_FREE,
+    FIRST_LEASED,
+];
 
 /// One call of [`bankrail_mailbox::Outbox::lease`].
 pub(super) fn run(
@@ -58,7 +69,8 @@ pub(super) fn run(
             circuits.insert(endpoint.to_owned(), circuit);
         }
         let mut leased = connection.prepare_cached(LEASED)?;
-        let leased: u32 = leased.query_row(params![endpoint, now.unix_millis()], |row| row.get(0))?;
+        let leased: u32 =
+            leased.query_row(params![endpoint, now.unix_millis()], |row| row.get(0))?;
         let slots = match bound.saturating_sub(leased) {
             // A lease that is already over does not count.
             1.. if request.lease.is_over(now) => u32::MAX,
@@ -69,12 +81,20 @@ pub(super) fn run(
         let rows = free.query_map(most, |row| row.get::<_, i64>(0))?;
         let before = candidates.len();
         for (turn, row) in (leased..=u32::MAX).zip(rows) {
-            let id = u64::try_from(row?).map(EntryId::new).map_err(Fault::corrupt)?;
-            candidates.push(LeaseCandidate { id, endpoint: endpoint.to_owned(), turn, slow: slow.contains(endpoint) });
+            let id = u64::try_from(row?)
+                .map(EntryId::new)
+                .map_err(Fault::corrupt)?;
+            candidates.push(LeaseCandidate {
+                id,
+                endpoint: endpoint.to_owned(),
+                turn,
+                slow: slow.contains(endpoint),
+            });
         }
         Ok(leased == 0 && candidates.len() > before)
     };
-    // Those of the first turn are chosen in the order of the round: enough of them are all that is chosen.
+    // Those of the first turn are chosen in the order of the round: enough of them are all that is
+    // chosen.
     let mut missing = request.limit;
     let after = request.after.map_or("", EndpointId::as_str);
     for (from, until) in [(after, None), ("", Some(after))] {
@@ -97,9 +117,14 @@ pub(super) fn run(
     let mut take = connection.prepare_cached(TAKE)?;
     let mut entries = Vec::new();
     for id in request.choose(candidates) {
-        take.execute(params![entry_number(id), request.lease.owner.as_bytes(), request.lease.until.unix_millis()])?;
-        let mut taken = find
-            .query_and_then([entry_number(id)], |row| Ok::<_, Fault>(readable::<OutboxEntry>(&RowCells::new(row))?))?;
+        take.execute(params![
+            entry_number(id),
+            request.lease.owner.as_bytes(),
+            request.lease.until.unix_millis()
+        ])?;
+        let mut taken = find.query_and_then([entry_number(id)], |row| {
+            Ok::<_, Fault>(readable::<OutboxEntry>(&RowCells::new(row))?)
+        })?;
         match taken.next().transpose()? {
             Some(Ok(entry)) => {
                 let circuit = circuits.get(entry.message.endpoint.as_str()).copied();
@@ -107,7 +132,9 @@ pub(super) fn run(
             }
             // Otherwise each lease would find it again.
             Some(Err(id)) => {
-                connection.prepare_cached(GIVE_UP)?.execute(params![entry_number(id), now.unix_millis()])?;
+                connection
+                    .prepare_cached(GIVE_UP)?
+                    .execute(params![entry_number(id), now.unix_millis()])?;
             }
             None => {}
         }
@@ -118,20 +145,31 @@ pub(super) fn run(
 pub(super) fn next_due(connection: &Connection) -> Result<Option<Timestamp>, Fault> {
     let mut next: Option<i64> = None;
     each_open_endpoint(connection, "", None, |endpoint, circuit| {
-        let free: Option<i64> =
-            connection.prepare_cached(FIRST_FREE)?.query_row([endpoint], |row| row.get(0)).optional()?;
-        let leased: Option<i64> = connection.prepare_cached(FIRST_LEASED)?.query_row([endpoint], |row| row.get(0))?;
-        let held = circuit.and_then(|circuit| circuit.held_until()).map(Timestamp::unix_millis);
-        let own = [free, leased].into_iter().flatten().min().map(|own| held.map_or(own, |held| held.max(own)));
+        let free: Option<i64> = connection
+            .prepare_cached(FIRST_FREE)?
+            .query_row([endpoint], |row| row.get(0))
+            .optional()?;
+        let leased: Option<i64> = connection
+            .prepare_cached(FIRST_LEASED)?
+            .query_row([endpoint], |row| row.get(0))?;
+        let held = circuit
+            .and_then(|circuit| circuit.held_until())
+            .map(Timestamp::unix_millis);
+        let own = [free, leased]
+            .into_iter()
+            .flatten()
+            .min()
+            .map(|own| held.map_or(own, |held| held.max(own)));
         next = [next, own].into_iter().flatten().min();
         Ok(ControlFlow::Continue(()))
     })?;
     let out_of_range = || Fault::Store(corrupt("expected an instant in milliseconds"));
-    next.map(|next| Timestamp::from_unix_millis(next).ok_or_else(out_of_range)).transpose()
+    next.map(|next| Timestamp::from_unix_millis(next).ok_or_else(out_of_range))
+        .transpose()
 }
 
-/// Visits the endpoints that have something pending and are not stopped, with their circuits: in the order of their
-/// names, those behind `from`, as far as `until`.
+/// Visits the endpoints that have something pending and are not stopped, with their circuits: in
+/// the order of their names, those behind `from`, as far as `until`.
 fn each_open_endpoint(
     connection: &Connection,
     from: &str,
@@ -140,7 +178,10 @@ fn each_open_endpoint(
 ) -> Result<(), Fault> {
     let mut next_endpoint = connection.prepare_cached(NEXT_ENDPOINT)?;
     let mut endpoint = from.to_owned();
-    while let Some(next) = next_endpoint.query_row([&endpoint], |row| row.get::<_, String>(0)).optional()? {
+    while let Some(next) = next_endpoint
+        .query_row([&endpoint], |row| row.get::<_, String>(0))
+        .optional()?
+    {
         endpoint = next;
         if until.is_some_and(|until| *endpoint > *until) {
             break;
@@ -155,7 +196,10 @@ fn each_open_endpoint(
 }
 
 /// The circuit of an endpoint, if it has one; `None` if it is stopped.
-fn open_endpoint(connection: &Connection, endpoint: &str) -> Result<Option<Option<Circuit>>, Fault> {
+fn open_endpoint(
+    connection: &Connection,
+    endpoint: &str,
+) -> Result<Option<Option<Circuit>>, Fault> {
     if connection.prepare_cached(IS_STOPPED)?.exists([endpoint])? {
         return Ok(None);
     }
@@ -168,7 +212,8 @@ mod tests {
     use bankrail_mailbox::{Lease, LeaseOwner};
     use rusqlite::StatementStatus;
 
-    /// Of many endpoints with something due, as many are looked at as are leased from, wherever the round begins.
+    /// Of many endpoints with something due, as many are looked at as are leased from, wherever the
+    /// round begins.
     #[test]
     fn no_more_endpoints_are_looked_at_than_are_leased_from() {
         let mut connection = Connection::open_in_memory().unwrap();
@@ -183,21 +228,44 @@ mod tests {
             )
             .unwrap();
         let now = Timestamp::from_unix_millis(1_000).unwrap();
-        let lease =
-            Lease { owner: LeaseOwner::from_random_bytes([1; 16]), until: Timestamp::from_unix_millis(9_000).unwrap() };
+        let lease = Lease {
+            owner: LeaseOwner::from_random_bytes([1; 16]),
+            until: Timestamp::from_unix_millis(9_000).unwrap(),
+        };
         let slow = ["300".parse().unwrap()];
         let mut looked_at = 0;
         for (after, expected) in [(None, 100), (Some("395"), 396)] {
             let after: Option<EndpointId> = after.map(|name: &str| name.parse().unwrap());
-            let request = LeaseRequest::new(lease, 8).after(after.as_ref()).per_endpoint(1).slow(&slow, 1, None);
+            let request = LeaseRequest::new(lease, 8)
+                .after(after.as_ref())
+                .per_endpoint(1)
+                .slow(&slow, 1, None);
             let leased = run(&connection, &request, now).map_err(|_| ()).unwrap();
-            let endpoints: Vec<&str> = leased.iter().map(|entry| entry.message.endpoint.as_str()).collect();
-            let round = (expected..400).chain(108..).take(8).map(|number: u32| number.to_string());
+            let endpoints: Vec<&str> = leased
+                .iter()
+                .map(|entry| entry.message.endpoint.as_str())
+                .collect();
+            let round = (expected..400)
+                .chain(108..)
+                .take(8)
+                .map(|number: u32| number.to_string());
             let slow = looked_at == 0;
-            assert_eq!(endpoints, round.chain(slow.then(|| "300".to_owned())).collect::<Vec<_>>());
-            let total = connection.prepare_cached(LEASED).unwrap().get_status(StatementStatus::Run);
+            assert_eq!(
+                endpoints,
+                round
+                    .chain(slow.then(|| "300".to_owned()))
+                    .collect::<Vec<_>>()
+            );
+            let total = connection
+                .prepare_cached(LEASED)
+                .unwrap()
+                .get_status(StatementStatus::Run);
             // And the slow one, whose name is looked at in its own round.
-            assert!(total - looked_at <= 18, "{} endpoints were looked at", total - looked_at);
+            assert!(
+                total - looked_at <= 18,
+                "{} endpoints were looked at",
+                total - looked_at
+            );
             looked_at = total;
         }
     }

@@ -6,19 +6,22 @@ use crate::sqlite::SqliteStore;
 use crate::sqlite::connection::Fault;
 use crate::sqlite::statements::{changes, first, readable_page, run};
 use bankrail_mailbox::{
-    DropOutcome, EndpointId, EntryId, Intervention, Kind, OutboxCounts, OutboxQuery, OutboxState, OutboxSummary,
+    DropOutcome, EndpointId, EntryId, Intervention, Kind, OutboxCounts, OutboxQuery, OutboxState,
+    OutboxSummary,
 };
 use bankrail_values::{StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::BTreeMap;
 
-/// An entry without its payload. A dropped entry is `delivered` in its own row, so that nobody delivers it.
-const SUMMARY: &str = "SELECT id, endpoint, kind, message_id, enqueued, due, deliveries, until, finished, dropped_by,
+/// An entry without its payload. A dropped entry is `delivered` in its own row, so that nobody
+/// delivers it.
+const SUMMARY: &str =
+    "SELECT id, endpoint, kind, message_id, enqueued, due, deliveries, until, finished, dropped_by,
     reason, CASE WHEN dropped_by IS NULL THEN state ELSE 'dropped' END AS state
     FROM bankrail_outbox LEFT JOIN bankrail_dropped ON entry = id";
 
-/// The dead letters that one transaction resends, so that other writes run in between: those after an entry, which go
-/// round only once even if they fail again meanwhile.
+/// The dead letters that one transaction resends, so that other writes run in between: those after
+/// an entry, which go round only once even if they fail again meanwhile.
 const RESEND_SOME: &str = "UPDATE bankrail_outbox SET state = 'pending', due = ?2, finished = NULL, deliveries = 0
     WHERE id IN (SELECT id FROM bankrail_outbox WHERE state = 'dead_letter' AND endpoint = ?1 AND id > ?3
         ORDER BY id LIMIT 500) RETURNING id";
@@ -26,22 +29,28 @@ const RESEND_SOME: &str = "UPDATE bankrail_outbox SET state = 'pending', due = ?
 const DROP: &str = "UPDATE bankrail_outbox SET state = 'delivered', finished = ?2, owner = NULL, until = NULL
     WHERE id = ?1 AND (state = 'dead_letter' OR state = 'pending' AND (until IS NULL OR until <= ?2))";
 
-const INSERT_DROPPED: &str = "INSERT INTO bankrail_dropped (entry, dropped_by, reason) VALUES (?1, ?2, ?3)";
+const INSERT_DROPPED: &str =
+    "INSERT INTO bankrail_dropped (entry, dropped_by, reason) VALUES (?1, ?2, ?3)";
 
-const LEASED_UNTIL: &str = "SELECT until AS at FROM bankrail_outbox WHERE id = ?1 AND state = 'pending'";
+const LEASED_UNTIL: &str =
+    "SELECT until AS at FROM bankrail_outbox WHERE id = ?1 AND state = 'pending'";
 
-const STOP: &str = "INSERT INTO bankrail_stopped (endpoint, since, stopped_by, reason) VALUES (?1, ?2, ?3, ?4)
+const STOP: &str =
+    "INSERT INTO bankrail_stopped (endpoint, since, stopped_by, reason) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (endpoint) DO NOTHING";
 
-/// The messages that one transaction makes due, so that other writes run in between: those that wait the longest last.
-const MAKE_SOME_DUE: &str = "UPDATE bankrail_outbox SET due = ?2 WHERE id IN (SELECT id FROM bankrail_outbox
+/// The messages that one transaction makes due, so that other writes run in between: those that
+/// wait the longest last.
+const MAKE_SOME_DUE: &str =
+    "UPDATE bankrail_outbox SET due = ?2 WHERE id IN (SELECT id FROM bankrail_outbox
     WHERE state = 'pending' AND endpoint = ?1 AND due > ?2 ORDER BY due LIMIT ?3)";
 
 const PIECE: u16 = 500;
 
 const RESUME: &str = "DELETE FROM bankrail_stopped WHERE endpoint = ?1";
 
-pub(super) const STOPPED: &str = "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
+pub(super) const STOPPED: &str =
+    "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
 
 const IS_DROPPED: &str = "id IN (SELECT entry FROM bankrail_dropped)";
 
@@ -53,7 +62,8 @@ const NEXT: &str = "SELECT id FROM bankrail_outbox WHERE state = ?5 AND endpoint
 /// The endpoints that any message is for.
 const COUNTED: &str = "SELECT endpoint FROM bankrail_outbox_count";
 
-const COUNTS: &str = "SELECT coalesce(sum(pending), 0) AS pending, coalesce(sum(delivered), 0) AS delivered,
+const COUNTS: &str =
+    "SELECT coalesce(sum(pending), 0) AS pending, coalesce(sum(delivered), 0) AS delivered,
         coalesce(sum(dead_letters), 0) AS dead_letters, coalesce(sum(dropped), 0) AS dropped
     FROM bankrail_outbox_count WHERE ";
 
@@ -74,10 +84,20 @@ pub(super) const OLDEST: &str = "SELECT enqueued AS at FROM bankrail_outbox WHER
     WHERE pending > 0 AND endpoint NOT IN (SELECT endpoint FROM bankrail_stopped))";
 
 #[cfg(test)]
-pub(in crate::sqlite) const DAILY: &[&str] =
-    &[RESEND_SOME, DROP, INSERT_DROPPED, LEASED_UNTIL, STOP, MAKE_SOME_DUE, RESUME];
+pub(in crate::sqlite) const DAILY: &[&str] = &[
+    RESEND_SOME,
+    DROP,
+    INSERT_DROPPED,
+    LEASED_UNTIL,
+    STOP,
+    MAKE_SOME_DUE,
+    RESUME,
+];
 
-pub(super) fn list(connection: &Connection, query: &OutboxQuery) -> Result<Vec<OutboxSummary>, Fault> {
+pub(super) fn list(
+    connection: &Connection,
+    query: &OutboxQuery,
+) -> Result<Vec<OutboxSummary>, Fault> {
     match query.state {
         Some(OutboxState::Dropped) => in_order_of_id(connection, IS_DROPPED, query),
         None if query.endpoint.is_none() => in_order_of_id(connection, "TRUE", query),
@@ -86,35 +106,68 @@ pub(super) fn list(connection: &Connection, query: &OutboxQuery) -> Result<Vec<O
 }
 
 /// All messages after one, or all that were dropped.
-fn in_order_of_id(connection: &Connection, which: &str, query: &OutboxQuery) -> Result<Vec<OutboxSummary>, Fault> {
+fn in_order_of_id(
+    connection: &Connection,
+    which: &str,
+    query: &OutboxQuery,
+) -> Result<Vec<OutboxSummary>, Fault> {
     let sql = format!(
         "{SUMMARY} WHERE {which} AND id > ?2 AND (?1 IS NULL OR endpoint = ?1) AND (?3 IS NULL OR kind = ?3)
         AND (?4 IS NULL OR enqueued < ?4) ORDER BY id"
     );
     let endpoint = query.endpoint.as_ref().map(EndpointId::as_str);
     let after = query.after.map_or(-1, entry_number);
-    let (kind, before) = (query.kind.as_ref().map(Kind::as_str), query.enqueued_before.map(Timestamp::unix_millis));
-    readable_page(connection, &sql, params![endpoint, after, kind, before], query.page())
+    let (kind, before) = (
+        query.kind.as_ref().map(Kind::as_str),
+        query.enqueued_before.map(Timestamp::unix_millis),
+    );
+    readable_page(
+        connection,
+        &sql,
+        params![endpoint, after, kind, before],
+        query.page(),
+    )
 }
 
-/// Merges what each endpoint has in each state that is asked for, a search in the index for each entry.
+/// Merges what each endpoint has in each state that is asked for, a search in the index for each
+/// entry.
 fn merged(connection: &Connection, query: &OutboxQuery) -> Result<Vec<OutboxSummary>, Fault> {
     let endpoints = match &query.endpoint {
         Some(endpoint) => vec![endpoint.as_str().to_owned()],
         None => {
             let mut counted = connection.prepare_cached(COUNTED)?;
-            counted.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?
+            counted
+                .query_map([], |row| row.get(0))?
+                .collect::<Result<_, _>>()?
         }
     };
-    let states = [OutboxState::Pending, OutboxState::Delivered, OutboxState::DeadLetter];
-    let (kind, before) = (query.kind.as_ref().map(Kind::as_str), query.enqueued_before.map(Timestamp::unix_millis));
+    let states = [
+        OutboxState::Pending,
+        OutboxState::Delivered,
+        OutboxState::DeadLetter,
+    ];
+    let (kind, before) = (
+        query.kind.as_ref().map(Kind::as_str),
+        query.enqueued_before.map(Timestamp::unix_millis),
+    );
     let mut next = connection.prepare_cached(NEXT)?;
     let mut first_of = |state: OutboxState, endpoint: &str, after: i64| {
-        let parameters = params![endpoint, after, kind, before, state.as_str(), query.state.is_none()];
-        next.query_row(parameters, |row| row.get::<_, i64>(0)).optional()
+        let parameters = params![
+            endpoint,
+            after,
+            kind,
+            before,
+            state.as_str(),
+            query.state.is_none()
+        ];
+        next.query_row(parameters, |row| row.get::<_, i64>(0))
+            .optional()
     };
     let mut first = BTreeMap::new();
-    for state in states.into_iter().filter(|state| query.state.is_none_or(|asked| asked == *state)) {
+    for state in states
+        .into_iter()
+        .filter(|state| query.state.is_none_or(|asked| asked == *state))
+    {
         for endpoint in &endpoints {
             let found = first_of(state, endpoint, query.after.map_or(-1, entry_number))?;
             first.extend(found.map(|id| (id, (state, endpoint))));
@@ -122,7 +175,9 @@ fn merged(connection: &Connection, query: &OutboxQuery) -> Result<Vec<OutboxSumm
     }
     let mut page = Vec::new();
     while u64::from(query.page()) > u64::try_from(page.len()).unwrap_or(u64::MAX) {
-        let Some((id, (state, endpoint))) = first.pop_first() else { break };
+        let Some((id, (state, endpoint))) = first.pop_first() else {
+            break;
+        };
         first.extend(first_of(state, endpoint, id)?.map(|id| (id, (state, endpoint))));
         page.extend(readable_page(connection, &one(), [id], 1)?);
     }
@@ -133,7 +188,11 @@ fn merged(connection: &Connection, query: &OutboxQuery) -> Result<Vec<OutboxSumm
 #[cfg(test)]
 pub(in crate::sqlite) fn looks() -> Vec<String> {
     let counts = [OF_ALL, OF_ENDPOINT].map(|of| format!("{COUNTS}{of}"));
-    [NEXT, COUNTED, BACKLOGS, OLDEST].map(str::to_owned).into_iter().chain(counts).collect()
+    [NEXT, COUNTED, BACKLOGS, OLDEST]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(counts)
+        .collect()
 }
 
 fn one() -> String {
@@ -144,17 +203,25 @@ pub(super) fn find(connection: &Connection, id: EntryId) -> Result<Option<Outbox
     first(connection, &one(), [entry_number(id)])
 }
 
-pub(super) async fn resend_all(store: &SqliteStore, endpoint: &EndpointId, now: Timestamp) -> Result<u64, StoreError> {
+pub(super) async fn resend_all(
+    store: &SqliteStore,
+    endpoint: &EndpointId,
+    now: Timestamp,
+) -> Result<u64, StoreError> {
     let (mut after, mut resent) = (-1, 0);
     loop {
         let endpoint = endpoint.as_str().to_owned();
         let piece = store.database.write(move |connection| {
             let mut resend = connection.prepare_cached(RESEND_SOME)?;
-            let ids = resend.query_map(params![endpoint, now.unix_millis(), after], |row| row.get::<_, i64>(0))?;
+            let ids = resend.query_map(params![endpoint, now.unix_millis(), after], |row| {
+                row.get::<_, i64>(0)
+            })?;
             Ok(ids.collect::<Result<Vec<_>, _>>()?)
         });
         let ids = piece.await?;
-        let Some(last) = ids.iter().max() else { return Ok(resent) };
+        let Some(last) = ids.iter().max() else {
+            return Ok(resent);
+        };
         after = *last;
         resent += u64::try_from(ids.len()).unwrap_or(u64::MAX);
     }
@@ -166,9 +233,17 @@ pub(super) fn drop_entry(
     intervention: &Intervention,
     now: Timestamp,
 ) -> Result<DropOutcome, Fault> {
-    if changes(connection, DROP, params![entry_number(id), now.unix_millis()])? {
+    if changes(
+        connection,
+        DROP,
+        params![entry_number(id), now.unix_millis()],
+    )? {
         let Intervention { by, reason } = intervention;
-        run(connection, INSERT_DROPPED, params![entry_number(id), by.as_str(), reason.as_str()])?;
+        run(
+            connection,
+            INSERT_DROPPED,
+            params![entry_number(id), by.as_str(), reason.as_str()],
+        )?;
         return Ok(DropOutcome::Dropped);
     }
     let leased: Option<Timestamp> = first(connection, LEASED_UNTIL, [entry_number(id)])?;
@@ -182,15 +257,32 @@ pub(super) fn stop(
     now: Timestamp,
 ) -> Result<(), Fault> {
     let Intervention { by, reason } = intervention;
-    run(connection, STOP, params![endpoint.as_str(), now.unix_millis(), by.as_str(), reason.as_str()]).map(drop)
+    run(
+        connection,
+        STOP,
+        params![
+            endpoint.as_str(),
+            now.unix_millis(),
+            by.as_str(),
+            reason.as_str()
+        ],
+    )
+    .map(drop)
 }
 
-pub(super) async fn resume(store: &SqliteStore, endpoint: &EndpointId, now: Timestamp) -> Result<bool, StoreError> {
+pub(super) async fn resume(
+    store: &SqliteStore,
+    endpoint: &EndpointId,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
     loop {
         let endpoint = endpoint.clone();
         let piece = store.database.write(move |connection| {
-            if run(connection, MAKE_SOME_DUE, params![endpoint.as_str(), now.unix_millis(), PIECE])?
-                == usize::from(PIECE)
+            if run(
+                connection,
+                MAKE_SOME_DUE,
+                params![endpoint.as_str(), now.unix_millis(), PIECE],
+            )? == usize::from(PIECE)
             {
                 return Ok(None);
             }
@@ -203,10 +295,17 @@ pub(super) async fn resume(store: &SqliteStore, endpoint: &EndpointId, now: Time
     }
 }
 
-pub(super) fn counts(connection: &Connection, endpoint: Option<&EndpointId>) -> Result<OutboxCounts, Fault> {
+pub(super) fn counts(
+    connection: &Connection,
+    endpoint: Option<&EndpointId>,
+) -> Result<OutboxCounts, Fault> {
     let of = match endpoint {
         None => first(connection, &format!("{COUNTS}{OF_ALL}"), []),
-        Some(endpoint) => first(connection, &format!("{COUNTS}{OF_ENDPOINT}"), [endpoint.as_str()]),
+        Some(endpoint) => first(
+            connection,
+            &format!("{COUNTS}{OF_ENDPOINT}"),
+            [endpoint.as_str()],
+        ),
     };
     of.map(Option::unwrap_or_default)
 }

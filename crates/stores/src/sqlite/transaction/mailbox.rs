@@ -4,8 +4,8 @@ use super::{SqliteWork, Transaction};
 use crate::sqlite::connection::{Fault, Outcome};
 use crate::sqlite::{SqliteInbox, inbox, outbox};
 use bankrail_mailbox::{
-    Completion, Enqueued, EntryId, InboxState, InboxUpdate, Incoming, LeaseOwner, Outgoing, ReceiveOutcome,
-    TransactionalInbox,
+    Completion, Enqueued, EntryId, InboxState, InboxUpdate, Incoming, LeaseOwner, Outgoing,
+    ReceiveOutcome, TransactionalInbox,
 };
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
 use rusqlite::Connection;
@@ -24,13 +24,26 @@ impl TransactionalInbox for SqliteInbox {
             if !complete(connection, id, owner, now)? {
                 return Ok(Outcome::Undo(Completion::LeaseLost));
             }
-            Ok(work.run(connection, |done| done.map_or_else(Completion::Undone, |()| Completion::Committed)))
+            Ok(work.run(connection, |done| {
+                done.map_or_else(Completion::Undone, |()| Completion::Committed)
+            }))
         }))
     }
 }
 
-fn complete(connection: &Connection, id: EntryId, owner: LeaseOwner, now: Timestamp) -> Result<bool, Fault> {
-    inbox::update(connection, id, owner, InboxUpdate::to(InboxState::Completed), now)
+fn complete(
+    connection: &Connection,
+    id: EntryId,
+    owner: LeaseOwner,
+    now: Timestamp,
+) -> Result<bool, Fault> {
+    inbox::update(
+        connection,
+        id,
+        owner,
+        InboxUpdate::to(InboxState::Completed),
+        now,
+    )
 }
 
 impl Transaction<'_> {
@@ -46,16 +59,26 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`]; the transaction's work must then return an error.
-    pub fn receive(&self, message: &Incoming, now: Timestamp) -> Result<ReceiveOutcome, StoreError> {
+    pub fn receive(
+        &self,
+        message: &Incoming,
+        now: Timestamp,
+    ) -> Result<ReceiveOutcome, StoreError> {
         Ok(inbox::receive(self.connection, message, now)?)
     }
 
-    /// Marks a received message handled, as [`Inbox::complete`](bankrail_mailbox::Inbox::complete) does. `false`: the
-    /// lease is no longer the owner's; the transaction's work must then return an error.
+    /// Marks a received message handled, as [`Inbox::complete`](bankrail_mailbox::Inbox::complete)
+    /// does. `false`: the lease is no longer the owner's; the transaction's work must then return
+    /// an error.
     ///
     /// # Errors
     /// [`StoreError`]; the transaction's work must then return an error.
-    pub fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> Result<bool, StoreError> {
+    pub fn complete(
+        &self,
+        id: EntryId,
+        owner: LeaseOwner,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         Ok(complete(self.connection, id, owner, now)?)
     }
 }

@@ -11,11 +11,16 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`]; the transaction's work must then return an error.
-    pub fn seen_counts(&self, account: &AccountId, keys: &[EntryKey]) -> Result<Vec<u32>, StoreError> {
+    pub fn seen_counts(
+        &self,
+        account: &AccountId,
+        keys: &[EntryKey],
+    ) -> Result<Vec<u32>, StoreError> {
         Ok(seen::counts(self.connection, account, keys)?)
     }
 
-    /// Records entries and a position, as [`SeenEntries::record`](bankrail_statement::SeenEntries::record) does.
+    /// Records entries and a position, as
+    /// [`SeenEntries::record`](bankrail_statement::SeenEntries::record) does.
     ///
     /// # Errors
     /// [`StoreError`]; the transaction's work must then return an error.
@@ -28,7 +33,8 @@ impl Transaction<'_> {
         Ok(seen::record(self.connection, account, entries, position)?)
     }
 
-    /// The account's position, as [`SeenEntries::position`](bankrail_statement::SeenEntries::position) answers.
+    /// The account's position, as
+    /// [`SeenEntries::position`](bankrail_statement::SeenEntries::position) answers.
     ///
     /// # Errors
     /// [`StoreError`]; the transaction's work must then return an error.

@@ -6,8 +6,9 @@ use rusqlite::Connection;
 use std::error::Error;
 use std::fmt;
 
-/// The work of a transaction in SQLite, of `TransactionalInbox::complete_with` (feature `mailbox`) and
-/// `TransactionalSeenEntries::record_with` (feature `statement`): a function of an open [`Transaction`].
+/// The work of a transaction in SQLite, of `TransactionalInbox::complete_with` (feature `mailbox`)
+/// and `TransactionalSeenEntries::record_with` (feature `statement`): a function of an open
+/// [`Transaction`].
 ///
 /// It runs on the thread that writes, under the rules of
 /// [`SqliteStore::transaction`](crate::sqlite::SqliteStore::transaction). A panic undoes it.
@@ -32,7 +33,9 @@ impl SqliteWork {
     where
         E: Into<Box<dyn Error + Send + Sync>>,
     {
-        Self(Box::new(|transaction| work(transaction).map_err(Into::into)))
+        Self(Box::new(|transaction| {
+            work(transaction).map_err(Into::into)
+        }))
     }
 
     /// Runs the work, after the store's own part of the transaction. `outcome` names the result.
@@ -42,7 +45,11 @@ impl SqliteWork {
         outcome: impl FnOnce(Result<(), Box<dyn Error + Send + Sync>>) -> T,
     ) -> Outcome<T> {
         let done = (self.0)(&Transaction::on(connection));
-        let keep = if done.is_ok() { Outcome::Keep } else { Outcome::Undo };
+        let keep = if done.is_ok() {
+            Outcome::Keep
+        } else {
+            Outcome::Undo
+        };
         keep(outcome(done))
     }
 }

@@ -1,4 +1,5 @@
-//! An idle worker is told of messages that another process enqueues. Another store is as another process.
+//! An idle worker is told of messages that another process enqueues. Another store is as another
+//! process.
 
 use super::client;
 use crate::engines::{at, lease, outgoing, postgres_schema};
@@ -7,7 +8,8 @@ use bankrail_stores::postgres::tokio_postgres::NoTls;
 use bankrail_stores::postgres::{InTransaction, PostgresOptions, PostgresOutbox, PostgresStore};
 use std::time::Duration;
 
-/// Far longer than it takes to be told, and less than the interval at which the connection is proved.
+/// Far longer than it takes to be told, and less than the interval at which the connection is
+/// proved.
 const LONG: Duration = Duration::from_secs(15);
 
 async fn until(done: impl Future<Output = ()>) {
@@ -15,7 +17,9 @@ async fn until(done: impl Future<Output = ()>) {
 }
 
 async fn connect(config: &str) -> PostgresStore {
-    PostgresStore::connect(config, NoTls, PostgresOptions::new()).await.unwrap()
+    PostgresStore::connect(config, NoTls, PostgresOptions::new())
+        .await
+        .unwrap()
 }
 
 async fn is_told(outbox: &PostgresOutbox, within: Duration) -> bool {
@@ -24,7 +28,14 @@ async fn is_told(outbox: &PostgresOutbox, within: Duration) -> bool {
 
 /// Leases all, so that what comes next is new.
 async fn lease_all(outbox: &PostgresOutbox) -> usize {
-    outbox.lease(LeaseRequest::new(lease(1, 1000), 100).per_endpoint(100), at(1)).await.unwrap().len()
+    outbox
+        .lease(
+            LeaseRequest::new(lease(1, 1000), 100).per_endpoint(100),
+            at(1),
+        )
+        .await
+        .unwrap()
+        .len()
 }
 
 /// Until a worker holds the locks: it has looked, and waits for a notification.
@@ -43,7 +54,11 @@ async fn until_idle(config: &str) {
 
 /// A schema whose connections are known by a name of their own.
 async fn config(name: &str) -> String {
-    format!("{} application_name='{name} {}'", postgres_schema().await, std::process::id())
+    format!(
+        "{} application_name='{name} {}'",
+        postgres_schema().await,
+        std::process::id()
+    )
 }
 
 #[tokio::test]
@@ -52,24 +67,48 @@ async fn an_idle_worker_is_told_of_messages_and_of_no_other_writes() {
     let config = config("told of messages").await;
     let (here, elsewhere) = (connect(&config).await, connect(&config).await);
     let outbox = here.outbox();
-    elsewhere.outbox().enqueue(&outgoing("acme", 0), at(1)).await.unwrap();
+    elsewhere
+        .outbox()
+        .enqueue(&outgoing("acme", 0), at(1))
+        .await
+        .unwrap();
     assert!(is_told(&outbox, LONG).await, "what came before");
     for number in 1..4 {
         assert_eq!(lease_all(&outbox).await, 1);
-        assert!(!is_told(&outbox, Duration::from_millis(100)).await, "no message was stored");
+        assert!(
+            !is_told(&outbox, Duration::from_millis(100)).await,
+            "no message was stored"
+        );
         // The worker looks, as it does at its own interval, and waits again.
         assert_eq!(lease_all(&outbox).await, 0);
         let enqueue = async {
             until_idle(&config).await;
-            elsewhere.outbox().enqueue(&outgoing("acme", number), at(1)).await.unwrap();
+            elsewhere
+                .outbox()
+                .enqueue(&outgoing("acme", number), at(1))
+                .await
+                .unwrap();
         };
-        assert!(tokio::join!(is_told(&outbox, LONG), enqueue).0, "while it waits");
+        assert!(
+            tokio::join!(is_told(&outbox, LONG), enqueue).0,
+            "while it waits"
+        );
     }
     // A message for a stopped endpoint is new until somebody has looked.
     lease_all(&outbox).await;
-    let stop = bankrail_mailbox::Intervention { by: "test".parse().unwrap(), reason: "test".parse().unwrap() };
-    outbox.stop_endpoint(&"acme".parse().unwrap(), &stop, at(1)).await.unwrap();
-    elsewhere.outbox().enqueue(&outgoing("acme", 9), at(1)).await.unwrap();
+    let stop = bankrail_mailbox::Intervention {
+        by: "test".parse().unwrap(),
+        reason: "test".parse().unwrap(),
+    };
+    outbox
+        .stop_endpoint(&"acme".parse().unwrap(), &stop, at(1))
+        .await
+        .unwrap();
+    elsewhere
+        .outbox()
+        .enqueue(&outgoing("acme", 9), at(1))
+        .await
+        .unwrap();
     assert!(is_told(&outbox, LONG).await);
     assert_eq!(lease_all(&outbox).await, 0);
     assert!(!is_told(&outbox, Duration::from_millis(200)).await);
@@ -80,7 +119,11 @@ async fn an_idle_worker_is_told_of_messages_and_of_no_other_writes() {
 #[ignore = "needs postgresql"]
 async fn several_idle_workers_are_told() {
     let config = config("several workers").await;
-    let stores = [connect(&config).await, connect(&config).await, connect(&config).await];
+    let stores = [
+        connect(&config).await,
+        connect(&config).await,
+        connect(&config).await,
+    ];
     let [one, other, third] = stores.each_ref().map(PostgresStore::outbox);
     let enqueue = async {
         tokio::time::sleep(Duration::from_millis(200)).await;
@@ -96,14 +139,24 @@ async fn several_idle_workers_are_told() {
 async fn without_sessions_a_worker_asks_at_its_own_interval() {
     let config = config("without sessions").await;
     let options = PostgresOptions::new().transaction_pooling(true);
-    let pooled = PostgresStore::connect(&config, NoTls, options).await.unwrap();
+    let pooled = PostgresStore::connect(&config, NoTls, options)
+        .await
+        .unwrap();
     let told = connect(&config).await;
     let enqueue = async {
         until_idle(&config).await;
-        pooled.outbox().enqueue(&outgoing("acme", 1), at(1)).await.unwrap();
+        pooled
+            .outbox()
+            .enqueue(&outgoing("acme", 1), at(1))
+            .await
+            .unwrap();
     };
     let (pooled, told) = (pooled.outbox(), told.outbox());
-    let (pooled, told, ()) = tokio::join!(is_told(&pooled, Duration::from_millis(500)), is_told(&told, LONG), enqueue);
+    let (pooled, told, ()) = tokio::join!(
+        is_told(&pooled, Duration::from_millis(500)),
+        is_told(&told, LONG),
+        enqueue
+    );
     assert!(!pooled && told);
 }
 
@@ -119,7 +172,10 @@ async fn a_callers_transaction_tells_when_it_is_committed() {
         let transaction = client.transaction().await.unwrap();
         let enqueue = async || {
             let number = u32::from(begins_before);
-            InTransaction::of(&transaction).enqueue(&outgoing("acme", number), at(1)).await.unwrap();
+            InTransaction::of(&transaction)
+                .enqueue(&outgoing("acme", number), at(1))
+                .await
+                .unwrap();
         };
         if begins_before {
             enqueue().await;
@@ -149,8 +205,20 @@ async fn a_lost_connection_is_made_again_and_what_came_meanwhile_is_told() {
         let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1
             AND mode = 'ShareLock' AND pid = ANY (SELECT pid FROM pg_stat_activity
                 WHERE application_name = current_setting('application_name'))";
-        assert!(client(&config).await.query_one(end, &[]).await.unwrap().get::<_, i64>(0) >= 64);
-        elsewhere.outbox().enqueue(&outgoing("acme", 1), at(1)).await.unwrap();
+        assert!(
+            client(&config)
+                .await
+                .query_one(end, &[])
+                .await
+                .unwrap()
+                .get::<_, i64>(0)
+                >= 64
+        );
+        elsewhere
+            .outbox()
+            .enqueue(&outgoing("acme", 1), at(1))
+            .await
+            .unwrap();
     };
     assert!(tokio::join!(is_told(&outbox, LONG), lose).0);
     // A store that nobody uses any more listens no longer.
@@ -159,7 +227,13 @@ async fn a_lost_connection_is_made_again_and_what_came_meanwhile_is_told() {
         WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid()";
     let client = client(&config).await;
     until(async {
-        while client.query_one(sessions, &[]).await.unwrap().get::<_, i64>(0) > 0 {
+        while client
+            .query_one(sessions, &[])
+            .await
+            .unwrap()
+            .get::<_, i64>(0)
+            > 0
+        {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     })

@@ -1,7 +1,8 @@
 //! Outbox and inbox beside a transaction that is held open, and under a backlog.
 //!
-//! What a message costs is counted in buffers (pages of tables and indexes that were looked at), which do not depend on
-//! the machine's load. `BANKRAIL_LOAD_SECONDS` adds rates and times (`.ci/long`).
+//! What a message costs is counted in buffers (pages of tables and indexes that were looked at),
+//! which do not depend on the machine's load. `BANKRAIL_LOAD_SECONDS` adds rates and times
+//! (`.ci/long`).
 
 use super::client;
 use crate::engines::postgres_schema;
@@ -51,26 +52,45 @@ struct Counted {
 impl Counted {
     async fn new() -> Self {
         let config = postgres_schema().await;
-        PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
+        PostgresStore::connect(&config, NoTls, Default::default())
+            .await
+            .unwrap();
         let observer = client(&config).await;
         let tables = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()";
-        let tables = observer.query(tables, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
-        let counted = Self { config, observer, tables };
+        let tables = observer
+            .query(tables, &[])
+            .await
+            .unwrap()
+            .iter()
+            .map(|row| row.get(0))
+            .collect();
+        let counted = Self {
+            config,
+            observer,
+            tables,
+        };
         // It would look at buffers, too.
-        counted.for_each_table(&counted.observer, "ALTER TABLE $ SET (autovacuum_enabled = off)").await;
+        counted
+            .for_each_table(
+                &counted.observer,
+                "ALTER TABLE $ SET (autovacuum_enabled = off)",
+            )
+            .await;
         counted
     }
 
     /// The buffers that `work` looks at.
     async fn buffers<T>(&self, work: impl AsyncFnOnce(&PostgresStore) -> T) -> (i64, T) {
-        // What the planner knows decides how it goes about. Old versions of rows are not among it. A session counts
-        // what it looked at a second later, or when it ends.
+        // What the planner knows decides how it goes about. Old versions of rows are not among it.
+        // A session counts what it looked at a second later, or when it ends.
         let config = format!("{} application_name='{}'", self.config, self.name());
         let analyst = client(&config).await;
         self.for_each_table(&analyst, "ANALYZE $").await;
         drop(analyst);
         let before = self.total().await;
-        let store = PostgresStore::connect(&config, NoTls, PostgresOptions::new().connections(1)).await.unwrap();
+        let store = PostgresStore::connect(&config, NoTls, PostgresOptions::new().connections(1))
+            .await
+            .unwrap();
         let answer = work(&store).await;
         drop(store);
         (self.total().await - before, answer)
@@ -78,21 +98,38 @@ impl Counted {
 
     async fn for_each_table(&self, client: &Client, sql: &str) {
         for table in &self.tables {
-            client.batch_execute(&sql.replace('$', table)).await.unwrap();
+            client
+                .batch_execute(&sql.replace('$', table))
+                .await
+                .unwrap();
         }
     }
 
     fn name(&self) -> &str {
-        self.config.rsplit('=').next().unwrap().trim_end_matches('\'')
+        self.config
+            .rsplit('=')
+            .next()
+            .unwrap()
+            .trim_end_matches('\'')
     }
 
     /// The buffers that sessions looked at, as soon as all but the observer's have ended.
     async fn total(&self) -> i64 {
         let open = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1";
-        while self.observer.query_one(open, &[&self.name()]).await.unwrap().get::<_, i64>(0) > 0 {
+        while self
+            .observer
+            .query_one(open, &[&self.name()])
+            .await
+            .unwrap()
+            .get::<_, i64>(0)
+            > 0
+        {
             tokio::task::yield_now().await;
         }
-        self.observer.batch_execute("SELECT pg_stat_clear_snapshot()").await.unwrap();
+        self.observer
+            .batch_execute("SELECT pg_stat_clear_snapshot()")
+            .await
+            .unwrap();
         let sql = "SELECT coalesce(sum(heap_blks_hit + heap_blks_read + coalesce(idx_blks_hit + idx_blks_read, 0)), 0)
             ::bigint FROM pg_statio_user_tables WHERE schemaname = current_schema()";
         self.observer.query_one(sql, &[]).await.unwrap().get(0)
@@ -102,7 +139,12 @@ impl Counted {
 /// Begins a transaction that sees everything as it is now, and stays open.
 async fn hold_open(config: &str) -> Client {
     let client = client(config).await;
-    client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM bankrail_schema").await.unwrap();
+    client
+        .batch_execute(
+            "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM bankrail_schema",
+        )
+        .await
+        .unwrap();
     client
 }
 
@@ -117,7 +159,10 @@ async fn costs_as_much_as_ever(of: SideOf) {
                 for number in window * 200..(window + 1) * 200 {
                     side.store(number, number.into()).await;
                     if number % BATCH == BATCH - 1 {
-                        assert_eq!(side.work(1, number.into()).await.len(), usize::try_from(BATCH).unwrap());
+                        assert_eq!(
+                            side.work(1, number.into()).await.len(),
+                            usize::try_from(BATCH).unwrap()
+                        );
                     }
                 }
             })
@@ -141,22 +186,35 @@ async fn beside_an_open_transaction_a_receipt_costs_as_much_as_ever() {
     costs_as_much_as_ever(inbox).await;
 }
 
-/// Leases from 1,000 waiting messages and from `BANKRAIL_BACKLOG`, 5,000 by default. By turns, because the machine is
-/// faster at one time than at another.
+/// Leases from 1,000 waiting messages and from `BANKRAIL_BACKLOG`, 5,000 by default. By turns,
+/// because the machine is faster at one time than at another.
 async fn costs_the_same_under_a_backlog(of: SideOf) {
-    let most = std::env::var("BANKRAIL_BACKLOG").map_or(Ok(5000), |text| text.parse()).unwrap();
+    let most = std::env::var("BANKRAIL_BACKLOG")
+        .map_or(Ok(5000), |text| text.parse())
+        .unwrap();
     let mut costs = Vec::new();
     let mut sides = Vec::new();
     for backlog in [1000, most] {
         let counted = Counted::new().await;
-        let side = of(&PostgresStore::connect(&counted.config, NoTls, Default::default()).await.unwrap());
+        let side = of(
+            &PostgresStore::connect(&counted.config, NoTls, Default::default())
+                .await
+                .unwrap(),
+        );
         store_many(&side, backlog).await;
         // The first lease looks at what came since the last one.
         assert_eq!(side.work(1, 1).await.len(), usize::try_from(BATCH).unwrap());
-        let (buffers, ()) = counted.buffers(async |store| lease_often(&of(store), COUNTED).await).await;
+        let (buffers, ()) = counted
+            .buffers(async |store| lease_often(&of(store), COUNTED).await)
+            .await;
         costs.push(buffers / i64::try_from(COUNTED).unwrap());
-        let store =
-            PostgresStore::connect(&counted.config, NoTls, PostgresOptions::new().connections(1)).await.unwrap();
+        let store = PostgresStore::connect(
+            &counted.config,
+            NoTls,
+            PostgresOptions::new().connections(1),
+        )
+        .await
+        .unwrap();
         sides.push((backlog, of(&store), Vec::new()));
     }
     for _ in 0..TIMED {
@@ -169,7 +227,9 @@ async fn costs_the_same_under_a_backlog(of: SideOf) {
     for ((backlog, side, mut times), buffers) in sides.into_iter().zip(&costs) {
         times.sort_unstable();
         let (name, median) = (side.name(), times[TIMED / 2]);
-        eprintln!("{name} from a backlog of {backlog}: a lease with its records {median:?}, {buffers} buffers");
+        eprintln!(
+            "{name} from a backlog of {backlog}: a lease with its records {median:?}, {buffers} buffers"
+        );
     }
     // An index of more entries has more levels.
     assert!(costs[1] * 2 <= costs[0] * 3, "{costs:?} buffers");
@@ -195,7 +255,9 @@ async fn under_a_backlog_a_receipt_costs_the_same() {
 
 async fn beside_an_open_transaction(of: SideOf) {
     let config = postgres_schema().await;
-    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default())
+        .await
+        .unwrap();
     keeps_its_rate(of(&store), async || hold_open(&config).await).await;
 }
 

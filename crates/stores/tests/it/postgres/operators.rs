@@ -1,11 +1,15 @@
-//! What an operator does while a worker changes the same message, and how an operator's lists are read.
+//! What an operator does while a worker changes the same message, and how an operator's lists are
+//! read.
 
 use super::client;
 use crate::engines::{at, lease, outgoing, postgres_schema};
 use bankrail_mailbox::{
-    DropOutcome, EndpointId, Intervention, LeaseRequest, Outbox, OutboxOperator, OutboxQuery, OutboxState,
+    DropOutcome, EndpointId, Intervention, LeaseRequest, Outbox, OutboxOperator, OutboxQuery,
+    OutboxState,
 };
-use bankrail_stores::postgres::{InTransaction, PostgresOptions, PostgresStore, tokio_postgres::NoTls};
+use bankrail_stores::postgres::{
+    InTransaction, PostgresOptions, PostgresStore, tokio_postgres::NoTls,
+};
 use bankrail_values::StoreError;
 
 /// The worker's transaction ends while the drop waits for it.
@@ -13,57 +17,105 @@ use bankrail_values::StoreError;
 #[ignore = "needs postgresql"]
 async fn a_message_that_is_being_given_up_is_dropped_after_all() {
     let config = postgres_schema().await;
-    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, Default::default())
+        .await
+        .unwrap();
     let outbox = store.outbox();
-    let id = outbox.enqueue(&outgoing("biller", 1), at(0)).await.unwrap().id();
-    assert_eq!(outbox.lease(LeaseRequest::new(lease(1, 10), 1), at(0)).await.unwrap().len(), 1);
+    let id = outbox
+        .enqueue(&outgoing("biller", 1), at(0))
+        .await
+        .unwrap()
+        .id();
+    assert_eq!(
+        outbox
+            .lease(LeaseRequest::new(lease(1, 10), 1), at(0))
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
     let (mut worker, watcher) = (client(&config).await, client(&config).await);
     let transaction = worker.transaction().await.unwrap();
     let give_up = "WITH entry AS (DELETE FROM bankrail_outbox_queue RETURNING entry, endpoint, due)
         INSERT INTO bankrail_outbox_finished (entry, endpoint, state, due, deliveries, finished)
         SELECT entry, endpoint, 'dead_letter', due, 1, due FROM entry";
     assert_eq!(transaction.execute(give_up, &[]).await.unwrap(), 1);
-    let intervention = Intervention { by: "Jane".parse().unwrap(), reason: "settled".parse().unwrap() };
+    let intervention = Intervention {
+        by: "Jane".parse().unwrap(),
+        reason: "settled".parse().unwrap(),
+    };
     let waits = "SELECT count(*) FROM pg_locks AS waiting JOIN pg_locks AS held USING (pid)
         WHERE NOT waiting.granted AND held.relation = 'bankrail_outbox_queue'::regclass";
     let (dropped, ()) = tokio::join!(outbox.drop_entry(id, &intervention, at(20)), async {
-        while watcher.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+        while watcher
+            .query_one(waits, &[])
+            .await
+            .unwrap()
+            .get::<_, i64>(0)
+            == 0
+        {
             tokio::task::yield_now().await;
         }
         transaction.commit().await.unwrap();
     });
     assert_eq!(dropped.unwrap(), DropOutcome::Dropped);
-    assert_eq!(outbox.find(id).await.unwrap().unwrap().state, OutboxState::Dropped);
-    assert_eq!(outbox.resend_all(&EndpointId::try_from("biller").unwrap(), at(21)).await.unwrap(), 0);
+    assert_eq!(
+        outbox.find(id).await.unwrap().unwrap().state,
+        OutboxState::Dropped
+    );
+    assert_eq!(
+        outbox
+            .resend_all(&EndpointId::try_from("biller").unwrap(), at(21))
+            .await
+            .unwrap(),
+        0
+    );
 }
 
-/// A page is read from indexes in their order: it neither reads nor sorts what comes after it, whatever the planner
-/// knows of the tables.
+/// A page is read from indexes in their order: it neither reads nor sorts what comes after it,
+/// whatever the planner knows of the tables.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn a_page_of_a_list_does_not_grow_with_the_backlog() {
     let config = postgres_schema().await;
     let options = PostgresOptions::new().connections(1);
-    let store = PostgresStore::connect(&config, NoTls, options).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, options)
+        .await
+        .unwrap();
     let outbox = store.outbox();
     for number in 0..500 {
         let endpoint = if number % 10 == 0 { "quick" } else { "full" };
-        outbox.enqueue(&outgoing(endpoint, number), at(number.into())).await.unwrap();
+        outbox
+            .enqueue(&outgoing(endpoint, number), at(number.into()))
+            .await
+            .unwrap();
     }
-    let states = [None].into_iter().chain(OutboxState::ALL.iter().copied().map(Some));
+    let states = [None]
+        .into_iter()
+        .chain(OutboxState::ALL.iter().copied().map(Some));
     for (state, endpoint) in states.flat_map(|state| [(state, None), (state, Some("full"))]) {
         let mut query = OutboxQuery::new().limit(10);
         query.state = state;
         query.endpoint = endpoint.map(|name| EndpointId::try_from(name).unwrap());
         let listed = outbox.list(&query).await.unwrap().len();
-        assert_eq!(listed, if state.is_none_or(|state| state == OutboxState::Pending) { 10 } else { 0 });
+        assert_eq!(
+            listed,
+            if state.is_none_or(|state| state == OutboxState::Pending) {
+                10
+            } else {
+                0
+            }
+        );
     }
     // On the one connection, the statements of the lists are prepared.
     let plans = async |sql: &InTransaction<'_>| -> Result<Vec<(String, String)>, StoreError> {
         let prepared = "SELECT name, statement FROM pg_prepared_statements WHERE statement LIKE '%AS page%LIMIT $2'";
         let mut plans = Vec::new();
         for row in sql.query(prepared, &[]).await? {
-            let explain = format!("EXPLAIN EXECUTE {} (-1, 10, NULL, NULL, 'full')", row.get::<_, &str>("name"));
+            let explain = format!(
+                "EXPLAIN EXECUTE {} (-1, 10, NULL, NULL, 'full')",
+                row.get::<_, &str>("name")
+            );
             let plan = sql.query(Box::leak(explain.into_boxed_str()), &[]).await?;
             let plan: Vec<String> = plan.iter().map(|row| row.get(0)).collect();
             plans.push((row.get("statement"), plan.join("\n")));
@@ -72,12 +124,18 @@ async fn a_page_of_a_list_does_not_grow_with_the_backlog() {
     };
     for analyzed in [false, true] {
         if analyzed {
-            client(&config).await.batch_execute("ANALYZE").await.unwrap();
+            client(&config)
+                .await
+                .batch_execute("ANALYZE")
+                .await
+                .unwrap();
         }
         let plans = store.read(plans).await.unwrap();
         assert_eq!(plans.len(), 9);
         for (statement, plan) in plans {
-            let others = ["Sort", "Seq Scan", "Bitmap", "Hash"].iter().any(|node| plan.contains(node));
+            let others = ["Sort", "Seq Scan", "Bitmap", "Hash"]
+                .iter()
+                .any(|node| plan.contains(node));
             assert!(!others, "analyzed: {analyzed}, {statement}\n{plan}");
             let index = if statement.contains("'dead_letter' AND (endpoint") {
                 "bankrail_outbox_finished_dead_letter_listed"
@@ -86,7 +144,10 @@ async fn a_page_of_a_list_does_not_grow_with_the_backlog() {
             } else {
                 ""
             };
-            assert!(plan.contains(index), "analyzed: {analyzed}, {statement}\n{plan}");
+            assert!(
+                plan.contains(index),
+                "analyzed: {analyzed}, {statement}\n{plan}"
+            );
         }
     }
 }

@@ -2,11 +2,13 @@
 
 use super::client;
 use crate::counters::{charge, policy};
-use crate::engines::{at, incoming, lease, outgoing, owner, postgres_schema, query, receive_and_lease};
+use crate::engines::{
+    at, incoming, lease, outgoing, owner, postgres_schema, query, receive_and_lease,
+};
 use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
 use bankrail_mailbox::{
-    Circuit, Completion, DeliveryRecord, Disposition, Enqueued, Inbox, LeaseRequest, Outbox, OutboxOperator,
-    TransactionalInbox,
+    Circuit, Completion, DeliveryRecord, Disposition, Enqueued, Inbox, LeaseRequest, Outbox,
+    OutboxOperator, TransactionalInbox,
 };
 use bankrail_rate_limit::{Algorithm, CounterStore, Counting};
 use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
@@ -26,19 +28,44 @@ async fn work(store: &PostgresStore, number: u32) -> Plans {
     deliver(store, number).await;
     keep(store).await;
     let inbox = store.inbox();
-    let (again, message) = (incoming(&query(number, "Why?"), number), incoming(&query(number, "Why?"), number));
+    let (again, message) = (
+        incoming(&query(number, "Why?"), number),
+        incoming(&query(number, "Why?"), number),
+    );
     let received = inbox.receive(&message, at(0)).await.unwrap().id();
-    assert_eq!(inbox.lease(&[], 1, lease(3, 10), at(0)).await.unwrap()[0].id, received);
+    assert_eq!(
+        inbox.lease(&[], 1, lease(3, 10), at(0)).await.unwrap()[0].id,
+        received
+    );
     assert_eq!(inbox.release_all(&[owner(3)]).await.unwrap(), 1);
-    assert_eq!(inbox.lease(&[], 1, lease(1, 10), at(0)).await.unwrap()[0].id, received);
+    assert_eq!(
+        inbox.lease(&[], 1, lease(1, 10), at(0)).await.unwrap()[0].id,
+        received
+    );
     // At a time when no other is due.
-    assert!(inbox.release(received, owner(1), at(0), "later").await.unwrap());
-    assert_eq!(inbox.lease(&[], 1, lease(2, 3), at(0)).await.unwrap()[0].id, received);
+    assert!(
+        inbox
+            .release(received, owner(1), at(0), "later")
+            .await
+            .unwrap()
+    );
+    assert_eq!(
+        inbox.lease(&[], 1, lease(2, 3), at(0)).await.unwrap()[0].id,
+        received
+    );
     assert_eq!(inbox.receive(&again, at(2)).await.unwrap().id(), received);
     assert!(inbox.extend(received, lease(2, 20), at(2)).await.unwrap());
-    assert!(inbox.dead_letter(received, owner(2), "never", at(5)).await.unwrap());
+    assert!(
+        inbox
+            .dead_letter(received, owner(2), "never", at(5))
+            .await
+            .unwrap()
+    );
     assert!(inbox.resend(received, at(0)).await.unwrap());
-    assert_eq!(inbox.lease(&[], 1, lease(1, 10), at(0)).await.unwrap()[0].id, received);
+    assert_eq!(
+        inbox.lease(&[], 1, lease(1, 10), at(0)).await.unwrap()[0].id,
+        received
+    );
     inbox.find(received).await.unwrap();
     inbox.forget(at(0)).await.unwrap();
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
@@ -48,33 +75,99 @@ async fn work(store: &PostgresStore, number: u32) -> Plans {
             Ok(())
         })
     });
-    assert!(matches!(inbox.complete_with(received, owner(1), look, at(1)).await, Ok(Completion::Committed)));
+    assert!(matches!(
+        inbox.complete_with(received, owner(1), look, at(1)).await,
+        Ok(Completion::Committed)
+    ));
     told.recv().await.unwrap()
 }
 
 async fn deliver(store: &PostgresStore, number: u32) {
     let outbox = store.outbox();
     // A lease that lasts, among so many that end that it is numbered anew.
-    let lasts = outbox.enqueue(&outgoing("other", number), at(0)).await.unwrap().id();
-    assert_eq!(outbox.lease(LeaseRequest::new(lease(1, 1000), 1), at(0)).await.unwrap()[0].id, lasts);
-    let sent = outbox.enqueue(&outgoing("biller", number), at(0)).await.unwrap().id();
-    assert_eq!(outbox.enqueue(&outgoing("biller", number), at(0)).await.unwrap(), Enqueued::AlreadyStored(sent));
-    assert_eq!(outbox.lease(LeaseRequest::new(lease(3, 10), 1), at(0)).await.unwrap()[0].id, sent);
+    let lasts = outbox
+        .enqueue(&outgoing("other", number), at(0))
+        .await
+        .unwrap()
+        .id();
+    assert_eq!(
+        outbox
+            .lease(LeaseRequest::new(lease(1, 1000), 1), at(0))
+            .await
+            .unwrap()[0]
+            .id,
+        lasts
+    );
+    let sent = outbox
+        .enqueue(&outgoing("biller", number), at(0))
+        .await
+        .unwrap()
+        .id();
+    assert_eq!(
+        outbox
+            .enqueue(&outgoing("biller", number), at(0))
+            .await
+            .unwrap(),
+        Enqueued::AlreadyStored(sent)
+    );
+    assert_eq!(
+        outbox
+            .lease(LeaseRequest::new(lease(3, 10), 1), at(0))
+            .await
+            .unwrap()[0]
+            .id,
+        sent
+    );
     assert_eq!(outbox.release_all(&[owner(3)]).await.unwrap(), 1);
-    let record = DeliveryRecord { started_at: at(0), duration: Duration::ZERO, status: Some(200), note: None };
+    let record = DeliveryRecord {
+        started_at: at(0),
+        duration: Duration::ZERO,
+        status: Some(200),
+        note: None,
+    };
     for _ in 0..70 {
-        assert_eq!(outbox.lease(LeaseRequest::new(lease(1, 10), 1), at(0)).await.unwrap()[0].id, sent);
+        assert_eq!(
+            outbox
+                .lease(LeaseRequest::new(lease(1, 10), 1), at(0))
+                .await
+                .unwrap()[0]
+                .id,
+            sent
+        );
         assert!(outbox.release(sent, owner(1), at(0)).await.unwrap());
     }
-    for next in [Disposition::RetryAt(at(0)), Disposition::DeadLetter, Disposition::Delivered] {
-        assert_eq!(outbox.lease(LeaseRequest::new(lease(1, 10), 1), at(0)).await.unwrap()[0].id, sent);
-        assert!(outbox.record(sent, owner(1), &record, next, None, at(1)).await.unwrap());
+    for next in [
+        Disposition::RetryAt(at(0)),
+        Disposition::DeadLetter,
+        Disposition::Delivered,
+    ] {
+        assert_eq!(
+            outbox
+                .lease(LeaseRequest::new(lease(1, 10), 1), at(0))
+                .await
+                .unwrap()[0]
+                .id,
+            sent
+        );
+        assert!(
+            outbox
+                .record(sent, owner(1), &record, next, None, at(1))
+                .await
+                .unwrap()
+        );
         outbox.resend(sent, at(0)).await.unwrap();
     }
-    outbox.resend_all(&"biller".parse().unwrap(), at(0)).await.unwrap();
+    outbox
+        .resend_all(&"biller".parse().unwrap(), at(0))
+        .await
+        .unwrap();
     outbox.deliveries(sent).await.unwrap();
     let endpoint = "biller".parse().unwrap();
-    let circuit = Circuit { openings: 1, open_until: Some(at(0)), rests_until: None };
+    let circuit = Circuit {
+        openings: 1,
+        open_until: Some(at(0)),
+        rests_until: None,
+    };
     outbox.hold_endpoint(&endpoint, circuit).await.unwrap();
     outbox.resume_endpoint(&endpoint, at(0)).await.unwrap();
     outbox.find(sent).await.unwrap();
@@ -86,12 +179,21 @@ async fn deliver(store: &PostgresStore, number: u32) {
 async fn keep(store: &PostgresStore) {
     let account = "A".parse::<AccountId>().unwrap();
     let seen = SeenEntry::new(EntryKey::from([1; 32]), 1, None);
-    store.record(&account, std::slice::from_ref(&seen), Some("1")).await.unwrap();
+    store
+        .record(&account, std::slice::from_ref(&seen), Some("1"))
+        .await
+        .unwrap();
     assert_eq!(store.counts(&account, &[seen.key]).await.unwrap(), [1]);
     store.position(&account).await.unwrap();
-    store.forget_before(&account, Date::parse("2000-01-01").unwrap()).await.unwrap();
+    store
+        .forget_before(&account, Date::parse("2000-01-01").unwrap())
+        .await
+        .unwrap();
 
-    let (key, token) = (TokenCacheKey::from([1; 32]), CachedToken::new(vec![7; 60], at(10)));
+    let (key, token) = (
+        TokenCacheKey::from([1; 32]),
+        CachedToken::new(vec![7; 60], at(10)),
+    );
     store.put(&key, &token, at(0)).await.unwrap();
     store.get(&key, at(0)).await.unwrap();
     store.remove(&key, &token).await.unwrap();
@@ -109,7 +211,10 @@ async fn keep(store: &PostgresStore) {
     let message = samples::payment_outcome(&TransactionStatus::SettlementCompleted).into();
     histories.apply("", &message, at(1)).await.unwrap();
     histories.apply("", &message, at(2)).await.unwrap();
-    histories.find("", &HistoryId::of(&message)[0]).await.unwrap();
+    histories
+        .find("", &HistoryId::of(&message)[0])
+        .await
+        .unwrap();
     histories.changes_after(0, 10).await.unwrap();
     histories.forget(at(0)).await.unwrap();
 }
@@ -125,9 +230,17 @@ async fn plans(transaction: &Transaction<'_>) -> Result<Plans, Error> {
         WHERE statement NOT IN ('BEGIN', 'COMMIT')";
     let mut plans = Plans::new();
     for row in transaction.query_typed(sql, &[]).await? {
-        let parameters = vec!["NULL"; usize::try_from(row.get::<_, i32>("parameters")).unwrap()].join(", ");
-        let parameters = if parameters.is_empty() { parameters } else { format!("({parameters})") };
-        let explain = format!("EXPLAIN (COSTS OFF) EXECUTE {}{parameters}", row.get::<_, &str>("name"));
+        let parameters =
+            vec!["NULL"; usize::try_from(row.get::<_, i32>("parameters")).unwrap()].join(", ");
+        let parameters = if parameters.is_empty() {
+            parameters
+        } else {
+            format!("({parameters})")
+        };
+        let explain = format!(
+            "EXPLAIN (COSTS OFF) EXECUTE {}{parameters}",
+            row.get::<_, &str>("name")
+        );
         let lines = transaction.query_typed(&explain, &[]).await?;
         let lines: Vec<&str> = lines.iter().map(|line| line.get(0)).collect();
         let earlier = plans.insert(row.get("statement"), lines.join("\n"));
@@ -141,14 +254,27 @@ async fn plans(transaction: &Transaction<'_>) -> Result<Plans, Error> {
 #[ignore = "needs postgresql"]
 async fn each_statement_is_prepared_once_for_a_connection() {
     let config = postgres_schema().await;
-    let store = PostgresStore::connect(&config, NoTls, PostgresOptions::new().connections(1)).await.unwrap();
+    let store = PostgresStore::connect(&config, NoTls, PostgresOptions::new().connections(1))
+        .await
+        .unwrap();
     let first: Vec<String> = work(&store, 0).await.into_keys().collect();
-    for table in ["bankrail_outbox", "bankrail_inbox", "bankrail_outbox_finished", "bankrail_inbox_finished"] {
+    for table in [
+        "bankrail_outbox",
+        "bankrail_inbox",
+        "bankrail_outbox_finished",
+        "bankrail_inbox_finished",
+    ] {
         let insert = format!("INSERT INTO {table} (");
-        assert!(first.iter().any(|statement| statement.contains(&insert)), "{table}: {first:?}");
+        assert!(
+            first.iter().any(|statement| statement.contains(&insert)),
+            "{table}: {first:?}"
+        );
     }
     for number in 1..3 {
-        assert_eq!(work(&store, number).await.into_keys().collect::<Vec<_>>(), first);
+        assert_eq!(
+            work(&store, number).await.into_keys().collect::<Vec<_>>(),
+            first
+        );
     }
 }
 
@@ -161,8 +287,8 @@ const SHORT: &[&str] = &[
     "bankrail_history_change",
 ];
 
-/// What the condition of a scan by these indexes must contain, so that it begins at a position and not with old
-/// versions of rows, or looks for one row.
+/// What the condition of a scan by these indexes must contain, so that it begins at a position and
+/// not with old versions of rows, or looks for one row.
 const CONDITIONS: &[(&str, &str)] = &[
     ("bankrail_outbox_queue_pkey", "(entry = "),
     ("bankrail_inbox_queue_pkey", "(entry = "),
@@ -180,9 +306,13 @@ fn goes_through_a_table(statement: &str, plan: &str) -> bool {
     // Looks at what was written since the last lease; if that is much, at the first of all.
     let fresh = statement.contains("first (");
     lines.iter().enumerate().any(|(at, line)| {
-        let Some((scan, on)) = line.split_once(" on bankrail") else { return false };
+        let Some((scan, on)) = line.split_once(" on bankrail") else {
+            return false;
+        };
         let table = format!("bankrail{}", on.split(' ').next().unwrap());
-        let condition = lines.get(at + 1).and_then(|next| next.strip_prefix("Index Cond: "));
+        let condition = lines
+            .get(at + 1)
+            .and_then(|next| next.strip_prefix("Index Cond: "));
         match scan.split_once(" using ") {
             _ if SHORT.contains(&&*table) => false,
             Some((_, index)) => match CONDITIONS.iter().find(|(known, _)| *known == index) {
@@ -194,40 +324,103 @@ fn goes_through_a_table(statement: &str, plan: &str) -> bool {
     })
 }
 
-/// A plan that was made for empty tables still holds when a million messages wait, or their old versions are there.
+/// A plan that was made for empty tables still holds when a million messages wait, or their old
+/// versions are there.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn no_plan_depends_on_how_much_is_in_the_tables() {
     let config = postgres_schema().await;
     let options = PostgresOptions::new().connections(1);
-    let empty = work(&PostgresStore::connect(&config, NoTls, options.clone()).await.unwrap(), 0).await;
-    client(&config).await.batch_execute("VACUUM ANALYZE").await.unwrap();
-    let known_as_empty = work(&PostgresStore::connect(&config, NoTls, options.clone()).await.unwrap(), 1).await;
-    let store = PostgresStore::connect(&config, NoTls, options.clone()).await.unwrap();
+    let empty = work(
+        &PostgresStore::connect(&config, NoTls, options.clone())
+            .await
+            .unwrap(),
+        0,
+    )
+    .await;
+    client(&config)
+        .await
+        .batch_execute("VACUUM ANALYZE")
+        .await
+        .unwrap();
+    let known_as_empty = work(
+        &PostgresStore::connect(&config, NoTls, options.clone())
+            .await
+            .unwrap(),
+        1,
+    )
+    .await;
+    let store = PostgresStore::connect(&config, NoTls, options.clone())
+        .await
+        .unwrap();
     for number in 2..500 {
-        store.outbox().enqueue(&outgoing("biller", number), at(1)).await.unwrap();
-        store.inbox().receive(&incoming(&query(number, "Why?"), number), at(1)).await.unwrap();
+        store
+            .outbox()
+            .enqueue(&outgoing("biller", number), at(1))
+            .await
+            .unwrap();
+        store
+            .inbox()
+            .receive(&incoming(&query(number, "Why?"), number), at(1))
+            .await
+            .unwrap();
     }
-    client(&config).await.batch_execute("VACUUM ANALYZE").await.unwrap();
-    let full = work(&PostgresStore::connect(&config, NoTls, options.clone()).await.unwrap(), 501).await;
-    for (tables, plans) in [("empty", empty), ("known as empty", known_as_empty), ("full", full)] {
+    client(&config)
+        .await
+        .batch_execute("VACUUM ANALYZE")
+        .await
+        .unwrap();
+    let full = work(
+        &PostgresStore::connect(&config, NoTls, options.clone())
+            .await
+            .unwrap(),
+        501,
+    )
+    .await;
+    for (tables, plans) in [
+        ("empty", empty),
+        ("known as empty", known_as_empty),
+        ("full", full),
+    ] {
         assert!(plans.len() > 50, "{tables}: {} statements", plans.len());
-        let bad = plans.iter().filter(|(statement, plan)| goes_through_a_table(statement, plan));
-        let bad: Vec<String> = bad.map(|(statement, plan)| format!("{statement}\n{plan}")).collect();
+        let bad = plans
+            .iter()
+            .filter(|(statement, plan)| goes_through_a_table(statement, plan));
+        let bad: Vec<String> = bad
+            .map(|(statement, plan)| format!("{statement}\n{plan}"))
+            .collect();
         assert!(bad.is_empty(), "{tables}: {}", bad.join("\n\n"));
     }
 }
 
-/// Each statement of an operation is prepared at its first use, and still they take effect in their order.
+/// Each statement of an operation is prepared at its first use, and still they take effect in their
+/// order.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn the_first_operation_of_a_connection_is_committed() {
     let config = postgres_schema().await;
-    let other = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
+    let other = PostgresStore::connect(&config, NoTls, Default::default())
+        .await
+        .unwrap();
     for number in 0..3 {
-        let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
-        let id = store.inbox().receive(&incoming(&query(number, "Why?"), number), at(0)).await.unwrap().id();
-        assert_eq!(other.inbox().lease(&[], 1, lease(1, 10), at(0)).await.unwrap()[0].id, id);
+        let store = PostgresStore::connect(&config, NoTls, Default::default())
+            .await
+            .unwrap();
+        let id = store
+            .inbox()
+            .receive(&incoming(&query(number, "Why?"), number), at(0))
+            .await
+            .unwrap()
+            .id();
+        assert_eq!(
+            other
+                .inbox()
+                .lease(&[], 1, lease(1, 10), at(0))
+                .await
+                .unwrap()[0]
+                .id,
+            id
+        );
     }
 }
 
@@ -236,8 +429,16 @@ async fn the_first_operation_of_a_connection_is_committed() {
 #[ignore = "needs postgresql"]
 async fn work_is_planned_as_by_default() {
     let config = postgres_schema().await;
-    let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
-    let id = receive_and_lease(&store.inbox(), &incoming(&query(1, "Why?"), 1), lease(1, 10), at(0)).await;
+    let store = PostgresStore::connect(&config, NoTls, Default::default())
+        .await
+        .unwrap();
+    let id = receive_and_lease(
+        &store.inbox(),
+        &incoming(&query(1, "Why?"), 1),
+        lease(1, 10),
+        at(0),
+    )
+    .await;
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
     let look = PostgresWork::new(move |transaction| {
         Box::pin(async move {
@@ -247,6 +448,9 @@ async fn work_is_planned_as_by_default() {
             Ok(())
         })
     });
-    assert!(matches!(store.inbox().complete_with(id, owner(1), look, at(1)).await, Ok(Completion::Committed)));
+    assert!(matches!(
+        store.inbox().complete_with(id, owner(1), look, at(1)).await,
+        Ok(Completion::Committed)
+    ));
     assert_eq!(told.recv().await, Some(0));
 }

@@ -1,5 +1,5 @@
-//! A server that is absent, dies, hangs, forgets, or may not write: an error in bounded time, and nothing charged
-//! twice.
+//! A server that is absent, dies, hangs, forgets, or may not write: an error in bounded time, and
+//! nothing charged twice.
 
 mod refusing;
 mod silent;
@@ -7,7 +7,8 @@ mod silent;
 use super::server::{SERVERS, Server};
 use crate::counters::{at, charge, policy};
 use bankrail_rate_limit::{
-    Algorithm, Answer, CallType, CheckError, CounterStore, Counting, Limiter, Limits, OnStoreError, Policy,
+    Algorithm, Answer, CallType, CheckError, CounterStore, Counting, Limiter, Limits, OnStoreError,
+    Policy,
 };
 use bankrail_stores::CounterClock;
 use bankrail_stores::redis::{RedisCounters, RedisCountersOptions};
@@ -29,24 +30,43 @@ fn counters(server: &Server) -> RedisCounters {
 }
 
 fn counters_at(url: &str) -> RedisCounters {
-    RedisCounters::open(url, RedisCountersOptions::new().clock(CounterClock::Callers).timeout(TIMEOUT)).unwrap()
+    RedisCounters::open(
+        url,
+        RedisCountersOptions::new()
+            .clock(CounterClock::Callers)
+            .timeout(TIMEOUT),
+    )
+    .unwrap()
 }
 
 async fn fails(counters: &RedisCounters) -> StoreError {
     let asked = Instant::now();
-    let error = counters.charge(charge("A", &hour(), 0, 1).unwrap()).await.unwrap_err();
+    let error = counters
+        .charge(charge("A", &hour(), 0, 1).unwrap())
+        .await
+        .unwrap_err();
     assert!(asked.elapsed() < TIMEOUT + SLACK, "{:?}", asked.elapsed());
     error
 }
 
 async fn works(counters: &RedisCounters) {
-    assert!(counters.charge(charge("A", &hour(), 0, 1).unwrap()).await.unwrap().is_allowed());
+    assert!(
+        counters
+            .charge(charge("A", &hour(), 0, 1).unwrap())
+            .await
+            .unwrap()
+            .is_allowed()
+    );
 }
 
 /// Waits until the connection works again.
 async fn works_again(counters: &RedisCounters) {
     let asked = Instant::now();
-    while counters.charge(charge("recovered", &hour(), 0, 1).unwrap()).await.is_err() {
+    while counters
+        .charge(charge("recovered", &hour(), 0, 1).unwrap())
+        .await
+        .is_err()
+    {
         assert!(asked.elapsed() < Duration::from_secs(20), "no recovery");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -54,7 +74,11 @@ async fn works_again(counters: &RedisCounters) {
 
 /// The charges that the server has counted for the hour.
 async fn charged(server: &Server) -> u32 {
-    let look = server.counters_by_callers().charge(charge("A", &hour(), 0, 0).unwrap()).await.unwrap();
+    let look = server
+        .counters_by_callers()
+        .charge(charge("A", &hour(), 0, 0).unwrap())
+        .await
+        .unwrap();
     1_000 - look.remaining().unwrap()
 }
 
@@ -85,7 +109,11 @@ async fn killed_and_back() {
         }
         server.restart().await;
         works_again(&counters).await;
-        assert_eq!(charged(&server).await, 0, "a charge that failed was not sent again");
+        assert_eq!(
+            charged(&server).await,
+            0,
+            "a charge that failed was not sent again"
+        );
         works(&counters).await;
         assert_eq!(charged(&server).await, 1);
     }
@@ -168,7 +196,10 @@ async fn what_happens_without_the_store_is_chosen_per_call_type() {
         let limiter = Limiter::new(limits, Arc::new(counters(&server)));
         let refused = limiter.check("A", CallType::Payment, at(0), 1).await;
         assert!(matches!(refused, Err(CheckError::Store(_))));
-        let allowed = limiter.check("A", CallType::GraphQl, at(0), 1).await.unwrap();
+        let allowed = limiter
+            .check("A", CallType::GraphQl, at(0), 1)
+            .await
+            .unwrap();
         assert!(matches!(allowed, Answer::Unchecked { .. }));
     }
 }

@@ -30,10 +30,20 @@ async fn tens_of_thousands_of_requests_are_decided_alike() {
 async fn a_key_outlives_its_counters_by_an_hour_and_a_refusal_writes_nothing() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
-        let counters = RedisCounters::open(&server.url(), patient().clock(CounterClock::Callers).prefix("p:")).unwrap();
+        let counters = RedisCounters::open(
+            &server.url(),
+            patient().clock(CounterClock::Callers).prefix("p:"),
+        )
+        .unwrap();
         let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(60_000, 1)]);
         let now = 1_627_520_523_450;
-        assert!(counters.charge(charge("A {b}", &policy, now, 1).unwrap()).await.unwrap().is_allowed());
+        assert!(
+            counters
+                .charge(charge("A {b}", &policy, now, 1).unwrap())
+                .await
+                .unwrap()
+                .is_allowed()
+        );
         let keys: Vec<String> = server.run(&["KEYS", "*"]).await;
         assert_eq!(keys, ["p:payment:A {b}"]);
         let stored: String = server.run(&["GET", &keys[0]]).await;
@@ -42,8 +52,20 @@ async fn a_key_outlives_its_counters_by_an_hour_and_a_refusal_writes_nothing() {
         let spent = 2 * 60_000 - now % 60_000 + 3_600_000;
         assert!(left <= spent && left > spent - 30_000, "{left} of {spent}");
         let () = server.run(&["PERSIST", &keys[0]]).await;
-        assert!(!counters.charge(charge("A {b}", &policy, now + 1, 1).unwrap()).await.unwrap().is_allowed());
-        assert!(counters.charge(charge("A {b}", &policy, now + 1, 0).unwrap()).await.unwrap().is_allowed());
+        assert!(
+            !counters
+                .charge(charge("A {b}", &policy, now + 1, 1).unwrap())
+                .await
+                .unwrap()
+                .is_allowed()
+        );
+        assert!(
+            counters
+                .charge(charge("A {b}", &policy, now + 1, 0).unwrap())
+                .await
+                .unwrap()
+                .is_allowed()
+        );
         assert_eq!(server.run::<i64>(&["PTTL", &keys[0]]).await, -1);
     }
 }
@@ -65,7 +87,10 @@ async fn what_others_stored_under_the_key_is_an_error() {
             let mut words = words.to_vec();
             words.extend((words[0] == "HSET").then_some("value"));
             let () = server.run(&words).await;
-            let error = counters.charge(charge("A", &policy, 0, 1).unwrap()).await.unwrap_err();
+            let error = counters
+                .charge(charge("A", &policy, 0, 1).unwrap())
+                .await
+                .unwrap_err();
             assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{words:?}");
         }
     }

@@ -29,12 +29,19 @@ impl Server {
     }
 
     pub(super) async fn with_options(variable: &str, options: &[&str]) -> Self {
-        let program = std::env::var(variable).unwrap_or_else(|_| panic!("{variable} names no server program"));
+        let program = std::env::var(variable)
+            .unwrap_or_else(|_| panic!("{variable} names no server program"));
         let port = free_port();
         let directory = tempfile::tempdir().unwrap();
         let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
         let child = spawn(&program, port, directory.path(), &options);
-        let server = Self { child, program, options, directory, port };
+        let server = Self {
+            child,
+            program,
+            options,
+            directory,
+            port,
+        };
         server.ready().await;
         server
     }
@@ -59,7 +66,10 @@ impl Server {
 
     /// Sends `STOP` or `CONT`.
     pub(super) fn signal(&self, name: &str) {
-        let status = Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status();
+        let status = Command::new("kill")
+            .arg(format!("-{name}"))
+            .arg(self.child.id().to_string())
+            .status();
         assert!(status.unwrap().success());
     }
 
@@ -78,7 +88,11 @@ impl Server {
     }
 
     pub(crate) async fn connection(&self) -> MultiplexedConnection {
-        redis::Client::open(self.url()).unwrap().get_multiplexed_async_connection().await.unwrap()
+        redis::Client::open(self.url())
+            .unwrap()
+            .get_multiplexed_async_connection()
+            .await
+            .unwrap()
     }
 
     pub(super) async fn run<T: redis::FromRedisValue>(&self, words: &[&str]) -> T {
@@ -86,7 +100,10 @@ impl Server {
         for word in &words[1..] {
             command.arg(*word);
         }
-        command.query_async(&mut self.connection().await).await.unwrap()
+        command
+            .query_async(&mut self.connection().await)
+            .await
+            .unwrap()
     }
 
     async fn ready(&self) {
@@ -99,14 +116,21 @@ impl Server {
                     return;
                 }
             }
-            assert!(started.elapsed() < Duration::from_secs(20), "the server does not come up");
+            assert!(
+                started.elapsed() < Duration::from_secs(20),
+                "the server does not come up"
+            );
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
 }
 
 pub(super) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
 }
 
 impl Drop for Server {
@@ -118,8 +142,22 @@ impl Drop for Server {
 
 fn spawn(program: &str, port: u16, directory: &std::path::Path, options: &[String]) -> Child {
     Command::new(program)
-        .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
-        .args(["--maxmemory-policy", "noeviction", "--enable-debug-command", "local"])
+        .args([
+            "--port",
+            &port.to_string(),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+        ])
+        .args([
+            "--maxmemory-policy",
+            "noeviction",
+            "--enable-debug-command",
+            "local",
+        ])
         .args(options)
         .current_dir(directory)
         .stdout(Stdio::null())

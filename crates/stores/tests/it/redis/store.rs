@@ -35,7 +35,12 @@ fn patient() -> RedisStoreOptions {
 }
 
 fn grant(from: i64, until: i64) -> TokenGrant {
-    TokenGrant::new("CUSTOMER-7".parse().unwrap(), "READ".parse().unwrap(), at(from), at(until))
+    TokenGrant::new(
+        "CUSTOMER-7".parse().unwrap(),
+        "READ".parse().unwrap(),
+        at(from),
+        at(until),
+    )
 }
 
 fn account(id: &str) -> AccountId {
@@ -43,11 +48,18 @@ fn account(id: &str) -> AccountId {
 }
 
 fn entry(key: u8, occurrence: u32, day: Option<&str>) -> SeenEntry {
-    SeenEntry::new(EntryKey::from([key; 32]), occurrence, day.map(|day| day.parse().unwrap()))
+    SeenEntry::new(
+        EntryKey::from([key; 32]),
+        occurrence,
+        day.map(|day| day.parse().unwrap()),
+    )
 }
 
 async fn count(store: &impl SeenEntries, id: &str, key: u8) -> u32 {
-    store.counts(&account(id), &[EntryKey::from([key; 32])]).await.unwrap()[0]
+    store
+        .counts(&account(id), &[EntryKey::from([key; 32])])
+        .await
+        .unwrap()[0]
 }
 
 fn key(kind: &str, byte: u8) -> String {
@@ -108,7 +120,8 @@ async fn in_cluster(cluster: &Cluster, retries: u32) -> RedisStore<ClusterConnec
     RedisStore::over(cluster.connection(retries).await, patient())
 }
 
-/// At no step of a move is an assertion used twice, a revoked token found or a known entry counted as new.
+/// At no step of a move is an assertion used twice, a revoked token found or a known entry counted
+/// as new.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server and valkey-server"]
 async fn what_moves_to_another_node_is_not_forgotten_on_the_way() {
@@ -117,19 +130,39 @@ async fn what_moves_to_another_node_is_not_forgotten_on_the_way() {
         // One connection follows redirections, the other does not.
         let stores = [in_cluster(&cluster, 2).await, in_cluster(&cluster, 0).await];
         let store = &stores[0];
-        assert!(store.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap());
-        store.insert(TokenHash::from([2; 32]), grant(0, HOUR)).await.unwrap();
+        assert!(
+            store
+                .claim(ReplayKey::new([1; 32], at(HOUR)), at(0))
+                .await
+                .unwrap()
+        );
+        store
+            .insert(TokenHash::from([2; 32]), grant(0, HOUR))
+            .await
+            .unwrap();
         assert!(store.revoke(TokenHash::from([2; 32])).await.unwrap());
-        store.insert(TokenHash::from([3; 32]), grant(0, HOUR)).await.unwrap();
-        store.record(&account("A"), &[entry(4, 2, Some("2024-01-02"))], None).await.unwrap();
-        let seen = ["bankrail:seen:{A}".to_owned(), "bankrail:seen:{A}:days".to_owned()];
+        store
+            .insert(TokenHash::from([3; 32]), grant(0, HOUR))
+            .await
+            .unwrap();
+        store
+            .record(&account("A"), &[entry(4, 2, Some("2024-01-02"))], None)
+            .await
+            .unwrap();
+        let seen = [
+            "bankrail:seen:{A}".to_owned(),
+            "bankrail:seen:{A}:days".to_owned(),
+        ];
         let tokens = [key("token", 2), key("token", 3)];
         let (mut recorded, mut refused) = (Vec::new(), Vec::new());
         let mut look = async || {
             for store in &stores {
                 nothing_is_forgotten(store).await;
                 let byte = u8::try_from(recorded.len() + refused.len()).unwrap() + 10;
-                match store.record(&account("A"), &[entry(byte, 1, Some("2024-01-01"))], None).await {
+                match store
+                    .record(&account("A"), &[entry(byte, 1, Some("2024-01-01"))], None)
+                    .await
+                {
                     Ok(()) => recorded.push(byte),
                     Err(error) => {
                         assert_eq!(error.kind(), StoreErrorKind::Unavailable, "{error:?}");
@@ -144,27 +177,65 @@ async fn what_moves_to_another_node_is_not_forgotten_on_the_way() {
             cluster.begin_move(slot, from, to).await;
             look().await;
             for key in keys {
-                let () = from.run(&["MIGRATE", "127.0.0.1", &to.port.to_string(), key, "0", "5000"]).await;
+                let () = from
+                    .run(&[
+                        "MIGRATE",
+                        "127.0.0.1",
+                        &to.port.to_string(),
+                        key,
+                        "0",
+                        "5000",
+                    ])
+                    .await;
                 look().await;
             }
-            assert_eq!(from.run::<usize>(&["CLUSTER", "COUNTKEYSINSLOT", &slot.to_string()]).await, 0);
+            assert_eq!(
+                from.run::<usize>(&["CLUSTER", "COUNTKEYSINSLOT", &slot.to_string()])
+                    .await,
+                0
+            );
             cluster.end_move(slot, from, to).await;
             look().await;
         }
         for store in &stores {
-            assert!(!store.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap());
-            assert_eq!(store.find(TokenHash::from([2; 32]), at(1)).await.unwrap(), None);
-            assert_eq!(store.find(TokenHash::from([3; 32]), at(1)).await.unwrap(), Some(grant(0, HOUR)));
+            assert!(
+                !store
+                    .claim(ReplayKey::new([1; 32], at(HOUR)), at(0))
+                    .await
+                    .unwrap()
+            );
+            assert_eq!(
+                store.find(TokenHash::from([2; 32]), at(1)).await.unwrap(),
+                None
+            );
+            assert_eq!(
+                store.find(TokenHash::from([3; 32]), at(1)).await.unwrap(),
+                Some(grant(0, HOUR))
+            );
             assert_eq!(count(store, "A", 4).await, 2);
         }
-        assert!(recorded.len() > 10 && !refused.is_empty(), "{recorded:?} {refused:?}");
+        assert!(
+            recorded.len() > 10 && !refused.is_empty(),
+            "{recorded:?} {refused:?}"
+        );
         for (bytes, expected) in [(&recorded, 1), (&refused, 0)] {
             for byte in bytes {
-                assert_eq!(count(store, "A", *byte).await, expected, "{recorded:?} {refused:?}");
+                assert_eq!(
+                    count(store, "A", *byte).await,
+                    expected,
+                    "{recorded:?} {refused:?}"
+                );
             }
         }
-        let forgotten = store.forget_before(&account("A"), "2024-01-03".parse().unwrap()).await.unwrap();
-        assert_eq!(forgotten, 1 + u64::try_from(recorded.len()).unwrap(), "the days have moved too");
+        let forgotten = store
+            .forget_before(&account("A"), "2024-01-03".parse().unwrap())
+            .await
+            .unwrap();
+        assert_eq!(
+            forgotten,
+            1 + u64::try_from(recorded.len()).unwrap(),
+            "the days have moved too"
+        );
     }
 }
 
@@ -179,7 +250,10 @@ async fn nothing_is_forgotten(store: &(impl ReplayStore + TokenStore + SeenEntri
     if let Ok(found) = store.find(TokenHash::from([3; 32]), at(1)).await {
         assert_eq!(found, Some(grant(0, HOUR)));
     }
-    if let Ok(counts) = store.counts(&account("A"), &[EntryKey::from([4; 32])]).await {
+    if let Ok(counts) = store
+        .counts(&account("A"), &[EntryKey::from([4; 32])])
+        .await
+    {
         assert_eq!(counts, [2]);
     }
 }
@@ -200,7 +274,10 @@ async fn of_two_machines_exactly_one_uses_an_assertion() {
                 let (machine, together) = (Arc::clone(machine), Arc::clone(&together));
                 tokio::spawn(async move {
                     together.wait().await;
-                    machine.claim(ReplayKey::new(key, at(HOUR)), at(0)).await.unwrap()
+                    machine
+                        .claim(ReplayKey::new(key, at(HOUR)), at(0))
+                        .await
+                        .unwrap()
                 })
             });
             let mut first = 0;
@@ -221,16 +298,42 @@ async fn the_server_drops_what_has_long_expired() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
         let store = store(&server);
-        // Lifetimes are by the callers' clock. The instants of `at` may be before or after the server's time.
-        assert!(store.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap());
-        assert!(store.claim(ReplayKey::new([2; 32], at(0)), at(HOUR)).await.unwrap());
-        store.insert(TokenHash::from([3; 32]), grant(0, 2 * HOUR)).await.unwrap();
-        for (name, hours) in [(key("replay", 1), 2), (key("replay", 2), 1), (key("token", 3), 3)] {
+        // Lifetimes are by the callers' clock. The instants of `at` may be before or after the
+        // server's time.
+        assert!(
+            store
+                .claim(ReplayKey::new([1; 32], at(HOUR)), at(0))
+                .await
+                .unwrap()
+        );
+        assert!(
+            store
+                .claim(ReplayKey::new([2; 32], at(0)), at(HOUR))
+                .await
+                .unwrap()
+        );
+        store
+            .insert(TokenHash::from([3; 32]), grant(0, 2 * HOUR))
+            .await
+            .unwrap();
+        for (name, hours) in [
+            (key("replay", 1), 2),
+            (key("replay", 2), 1),
+            (key("token", 3), 3),
+        ] {
             let left: i64 = server.run(&["PTTL", &name]).await;
-            assert!((hours * HOUR - 60_000..=hours * HOUR).contains(&left), "{name}: {left}");
+            assert!(
+                (hours * HOUR - 60_000..=hours * HOUR).contains(&left),
+                "{name}: {left}"
+            );
         }
         // An expired assertion can be claimed again, with its new lifetime.
-        assert!(store.claim(ReplayKey::new([2; 32], at(HOUR)), at(1)).await.unwrap());
+        assert!(
+            store
+                .claim(ReplayKey::new([2; 32], at(HOUR)), at(1))
+                .await
+                .unwrap()
+        );
         assert!(server.run::<i64>(&["PTTL", &key("replay", 2)]).await > HOUR + HOUR / 2);
     }
 }
@@ -243,9 +346,23 @@ async fn seen_entries_stay_unless_idle_accounts_are_let_go() {
         let server = Server::start(variable).await;
         let names = ["bankrail:seen:{A}", "bankrail:seen:{A}:days"];
         let store = store(&server);
-        let idle = store_with(&server, patient().idle_retention(Duration::from_secs(400 * 86_400)));
-        for (store, expected) in [(&store, -1..=-1), (&idle, 399 * DAY..=400 * DAY), (&store, -1..=-1)] {
-            store.record(&account("A"), &[entry(1, 1, Some("2024-01-02")), entry(2, 1, None)], None).await.unwrap();
+        let idle = store_with(
+            &server,
+            patient().idle_retention(Duration::from_secs(400 * 86_400)),
+        );
+        for (store, expected) in [
+            (&store, -1..=-1),
+            (&idle, 399 * DAY..=400 * DAY),
+            (&store, -1..=-1),
+        ] {
+            store
+                .record(
+                    &account("A"),
+                    &[entry(1, 1, Some("2024-01-02")), entry(2, 1, None)],
+                    None,
+                )
+                .await
+                .unwrap();
             for name in names {
                 let left: i64 = server.run(&["PTTL", name]).await;
                 assert!(expected.contains(&left), "{name}: {left}");
@@ -253,8 +370,18 @@ async fn seen_entries_stay_unless_idle_accounts_are_let_go() {
         }
         let keys: Vec<String> = server.run(&["KEYS", "*"]).await;
         assert_eq!(keys.len(), 2);
-        assert_eq!(store.forget_before(&account("A"), "2024-01-03".parse().unwrap()).await.unwrap(), 1);
-        assert_eq!(server.run::<Vec<String>>(&["KEYS", "*"]).await, [names[0]], "the one without a day");
+        assert_eq!(
+            store
+                .forget_before(&account("A"), "2024-01-03".parse().unwrap())
+                .await
+                .unwrap(),
+            1
+        );
+        assert_eq!(
+            server.run::<Vec<String>>(&["KEYS", "*"]).await,
+            [names[0]],
+            "the one without a day"
+        );
     }
 }
 
@@ -264,15 +391,35 @@ async fn a_page_that_does_not_fit_is_refused_as_a_whole() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
         let store = store_with(&server, patient().seen_capacity(2));
-        store.record(&account("A"), &[entry(1, 1, None)], None).await.unwrap();
+        store
+            .record(&account("A"), &[entry(1, 1, None)], None)
+            .await
+            .unwrap();
         let page = [entry(1, 7, None), entry(2, 1, None), entry(3, 1, None)];
-        assert_eq!(store.record(&account("A"), &page, None).await.unwrap_err().kind(), StoreErrorKind::Full);
+        assert_eq!(
+            store
+                .record(&account("A"), &page, None)
+                .await
+                .unwrap_err()
+                .kind(),
+            StoreErrorKind::Full
+        );
         for (key, expected) in [(1, 1), (2, 0), (3, 0)] {
             assert_eq!(count(&store, "A", key).await, expected);
         }
         store.record(&account("B"), &page[1..], None).await.unwrap();
-        store.record(&account("A"), &[entry(1, 2, None), entry(2, 1, None), entry(2, 2, None)], None).await.unwrap();
-        assert_eq!((count(&store, "A", 1).await, count(&store, "A", 2).await), (2, 2));
+        store
+            .record(
+                &account("A"),
+                &[entry(1, 2, None), entry(2, 1, None), entry(2, 2, None)],
+                None,
+            )
+            .await
+            .unwrap();
+        assert_eq!(
+            (count(&store, "A", 1).await, count(&store, "A", 2).await),
+            (2, 2)
+        );
     }
 }
 
@@ -289,14 +436,29 @@ async fn an_account_of_many_entries_is_kept_and_forgotten() {
             EntryKey::from(key)
         };
         let day = Some("2024-01-02".parse().unwrap());
-        let page: Vec<_> = (0..20_000).map(|n| SeenEntry::new(key(n), 1, day)).collect();
+        let page: Vec<_> = (0..20_000)
+            .map(|n| SeenEntry::new(key(n), 1, day))
+            .collect();
         store.record(&own, &page, None).await.unwrap();
         let keys: Vec<_> = (0..20_001).map(key).collect();
-        assert_eq!(store.counts(&own, &keys).await.unwrap().iter().sum::<u32>(), 20_000);
-        let memory: u64 = server.run::<u64>(&["MEMORY", "USAGE", "bankrail:seen:{A}", "SAMPLES", "0"]).await
-            + server.run::<u64>(&["MEMORY", "USAGE", "bankrail:seen:{A}:days", "SAMPLES", "0"]).await;
+        assert_eq!(
+            store.counts(&own, &keys).await.unwrap().iter().sum::<u32>(),
+            20_000
+        );
+        let memory: u64 = server
+            .run::<u64>(&["MEMORY", "USAGE", "bankrail:seen:{A}", "SAMPLES", "0"])
+            .await
+            + server
+                .run::<u64>(&["MEMORY", "USAGE", "bankrail:seen:{A}:days", "SAMPLES", "0"])
+                .await;
         assert!(memory / 20_000 < 400, "{} bytes an entry", memory / 20_000);
-        assert_eq!(store.forget_before(&own, "2024-01-03".parse().unwrap()).await.unwrap(), 20_000);
+        assert_eq!(
+            store
+                .forget_before(&own, "2024-01-03".parse().unwrap())
+                .await
+                .unwrap(),
+            20_000
+        );
         assert_eq!(server.run::<usize>(&["DBSIZE"]).await, 0);
     }
 }
@@ -308,9 +470,17 @@ async fn no_token_and_nothing_but_hashes_is_kept() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
         let token = AccessToken::generate().unwrap();
-        store(&server).insert(token.hash(), grant(0, HOUR)).await.unwrap();
+        store(&server)
+            .insert(token.hash(), grant(0, HOUR))
+            .await
+            .unwrap();
         let names: Vec<String> = server.run(&["KEYS", "*"]).await;
-        let hash: String = token.hash().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash: String = token
+            .hash()
+            .as_bytes()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         assert_eq!(names, [format!("bankrail:token:{hash}")]);
         let kept: String = server.run(&["GET", &names[0]]).await;
         assert!(!kept.contains(token.expose_secret()), "{kept}");

@@ -23,7 +23,12 @@ async fn four_processes_admit_the_limit_of_each_window() {
         let workers: Vec<_> = (0..PROCESSES)
             .map(|_| {
                 Command::new(std::env::current_exe().unwrap())
-                    .args(["redis::together::one_of_the_four", "--exact", "--ignored", "--nocapture"])
+                    .args([
+                        "redis::together::one_of_the_four",
+                        "--exact",
+                        "--ignored",
+                        "--nocapture",
+                    ])
                     .env(URL, server.url())
                     .stdout(Stdio::piped())
                     .spawn()
@@ -35,18 +40,32 @@ async fn four_processes_admit_the_limit_of_each_window() {
             let output = worker.wait_with_output().unwrap();
             assert!(output.status.success());
             let text = String::from_utf8(output.stdout).unwrap();
-            let line = text.lines().find_map(|line| line.split("admitted ").nth(1)).expect("a worker reports");
+            let line = text
+                .lines()
+                .find_map(|line| line.split("admitted ").nth(1))
+                .expect("a worker reports");
             for (sum, count) in admitted.iter_mut().zip(line.split(' ')) {
                 *sum += count.parse::<u32>().unwrap();
             }
         }
         assert_eq!(admitted, [LIMIT; WINDOWS]);
-        let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, 1_000_000), (1_000, LIMIT)]);
+        let policy = policy(
+            Algorithm::Fixed,
+            Counting::Admitted,
+            &[(3_600_000, 1_000_000), (1_000, LIMIT)],
+        );
         let last = i64::try_from(WINDOWS - 1).unwrap() * 1_000;
         let counters = server.counters_by_callers();
-        let look = counters.charge(charge("A", &policy, last, 0).unwrap()).await.unwrap();
+        let look = counters
+            .charge(charge("A", &policy, last, 0).unwrap())
+            .await
+            .unwrap();
         let counts: Vec<u32> = look.state().counts().map(|counts| counts.current).collect();
-        assert_eq!(counts, [LIMIT * u32::try_from(WINDOWS).unwrap(), LIMIT], "refusals charged no window");
+        assert_eq!(
+            counts,
+            [LIMIT * u32::try_from(WINDOWS).unwrap(), LIMIT],
+            "refusals charged no window"
+        );
     }
 }
 
@@ -57,17 +76,26 @@ async fn one_of_the_four() {
     let Ok(url) = std::env::var(URL) else { return };
     let counters = RedisCounters::open(&url, patient().clock(CounterClock::Callers)).unwrap();
     let counters = std::sync::Arc::new(counters);
-    let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, 1_000_000), (1_000, LIMIT)]);
+    let policy = policy(
+        Algorithm::Fixed,
+        Counting::Admitted,
+        &[(3_600_000, 1_000_000), (1_000, LIMIT)],
+    );
     let mut admitted = [0_u32; WINDOWS];
     for window in 0..i64::try_from(WINDOWS).unwrap() {
         let mut tasks = tokio::task::JoinSet::new();
         for _ in 0..TRIES {
             let counters = std::sync::Arc::clone(&counters);
             tasks.spawn(async move {
-                let decision = counters.charge(charge("A", &policy, window * 1_000, 1).unwrap()).await.unwrap();
+                let decision = counters
+                    .charge(charge("A", &policy, window * 1_000, 1).unwrap())
+                    .await
+                    .unwrap();
                 // A process that is behind another one is judged in the other's window.
                 let judged = decision.state().high_water().unwrap().unix_millis() / 1_000;
-                decision.is_allowed().then(|| usize::try_from(judged).unwrap())
+                decision
+                    .is_allowed()
+                    .then(|| usize::try_from(judged).unwrap())
             });
         }
         for window in tasks.join_all().await.into_iter().flatten() {

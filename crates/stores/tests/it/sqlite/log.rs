@@ -18,17 +18,25 @@ fn length(log: &Path) -> u64 {
 #[tokio::test]
 async fn the_log_is_cut_back_once_a_reader_has_ended_without_another_write() {
     let folder = tempfile::tempdir().unwrap();
-    let (file, log) = (folder.path().join("bankrail.db"), folder.path().join("bankrail.db-wal"));
+    let (file, log) = (
+        folder.path().join("bankrail.db"),
+        folder.path().join("bankrail.db-wal"),
+    );
     let store = SqliteStore::open(&file, Default::default()).unwrap();
     let reader = Connection::open(&file).unwrap();
     let count = |reader: &Connection| -> i64 {
-        reader.query_row("SELECT count(*) FROM bankrail_outbox", [], |row| row.get(0)).unwrap()
+        reader
+            .query_row("SELECT count(*) FROM bankrail_outbox", [], |row| row.get(0))
+            .unwrap()
     };
     reader.execute_batch("BEGIN").unwrap();
     assert_eq!(count(&reader), 0);
     let body = || vec![b' '; usize::try_from(MIB).unwrap()].into();
     for number in 0..20 {
-        let message = Outgoing { body: body(), ..outgoing("biller", number) };
+        let message = Outgoing {
+            body: body(),
+            ..outgoing("biller", number)
+        };
         store.outbox().enqueue(&message, at(0)).await.unwrap();
     }
     assert!(length(&log) > 20 * MIB, "the reader needs the old pages");
@@ -43,7 +51,10 @@ async fn the_log_is_cut_back_once_a_reader_has_ended_without_another_write() {
 #[tokio::test]
 async fn a_closed_store_leaves_everything_in_its_file() {
     let folder = tempfile::tempdir().unwrap();
-    let (file, log) = (folder.path().join("bankrail.db"), folder.path().join("bankrail.db-wal"));
+    let (file, log) = (
+        folder.path().join("bankrail.db"),
+        folder.path().join("bankrail.db-wal"),
+    );
     let store = SqliteStore::open(&file, Default::default()).unwrap();
     let other = store.outbox();
     other.enqueue(&outgoing("biller", 1), at(0)).await.unwrap();
@@ -53,18 +64,27 @@ async fn a_closed_store_leaves_everything_in_its_file() {
     let copy = folder.path().join("copy.db");
     std::fs::copy(&file, &copy).unwrap();
     let stored = "SELECT count(*) FROM bankrail_outbox";
-    let stored: i64 = Connection::open(copy).unwrap().query_row(stored, [], |row| row.get(0)).unwrap();
+    let stored: i64 = Connection::open(copy)
+        .unwrap()
+        .query_row(stored, [], |row| row.get(0))
+        .unwrap();
     assert_eq!(stored, 1);
 }
 
-/// Stores and finishes messages beside a reader that sees the file as it was; then the log is cut back.
+/// Stores and finishes messages beside a reader that sees the file as it was; then the log is cut
+/// back.
 async fn beside_an_open_reader(of: fn(&SqliteStore) -> Side) {
     let folder = tempfile::tempdir().unwrap();
-    let (file, log) = (folder.path().join("bankrail.db"), folder.path().join("bankrail.db-wal"));
+    let (file, log) = (
+        folder.path().join("bankrail.db"),
+        folder.path().join("bankrail.db-wal"),
+    );
     let store = SqliteStore::open(&file, Default::default()).unwrap();
     keeps_its_rate(of(&store), async || {
         let reader = Connection::open(&file).unwrap();
-        reader.execute_batch("BEGIN; SELECT count(*) FROM bankrail_outbox").unwrap();
+        reader
+            .execute_batch("BEGIN; SELECT count(*) FROM bankrail_outbox")
+            .unwrap();
         reader
     })
     .await;

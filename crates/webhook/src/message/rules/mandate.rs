@@ -3,7 +3,9 @@
 use super::parties::amended_debtor;
 use super::payment::amended_payment_information;
 use super::{absent, present};
-use crate::codes::{ActionStatus, ActionType, MandateStatus, OutcomeStatus, StatusChangeCode, Trigger};
+use crate::codes::{
+    ActionStatus, ActionType, MandateStatus, OutcomeStatus, StatusChangeCode, Trigger,
+};
 use crate::finding::Rule;
 use crate::json::Context;
 use crate::message::details::{self, Change};
@@ -12,23 +14,45 @@ use crate::message::mandate_outcome::MandateActionOutcome;
 
 pub(crate) fn mandate_outcome(message: &MandateActionOutcome, at: &mut Context) {
     match (&message.status, &message.error) {
-        (OutcomeStatus::Rejected, None) => absent(at, "error", Rule::OutcomeError, "an error with RJCT"),
-        (OutcomeStatus::Succeeded, Some(_)) => present(at, "error", Rule::OutcomeError, "no error with SUCC"),
+        (OutcomeStatus::Rejected, None) => {
+            absent(at, "error", Rule::OutcomeError, "an error with RJCT")
+        }
+        (OutcomeStatus::Succeeded, Some(_)) => {
+            present(at, "error", Rule::OutcomeError, "no error with SUCC")
+        }
         _ => {}
     }
     if message.status == OutcomeStatus::Succeeded && message.mandate_identification.is_none() {
-        absent(at, "mandate_identification", Rule::OutcomeMandate, "a mandate with SUCC");
+        absent(
+            at,
+            "mandate_identification",
+            Rule::OutcomeMandate,
+            "a mandate with SUCC",
+        );
     }
     // Without an action type there is nothing to compare with.
     let amendable = match &message.action_type {
-        Some(action) => matches!(action, ActionType::Create | ActionType::Amend | ActionType::Unknown(_)),
+        Some(action) => matches!(
+            action,
+            ActionType::Create | ActionType::Amend | ActionType::Unknown(_)
+        ),
         None => true,
     };
     if !amendable && message.bilateral.is_some() {
-        present(at, "bilateral", Rule::Bilateral, "no value unless with CREA or AMND");
+        present(
+            at,
+            "bilateral",
+            Rule::Bilateral,
+            "no value unless with CREA or AMND",
+        );
     }
     if !amendable && message.debtor_alias_name.is_some() {
-        present(at, "debtor_alias_name", Rule::DebtorAliasName, "no value unless with CREA or AMND");
+        present(
+            at,
+            "debtor_alias_name",
+            Rule::DebtorAliasName,
+            "no value unless with CREA or AMND",
+        );
     }
     if message.status == OutcomeStatus::Succeeded
         && let (Some(action), Some(status)) = (&message.action_type, &message.action_status)
@@ -38,7 +62,12 @@ pub(crate) fn mandate_outcome(message: &MandateActionOutcome, at: &mut Context) 
 }
 
 /// Compares the mandate status with the action (Default: "Transitions").
-fn action_and_mandate(action: &ActionType, status: &ActionStatus, mandate: Option<&MandateStatus>, at: &mut Context) {
+fn action_and_mandate(
+    action: &ActionType,
+    status: &ActionStatus,
+    mandate: Option<&MandateStatus>,
+    at: &mut Context,
+) {
     use ActionStatus::{Completed, Declined, Pending, Recalled, TimedOut};
     use MandateStatus::{Active, Cancelled, Created, Suspended};
     let Some(mandate) = mandate else { return };
@@ -64,7 +93,9 @@ fn allowed_status(allowed: &[MandateStatus], found: &MandateStatus, rule: Rule, 
         Some((last, others)) => format!("{} or {last}", others.join(", ")),
         None => String::new(),
     };
-    at.within("mandate_status", |at| at.find(rule, expected, found.as_str()));
+    at.within("mandate_status", |at| {
+        at.find(rule, expected, found.as_str())
+    });
 }
 
 /// The values that go with a trigger (Default: "Consistency that real messages show").
@@ -92,13 +123,21 @@ pub(crate) fn expected(trigger: &Trigger) -> Option<Expected> {
         Trigger::AmendmentDeclined => (Amend, Declined, KEPT, details::BILATERAL),
         Trigger::AmendmentExpired => (Amend, TimedOut, KEPT, details::BILATERAL),
         Trigger::AmendedUnilaterally => (Amend, Completed, KEPT, details::AMENDMENT),
-        Trigger::StatusChanged => {
-            (ActionType::StatusChange, Completed, &[Active, Suspended, Cancelled], details::STATUS)
-        }
+        Trigger::StatusChanged => (
+            ActionType::StatusChange,
+            Completed,
+            &[Active, Suspended, Cancelled],
+            details::STATUS,
+        ),
         Trigger::Unknown(_) => return None,
     };
     let (action_type, action_status, mandate_status, details) = row;
-    Some(Expected { action_type, action_status, mandate_status, details })
+    Some(Expected {
+        action_type,
+        action_status,
+        mandate_status,
+        details,
+    })
 }
 
 pub(crate) fn mandate_notification(message: &MandateNotification, at: &mut Context) {
@@ -106,7 +145,9 @@ pub(crate) fn mandate_notification(message: &MandateNotification, at: &mut Conte
     match change {
         Some(Change::Amendment(amendment)) => {
             if let Some(debtor) = &amendment.debtor_information {
-                at.within("details/amendment/debtor_information", |at| amended_debtor(debtor, at));
+                at.within("details/amendment/debtor_information", |at| {
+                    amended_debtor(debtor, at)
+                });
             }
         }
         Some(Change::BilateralAmendment(amendment)) => {
@@ -116,12 +157,23 @@ pub(crate) fn mandate_notification(message: &MandateNotification, at: &mut Conte
             }
         }
         Some(Change::StatusChange(change)) => {
-            at.within("details/status_change", |at| status_change(change.change.as_ref(), message, at));
+            at.within("details/status_change", |at| {
+                status_change(change.change.as_ref(), message, at)
+            });
         }
         Some(Change::Unknown) | None => {}
     }
-    let Some(expected) = expected(&message.trigger) else { return };
-    agree(at, "action_type", Rule::TriggerActionType, &message.action_type, &expected.action_type, ActionType::as_str);
+    let Some(expected) = expected(&message.trigger) else {
+        return;
+    };
+    agree(
+        at,
+        "action_type",
+        Rule::TriggerActionType,
+        &message.action_type,
+        &expected.action_type,
+        ActionType::as_str,
+    );
     agree(
         at,
         "action_status",
@@ -131,26 +183,58 @@ pub(crate) fn mandate_notification(message: &MandateNotification, at: &mut Conte
         ActionStatus::as_str,
     );
     if let Some(status) = &message.mandate_status {
-        allowed_status(expected.mandate_status, status, Rule::TriggerMandateStatus, at);
+        allowed_status(
+            expected.mandate_status,
+            status,
+            Rule::TriggerMandateStatus,
+            at,
+        );
     }
     let found = change.map_or(Some(NONE), Change::name);
     if let Some(found) = found.filter(|found| *found != expected.details) {
-        at.within("details", |at| at.find(Rule::TriggerDetails, expected.details, found));
+        at.within("details", |at| {
+            at.find(Rule::TriggerDetails, expected.details, found)
+        });
     }
     if message.trigger == Trigger::CreationDeclined && message.resolution_event.is_none() {
-        absent(at, "resolution_event", Rule::ResolutionEvent, "a reason with MCRD");
+        absent(
+            at,
+            "resolution_event",
+            Rule::ResolutionEvent,
+            "a reason with MCRD",
+        );
     }
 }
 
-fn agree<T: PartialEq>(at: &mut Context, member: &str, rule: Rule, found: &T, wanted: &T, text: fn(&T) -> &str) {
+fn agree<T: PartialEq>(
+    at: &mut Context,
+    member: &str,
+    rule: Rule,
+    found: &T,
+    wanted: &T,
+    text: fn(&T) -> &str,
+) {
     if found != wanted {
-        at.within(member, |at| at.find(rule, text(wanted).to_owned(), bankrail_values::excerpt(text(found))));
+        at.within(member, |at| {
+            at.find(
+                rule,
+                text(wanted).to_owned(),
+                bankrail_values::excerpt(text(found)),
+            )
+        });
     }
 }
 
-/// Compares the change with the mandate status: cancel leads to `CNCD`, release to `ACTV`, suspend to `SUSD`.
-fn status_change(change: Option<&StatusChangeCode>, message: &MandateNotification, at: &mut Context) {
-    let (Some(change), Some(status)) = (change, &message.mandate_status) else { return };
+/// Compares the change with the mandate status: cancel leads to `CNCD`, release to `ACTV`, suspend
+/// to `SUSD`.
+fn status_change(
+    change: Option<&StatusChangeCode>,
+    message: &MandateNotification,
+    at: &mut Context,
+) {
+    let (Some(change), Some(status)) = (change, &message.mandate_status) else {
+        return;
+    };
     let wanted = match change {
         StatusChangeCode::Cancel => MandateStatus::Cancelled,
         StatusChangeCode::Release => MandateStatus::Active,

@@ -14,8 +14,15 @@ const ALIAS: &str = "account_alias_identification";
 const ACCOUNT: &str = "account_identification";
 
 pub(super) fn debtor(debtor: &DebtorInformation, at: &mut Context) {
-    let DebtorInformation { account_identification_type_code, account_identification, .. } = debtor;
-    let (alias_type, text) = (&debtor.account_alias_type_code, &debtor.account_alias_identification);
+    let DebtorInformation {
+        account_identification_type_code,
+        account_identification,
+        ..
+    } = debtor;
+    let (alias_type, text) = (
+        &debtor.account_alias_type_code,
+        &debtor.account_alias_identification,
+    );
     identified(
         account_identification_type_code.as_ref(),
         account_identification.is_some(),
@@ -26,10 +33,13 @@ pub(super) fn debtor(debtor: &DebtorInformation, at: &mut Context) {
     alias(alias_type.as_ref(), text.as_deref(), at);
 }
 
-/// An amendment has only changed members, so a changed type needs its alias or account in the same amendment. Cleared
-/// counts as absent: nothing identifies the account.
+/// An amendment has only changed members, so a changed type needs its alias or account in the same
+/// amendment. Cleared counts as absent: nothing identifies the account.
 pub(super) fn amended_debtor(debtor: &AmendedDebtor, at: &mut Context) {
-    let (alias_type, text) = (&debtor.account_alias_type_code, &debtor.account_alias_identification);
+    let (alias_type, text) = (
+        &debtor.account_alias_type_code,
+        &debtor.account_alias_identification,
+    );
     identified(
         debtor.account_identification_type_code.changed(),
         debtor.account_identification.changed().is_some(),
@@ -53,9 +63,24 @@ fn identified(
 ) {
     use AccountIdentificationType::{Alias, Bban};
     for (missing, member, rule, expected) in [
-        (by == Some(&Alias) && !has_alias_type, ALIAS_TYPE, Rule::AliasMissing, "an alias type with ALIA"),
-        (by == Some(&Alias) && !has_alias, ALIAS, Rule::AliasMissing, "an alias with ALIA"),
-        (by == Some(&Bban) && !has_account, ACCOUNT, Rule::AccountMissing, "an account identification with BBAN"),
+        (
+            by == Some(&Alias) && !has_alias_type,
+            ALIAS_TYPE,
+            Rule::AliasMissing,
+            "an alias type with ALIA",
+        ),
+        (
+            by == Some(&Alias) && !has_alias,
+            ALIAS,
+            Rule::AliasMissing,
+            "an alias with ALIA",
+        ),
+        (
+            by == Some(&Bban) && !has_account,
+            ACCOUNT,
+            Rule::AccountMissing,
+            "an account identification with BBAN",
+        ),
     ] {
         if missing {
             absent(at, member, rule, expected);
@@ -66,16 +91,22 @@ fn identified(
 /// Checks the form of an alias. Only an account identification may be partly masked (Specification:
 /// "QueryNotification message"). An alias that is masked altogether has no form to check (Default).
 fn alias(alias_type: Option<&AliasType>, text: Option<&str>, at: &mut Context) {
-    let (Some(alias_type), Some(text)) = (alias_type, text) else { return };
+    let (Some(alias_type), Some(text)) = (alias_type, text) else {
+        return;
+    };
     if AccountMask::of(text).is_all_masked() || !alias_type.is_known() {
         return;
     }
     match Alias::parse(alias_type, text) {
         Ok(alias) if alias.may_describe() => {}
-        Ok(_) => at.within(ALIAS, |at| at.find(Rule::OrganisationWords, "at least two words", excerpt(text))),
+        Ok(_) => at.within(ALIAS, |at| {
+            at.find(Rule::OrganisationWords, "at least two words", excerpt(text))
+        }),
         Err(_) => {
             let expected = format!("an alias of type {alias_type}");
-            at.within(ALIAS, |at| at.find(Rule::AliasFormat, expected, excerpt(text)));
+            at.within(ALIAS, |at| {
+                at.find(Rule::AliasFormat, expected, excerpt(text))
+            });
         }
     }
 }

@@ -13,11 +13,21 @@ use bankrail_values::excerpt;
 pub(crate) fn payment_outcome(message: &PaymentOutcome, at: &mut Context) {
     let rejected = message.transaction_status == TransactionStatus::Rejected;
     if rejected && message.transaction_status_reason_code.is_none() {
-        absent(at, "transaction_status_reason_code", Rule::RejectionReason, "a reason with RJCT");
+        absent(
+            at,
+            "transaction_status_reason_code",
+            Rule::RejectionReason,
+            "a reason with RJCT",
+        );
     }
     if message.instruction_identification.is_none() && message.uetr.is_none() {
         let expected = "an instruction_identification or a uetr";
-        absent(at, "instruction_identification", Rule::PaymentReference, expected);
+        absent(
+            at,
+            "instruction_identification",
+            Rule::PaymentReference,
+            expected,
+        );
     }
 }
 
@@ -25,17 +35,26 @@ pub(crate) fn query(message: &QueryNotification, at: &mut Context) {
     if let Some(count) = &message.reminder_count
         && !count.as_str().bytes().all(|b| b.is_ascii_digit())
     {
-        at.within("reminder_count", |at| at.find(Rule::ReminderCount, "digits", excerpt(count.as_str())));
+        at.within("reminder_count", |at| {
+            at.find(Rule::ReminderCount, "digits", excerpt(count.as_str()))
+        });
     }
     if message.case_type == CaseType::Payments && message.payment_details.is_none() {
-        absent(at, "payment_details", Rule::PaymentDetails, "payment details with a case about payments");
+        absent(
+            at,
+            "payment_details",
+            Rule::PaymentDetails,
+            "payment details with a case about payments",
+        );
     }
     let details = &message.mandate_details;
     if let Some(party) = &details.debtor_information {
         at.within("mandate_details/debtor_information", |at| debtor(party, at));
     }
     if let Some(information) = &details.payment_information {
-        at.within("mandate_details/payment_information", |at| payment_information(information, at));
+        at.within("mandate_details/payment_information", |at| {
+            payment_information(information, at)
+        });
     }
 }
 
@@ -55,12 +74,22 @@ fn payment_information(information: &PaymentInformation, at: &mut Context) {
                 absent(at, "amount", Rule::AmountType, "an amount with FIXE");
             }
             if information.maximum_amount.is_some() {
-                present(at, "maximum_amount", Rule::AmountType, "no maximum with FIXE");
+                present(
+                    at,
+                    "maximum_amount",
+                    Rule::AmountType,
+                    "no maximum with FIXE",
+                );
             }
         }
         Some(AmountType::Variable | AmountType::Usage) => {
             if !any {
-                absent(at, "maximum_amount", Rule::AmountMissing, "an amount with VARI or USGB");
+                absent(
+                    at,
+                    "maximum_amount",
+                    Rule::AmountMissing,
+                    "an amount with VARI or USGB",
+                );
             } else if information.amount.is_some() {
                 present(at, "amount", Rule::AmountType, "no amount unless with FIXE");
             }
@@ -72,11 +101,20 @@ fn payment_information(information: &PaymentInformation, at: &mut Context) {
     }
 }
 
-/// An amendment has only changed members, so a changed amount type needs its amount in the same amendment.
-pub(super) fn amended_payment_information(information: &AmendedPaymentInformation, at: &mut Context) {
+/// An amendment has only changed members, so a changed amount type needs its amount in the same
+/// amendment.
+pub(super) fn amended_payment_information(
+    information: &AmendedPaymentInformation,
+    at: &mut Context,
+) {
     match information.payment_amount_type.changed() {
         Some(AmountType::Fixed) if information.amount.changed().is_none() => {
-            absent(at, "amount", Rule::AmountType, "an amount with a change to FIXE");
+            absent(
+                at,
+                "amount",
+                Rule::AmountType,
+                "an amount with a change to FIXE",
+            );
         }
         Some(AmountType::Variable | AmountType::Usage | AmountType::Balance)
             if information.amount.changed().is_some() =>
@@ -85,11 +123,14 @@ pub(super) fn amended_payment_information(information: &AmendedPaymentInformatio
         }
         _ => {}
     }
-    if let (Some(first), Some(last)) =
-        (information.first_payment_date.changed(), information.last_payment_date.changed())
-        && last < first
+    if let (Some(first), Some(last)) = (
+        information.first_payment_date.changed(),
+        information.last_payment_date.changed(),
+    ) && last < first
     {
         let expected = format!("a date from {first} on");
-        at.within("last_payment_date", |at| at.find(Rule::DateOrder, expected, last.to_string()));
+        at.within("last_payment_date", |at| {
+            at.find(Rule::DateOrder, expected, last.to_string())
+        });
     }
 }

@@ -10,9 +10,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 async fn token(customer: &Customer, case: &str) -> Result<String, Failure> {
     let issuer = customer.text("issuer");
-    let metadata = Request::get(format!("{issuer}/.well-known/oauth-authorization-server")).body(Vec::new())?;
+    let metadata =
+        Request::get(format!("{issuer}/.well-known/oauth-authorization-server")).body(Vec::new())?;
     let metadata: Value = serde_json::from_slice(customer.send(metadata).await?.body())?;
-    let url = metadata["token_endpoint"].as_str().ok_or("expected a token endpoint")?;
+    let url = metadata["token_endpoint"]
+        .as_str()
+        .ok_or("expected a token endpoint")?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
     let claims = json!({
         "sub": customer.text("customer_code"),
@@ -25,13 +28,23 @@ async fn token(customer: &Customer, case: &str) -> Result<String, Failure> {
         .set_auth_type(AuthType::RequestBody);
     let mut asked = client
         .exchange_client_credentials()
-        .add_extra_param("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-        .add_extra_param("client_assertion", encode(&Header::new(Algorithm::RS256), &claims, &key)?);
+        .add_extra_param(
+            "client_assertion_type",
+            "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+        )
+        .add_extra_param(
+            "client_assertion",
+            encode(&Header::new(Algorithm::RS256), &claims, &key)?,
+        );
     if case != "missing field" {
         asked = asked.add_scope(Scope::new(customer.text("scope").to_owned()));
     }
     let answer = asked.request_async(&|request| customer.send(request)).await;
-    Ok(answer.map_err(|error| format!("{error:?}"))?.access_token().secret().clone())
+    Ok(answer
+        .map_err(|error| format!("{error:?}"))?
+        .access_token()
+        .secret()
+        .clone())
 }
 
 #[tokio::main(flavor = "current_thread")]

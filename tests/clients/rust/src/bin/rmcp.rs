@@ -5,8 +5,8 @@
 use foreign_clients::{CASES, Customer, Failure, WRONG_AUDIENCE};
 use oauth2::TokenResponse;
 use rmcp::transport::auth::{
-    AuthorizationManager, ClientCredentialsConfig, JwtSigningAlgorithm, OAuthHttpClient, OAuthHttpClientFuture,
-    OAuthHttpRequest,
+    AuthorizationManager, ClientCredentialsConfig, JwtSigningAlgorithm, OAuthHttpClient,
+    OAuthHttpClientFuture, OAuthHttpRequest,
 };
 use std::sync::Arc;
 
@@ -24,7 +24,11 @@ async fn token(customer: &Arc<Customer>, case: &str) -> Result<String, Failure> 
     let mut manager = AuthorizationManager::new_with_oauth_http_client(base, http).await?;
     let found = manager.resolve_metadata().await?;
     manager.set_metadata(found.metadata);
-    let scopes = if case == "missing field" { Vec::new() } else { vec![customer.text("scope").to_owned()] };
+    let scopes = if case == "missing field" {
+        Vec::new()
+    } else {
+        vec![customer.text("scope").to_owned()]
+    };
     let config = ClientCredentialsConfig::PrivateKeyJwt {
         client_id: customer.text("customer_code").to_owned(),
         signing_key: customer.key(case)?,
@@ -35,7 +39,12 @@ async fn token(customer: &Arc<Customer>, case: &str) -> Result<String, Failure> 
     };
     manager.validate_client_credentials_metadata(&config)?;
     manager.configure_client_credentials(&config)?;
-    Ok(manager.exchange_client_credentials(&config).await?.access_token().secret().clone())
+    Ok(manager
+        .exchange_client_credentials(&config)
+        .await?
+        .access_token()
+        .secret()
+        .clone())
 }
 
 #[tokio::main(flavor = "current_thread")]

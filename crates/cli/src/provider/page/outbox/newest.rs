@@ -3,8 +3,8 @@
 use bankrail::mailbox::{EntryId, OutboxQuery, OutboxStore, OutboxSummary};
 use bankrail::values::StoreError;
 
-/// At most `most` entries of a query before the number `before`, or of all: the newest first. Further, the number to go
-/// on before, if there may be more.
+/// At most `most` entries of a query before the number `before`, or of all: the newest first.
+/// Further, the number to go on before, if there may be more.
 pub(super) async fn newest(
     outbox: &dyn OutboxStore,
     query: &OutboxQuery,
@@ -20,8 +20,12 @@ pub(super) async fn newest(
     let mut width = u64::try_from(most).unwrap_or(u64::MAX).max(1);
     while found.len() <= most && end > 1 {
         let begin = end.saturating_sub(width).max(1);
-        let limit = u32::try_from(end - begin).unwrap_or(u32::MAX).min(OutboxQuery::MAX_LIMIT);
-        let piece = outbox.list(&query.clone().after(EntryId::new(begin - 1)).limit(limit)).await?;
+        let limit = u32::try_from(end - begin)
+            .unwrap_or(u32::MAX)
+            .min(OutboxQuery::MAX_LIMIT);
+        let piece = outbox
+            .list(&query.clone().after(EntryId::new(begin - 1)).limit(limit))
+            .await?;
         let whole = u64::from(limit) == end - begin
             || u32::try_from(piece.len()).is_ok_and(|length| length < limit)
             || piece.last().is_some_and(|entry| entry.id.get() >= end - 1);
@@ -44,7 +48,11 @@ async fn last_number(outbox: &dyn OutboxStore) -> Result<u64, StoreError> {
     let (mut last, mut step) = (0_u64, 1_u64);
     loop {
         let after = EntryId::new(last.saturating_add(step - 1));
-        match outbox.list(&OutboxQuery::new().after(after).limit(1)).await?.first() {
+        match outbox
+            .list(&OutboxQuery::new().after(after).limit(1))
+            .await?
+            .first()
+        {
             Some(entry) => {
                 last = entry.id.get();
                 step = step.saturating_mul(2);
@@ -59,7 +67,9 @@ async fn last_number(outbox: &dyn OutboxStore) -> Result<u64, StoreError> {
 mod tests {
     use super::*;
     use bankrail::mailbox::{DeliveryRecord, Fingerprint};
-    use bankrail::mailbox::{Disposition, Kind, Lease, LeaseOwner, LeaseRequest, OutboxState, Outgoing};
+    use bankrail::mailbox::{
+        Disposition, Kind, Lease, LeaseOwner, LeaseRequest, OutboxState, Outgoing,
+    };
     use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
     use bankrail::values::{HyphenatedUuid, Timestamp};
     use std::time::Duration;
@@ -99,7 +109,9 @@ mod tests {
             assert_eq!(last_number(&*outbox).await.unwrap(), u64::from(count));
             let (mut all, mut before) = (Vec::new(), None);
             loop {
-                let (page, next) = newest(&*outbox, &OutboxQuery::new(), before, 4).await.unwrap();
+                let (page, next) = newest(&*outbox, &OutboxQuery::new(), before, 4)
+                    .await
+                    .unwrap();
                 assert!(page.len() == 4 || next.is_none(), "{count}: {page:?}");
                 all.extend(numbers(&page));
                 before = next;
@@ -107,7 +119,11 @@ mod tests {
                     break;
                 }
             }
-            assert_eq!(all, (1..=u64::from(count)).rev().collect::<Vec<_>>(), "{count}");
+            assert_eq!(
+                all,
+                (1..=u64::from(count)).rev().collect::<Vec<_>>(),
+                "{count}"
+            );
         }
     }
 
@@ -115,10 +131,34 @@ mod tests {
     async fn the_few_of_a_state_are_found_among_many() {
         let outbox = with_entries(1500).await;
         let owner = LeaseOwner::from_random_bytes([1; 16]);
-        let lease = Lease { owner, until: now().saturating_add(Duration::from_secs(60)) };
-        for entry in outbox.lease(LeaseRequest::new(lease, 3), now()).await.unwrap() {
-            let delivery = DeliveryRecord { started_at: now(), duration: Duration::ZERO, status: None, note: None };
-            assert!(outbox.record(entry.id, owner, &delivery, Disposition::DeadLetter, None, now()).await.unwrap());
+        let lease = Lease {
+            owner,
+            until: now().saturating_add(Duration::from_secs(60)),
+        };
+        for entry in outbox
+            .lease(LeaseRequest::new(lease, 3), now())
+            .await
+            .unwrap()
+        {
+            let delivery = DeliveryRecord {
+                started_at: now(),
+                duration: Duration::ZERO,
+                status: None,
+                note: None,
+            };
+            assert!(
+                outbox
+                    .record(
+                        entry.id,
+                        owner,
+                        &delivery,
+                        Disposition::DeadLetter,
+                        None,
+                        now()
+                    )
+                    .await
+                    .unwrap()
+            );
         }
         let dead = OutboxQuery::new().state(OutboxState::DeadLetter);
         let (found, next) = newest(&*outbox, &dead, None, 2).await.unwrap();

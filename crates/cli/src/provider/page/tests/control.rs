@@ -6,15 +6,27 @@ use bankrail::values::{Clock as _, Timestamp};
 
 /// The token of the buttons of a page.
 fn token(page: &str) -> &str {
-    page.split_once("name=\"token\" value=\"").unwrap().1.split('"').next().unwrap()
+    page.split_once("name=\"token\" value=\"")
+        .unwrap()
+        .1
+        .split('"')
+        .next()
+        .unwrap()
 }
 
 /// The answer to a button of the page: its status, and where it leads or what it says.
 async fn press(world: &World, form: &str) -> (u16, String) {
     let (cookie, page) = (world.cookie().await, world.page("/control").await);
     let form = format!("token={}&{form}", token(&page));
-    let answer = world.press(&form, &[("Cookie", &cookie), ("Sec-Fetch-Site", "same-origin")]).await;
-    let said = answer.header("location").map_or(answer.body.clone(), str::to_owned);
+    let answer = world
+        .press(
+            &form,
+            &[("Cookie", &cookie), ("Sec-Fetch-Site", "same-origin")],
+        )
+        .await;
+    let said = answer
+        .header("location")
+        .map_or(answer.body.clone(), str::to_owned);
     (answer.status, said)
 }
 
@@ -27,29 +39,78 @@ async fn buttons_do_what_their_commands_do() {
     let world = World::steered().await;
     world.fill("no such endpoint").await;
     let page = world.page("/endpoints").await;
-    for button in ["outbox resend --endpoint {}", "outbox resume {}", "outbox pause {}"] {
-        assert!(page.contains(&format!("<button name=\"do\" value=\"{button}\">")), "{page}");
+    for button in [
+        "outbox resend --endpoint {}",
+        "outbox resume {}",
+        "outbox pause {}",
+    ] {
+        assert!(
+            page.contains(&format!("<button name=\"do\" value=\"{button}\">")),
+            "{page}"
+        );
     }
-    assert!(page.contains("<dt>Send a sample message</dt>"), "a command alone");
-    assert_eq!(press(&world, "do=outbox+pause+{}&about=acme").await, to("/endpoints"));
-    assert!(world.page("/").await.contains("Nothing is delivered to the endpoint acme: stopped by "));
-    assert_eq!(press(&world, "do=outbox+resume+{}&about=acme").await, to("/endpoints"));
+    assert!(
+        page.contains("<dt>Send a sample message</dt>"),
+        "a command alone"
+    );
+    assert_eq!(
+        press(&world, "do=outbox+pause+{}&about=acme").await,
+        to("/endpoints")
+    );
+    assert!(
+        world
+            .page("/")
+            .await
+            .contains("Nothing is delivered to the endpoint acme: stopped by ")
+    );
+    assert_eq!(
+        press(&world, "do=outbox+resume+{}&about=acme").await,
+        to("/endpoints")
+    );
     assert!(!world.page("/").await.contains("to the endpoint acme"));
-    let state = async |number| world.outbox.summary(EntryId::new(number)).await.unwrap().unwrap().state;
-    assert_eq!(press(&world, "do=outbox+resend+{}&about=1").await, to("/outbox/1"));
+    let state = async |number| {
+        world
+            .outbox
+            .summary(EntryId::new(number))
+            .await
+            .unwrap()
+            .unwrap()
+            .state
+    };
+    assert_eq!(
+        press(&world, "do=outbox+resend+{}&about=1").await,
+        to("/outbox/1")
+    );
     assert_eq!(state(1).await, OutboxState::Pending);
-    assert_eq!(press(&world, "do=outbox+drop+{}&about=1").await, to("/outbox/1"));
+    assert_eq!(
+        press(&world, "do=outbox+drop+{}&about=1").await,
+        to("/outbox/1")
+    );
     assert_eq!(state(1).await, OutboxState::Dropped);
-    assert_eq!(press(&world, "do=outbox+resend+--endpoint+{}&about=acme").await, to("/endpoints"));
+    assert_eq!(
+        press(&world, "do=outbox+resend+--endpoint+{}&about=acme").await,
+        to("/endpoints")
+    );
     for (form, why) in [
-        ("do=outbox+resend+{}&about=1", "expected a dead letter, found another"),
-        ("do=outbox+drop+{}&about=2", "expected one to deliver, found another"),
+        (
+            "do=outbox+resend+{}&about=1",
+            "expected a dead letter, found another",
+        ),
+        (
+            "do=outbox+drop+{}&about=2",
+            "expected one to deliver, found another",
+        ),
         ("do=outbox+drop+{}&about=4", "it is being delivered"),
     ] {
         let (status, said) = press(&world, form).await;
         assert!(status == 409 && said.contains(why), "{form}: {said}");
     }
-    for form in ["do=outbox+drop+{}&about=x", "do=outbox+pause+{}&about=", "do=outbox+show+{}&about=1", ""] {
+    for form in [
+        "do=outbox+drop+{}&about=x",
+        "do=outbox+pause+{}&about=",
+        "do=outbox+show+{}&about=1",
+        "",
+    ] {
         assert_eq!(press(&world, form).await.0, 404, "{form}");
     }
 }
@@ -60,22 +121,59 @@ async fn a_message_is_shown_with_what_was_sent_and_answered_and_sent_again() {
     world.fill("no such endpoint").await;
     let of_calls = world.page("/calls").await;
     let page = world.page("/outbox/2").await;
-    assert!(page.contains("X-Message-Id: ") && page.contains("{&#34;creation_date_time&#34;:"), "{page}");
+    assert!(
+        page.contains("X-Message-Id: ") && page.contains("{&#34;creation_date_time&#34;:"),
+        "{page}"
+    );
     assert!(!page.contains("Requests and answers"), "not of this run");
-    assert!(!world.page("/outbox/1").await.contains("control resend"), "a dead letter is resent by its own command");
-    assert!(page.contains("<button name=\"do\" value=\"control resend --number {}\">"), "{page}");
-    assert_eq!(press(&world, "do=control+resend+--number+{}&about=2").await, to("/outbox/2"));
+    assert!(
+        !world.page("/outbox/1").await.contains("control resend"),
+        "a dead letter is resent by its own command"
+    );
+    assert!(
+        page.contains("<button name=\"do\" value=\"control resend --number {}\">"),
+        "{page}"
+    );
+    assert_eq!(
+        press(&world, "do=control+resend+--number+{}&about=2").await,
+        to("/outbox/2")
+    );
     let page = world.page("/outbox/2").await;
-    for part in
-        ["Requests and answers", "Why no answer", "no connection to the receiver", "x-key: (masked)", "POST /hooks/"]
-    {
+    for part in [
+        "Requests and answers",
+        "Why no answer",
+        "no connection to the receiver",
+        "x-key: (masked)",
+        "POST /hooks/",
+    ] {
         assert!(page.contains(part), "{part}: {page}");
     }
-    assert!(!page.contains("curl"), "a delivery is repeated by its button");
-    assert!(!world.page("/outbox/3").await.contains("Requests and answers"), "another message");
-    assert_eq!(world.page("/calls").await.matches("<li").count(), of_calls.matches("<li").count());
+    assert!(
+        !page.contains("curl"),
+        "a delivery is repeated by its button"
+    );
+    assert!(
+        !world
+            .page("/outbox/3")
+            .await
+            .contains("Requests and answers"),
+        "another message"
+    );
+    assert_eq!(
+        world.page("/calls").await.matches("<li").count(),
+        of_calls.matches("<li").count()
+    );
     for (about, status) in [("5", 409), ("77", 409), ("x", 409)] {
-        assert_eq!(press(&world, &format!("do=control+resend+--number+{{}}&about={about}")).await.0, status, "{about}");
+        assert_eq!(
+            press(
+                &world,
+                &format!("do=control+resend+--number+{{}}&about={about}")
+            )
+            .await
+            .0,
+            status,
+            "{about}"
+        );
     }
 }
 
@@ -84,13 +182,40 @@ async fn the_clock_is_set_and_faults_are_ordered() {
     let world = World::steered().await;
     let set = "do=set-clock&now=2021-07-29T01:02:03.000Z&rate=0&assertions=";
     assert_eq!(press(&world, set).await, to("/control"));
-    assert_eq!(world.clock.now(), Timestamp::parse("2021-07-29T01:02:03.000Z").unwrap());
-    assert_eq!(press(&world, "do=step-clock&seconds=3600").await, to("/control"));
-    assert!(world.page("/control").await.contains("<b>2021-07-29 02:02:03 UTC</b>"));
-    assert_eq!(press(&world, "do=add-fault&fault=statement-500&customer=&count=2").await, to("/control"));
-    assert!(world.page("/control").await.contains("<bdi>statement-500, count 2</bdi>"));
-    assert_eq!(press(&world, "do=remove-fault&number=1").await, to("/control"));
-    assert!(world.page("/control").await.contains("No faults are ordered."));
+    assert_eq!(
+        world.clock.now(),
+        Timestamp::parse("2021-07-29T01:02:03.000Z").unwrap()
+    );
+    assert_eq!(
+        press(&world, "do=step-clock&seconds=3600").await,
+        to("/control")
+    );
+    assert!(
+        world
+            .page("/control")
+            .await
+            .contains("<b>2021-07-29 02:02:03 UTC</b>")
+    );
+    assert_eq!(
+        press(&world, "do=add-fault&fault=statement-500&customer=&count=2").await,
+        to("/control")
+    );
+    assert!(
+        world
+            .page("/control")
+            .await
+            .contains("<bdi>statement-500, count 2</bdi>")
+    );
+    assert_eq!(
+        press(&world, "do=remove-fault&number=1").await,
+        to("/control")
+    );
+    assert!(
+        world
+            .page("/control")
+            .await
+            .contains("No faults are ordered.")
+    );
     for (form, status) in [
         ("do=add-fault&fault=none", 409),
         ("do=step-clock", 409),
@@ -112,15 +237,31 @@ async fn nobody_else_can_press_a_button() {
         (own.as_str(), vec![same]),
         (&own, vec![same, ("Cookie", "other=1")]),
         ("do=step-clock&seconds=1", vec![same, ("Cookie", &cookie)]),
-        ("token=&do=step-clock&seconds=1", vec![same, ("Cookie", &cookie)]),
-        (&own, vec![("Sec-Fetch-Site", "cross-site"), ("Cookie", &cookie)]),
-        (&own, vec![("Sec-Fetch-Site", "same-site"), ("Cookie", &cookie)]),
-        (&own, vec![same, ("Cookie", &cookie), ("Host", "bank.example")]),
+        (
+            "token=&do=step-clock&seconds=1",
+            vec![same, ("Cookie", &cookie)],
+        ),
+        (
+            &own,
+            vec![("Sec-Fetch-Site", "cross-site"), ("Cookie", &cookie)],
+        ),
+        (
+            &own,
+            vec![("Sec-Fetch-Site", "same-site"), ("Cookie", &cookie)],
+        ),
+        (
+            &own,
+            vec![same, ("Cookie", &cookie), ("Host", "bank.example")],
+        ),
     ] {
         let answer = world.press(form, &headers).await;
         assert_eq!(answer.status, 403, "{form} {headers:?}");
     }
-    assert_eq!(world.press(&own, &[("Cookie", &cookie)]).await.status, 303, "a browser that does not say its site");
+    assert_eq!(
+        world.press(&own, &[("Cookie", &cookie)]).await.status,
+        303,
+        "a browser that does not say its site"
+    );
 }
 
 #[tokio::test]
@@ -128,10 +269,20 @@ async fn without_a_control_there_are_no_buttons() {
     let world = World::new().await;
     world.fill("plain").await;
     for view in ["/", "/outbox", "/outbox/1", "/endpoints", "/control"] {
-        assert!(!world.page(view).await.contains("method=\"post\""), "{view}");
+        assert!(
+            !world.page(view).await.contains("method=\"post\""),
+            "{view}"
+        );
     }
-    assert!(world.page("/control").await.contains("<code>--control 127.0.0.1:0</code>"));
+    assert!(
+        world
+            .page("/control")
+            .await
+            .contains("<code>--control 127.0.0.1:0</code>")
+    );
     let cookie = world.cookie().await;
-    let answer = world.press("token=&do=outbox+drop+{}&about=1", &[("Cookie", &cookie)]).await;
+    let answer = world
+        .press("token=&do=outbox+drop+{}&about=1", &[("Cookie", &cookie)])
+        .await;
     assert_eq!(answer.status, 404);
 }

@@ -4,7 +4,8 @@ use super::world::{HASHES, SECRETS, World};
 use html5gum::{DefaultEmitter, Token, Tokenizer};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The elements with the names of their attributes, and the addresses of the links, as a browser reads a page.
+/// The elements with the names of their attributes, and the addresses of the links, as a browser
+/// reads a page.
 fn parse(page: &str) -> (Vec<String>, Vec<String>) {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
@@ -50,13 +51,22 @@ async fn crawl(world: &World) -> BTreeMap<String, String> {
 #[tokio::test]
 async fn every_link_leads_to_a_page_without_secrets() {
     no_secrets(&World::new().await, |_| false).await;
-    no_secrets(&World::steered().await, |address| address.starts_with("/outbox/")).await;
+    no_secrets(&World::steered().await, |address| {
+        address.starts_with("/outbox/")
+    })
+    .await;
 }
 
 async fn no_secrets(world: &World, has_body: fn(&str) -> bool) {
     world.fill("plain").await;
     let pages = crawl(world).await;
-    for view in ["/calls?refused=yes", "/outbox/1", "/outbox?state=dead_letter", "/customers/ACME", "/accounts/2"] {
+    for view in [
+        "/calls?refused=yes",
+        "/outbox/1",
+        "/outbox?state=dead_letter",
+        "/customers/ACME",
+        "/accounts/2",
+    ] {
         assert!(pages.contains_key(view), "{view} {:?}", pages.keys());
     }
     for (address, page) in &pages {
@@ -64,19 +74,42 @@ async fn no_secrets(world: &World, has_body: fn(&str) -> bool) {
             assert!(!page.contains(secret), "{address}");
         }
         // Of the messages: names of their members.
-        assert_eq!(page.contains("creation_date_time"), has_body(address), "{address}");
+        assert_eq!(
+            page.contains("creation_date_time"),
+            has_body(address),
+            "{address}"
+        );
         let (elements, _) = parse(page);
         let inline = |element: &&String| {
             let mut words = element.split(' ');
             let name = words.next().unwrap();
-            ["style", "iframe", "object", "embed", "base", "meta http-equiv", "comment"].contains(&name)
+            [
+                "style",
+                "iframe",
+                "object",
+                "embed",
+                "base",
+                "meta http-equiv",
+                "comment",
+            ]
+            .contains(&name)
                 || words.any(|attribute| attribute == "style" || attribute.starts_with("on"))
         };
         assert_eq!(elements.iter().find(inline), None, "{address}");
-        assert_eq!(elements.iter().filter(|element| element.starts_with("script")).count(), 1, "{address}");
+        assert_eq!(
+            elements
+                .iter()
+                .filter(|element| element.starts_with("script"))
+                .count(),
+            1,
+            "{address}"
+        );
         // What a screen reader goes by.
         for landmark in ["header ", "main ", "footer ", "h1 "] {
-            let found = elements.iter().filter(|element| element.starts_with(landmark)).count();
+            let found = elements
+                .iter()
+                .filter(|element| element.starts_with(landmark))
+                .count();
             assert_eq!(found, 1, "{address} {landmark}");
         }
     }
@@ -88,13 +121,20 @@ async fn no_element_and_no_attribute_comes_from_what_others_write() {
     let shape = |pages: BTreeMap<String, String>| -> BTreeMap<String, Vec<String>> {
         // Addresses have the texts in them, too.
         let same = |address: String| address.split("gone").next().unwrap().to_owned();
-        pages.into_iter().map(|(address, page)| (same(address), parse(&page).0)).collect()
+        pages
+            .into_iter()
+            .map(|(address, page)| (same(address), parse(&page).0))
+            .collect()
     };
     let world = World::with_name(HOSTILE).await;
     world.fill(HOSTILE).await;
     let pages = crawl(&world).await;
     let shown = |address: &str| pages[address].contains("&#60;img src=x onerror=alert(1)&#62;");
-    assert!(shown("/calls") && shown("/accounts/999001400100101") && shown("/"), "{}", pages["/calls"]);
+    assert!(
+        shown("/calls") && shown("/accounts/999001400100101") && shown("/"),
+        "{}",
+        pages["/calls"]
+    );
     let harmless = World::with_name("harmless").await;
     harmless.fill("harmless").await;
     assert_eq!(shape(pages), shape(crawl(&harmless).await));
@@ -105,7 +145,12 @@ async fn a_provider_without_anything_has_all_views() {
     let world = World::new().await;
     let pages = crawl(&world).await;
     assert!(pages.len() >= 12, "{:?}", pages.keys());
-    assert!(pages["/"].contains("Nothing needs attention.") && pages["/"].contains("No call was refused."));
-    assert!(pages["/calls"].contains("No calls yet.") && pages["/outbox"].contains("No messages yet."));
+    assert!(
+        pages["/"].contains("Nothing needs attention.")
+            && pages["/"].contains("No call was refused.")
+    );
+    assert!(
+        pages["/calls"].contains("No calls yet.") && pages["/outbox"].contains("No messages yet.")
+    );
     assert!(pages["/calls?refused=yes"].contains("No calls match the filter."));
 }

@@ -15,7 +15,10 @@ impl Events {
     async fn open(world: &World, target: &str, headers: &[(&str, &str)]) -> Self {
         let cookie = world.cookie().await;
         let headers = [headers, &[("Cookie", &cookie)]].concat();
-        let mut events = Self { stream: world.open("GET", target, &headers).await, text: String::new() };
+        let mut events = Self {
+            stream: world.open("GET", target, &headers).await,
+            text: String::new(),
+        };
         events.until("calls as they come").await;
         events
     }
@@ -26,13 +29,17 @@ impl Events {
             let mut bytes = [0; 4096];
             let read = self.stream.read(&mut bytes).await.unwrap();
             assert!(read > 0, "ended before {text}: {}", self.text);
-            self.text.push_str(std::str::from_utf8(&bytes[..read]).unwrap());
+            self.text
+                .push_str(std::str::from_utf8(&bytes[..read]).unwrap());
         }
     }
 
     /// The numbers of the calls, and of what stands in place of lost ones.
     fn numbers(&self) -> Vec<&str> {
-        self.text.lines().filter_map(|line| line.strip_prefix("id: ")).collect()
+        self.text
+            .lines()
+            .filter_map(|line| line.strip_prefix("id: "))
+            .collect()
     }
 }
 
@@ -48,13 +55,21 @@ async fn calls_come_as_they_are_in_the_page() {
     let world = World::new().await;
     record(&world, 200, "ACME");
     let mut events = Events::open(&world, "/calls/events?after=1", &[]).await;
-    assert!(events.text.contains("content-type: text/event-stream"), "{}", events.text);
+    assert!(
+        events.text.contains("content-type: text/event-stream"),
+        "{}",
+        events.text
+    );
     record(&world, 401, "ACME");
     events.until("/401/ACME/end").await;
     record(&world, 200, "BETA");
     events.until("/200/BETA/end").await;
     assert_eq!(events.numbers(), ["2", "3"]);
-    assert!(events.text.contains("data: <li class=\"call refused\">"), "{}", events.text);
+    assert!(
+        events.text.contains("data: <li class=\"call refused\">"),
+        "{}",
+        events.text
+    );
 }
 
 #[tokio::test]
@@ -80,7 +95,12 @@ async fn what_came_before_the_stream_is_not_missed() {
 #[tokio::test]
 async fn the_filter_of_the_page_holds() {
     let world = World::new().await;
-    let mut events = Events::open(&world, "/calls/events?refused=yes&customer=ACME&after=0", &[]).await;
+    let mut events = Events::open(
+        &world,
+        "/calls/events?refused=yes&customer=ACME&after=0",
+        &[],
+    )
+    .await;
     for (status, customer) in [(200, "ACME"), (401, "BETA"), (401, "ACME"), (404, "ACME")] {
         record(&world, status, customer);
     }
@@ -99,7 +119,11 @@ async fn lost_calls_are_marked() {
     events.until("/200/BETA/end").await;
     // 504 calls, of which 500 are kept: 2, 3 and 4 are not.
     let (_, marked) = events.text.split_once("event: lost").unwrap();
-    assert!(marked.trim_start().starts_with("id: 4\ndata: 3\n"), "{}", marked.get(..40).unwrap());
+    assert!(
+        marked.trim_start().starts_with("id: 4\ndata: 3\n"),
+        "{}",
+        marked.get(..40).unwrap()
+    );
     assert_eq!(events.numbers().len(), 501);
 }
 
@@ -111,7 +135,10 @@ async fn streams_are_bounded() {
         open.push(Events::open(&world, "/calls/events", &[]).await);
     }
     let refused = world.get("/calls/events").await;
-    assert_eq!((refused.status, refused.body.as_str()), (503, "too many pages are open\n"));
+    assert_eq!(
+        (refused.status, refused.body.as_str()),
+        (503, "too many pages are open\n")
+    );
     // Another view is no stream.
     world.page("/calls").await;
 }

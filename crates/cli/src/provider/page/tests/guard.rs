@@ -2,18 +2,37 @@
 
 use super::world::{TOKEN, World};
 
-const VIEWS: [&str; 6] = ["/", "/calls", "/calls/events", "/outbox", "/customers/ACME", "/accounts"];
+const VIEWS: [&str; 6] = [
+    "/",
+    "/calls",
+    "/calls/events",
+    "/outbox",
+    "/customers/ACME",
+    "/accounts",
+];
 
 #[tokio::test]
 async fn the_link_is_exchanged_for_a_cookie() {
     let world = World::new().await;
     let entered = world.ask("GET", &format!("/?token={TOKEN}"), &[]).await;
-    assert_eq!((entered.status, entered.header("location")), (303, Some("/")));
+    assert_eq!(
+        (entered.status, entered.header("location")),
+        (303, Some("/"))
+    );
     let cookie = entered.header("set-cookie").unwrap();
-    assert!(cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict"), "{cookie}");
+    assert!(
+        cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict"),
+        "{cookie}"
+    );
     assert!(!cookie.contains(TOKEN), "{cookie}");
     let (cookie, _) = cookie.split_once(';').unwrap();
-    let answer = world.ask("GET", "/", &[("Cookie", &format!("theme=dark; {cookie}; a=b"))]).await;
+    let answer = world
+        .ask(
+            "GET",
+            "/",
+            &[("Cookie", &format!("theme=dark; {cookie}; a=b"))],
+        )
+        .await;
     assert_eq!(answer.status, 200);
     assert!(answer.body.contains("https://127.0.0.1:18100"));
 }
@@ -25,23 +44,40 @@ async fn nothing_is_shown_without_the_link() {
     let (name, value) = cookie.split_once('=').unwrap();
     let wrong = [
         String::new(),
-        format!("{name}={}", value.replace(value.chars().next().unwrap(), "0")),
+        format!(
+            "{name}={}",
+            value.replace(value.chars().next().unwrap(), "0")
+        ),
         format!("{name}={}", &value[1..]),
         format!("{name}="),
         format!("{name}={TOKEN}"),
         format!("other={value}"),
     ];
-    for view in VIEWS.into_iter().chain(["/?token=", "/?token=token-of-the-linx", "/?token=a&token=b"]) {
+    for view in
+        VIEWS
+            .into_iter()
+            .chain(["/?token=", "/?token=token-of-the-linx", "/?token=a&token=b"])
+    {
         for cookie in &wrong {
             let answer = world.ask("GET", view, &[("Cookie", cookie)]).await;
             assert_eq!(answer.status, 403, "{view} {cookie}");
-            assert!(answer.body.contains("Not shown") && !answer.body.contains("18100"), "{}", answer.body);
+            assert!(
+                answer.body.contains("Not shown") && !answer.body.contains("18100"),
+                "{}",
+                answer.body
+            );
         }
     }
     // A wrong token says so even to a browser that has been let in.
     assert_eq!(world.get("/?token=wrong").await.status, 403);
     // The token lets in at one place.
-    assert_eq!(world.ask("GET", &format!("/calls?token={TOKEN}"), &[]).await.status, 403);
+    assert_eq!(
+        world
+            .ask("GET", &format!("/calls?token={TOKEN}"), &[])
+            .await
+            .status,
+        403
+    );
 }
 
 #[tokio::test]
@@ -61,15 +97,27 @@ async fn the_page_is_shown_through_loopback_addresses_only() {
         ("", 403),
         ("local host", 403),
     ] {
-        let answer = world.ask("GET", "/", &[("Cookie", &cookie), ("Host", host)]).await;
+        let answer = world
+            .ask("GET", "/", &[("Cookie", &cookie), ("Host", host)])
+            .await;
         assert_eq!(answer.status, status, "{host}");
         // Not even the style sheet.
         let answer = world.ask("GET", "/page.css", &[("Host", host)]).await;
         assert_eq!(answer.status, status, "{host}");
     }
-    let both = [("Cookie", cookie.as_str()), ("Host", "localhost"), ("Host", "bank.example")];
+    let both = [
+        ("Cookie", cookie.as_str()),
+        ("Host", "localhost"),
+        ("Host", "bank.example"),
+    ];
     assert_eq!(world.ask("GET", "/", &both).await.status, 403);
-    let absolute = world.ask("GET", "http://bank.example/", &[("Cookie", &cookie), ("Host", "localhost")]).await;
+    let absolute = world
+        .ask(
+            "GET",
+            "http://bank.example/",
+            &[("Cookie", &cookie), ("Host", "localhost")],
+        )
+        .await;
     assert_eq!(absolute.status, 403);
 }
 
@@ -77,10 +125,16 @@ async fn the_page_is_shown_through_loopback_addresses_only() {
 async fn whatever_is_not_get_is_refused() {
     let world = World::new().await;
     let cookie = world.cookie().await;
-    for method in ["POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PROPFIND"] {
+    for method in [
+        "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PROPFIND",
+    ] {
         for target in VIEWS.into_iter().chain(["/page.css", "/nothing"]) {
             let answer = world.ask(method, target, &[("Cookie", &cookie)]).await;
-            assert_eq!((answer.status, answer.header("allow")), (405, Some("GET")), "{method} {target}");
+            assert_eq!(
+                (answer.status, answer.header("allow")),
+                (405, Some("GET")),
+                "{method} {target}"
+            );
         }
     }
 }

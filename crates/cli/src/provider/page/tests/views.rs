@@ -18,7 +18,19 @@ fn has(page: &str, expected: &[&str]) {
 fn links_to(page: &str, text: &str) -> Vec<String> {
     let ends = page.split(&format!("\">{text}</a>")).collect::<Vec<_>>();
     let (_, before) = ends.split_last().unwrap();
-    before.iter().map(|before| before.rsplit_once("href=\"").unwrap().1.split('"').next().unwrap()).map(plain).collect()
+    before
+        .iter()
+        .map(|before| {
+            before
+                .rsplit_once("href=\"")
+                .unwrap()
+                .1
+                .split('"')
+                .next()
+                .unwrap()
+        })
+        .map(plain)
+        .collect()
 }
 
 fn plain(address: &str) -> String {
@@ -59,12 +71,20 @@ async fn the_overview_says_what_needs_somebody() {
             "2 calls were refused, of the newest 500",
             "1 dead letter is no longer delivered",
             "stopped by dispatcher: no such endpoint",
-            &format!("bankrail provider --data &#39;{data}&#39; outbox resume &#39;gone no such endpoint&#39;"),
+            &format!(
+                "bankrail provider --data &#39;{data}&#39; outbox resume &#39;gone no such endpoint&#39;"
+            ),
         ],
     );
     std::fs::write(world.folder.path().join("customers/beta.toml"), "code = 1").unwrap();
     world.directory.reload().await.unwrap_err();
-    has(&world.page("/").await, &["A change of the customers&#39; files is not in force", "beta.toml"]);
+    has(
+        &world.page("/").await,
+        &[
+            "A change of the customers&#39; files is not in force",
+            "beta.toml",
+        ],
+    );
 }
 
 #[tokio::test]
@@ -72,7 +92,8 @@ async fn calls_have_their_reasons_and_are_filtered() {
     let world = World::new().await;
     world.calls.record(call());
     let mut refused = call();
-    (refused.status, refused.customer, refused.endpoint) = (Some(401), Some("BETA".to_owned()), Endpoint::Token);
+    (refused.status, refused.customer, refused.endpoint) =
+        (Some(401), Some("BETA".to_owned()), Endpoint::Token);
     refused.reason = Some("exp: expected at most 60 minutes ahead".to_owned());
     world.calls.record(refused);
     let all = world.page("/calls").await;
@@ -106,15 +127,26 @@ async fn calls_have_their_reasons_and_are_filtered() {
         assert_eq!(rows(&world.page(address).await), expected, "{address}");
     }
     assert_eq!(world.get("/calls?from=noon").await.status, 400);
-    let filtered = world.page("/calls?customer=ACME&from=2021-07-29T01:02").await;
-    has(&filtered, &["name=\"from\" value=\"2021-07-29T01:02:00\"", "name=\"customer\" value=\"ACME\""]);
+    let filtered = world
+        .page("/calls?customer=ACME&from=2021-07-29T01:02")
+        .await;
+    has(
+        &filtered,
+        &[
+            "name=\"from\" value=\"2021-07-29T01:02:00\"",
+            "name=\"customer\" value=\"ACME\"",
+        ],
+    );
     let address = "/calls?refused=yes&customer=ACME&from=2021-07-29T01%3A02%3A00.000Z";
     assert_eq!(links_to(&filtered, "Refused"), [address]);
     for _ in 0..118 {
         world.calls.record(call());
     }
     let pages = pages(&world, "/calls").await;
-    assert_eq!(pages.iter().map(|page| rows(page)).collect::<Vec<_>>(), [50, 50, 20]);
+    assert_eq!(
+        pages.iter().map(|page| rows(page)).collect::<Vec<_>>(),
+        [50, 50, 20]
+    );
     // Later calls go to the top of the first page only.
     assert!(pages[0].contains("data-events") && !pages[1].contains("data-events"));
 }
@@ -125,7 +157,8 @@ async fn a_kept_call_has_its_bodies_and_is_repeated_with_curl() {
     let mut kept = call();
     kept.headers.insert("apikey", "(masked)".parse().unwrap());
     kept.body = "{\"accountId\":\"1\"}".into();
-    kept.answer_headers.insert("content-type", "application/json".parse().unwrap());
+    kept.answer_headers
+        .insert("content-type", "application/json".parse().unwrap());
     kept.answer = "{\"a\":\"<b>\"}".into();
     world.calls.record(kept);
     has(
@@ -158,11 +191,23 @@ async fn messages_have_their_states_and_commands() {
     );
     has(
         &world.page("/outbox/1").await,
-        &["dead letter</span> since", "503 refused", "12 ms", "outbox show 1</code>", "outbox drop 1</code>"],
+        &[
+            "dead letter</span> since",
+            "503 refused",
+            "12 ms",
+            "outbox show 1</code>",
+            "outbox drop 1</code>",
+        ],
     );
-    has(&world.page("/outbox/2").await, &["delivered</span> since", "outbox show 2</code>"]);
+    has(
+        &world.page("/outbox/2").await,
+        &["delivered</span> since", "outbox show 2</code>"],
+    );
     assert!(!world.page("/outbox/2").await.contains("outbox drop"));
-    has(&world.page("/outbox/5").await, &["by <bdi>dispatcher: no such endpoint</bdi>"]);
+    has(
+        &world.page("/outbox/5").await,
+        &["by <bdi>dispatcher: no such endpoint</bdi>"],
+    );
     let rows = |page: &str| page.matches("data-label=\"Number\"").count();
     for (address, expected) in [
         ("/outbox", 5),
@@ -173,14 +218,22 @@ async fn messages_have_their_states_and_commands() {
     ] {
         assert_eq!(rows(&world.page(address).await), expected, "{address}");
     }
-    for address in ["/outbox?state=done", "/outbox/6", "/outbox/18446744073709551615", "/outbox?endpoint="] {
+    for address in [
+        "/outbox?state=done",
+        "/outbox/6",
+        "/outbox/18446744073709551615",
+        "/outbox?endpoint=",
+    ] {
         assert_eq!(world.get(address).await.status, 404, "{address}");
     }
     for _ in 0..100 {
         world.enqueue("acme").await;
     }
     let pages = pages(&world, "/outbox").await;
-    assert_eq!(pages.iter().map(|page| rows(page)).collect::<Vec<_>>(), [50, 50, 5]);
+    assert_eq!(
+        pages.iter().map(|page| rows(page)).collect::<Vec<_>>(),
+        [50, 50, 5]
+    );
 }
 
 #[tokio::test]
@@ -201,17 +254,38 @@ async fn endpoints_have_their_condition_and_commands() {
             "outbox resume &#39;gone no such endpoint&#39;</code>",
         ],
     );
-    assert_eq!(world.page("/endpoints?after=acme").await.matches("<li>\n<h2>").count(), 1);
+    assert_eq!(
+        world
+            .page("/endpoints?after=acme")
+            .await
+            .matches("<li>\n<h2>")
+            .count(),
+        1
+    );
 }
 
 #[tokio::test]
 async fn who_gave_no_reason_is_named_alone() {
     let world = World::new().await;
-    let by = Intervention { by: "root".parse().unwrap(), reason: "".parse().unwrap() };
-    world.outbox.stop_endpoint(&"acme".parse().unwrap(), &by, SystemClock.now()).await.unwrap();
+    let by = Intervention {
+        by: "root".parse().unwrap(),
+        reason: "".parse().unwrap(),
+    };
+    world
+        .outbox
+        .stop_endpoint(&"acme".parse().unwrap(), &by, SystemClock.now())
+        .await
+        .unwrap();
     let entry = world.enqueue("acme").await;
-    world.outbox.drop_entry(entry, &by, SystemClock.now()).await.unwrap();
-    has(&world.page("/").await, &["Nothing is delivered to the endpoint acme: stopped by root</a>"]);
+    world
+        .outbox
+        .drop_entry(entry, &by, SystemClock.now())
+        .await
+        .unwrap();
+    has(
+        &world.page("/").await,
+        &["Nothing is delivered to the endpoint acme: stopped by root</a>"],
+    );
     for address in ["/endpoints", &format!("/outbox/{entry}")] {
         has(&world.page(address).await, &["by <bdi>root</bdi>"]);
     }
@@ -221,23 +295,58 @@ async fn who_gave_no_reason_is_named_alone() {
 async fn an_endpoint_that_keeps_failing_says_when_the_next_delivery_is() {
     let world = World::new().await;
     let entry = world.enqueue("acme").await;
-    has(&world.page("/outbox").await, &["data-label=\"Next\" class=\"when\">now</td>"]);
+    has(
+        &world.page("/outbox").await,
+        &["data-label=\"Next\" class=\"when\">now</td>"],
+    );
     let until = Timestamp::parse("2099-01-02T03:04:05.000Z").unwrap();
-    let circuit = Circuit { openings: 1, open_until: Some(until), rests_until: None };
-    world.outbox.hold_endpoint(&"acme".parse().unwrap(), circuit).await.unwrap();
+    let circuit = Circuit {
+        openings: 1,
+        open_until: Some(until),
+        rests_until: None,
+    };
+    world
+        .outbox
+        .hold_endpoint(&"acme".parse().unwrap(), circuit)
+        .await
+        .unwrap();
     has(
         &world.page("/outbox").await,
         &["data-label=\"Next\" class=\"when\"><time datetime=\"2099-01-02T03:04:05.000Z\""],
     );
     let failing = "failing</span> next delivery at <time datetime=\"2099-01-02";
-    has(&world.page("/endpoints").await, &[failing, "outbox resume acme</code>"]);
-    let failing = "Deliveries to the endpoint acme keep failing: the next one is at 2099-01-02 03:04:05 UTC";
-    has(&world.page("/").await, &["Needs attention", failing, "outbox resume acme</code>"]);
-    has(&world.page(&format!("/outbox/{entry}")).await, &["outbox resume acme</code>"]);
-    let by = Intervention { by: "root".parse().unwrap(), reason: "".parse().unwrap() };
-    world.outbox.drop_entry(entry, &by, SystemClock.now()).await.unwrap();
-    has(&world.page("/endpoints").await, &["0 waiting", "outbox resume acme</code>"]);
-    world.outbox.resume_endpoint(&"acme".parse().unwrap(), SystemClock.now()).await.unwrap();
+    has(
+        &world.page("/endpoints").await,
+        &[failing, "outbox resume acme</code>"],
+    );
+    let failing =
+        "Deliveries to the endpoint acme keep failing: the next one is at 2099-01-02 03:04:05 UTC";
+    has(
+        &world.page("/").await,
+        &["Needs attention", failing, "outbox resume acme</code>"],
+    );
+    has(
+        &world.page(&format!("/outbox/{entry}")).await,
+        &["outbox resume acme</code>"],
+    );
+    let by = Intervention {
+        by: "root".parse().unwrap(),
+        reason: "".parse().unwrap(),
+    };
+    world
+        .outbox
+        .drop_entry(entry, &by, SystemClock.now())
+        .await
+        .unwrap();
+    has(
+        &world.page("/endpoints").await,
+        &["0 waiting", "outbox resume acme</code>"],
+    );
+    world
+        .outbox
+        .resume_endpoint(&"acme".parse().unwrap(), SystemClock.now())
+        .await
+        .unwrap();
     assert!(!world.page("/endpoints").await.contains("outbox resume"));
 }
 
@@ -245,8 +354,22 @@ async fn an_endpoint_that_keeps_failing_says_when_the_next_delivery_is() {
 async fn customers_have_what_is_arranged_with_them() {
     let world = World::new().await;
     let list = world.page("/customers").await;
-    has(&list, &["href=\"/customers/ACME\"", "href=\"/customers/BETA\"", "GBL.INSTO.ACCOUNTS.STATEMENT.READ"]);
-    assert_eq!(world.page("/customers?after=ACME").await.matches("scope=\"row\"").count(), 1);
+    has(
+        &list,
+        &[
+            "href=\"/customers/ACME\"",
+            "href=\"/customers/BETA\"",
+            "GBL.INSTO.ACCOUNTS.STATEMENT.READ",
+        ],
+    );
+    assert_eq!(
+        world
+            .page("/customers?after=ACME")
+            .await
+            .matches("scope=\"row\"")
+            .count(),
+        1
+    );
     has(
         &world.page("/customers/ACME").await,
         &[
@@ -271,24 +394,62 @@ async fn accounts_have_balances_and_the_entries_of_a_day() {
     let world = World::new().await;
     world.fill("rent, week 31").await;
     let list = world.page("/accounts").await;
-    has(&list, &["999001400100101", "Operating account", ">37.50<", "href=\"/customers/BETA\""]);
+    has(
+        &list,
+        &[
+            "999001400100101",
+            "Operating account",
+            ">37.50<",
+            "href=\"/customers/BETA\"",
+        ],
+    );
     let last = world.page("/accounts/999001400100101").await;
-    has(&last, &["Booked on 2021-07-29, the last day", "+12.50", "rent, week 31", "book 999001400100101"]);
+    has(
+        &last,
+        &[
+            "Booked on 2021-07-29, the last day",
+            "+12.50",
+            "rent, week 31",
+            "book 999001400100101",
+        ],
+    );
     assert!(!last.contains("+25.00"));
     let before = links_to(&last, "Day before: 2021-07-28");
     assert_eq!(before, ["/accounts/999001400100101?day=2021-07-28"]);
     let earlier = world.page(&before[0]).await;
     has(&earlier, &["+25.00", "Last day"]);
     has(&world.page("/accounts/2").await, &["No entries yet"]);
-    for address in ["/accounts/3", "/accounts/no%20account", "/accounts/2?day=yesterday"] {
+    for address in [
+        "/accounts/3",
+        "/accounts/no%20account",
+        "/accounts/2?day=yesterday",
+    ] {
         assert_eq!(world.get(address).await.status, 404, "{address}");
     }
-    let large = Booking::new(BookingKind::Fee, "1234567.50 AUD".parse().unwrap(), "2021-07-30".parse().unwrap());
-    world.ledger.book(&"999001400100101".parse().unwrap(), &large).await.unwrap();
-    has(&world.page("/accounts/999001400100101").await, &["-1,234,567.50", "<b>-1,234,530.00 AUD</b>"]);
+    let large = Booking::new(
+        BookingKind::Fee,
+        "1234567.50 AUD".parse().unwrap(),
+        "2021-07-30".parse().unwrap(),
+    );
+    world
+        .ledger
+        .book(&"999001400100101".parse().unwrap(), &large)
+        .await
+        .unwrap();
+    has(
+        &world.page("/accounts/999001400100101").await,
+        &["-1,234,567.50", "<b>-1,234,530.00 AUD</b>"],
+    );
     // One that no customer may ask for.
-    world.ledger.open_account(&"3".parse().unwrap(), "0.50 AUD".parse().unwrap()).await.unwrap();
-    has(&world.page("/accounts/3").await, &["none: nobody may ask", "0.50 AUD"]);
+    world
+        .ledger
+        .open_account(&"3".parse().unwrap(), "0.50 AUD".parse().unwrap())
+        .await
+        .unwrap();
+    has(
+        &world.page("/accounts/3").await,
+        &["none: nobody may ask", "0.50 AUD"],
+    );
 }
 
 #[tokio::test]
@@ -296,18 +457,40 @@ async fn long_lists_are_cut_into_pages() {
     let world = World::new().await;
     let account = "2".parse().unwrap();
     for _ in 0..60 {
-        let paid = Booking::new(BookingKind::FastPaymentIn, "1.00 NZD".parse().unwrap(), "2021-07-29".parse().unwrap());
+        let paid = Booking::new(
+            BookingKind::FastPaymentIn,
+            "1.00 NZD".parse().unwrap(),
+            "2021-07-29".parse().unwrap(),
+        );
         world.ledger.book(&account, &paid).await.unwrap();
     }
     let rows = |page: &str| page.matches("data-label=\"Amount\"").count();
     let entries = pages(&world, "/accounts/2").await;
-    assert_eq!(entries.iter().map(|page| rows(page)).collect::<Vec<_>>(), [50, 10]);
-    assert_eq!(links_to(&entries[1], "Newest of this day"), ["/accounts/2?day=2021-07-29"]);
+    assert_eq!(
+        entries.iter().map(|page| rows(page)).collect::<Vec<_>>(),
+        [50, 10]
+    );
+    assert_eq!(
+        links_to(&entries[1], "Newest of this day"),
+        ["/accounts/2?day=2021-07-29"]
+    );
 
-    let more = (100..160).map(|id| (id.to_string().parse().unwrap(), RegisteredAccount::new(Currency::AUD)));
-    world.ledger.register(&"ACME".parse().unwrap(), more.collect()).await.unwrap();
+    let more = (100..160).map(|id| {
+        (
+            id.to_string().parse().unwrap(),
+            RegisteredAccount::new(Currency::AUD),
+        )
+    });
+    world
+        .ledger
+        .register(&"ACME".parse().unwrap(), more.collect())
+        .await
+        .unwrap();
     let rows = |page: &str| page.matches("scope=\"row\"").count();
     let accounts = pages(&world, "/accounts").await;
-    assert_eq!(accounts.iter().map(|page| rows(page)).collect::<Vec<_>>(), [50, 12]);
+    assert_eq!(
+        accounts.iter().map(|page| rows(page)).collect::<Vec<_>>(),
+        [50, 12]
+    );
     assert_eq!(links_to(&accounts[1], "First page"), ["/accounts"]);
 }

@@ -9,11 +9,13 @@ use bankrail::emulator::{
 use bankrail::http::serve::{Server, Shutdown};
 use bankrail::jose::{CurrentKey, RsaSize, SigningKey};
 use bankrail::mailbox::{
-    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Intervention, Lease, LeaseOwner, LeaseRequest, OutboxEntry,
-    OutboxStore,
+    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Intervention, Lease, LeaseOwner,
+    LeaseRequest, OutboxEntry, OutboxStore,
 };
 use bankrail::rate_limit::{Limiter, Limits};
-use bankrail::service::delivery::{Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest};
+use bankrail::service::delivery::{
+    Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest,
+};
 use bankrail::stores::sqlite::SqliteStore;
 use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock, Timestamp};
 use bankrail::webhook::samples;
@@ -35,7 +37,8 @@ pub(super) const HASHES: [&str; 2] = [
     "3c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683",
 ];
 
-static SIGNING: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
+static SIGNING: LazyLock<SigningKey> =
+    LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
 
 const PUBLIC: &str = include_str!("public.pem");
 
@@ -63,13 +66,20 @@ impl Answer {
         let text = String::from_utf8(bytes).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        Self { status, head: head.to_owned(), body: body.to_owned() }
+        Self {
+            status,
+            head: head.to_owned(),
+            body: body.to_owned(),
+        }
     }
 
     /// The value of a header; the name in lower case.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
-        lines.filter(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
+        lines
+            .filter(|(found, _)| found.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value)
+            .next()
     }
 }
 
@@ -107,19 +117,32 @@ impl World {
             outbox: outbox.clone(),
             transport: Arc::new(Nobody),
         };
-        let verifier = Verifier::new(Audience::parse("https://127.0.0.1:18100").unwrap(), VerifierOptions::new());
-        let options = EmulatorOptions::new().clock(clock.clone()).journal(is_steered);
+        let verifier = Verifier::new(
+            Audience::parse("https://127.0.0.1:18100").unwrap(),
+            VerifierOptions::new(),
+        );
+        let options = EmulatorOptions::new()
+            .clock(clock.clone())
+            .journal(is_steered);
         let emulator = Arc::new(Emulator::new(engines, verifier, options).unwrap());
         let limiter = Arc::new(Limiter::new(Limits::new(), Arc::new(store)));
-        let control = Control::new(emulator.clone(), clock.clone(), limiter, ControlOptions::new());
-        let sealing = emulator.clone();
-        let mut follower = DirectoryFollower::new().accounts(Arc::new(ledger.clone())).endpoints(
-            emulator.endpoints().clone(),
-            move |endpoint| {
-                let signing = CurrentKey::new(SIGNING.clone());
-                sealing.sealer(Some("ACME".to_owned()), signing, endpoint.encryption_key().clone())
-            },
+        let control = Control::new(
+            emulator.clone(),
+            clock.clone(),
+            limiter,
+            ControlOptions::new(),
         );
+        let sealing = emulator.clone();
+        let mut follower = DirectoryFollower::new()
+            .accounts(Arc::new(ledger.clone()))
+            .endpoints(emulator.endpoints().clone(), move |endpoint| {
+                let signing = CurrentKey::new(SIGNING.clone());
+                sealing.sealer(
+                    Some("ACME".to_owned()),
+                    signing,
+                    endpoint.encryption_key().clone(),
+                )
+            });
         follower.apply(&directory.book()).await.unwrap();
         let calls = emulator.calls().clone();
         let data = PageData {
@@ -136,13 +159,28 @@ impl World {
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        tokio::spawn(Server::without_tls(listener, router(data, TOKEN), Default::default()).run(pending()));
-        Self { address, calls, outbox, ledger, directory, folder, clock }
+        tokio::spawn(
+            Server::without_tls(listener, router(data, TOKEN), Default::default()).run(pending()),
+        );
+        Self {
+            address,
+            calls,
+            outbox,
+            ledger,
+            directory,
+            folder,
+            clock,
+        }
     }
 
-    /// Calls, entries and messages in every state, with this text wherever somebody else chooses one.
+    /// Calls, entries and messages in every state, with this text wherever somebody else chooses
+    /// one.
     pub(super) async fn fill(&self, text: &str) {
-        for (status, reason) in [(200, None), (401, Some("the signature does not match any key")), (400, Some(text))] {
+        for (status, reason) in [
+            (200, None),
+            (401, Some("the signature does not match any key")),
+            (400, Some(text)),
+        ] {
             let mut call = call();
             (call.status, call.reason) = (Some(status), reason.map(str::to_owned));
             call.path = format!("/accounts/{text}");
@@ -150,39 +188,83 @@ impl World {
             self.calls.record(call);
         }
         for (amount, day) in [("25.00 AUD", "2021-07-28"), ("12.50 AUD", "2021-07-29")] {
-            let booking = Booking::new(BookingKind::FastPaymentIn, amount.parse().unwrap(), day.parse().unwrap())
-                .counterparty(text)
-                .narrative(text);
-            self.ledger.book(&"999001400100101".parse().unwrap(), &booking).await.unwrap();
+            let booking = Booking::new(
+                BookingKind::FastPaymentIn,
+                amount.parse().unwrap(),
+                day.parse().unwrap(),
+            )
+            .counterparty(text)
+            .narrative(text);
+            self.ledger
+                .book(&"999001400100101".parse().unwrap(), &booking)
+                .await
+                .unwrap();
         }
-        let gone: EndpointId = format!("gone {}", text.chars().take(20).collect::<String>()).parse().unwrap();
+        let gone: EndpointId = format!("gone {}", text.chars().take(20).collect::<String>())
+            .parse()
+            .unwrap();
         for _ in 0..3 {
             self.enqueue("acme").await;
         }
         self.enqueue(gone.as_str()).await;
         let leased = self.lease(4).await;
-        self.record(&leased[0], Some(503), Some(DeliveryNote::Refused), Disposition::DeadLetter).await;
-        self.record(&leased[1], Some(200), None, Disposition::Delivered).await;
+        self.record(
+            &leased[0],
+            Some(503),
+            Some(DeliveryNote::Refused),
+            Disposition::DeadLetter,
+        )
+        .await;
+        self.record(&leased[1], Some(200), None, Disposition::Delivered)
+            .await;
         let later = SystemClock.now().saturating_add(Duration::from_secs(3600));
-        self.record(&leased[2], None, Some(DeliveryNote::TimedOut), Disposition::RetryAt(later)).await;
-        let by = Intervention { by: "dispatcher".parse().unwrap(), reason: text.parse().unwrap() };
-        self.outbox.stop_endpoint(&gone, &by, SystemClock.now()).await.unwrap();
+        self.record(
+            &leased[2],
+            None,
+            Some(DeliveryNote::TimedOut),
+            Disposition::RetryAt(later),
+        )
+        .await;
+        let by = Intervention {
+            by: "dispatcher".parse().unwrap(),
+            reason: text.parse().unwrap(),
+        };
+        self.outbox
+            .stop_endpoint(&gone, &by, SystemClock.now())
+            .await
+            .unwrap();
         let dropped = self.enqueue("acme").await;
-        self.outbox.drop_entry(dropped, &by, SystemClock.now()).await.unwrap();
+        self.outbox
+            .drop_entry(dropped, &by, SystemClock.now())
+            .await
+            .unwrap();
     }
 
     pub(super) async fn enqueue(&self, endpoint: &str) -> bankrail::mailbox::EntryId {
         let message = samples::all().into_iter().next().unwrap();
         let mut headers = samples::headers(message.kind());
         headers.message_id = HyphenatedUuid::random();
-        let outgoing = message.outgoing(endpoint.parse().unwrap(), &headers).unwrap();
-        self.outbox.enqueue(&outgoing, SystemClock.now()).await.unwrap().id()
+        let outgoing = message
+            .outgoing(endpoint.parse().unwrap(), &headers)
+            .unwrap();
+        self.outbox
+            .enqueue(&outgoing, SystemClock.now())
+            .await
+            .unwrap()
+            .id()
     }
 
     pub(super) async fn lease(&self, most: u32) -> Vec<OutboxEntry> {
         let now = SystemClock.now();
-        let lease = Lease { owner: OWNER, until: now.saturating_add(Duration::from_secs(600)) };
-        let mut leased = self.outbox.lease(LeaseRequest::new(lease, most), now).await.unwrap();
+        let lease = Lease {
+            owner: OWNER,
+            until: now.saturating_add(Duration::from_secs(600)),
+        };
+        let mut leased = self
+            .outbox
+            .lease(LeaseRequest::new(lease, most), now)
+            .await
+            .unwrap();
         leased.sort_by_key(|entry| entry.id);
         leased
     }
@@ -195,8 +277,18 @@ impl World {
         next: Disposition,
     ) {
         let now = SystemClock.now();
-        let delivery = DeliveryRecord { started_at: now, duration: Duration::from_millis(12), status, note };
-        assert!(self.outbox.record(entry.id, OWNER, &delivery, next, None, now).await.unwrap());
+        let delivery = DeliveryRecord {
+            started_at: now,
+            duration: Duration::from_millis(12),
+            status,
+            note,
+        };
+        assert!(
+            self.outbox
+                .record(entry.id, OWNER, &delivery, next, None, now)
+                .await
+                .unwrap()
+        );
     }
 
     /// What a browser that followed the link gets.
@@ -227,13 +319,21 @@ impl World {
     /// Sends a form as the page's buttons do, with these headers.
     pub(super) async fn press(&self, form: &str, headers: &[(&str, &str)]) -> Answer {
         let length = form.len().to_string();
-        let own = [("Content-Type", "application/x-www-form-urlencoded"), ("Content-Length", &*length)];
+        let own = [
+            ("Content-Type", "application/x-www-form-urlencoded"),
+            ("Content-Length", &*length),
+        ];
         let mut stream = self.open("POST", "/do", &[&own, headers].concat()).await;
         stream.write_all(form.as_bytes()).await.unwrap();
         Answer::read(stream).await
     }
 
-    pub(super) async fn open(&self, method: &str, target: &str, headers: &[(&str, &str)]) -> TcpStream {
+    pub(super) async fn open(
+        &self,
+        method: &str,
+        target: &str,
+        headers: &[(&str, &str)],
+    ) -> TcpStream {
         let mut request = format!("{method} {target} HTTP/1.1\r\nConnection: close\r\n");
         if !headers.iter().any(|(name, _)| *name == "Host") {
             request.push_str(&format!("Host: {}\r\n", self.address));
@@ -252,7 +352,10 @@ const OWNER: LeaseOwner = LeaseOwner::from_random_bytes([7; 16]);
 
 /// A call that was answered.
 pub(in crate::provider::page) fn call() -> Call {
-    let mut call = Call::new(Endpoint::Statement, Timestamp::parse("2021-07-29T01:02:03.450Z").unwrap());
+    let mut call = Call::new(
+        Endpoint::Statement,
+        Timestamp::parse("2021-07-29T01:02:03.450Z").unwrap(),
+    );
     call.request_key = Some("f3b1c0de-1111-4222-8333-444455556666".parse().unwrap());
     (call.customer, call.status) = (Some("ACME".to_owned()), Some(200));
     (call.method, call.path) = ("POST".to_owned(), "/accounts/v2.0/statement".to_owned());
@@ -304,6 +407,11 @@ struct Nobody;
 
 impl Transport for Nobody {
     fn post(&self, _: TransportRequest) -> TransportFuture<'_> {
-        Box::pin(async { Err(TransportError::new(TransportErrorKind::Connect, "nobody is there")) })
+        Box::pin(async {
+            Err(TransportError::new(
+                TransportErrorKind::Connect,
+                "nobody is there",
+            ))
+        })
     }
 }

@@ -1,10 +1,11 @@
 //! Where the search for free messages begins.
 //!
-//! - A mark is a place in the order of an endpoint's messages, by due time and then by number. No free message of the
-//!   endpoint is before it, but for those that were written since the last lease looked ([`FRESH`]).
+//! - A mark is a place in the order of an endpoint's messages, by due time and then by number. No
+//!   free message of the endpoint is before it, but for those that were written since the last
+//!   lease looked ([`FRESH`]).
 //! - Only a lease moves marks, and one lease runs at a time.
-//! - Marks are rows that are added and never changed, read from the youngest back. A row that changed would leave old
-//!   versions that each reader meets.
+//! - Marks are rows that are added and never changed, read from the youngest back. A row that
+//!   changed would leave old versions that each reader meets.
 
 use crate::postgres::Fault;
 use crate::postgres::session::{Query, Session};
@@ -16,9 +17,10 @@ pub(super) const READ: &str = "SELECT number, leases_from, leases_to, marks_from
     FROM bankrail_outbox_cursor
     WHERE number >= (SELECT marks_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1) ORDER BY number";
 
-/// The first fresh message of each endpoint, and what this statement could see. Fresh are the free messages that were
-/// written by transactions that the last lease did not see. If there are many, then the first free message of each
-/// endpoint instead: a lease that did not end in time would find the same ones again, and more.
+/// The first fresh message of each endpoint, and what this statement could see. Fresh are the free
+/// messages that were written by transactions that the last lease did not see. If there are many,
+/// then the first free message of each endpoint instead: a lease that did not end in time would
+/// find the same ones again, and more.
 pub(super) const FRESH: &str = "WITH RECURSIVE state AS MATERIALIZED (
         SELECT seen FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1),
     fresh AS MATERIALIZED (
@@ -53,8 +55,8 @@ const WRITE: &str = "INSERT INTO bankrail_outbox_cursor
 
 const DELETE: &str = "DELETE FROM bankrail_outbox_cursor WHERE number >= $1 AND number < $2";
 
-/// When the next message of an endpoint that is not stopped becomes due or free of its lease, and its endpoint is no
-/// longer left alone.
+/// When the next message of an endpoint that is not stopped becomes due or free of its lease, and
+/// its endpoint is no longer left alone.
 pub(super) const NEXT_DUE: &str = "WITH state AS MATERIALIZED (
         SELECT seen, leases_from, marks_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1),
     fresh AS (
@@ -109,7 +111,9 @@ impl Probe {
         let dues: Vec<i64> = probes.iter().map(|probe| probe.mark.due).collect();
         let entries: Vec<i64> = probes.iter().map(|probe| probe.mark.entry).collect();
         let most: Vec<i64> = probes.iter().map(|probe| probe.most.into()).collect();
-        session.query(sql, params![names, dues, entries, most, now]).await
+        session
+            .query(sql, params![names, dues, entries, most, now])
+            .await
     }
 }
 
@@ -131,7 +135,9 @@ pub(super) struct Marks {
 impl Marks {
     /// Of the rows of [`READ`] and [`FRESH`].
     pub(super) fn of(rows: &[Row], fresh: &[Row]) -> Result<Self, Fault> {
-        let newest = rows.last().ok_or_else(|| Fault::corrupt("expected a row of positions, found none"))?;
+        let newest = rows
+            .last()
+            .ok_or_else(|| Fault::corrupt("expected a row of positions, found none"))?;
         let mut marks = Self {
             leases_from: get(newest, "leases_from")?,
             leases_to: get(newest, "leases_to")?,
@@ -145,7 +151,10 @@ impl Marks {
         for row in rows {
             let dues = get::<Vec<Option<i64>>>(row, "dues")?.into_iter();
             let places = dues.zip(get::<Vec<Option<i64>>>(row, "entries")?);
-            for (name, place) in get::<Vec<String>>(row, "endpoints")?.into_iter().zip(places) {
+            for (name, place) in get::<Vec<String>>(row, "endpoints")?
+                .into_iter()
+                .zip(places)
+            {
                 match place {
                     (Some(due), Some(entry)) => marks.marks.insert(name, Mark { due, entry }),
                     _ => marks.marks.remove(&name),
@@ -155,9 +164,18 @@ impl Marks {
         }
         marks.replaced -= marks.marks.len();
         for row in fresh {
-            let (name, mark) =
-                (get::<String>(row, "endpoint")?, Mark { due: get(row, "due")?, entry: get(row, "entry")? });
-            marks.marks.entry(name.clone()).and_modify(|known| *known = mark.min(*known)).or_insert(mark);
+            let (name, mark) = (
+                get::<String>(row, "endpoint")?,
+                Mark {
+                    due: get(row, "due")?,
+                    entry: get(row, "entry")?,
+                },
+            );
+            marks
+                .marks
+                .entry(name.clone())
+                .and_modify(|known| *known = mark.min(*known))
+                .or_insert(mark);
             marks.touched.insert(name);
             marks.seen = get(row, "seen")?;
         }
@@ -166,7 +184,10 @@ impl Marks {
 
     /// The endpoints that may have something due.
     pub(super) fn due(&self, now: i64) -> impl Iterator<Item = (&str, Mark)> {
-        self.marks.iter().filter(move |(_, mark)| mark.due <= now).map(|(name, mark)| (&**name, *mark))
+        self.marks
+            .iter()
+            .filter(move |(_, mark)| mark.due <= now)
+            .map(|(name, mark)| (&**name, *mark))
     }
 
     /// The endpoint's mark is to be moved to its first free message.
@@ -181,9 +202,16 @@ impl Marks {
     }
 
     /// Runs the statement that takes the messages, and returns its rows. Then moves the marks.
-    pub(super) async fn write_after(&self, take: Query<'_>, session: Session<'_>) -> Result<Vec<Row>, Fault> {
+    pub(super) async fn write_after(
+        &self,
+        take: Query<'_>,
+        session: Session<'_>,
+    ) -> Result<Vec<Row>, Fault> {
         let all = self.replaced + self.touched.len() > self.marks.len() + MOST_REPLACED;
-        let written = self.marks.iter().filter(|(name, _)| all || self.touched.contains(*name));
+        let written = self
+            .marks
+            .iter()
+            .filter(|(name, _)| all || self.touched.contains(*name));
         let (mut names, mut dues, mut entries) = (Vec::new(), Vec::new(), Vec::new());
         for (name, mark) in written {
             names.push(&**name);
@@ -193,12 +221,17 @@ impl Marks {
         let number = self.number + 1;
         let (seen, from, to) = (&self.seen, self.leases_from, self.leases_to);
         let marks_from = if all { number } else { self.marks_from };
-        let write: Query<'_> = (WRITE, params![number, seen, from, to, marks_from, names, dues, entries]);
+        let write: Query<'_> = (
+            WRITE,
+            params![number, seen, from, to, marks_from, names, dues, entries],
+        );
         if !all {
             let [rows, _] = session.queries([take, write]).await?;
             return Ok(rows);
         }
-        let [rows, _, _] = session.queries([take, write, (DELETE, params![self.marks_from, number])]).await?;
+        let [rows, _, _] = session
+            .queries([take, write, (DELETE, params![self.marks_from, number])])
+            .await?;
         Ok(rows)
     }
 }

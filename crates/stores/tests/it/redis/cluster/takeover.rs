@@ -6,7 +6,9 @@ use crate::redis::server::{SERVERS, Server, free_port, patient};
 use bankrail_client_assertion::{ReplayKey, ReplayStore};
 use bankrail_rate_limit::{Algorithm, CounterStore, Counting, Policy};
 use bankrail_stores::CounterClock;
-use bankrail_stores::redis::{RedisCounters, RedisCountersOptions, RedisStore, RedisStoreOptions, RenewedConnection};
+use bankrail_stores::redis::{
+    RedisCounters, RedisCountersOptions, RedisStore, RedisStoreOptions, RenewedConnection,
+};
 use bankrail_values::StoreErrorKind;
 use redis::cluster::ClusterClientBuilder;
 use redis::cluster_async::ClusterConnection;
@@ -24,14 +26,43 @@ fn plenty() -> Policy {
 /// The replica of a node, which takes over only when it is told to.
 async fn replica_of(variable: &str, master: &Server) -> Server {
     let bus = free_port().to_string();
-    let options = ["--cluster-enabled", "yes", "--cluster-port", &bus, "--cluster-require-full-coverage", "no"];
-    let replica =
-        Server::with_options(variable, &[&options[..], &["--cluster-replica-no-failover", "yes"]].concat()).await;
-    let () = master.run(&["CLUSTER", "MEET", "127.0.0.1", &replica.port.to_string(), &bus]).await;
+    let options = [
+        "--cluster-enabled",
+        "yes",
+        "--cluster-port",
+        &bus,
+        "--cluster-require-full-coverage",
+        "no",
+    ];
+    let replica = Server::with_options(
+        variable,
+        &[&options[..], &["--cluster-replica-no-failover", "yes"]].concat(),
+    )
+    .await;
+    let () = master
+        .run(&[
+            "CLUSTER",
+            "MEET",
+            "127.0.0.1",
+            &replica.port.to_string(),
+            &bus,
+        ])
+        .await;
     let id: String = master.run(&["CLUSTER", "MYID"]).await;
-    until("knows its master", async || replica.run::<String>(&["CLUSTER", "NODES"]).await.contains(&id)).await;
+    until("knows its master", async || {
+        replica
+            .run::<String>(&["CLUSTER", "NODES"])
+            .await
+            .contains(&id)
+    })
+    .await;
     let () = replica.run(&["CLUSTER", "REPLICATE", &id]).await;
-    let linked = async || replica.run::<String>(&["INFO", "replication"]).await.contains("master_link_status:up");
+    let linked = async || {
+        replica
+            .run::<String>(&["INFO", "replication"])
+            .await
+            .contains("master_link_status:up")
+    };
     until("follows its master", linked).await;
     replica
 }
@@ -50,7 +81,8 @@ struct Load {
     stop: AtomicBool,
 }
 
-/// What one task was told: when each charge was admitted, and which assertions were used for the first time.
+/// What one task was told: when each charge was admitted, and which assertions were used for the
+/// first time.
 #[derive(Default)]
 struct Told {
     customer: String,
@@ -60,9 +92,13 @@ struct Told {
 }
 
 impl Load {
-    /// Charges a customer and uses assertions, of which a third is on each node, one after the other.
+    /// Charges a customer and uses assertions, of which a third is on each node, one after the
+    /// other.
     async fn run(&self, task: u8, customer: String) -> Told {
-        let mut told = Told { customer, ..Told::default() };
+        let mut told = Told {
+            customer,
+            ..Told::default()
+        };
         for number in 0_u32.. {
             if self.stop.load(Ordering::Relaxed) {
                 break;
@@ -87,13 +123,20 @@ impl Load {
 
     /// How much is left. `None`: an error.
     async fn charge(&self, customer: &str, cost: u32) -> Option<u32> {
-        let decision = self.counters.charge(charge(customer, &plenty(), 0, cost).unwrap()).await.ok()?;
+        let decision = self
+            .counters
+            .charge(charge(customer, &plenty(), 0, cost).unwrap())
+            .await
+            .ok()?;
         assert!(decision.is_allowed());
         decision.remaining()
     }
 
     async fn first(&self, id: [u8; 32]) -> Option<bool> {
-        self.store.claim(ReplayKey::new(id, at(3_600_000)), at(0)).await.ok()
+        self.store
+            .claim(ReplayKey::new(id, at(3_600_000)), at(0))
+            .await
+            .ok()
     }
 }
 
@@ -106,9 +149,9 @@ enum Replica {
     Demanded,
 }
 
-/// Until the replica has taken over, what is on the dead node is refused: nobody gets a limit or an assertion once
-/// more. After it, what was replicated counts. What was acknowledged while the replica was cut off is forgotten, and
-/// nothing is then if the node demands a replica.
+/// Until the replica has taken over, what is on the dead node is refused: nobody gets a limit or an
+/// assertion once more. After it, what was replicated counts. What was acknowledged while the
+/// replica was cut off is forgotten, and nothing is then if the node demands a replica.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server and valkey-server"]
 async fn a_dead_nodes_keys_are_refused_until_its_replica_has_taken_over() {
@@ -119,9 +162,13 @@ async fn a_dead_nodes_keys_are_refused_until_its_replica_has_taken_over() {
         let mut cluster = Cluster::start(variable).await;
         let replica = replica_of(variable, &cluster.nodes[1]).await;
         if case == Replica::Demanded {
-            let () = cluster.nodes[1].run(&["CONFIG", "SET", "min-replicas-to-write", "1"]).await;
+            let () = cluster.nodes[1]
+                .run(&["CONFIG", "SET", "min-replicas-to-write", "1"])
+                .await;
         }
-        let options = patient().timeout(Duration::from_secs(2)).clock(CounterClock::Callers);
+        let options = patient()
+            .timeout(Duration::from_secs(2))
+            .clock(CounterClock::Callers);
         let load = Arc::new(Load {
             counters: RedisCounters::over(cluster.connection(0).await, options),
             store: RedisStore::over(
@@ -141,7 +188,9 @@ async fn a_dead_nodes_keys_are_refused_until_its_replica_has_taken_over() {
         let mut last = Instant::now();
         if case != Replica::Linked {
             replica.signal("STOP");
-            let _: u32 = cluster.nodes[1].run(&["CLIENT", "KILL", "TYPE", "replica"]).await;
+            let _: u32 = cluster.nodes[1]
+                .run(&["CLIENT", "KILL", "TYPE", "replica"])
+                .await;
             last = Instant::now();
             tokio::time::sleep(Duration::from_millis(500)).await;
         }
@@ -160,21 +209,32 @@ async fn a_dead_nodes_keys_are_refused_until_its_replica_has_taken_over() {
         let there = cluster.customer_of(0, 2).await;
         for told in &told {
             assert!(told.refused > 0 && told.charges.iter().all(|at| *at < last + AT_ONCE));
-            assert_eq!(load.charge(&told.customer, 0).await, None, "refused, and not free");
+            assert_eq!(
+                load.charge(&told.customer, 0).await,
+                None,
+                "refused, and not free"
+            );
             assert!(load.charge(&there, 1).await.is_some(), "another node's key");
         }
         let () = replica.run(&["CLUSTER", "FAILOVER", "TAKEOVER"]).await;
         let begun = Instant::now();
         for told in &told {
-            until("works again", async || load.charge(&told.customer, 0).await.is_some()).await;
+            until("works again", async || {
+                load.charge(&told.customer, 0).await.is_some()
+            })
+            .await;
         }
         let again = begun.elapsed();
 
         let (mut charges, mut charges_lost, mut claims, mut claims_lost) = (0, 0, 0, 0);
         for told in &told {
-            let counted = usize::try_from(LIMIT - load.charge(&told.customer, 0).await.unwrap()).unwrap();
+            let counted =
+                usize::try_from(LIMIT - load.charge(&told.customer, 0).await.unwrap()).unwrap();
             let sure = told.charges.iter().filter(|at| **at < certain).count();
-            assert!(sure > 20 && counted >= sure, "{counted} of {sure} that were replicated");
+            assert!(
+                sure > 20 && counted >= sure,
+                "{counted} of {sure} that were replicated"
+            );
             charges += told.charges.len();
             charges_lost += told.charges.len().saturating_sub(counted);
             for (id, at) in &told.claims {
@@ -182,7 +242,10 @@ async fn a_dead_nodes_keys_are_refused_until_its_replica_has_taken_over() {
                 while first.is_none() {
                     first = load.first(*id).await;
                 }
-                assert!(first == Some(false) || *at >= certain, "an assertion that was replicated is used twice");
+                assert!(
+                    first == Some(false) || *at >= certain,
+                    "an assertion that was replicated is used twice"
+                );
                 claims += 1;
                 claims_lost += usize::from(first == Some(true));
             }
@@ -198,8 +261,9 @@ async fn a_dead_nodes_keys_are_refused_until_its_replica_has_taken_over() {
     }
 }
 
-/// A node that hangs keeps its connections open. Until its replica has taken over, its keys are refused and the others
-/// are served; then its keys are served too, and what was asked of it is charged at most once.
+/// A node that hangs keeps its connections open. Until its replica has taken over, its keys are
+/// refused and the others are served; then its keys are served too, and what was asked of it is
+/// charged at most once.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server and valkey-server"]
 async fn a_hanging_nodes_keys_are_served_once_its_replica_has_taken_over() {
@@ -207,49 +271,82 @@ async fn a_hanging_nodes_keys_are_served_once_its_replica_has_taken_over() {
     for variable in SERVERS {
         let cluster = Cluster::start(variable).await;
         let replica = replica_of(variable, &cluster.nodes[1]).await;
-        let client = ClusterClientBuilder::new(cluster.nodes.iter().map(Server::url)).retries(0).build().unwrap();
+        let client = ClusterClientBuilder::new(cluster.nodes.iter().map(Server::url))
+            .retries(0)
+            .build()
+            .unwrap();
         let connection = client.get_async_connection().await.unwrap();
         let connection = RenewedConnection::new(connection, move || {
             let client = client.clone();
             async move { client.get_async_connection().await }
         });
-        let options = RedisCountersOptions::new().timeout(TIMEOUT).clock(CounterClock::Callers);
+        let options = RedisCountersOptions::new()
+            .timeout(TIMEOUT)
+            .clock(CounterClock::Callers);
         let counters = RedisCounters::over(connection, options);
         let (here, there) = (cluster.customer_on(1).await, cluster.customer_on(2).await);
-        let asked = async |customer| counters.charge(charge(customer, &plenty(), 0, 1).unwrap()).await;
+        let asked = async |customer| {
+            counters
+                .charge(charge(customer, &plenty(), 0, 1).unwrap())
+                .await
+        };
         for customer in [&here, &there] {
             assert_eq!(asked(customer).await.unwrap().remaining(), Some(LIMIT - 1));
         }
         let offset = async |server: &Server| {
             let info: String = server.run(&["INFO", "replication"]).await;
-            info.lines().find_map(|line| line.strip_prefix("master_repl_offset:").map(str::to_owned))
+            info.lines()
+                .find_map(|line| line.strip_prefix("master_repl_offset:").map(str::to_owned))
         };
-        until("replicated", async || offset(&cluster.nodes[1]).await == offset(&replica).await).await;
+        until("replicated", async || {
+            offset(&cluster.nodes[1]).await == offset(&replica).await
+        })
+        .await;
 
         cluster.nodes[1].signal("STOP");
         let begun = Instant::now();
         let (mut served, mut others) = (0_u32, 0_u32);
         while begun.elapsed() < Duration::from_secs(5) {
-            assert_eq!(asked(&here).await.unwrap_err().kind(), StoreErrorKind::Timeout);
+            assert_eq!(
+                asked(&here).await.unwrap_err().kind(),
+                StoreErrorKind::Timeout
+            );
             served += u32::from(asked(&there).await.is_ok());
             others += 1;
         }
-        assert!(served * 10 >= others * 9, "{served} of {others} calls for another node's key");
+        assert!(
+            served * 10 >= others * 9,
+            "{served} of {others} calls for another node's key"
+        );
         let () = replica.run(&["CLUSTER", "FAILOVER", "TAKEOVER"]).await;
         let (begun, mut refused) = (Instant::now(), 0);
         while asked(&here).await.is_err() {
             refused += 1;
-            assert!(begun.elapsed() < Duration::from_secs(60), "does not work again");
+            assert!(
+                begun.elapsed() < Duration::from_secs(60),
+                "does not work again"
+            );
         }
         let again = begun.elapsed();
         assert!(again < Duration::from_secs(10), "{again:?}");
 
         cluster.nodes[1].signal("CONT");
-        let is_replica = async || cluster.nodes[1].run::<String>(&["INFO", "replication"]).await.contains("role:slave");
+        let is_replica = async || {
+            cluster.nodes[1]
+                .run::<String>(&["INFO", "replication"])
+                .await
+                .contains("role:slave")
+        };
         until("the node that hung follows its former replica", is_replica).await;
         let charged = LIMIT - asked(&here).await.unwrap().remaining().unwrap();
-        // Before it hung, when it worked again, and now. A busy machine may be late with another answer.
-        assert!((3..=3 + refused).contains(&charged), "{charged} charged, {refused} refused");
-        println!("{variable}: works again after {again:.1?}; {served} of {others} others were served meanwhile");
+        // Before it hung, when it worked again, and now. A busy machine may be late with another
+        // answer.
+        assert!(
+            (3..=3 + refused).contains(&charged),
+            "{charged} charged, {refused} refused"
+        );
+        println!(
+            "{variable}: works again after {again:.1?}; {served} of {others} others were served meanwhile"
+        );
     }
 }

@@ -17,20 +17,36 @@ async fn while_it_loads_what_it_saved() {
         let () = server.run(&["SAVE"]).await;
         server.kill();
         // Loads one key in a millisecond, and answers requests in between.
-        server.start_again(&["--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024"]);
+        server.start_again(&[
+            "--key-load-delay",
+            "1000",
+            "--loading-process-events-interval-bytes",
+            "1024",
+        ]);
         let counters = counters(&server);
         let begun = Instant::now();
         let mut loading = 0;
         while loading < 3 {
             let Err(error) = counters.charge(charge("A", &hour(), 0, 1).unwrap()).await else {
-                panic!("loaded before three requests were refused, after {:?}", begun.elapsed());
+                panic!(
+                    "loaded before three requests were refused, after {:?}",
+                    begun.elapsed()
+                );
             };
-            let text = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-            loading +=
-                usize::from(error.kind() == StoreErrorKind::Unavailable && text.to_lowercase().contains("loading"));
+            let text = std::error::Error::source(&error)
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            loading += usize::from(
+                error.kind() == StoreErrorKind::Unavailable
+                    && text.to_lowercase().contains("loading"),
+            );
         }
         works_again(&counters).await;
-        assert_eq!(charged(&server).await, 1, "what was saved, and nothing from the refused requests");
+        assert_eq!(
+            charged(&server).await,
+            1,
+            "what was saved, and nothing from the refused requests"
+        );
     }
 }
 
@@ -41,10 +57,16 @@ async fn while_a_script_does_not_end() {
         let server = Server::start(variable).await;
         let counters = counters(&server);
         works(&counters).await;
-        let () = server.run(&["CONFIG", "SET", "busy-reply-threshold", "10"]).await;
+        let () = server
+            .run(&["CONFIG", "SET", "busy-reply-threshold", "10"])
+            .await;
         let mut connection = server.connection().await;
         let endless = tokio::spawn(async move {
-            redis::cmd("EVAL").arg("while true do end").arg(0).query_async::<()>(&mut connection).await
+            redis::cmd("EVAL")
+                .arg("while true do end")
+                .arg(0)
+                .query_async::<()>(&mut connection)
+                .await
         });
         let (mut allowed, mut busy, mut unknown) = (1, 0, 0);
         while busy < 3 {
@@ -58,7 +80,10 @@ async fn while_a_script_does_not_end() {
         assert!(endless.await.unwrap().is_err());
         works_again(&counters).await;
         let charged = charged(&server).await;
-        assert!((allowed..=allowed + unknown).contains(&charged), "{charged} of {allowed} and {unknown} unknown");
+        assert!(
+            (allowed..=allowed + unknown).contains(&charged),
+            "{charged} of {allowed} and {unknown} unknown"
+        );
     }
 }
 
@@ -76,11 +101,20 @@ async fn when_its_rules_forbid_the_script_the_key_or_the_writing() {
             let mut words = vec!["ACL", "SETUSER", name, "on", ">secret", "resetkeys"];
             words.extend(rules);
             let () = server.run(&words).await;
-            let counters = counters_at(&format!("redis://{name}:secret@127.0.0.1:{}/", server.port));
-            assert_eq!(fails(&counters).await.kind(), StoreErrorKind::Unavailable, "{name}");
+            let counters =
+                counters_at(&format!("redis://{name}:secret@127.0.0.1:{}/", server.port));
+            assert_eq!(
+                fails(&counters).await.kind(),
+                StoreErrorKind::Unavailable,
+                "{name}"
+            );
         }
         let stranger = counters_at(&format!("redis://script:wrong@127.0.0.1:{}/", server.port));
-        assert_eq!(fails(&stranger).await.kind(), StoreErrorKind::Unavailable, "a wrong password");
+        assert_eq!(
+            fails(&stranger).await.kind(),
+            StoreErrorKind::Unavailable,
+            "a wrong password"
+        );
         assert_eq!(charged(&server).await, 1);
     }
 }

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Answers each command with `OK`, except on the first connections: they stay open and give no answer.
+/// Answers each command with `OK`, except on the first connections: they stay open and give no
+/// answer.
 struct Hanging {
     port: u16,
     silent: AtomicUsize,
@@ -26,13 +27,25 @@ struct Hanging {
 impl Hanging {
     fn start(silent: usize, delay: Duration) -> Arc<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (silent, port) = (AtomicUsize::new(silent), listener.local_addr().unwrap().port());
-        let server = Self { port, silent, opened: AtomicUsize::new(0), written: AtomicUsize::new(0), delay };
+        let (silent, port) = (
+            AtomicUsize::new(silent),
+            listener.local_addr().unwrap().port(),
+        );
+        let server = Self {
+            port,
+            silent,
+            opened: AtomicUsize::new(0),
+            written: AtomicUsize::new(0),
+            delay,
+        };
         let server = Arc::new(server);
         let shared = Arc::clone(&server);
         std::thread::spawn(move || {
             for client in listener.incoming() {
-                let (server, number) = (Arc::clone(&shared), shared.opened.fetch_add(1, Ordering::SeqCst));
+                let (server, number) = (
+                    Arc::clone(&shared),
+                    shared.opened.fetch_add(1, Ordering::SeqCst),
+                );
                 std::thread::spawn(move || server.answer(client.unwrap(), number));
             }
         });
@@ -43,12 +56,16 @@ impl Hanging {
         let mut bytes = [0; 4096];
         while let Ok(length @ 1..) = client.read(&mut bytes) {
             let text = String::from_utf8_lossy(&bytes[..length]);
-            self.written.fetch_add(text.matches("\r\nSET\r\n").count(), Ordering::SeqCst);
+            self.written
+                .fetch_add(text.matches("\r\nSET\r\n").count(), Ordering::SeqCst);
             if number >= self.silent.load(Ordering::SeqCst) {
                 // Each command begins with the number of its words.
                 std::thread::sleep(self.delay);
                 let commands = text.matches('*').count();
-                if client.write_all("+OK\r\n".repeat(commands).as_bytes()).is_err() {
+                if client
+                    .write_all("+OK\r\n".repeat(commands).as_bytes())
+                    .is_err()
+                {
                     break;
                 }
             }
@@ -56,12 +73,16 @@ impl Hanging {
     }
 
     fn store(&self, timeout: Duration) -> RedisStore {
-        RedisStore::open(&format!("redis://127.0.0.1:{}/", self.port), RedisStoreOptions::new().timeout(timeout))
-            .unwrap()
+        RedisStore::open(
+            &format!("redis://127.0.0.1:{}/", self.port),
+            RedisStoreOptions::new().timeout(timeout),
+        )
+        .unwrap()
     }
 }
 
-/// A server that hangs and is replaced at its address, or a host that vanishes: the old connection is never closed.
+/// A server that hangs and is replaced at its address, or a host that vanishes: the old connection
+/// is never closed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_connection_is_opened_when_the_one_in_use_gives_no_answer() {
     let server = Hanging::start(0, Duration::ZERO);
@@ -78,23 +99,40 @@ async fn another_connection_is_opened_when_the_one_in_use_gives_no_answer() {
             failed.push(store.check().await.unwrap_err());
         }
         // What is open stays silent.
-        server.silent.store(server.opened.load(Ordering::SeqCst), Ordering::SeqCst);
+        server
+            .silent
+            .store(server.opened.load(Ordering::SeqCst), Ordering::SeqCst);
         let back = Instant::now();
         while let Err(error) = store.check().await {
             failed.push(error);
             assert!(back.elapsed() < Duration::from_secs(20), "no recovery");
         }
-        let (took, opened) = (back.elapsed(), server.opened.load(Ordering::SeqCst) - opened);
+        let (took, opened) = (
+            back.elapsed(),
+            server.opened.load(Ordering::SeqCst) - opened,
+        );
         assert!(took < Duration::from_secs(5), "{took:?}");
-        assert!(failed.iter().all(|error| error.kind() == StoreErrorKind::Timeout), "{failed:?}");
-        assert!(opened <= 3, "{opened} opened within {:?}: at most one a second", hung.elapsed());
+        assert!(
+            failed
+                .iter()
+                .all(|error| error.kind() == StoreErrorKind::Timeout),
+            "{failed:?}"
+        );
+        assert!(
+            opened <= 3,
+            "{opened} opened within {:?}: at most one a second",
+            hung.elapsed()
+        );
         asked += failed.len() + 1;
         for _ in 0..20 {
             store.check().await.unwrap();
             asked += 1;
         }
     }
-    assert!(server.written.load(Ordering::SeqCst) <= asked, "nothing is sent twice");
+    assert!(
+        server.written.load(Ordering::SeqCst) <= asked,
+        "nothing is sent twice"
+    );
 }
 
 /// A caller that goes away is no sign of a server that hangs.
@@ -104,7 +142,11 @@ async fn no_other_connection_is_opened_when_a_caller_gives_up() {
     let store = server.store(Duration::from_secs(20));
     store.check().await.unwrap();
     for _ in 0..3 {
-        assert!(tokio::time::timeout(Duration::from_millis(1), store.check()).await.is_err());
+        assert!(
+            tokio::time::timeout(Duration::from_millis(1), store.check())
+                .await
+                .is_err()
+        );
         tokio::time::sleep(Duration::from_millis(1_100)).await;
         store.check().await.unwrap();
     }
@@ -123,8 +165,19 @@ async fn a_black_hole_is_left_in_time_and_the_policy_holds() {
     let mut limits = Limits::default();
     limits.set_on_store_error(CallType::GraphQl, OnStoreError::Allow);
     let limiter = Limiter::new(limits, Arc::new(counters));
-    assert!(limiter.check("A", CallType::GraphQl, crate::counters::at(0), 1).await.unwrap().is_allowed());
-    assert!(limiter.check("A", CallType::Payment, crate::counters::at(0), 1).await.is_err());
+    assert!(
+        limiter
+            .check("A", CallType::GraphQl, crate::counters::at(0), 1)
+            .await
+            .unwrap()
+            .is_allowed()
+    );
+    assert!(
+        limiter
+            .check("A", CallType::Payment, crate::counters::at(0), 1)
+            .await
+            .is_err()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -142,6 +195,10 @@ async fn a_charge_whose_answer_is_lost_is_charged_once() {
         for _ in 0..5 {
             assert_eq!(fails(&counters).await.kind(), StoreErrorKind::Timeout);
         }
-        assert_eq!(charged(&server).await, before + 5, "each was charged, and none again");
+        assert_eq!(
+            charged(&server).await,
+            before + 5,
+            "each was charged, and none again"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! A server that is absent, hangs, forgets, loses an answer or holds other data: an error in bounded time, and no
-//! assertion used twice.
+//! A server that is absent, hangs, forgets, loses an answer or holds other data: an error in
+//! bounded time, and no assertion used twice.
 
 use super::{HOUR, SERVERS, Server, account, count, entry, grant, key, store};
 use crate::engines::at;
@@ -34,13 +34,40 @@ async fn failures<C: ConnectionLike + Clone + Send + Sync + 'static>(
         assert!(asked.elapsed() < TIMEOUT + SLACK, "{:?}", asked.elapsed());
         kinds.push(error.kind());
     };
-    failed(Instant::now(), store.claim(ReplayKey::new([number; 32], at(HOUR)), at(0)).await.unwrap_err());
-    failed(Instant::now(), store.insert(hash, grant(0, HOUR)).await.unwrap_err());
+    failed(
+        Instant::now(),
+        store
+            .claim(ReplayKey::new([number; 32], at(HOUR)), at(0))
+            .await
+            .unwrap_err(),
+    );
+    failed(
+        Instant::now(),
+        store.insert(hash, grant(0, HOUR)).await.unwrap_err(),
+    );
     failed(Instant::now(), store.find(hash, at(0)).await.unwrap_err());
     failed(Instant::now(), store.revoke(hash).await.unwrap_err());
-    failed(Instant::now(), store.counts(&own, &[EntryKey::from([number; 32])]).await.unwrap_err());
-    failed(Instant::now(), store.record(&own, &[entry(number, 1, None)], None).await.unwrap_err());
-    failed(Instant::now(), store.forget_before(&own, "2024-01-02".parse().unwrap()).await.unwrap_err());
+    failed(
+        Instant::now(),
+        store
+            .counts(&own, &[EntryKey::from([number; 32])])
+            .await
+            .unwrap_err(),
+    );
+    failed(
+        Instant::now(),
+        store
+            .record(&own, &[entry(number, 1, None)], None)
+            .await
+            .unwrap_err(),
+    );
+    failed(
+        Instant::now(),
+        store
+            .forget_before(&own, "2024-01-02".parse().unwrap())
+            .await
+            .unwrap_err(),
+    );
     kinds
 }
 
@@ -56,7 +83,11 @@ async fn works_again(store: &RedisStore) {
 #[tokio::test]
 async fn without_a_server_everything_is_refused_in_time() {
     // Nothing listens on this port any more.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
     let store = impatient(&format!("redis://127.0.0.1:{port}/"));
     assert_eq!(failures(&store, 1).await, [StoreErrorKind::Unavailable; 7]);
     // The kernel accepts connections, and nothing answers.
@@ -72,24 +103,54 @@ async fn what_was_answered_survives_the_end_of_the_server() {
         let durable = ["--appendonly", "yes", "--appendfsync", "always"];
         let mut server = Server::with_options(variable, &durable).await;
         let patient = store(&server);
-        assert!(patient.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap());
-        patient.insert(TokenHash::from([1; 32]), grant(0, HOUR)).await.unwrap();
-        patient.record(&account("A"), &[entry(1, 2, None)], None).await.unwrap();
+        assert!(
+            patient
+                .claim(ReplayKey::new([1; 32], at(HOUR)), at(0))
+                .await
+                .unwrap()
+        );
+        patient
+            .insert(TokenHash::from([1; 32]), grant(0, HOUR))
+            .await
+            .unwrap();
+        patient
+            .record(&account("A"), &[entry(1, 2, None)], None)
+            .await
+            .unwrap();
         let impatient = impatient(&server.url());
         works_again(&impatient).await;
         server.kill();
         for kind in failures(&impatient, 9).await {
-            assert!(matches!(kind, StoreErrorKind::Unavailable | StoreErrorKind::Timeout), "{kind:?}");
+            assert!(
+                matches!(kind, StoreErrorKind::Unavailable | StoreErrorKind::Timeout),
+                "{kind:?}"
+            );
         }
         server.restart().await;
         works_again(&impatient).await;
         let store = store(&server);
-        assert!(!store.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap());
-        assert_eq!(store.find(TokenHash::from([1; 32]), at(0)).await.unwrap(), Some(grant(0, HOUR)));
+        assert!(
+            !store
+                .claim(ReplayKey::new([1; 32], at(HOUR)), at(0))
+                .await
+                .unwrap()
+        );
+        assert_eq!(
+            store.find(TokenHash::from([1; 32]), at(0)).await.unwrap(),
+            Some(grant(0, HOUR))
+        );
         assert_eq!(count(&store, "A", 1).await, 2);
         // The failed claim was not repeated.
-        assert!(store.claim(ReplayKey::new([9; 32], at(HOUR)), at(0)).await.unwrap());
-        assert_eq!(store.find(TokenHash::from([9; 32]), at(0)).await.unwrap(), None);
+        assert!(
+            store
+                .claim(ReplayKey::new([9; 32], at(HOUR)), at(0))
+                .await
+                .unwrap()
+        );
+        assert_eq!(
+            store.find(TokenHash::from([9; 32]), at(0)).await.unwrap(),
+            None
+        );
         assert_eq!(count(&store, "A", 9).await, 0);
     }
 }
@@ -105,22 +166,51 @@ async fn stopped_read_only_or_out_of_memory() {
         assert_eq!(failures(&impatient, 1).await, [StoreErrorKind::Timeout; 7]);
         server.signal("CONT");
         let store = store(&server);
-        assert!(store.claim(ReplayKey::new([2; 32], at(HOUR)), at(0)).await.unwrap());
-        let refused = async || store.claim(ReplayKey::new([3; 32], at(HOUR)), at(0)).await.unwrap_err().kind();
+        assert!(
+            store
+                .claim(ReplayKey::new([2; 32], at(HOUR)), at(0))
+                .await
+                .unwrap()
+        );
+        let refused = async || {
+            store
+                .claim(ReplayKey::new([3; 32], at(HOUR)), at(0))
+                .await
+                .unwrap_err()
+                .kind()
+        };
         let () = server.run(&["REPLICAOF", "127.0.0.1", "1"]).await;
         assert_eq!(refused().await, StoreErrorKind::Unavailable);
         let () = server.run(&["REPLICAOF", "NO", "ONE"]).await;
         let () = server.run(&["CONFIG", "SET", "maxmemory", "1"]).await;
         assert_eq!(refused().await, StoreErrorKind::Unavailable);
-        assert!(store.record(&account("B"), &[entry(1, 1, None)], None).await.is_err());
-        assert!(store.insert(TokenHash::from([3; 32]), grant(0, HOUR)).await.is_err());
+        assert!(
+            store
+                .record(&account("B"), &[entry(1, 1, None)], None)
+                .await
+                .is_err()
+        );
+        assert!(
+            store
+                .insert(TokenHash::from([3; 32]), grant(0, HOUR))
+                .await
+                .is_err()
+        );
         let () = server.run(&["CONFIG", "SET", "maxmemory", "0"]).await;
         assert_eq!(count(&store, "B", 1).await, 0);
         assert!(
-            store.claim(ReplayKey::new([3; 32], at(HOUR)), at(0)).await.unwrap(),
+            store
+                .claim(ReplayKey::new([3; 32], at(HOUR)), at(0))
+                .await
+                .unwrap(),
             "a refused claim has used up nothing"
         );
-        assert!(!store.claim(ReplayKey::new([2; 32], at(HOUR)), at(0)).await.unwrap());
+        assert!(
+            !store
+                .claim(ReplayKey::new([2; 32], at(HOUR)), at(0))
+                .await
+                .unwrap()
+        );
     }
 }
 
@@ -132,10 +222,23 @@ async fn scripts_that_are_forgotten_are_sent_again() {
         let store = store(&server);
         for byte in 1..=20 {
             let () = server.run(&["SCRIPT", "FLUSH"]).await;
-            assert!(store.claim(ReplayKey::new([byte; 32], at(HOUR)), at(0)).await.unwrap());
+            assert!(
+                store
+                    .claim(ReplayKey::new([byte; 32], at(HOUR)), at(0))
+                    .await
+                    .unwrap()
+            );
             let () = server.run(&["SCRIPT", "FLUSH"]).await;
-            assert!(!store.claim(ReplayKey::new([byte; 32], at(HOUR)), at(0)).await.unwrap());
-            store.record(&account("A"), &[entry(byte, 1, None)], None).await.unwrap();
+            assert!(
+                !store
+                    .claim(ReplayKey::new([byte; 32], at(HOUR)), at(0))
+                    .await
+                    .unwrap()
+            );
+            store
+                .record(&account("A"), &[entry(byte, 1, None)], None)
+                .await
+                .unwrap();
             assert_eq!(count(&store, "A", byte).await, 1);
         }
     }
@@ -152,16 +255,30 @@ async fn a_claim_whose_answer_is_lost_stays_taken() {
         works_again(&cut_off).await;
         let store = store(&server);
         // The server knows the scripts from then on.
-        assert!(store.claim(ReplayKey::new([0; 32], at(HOUR)), at(0)).await.unwrap());
-        store.record(&account("A"), &[entry(0, 1, None)], None).await.unwrap();
+        assert!(
+            store
+                .claim(ReplayKey::new([0; 32], at(HOUR)), at(0))
+                .await
+                .unwrap()
+        );
+        store
+            .record(&account("A"), &[entry(0, 1, None)], None)
+            .await
+            .unwrap();
         proxy.deaf.store(true, Ordering::SeqCst);
         assert_eq!(failures(&cut_off, 1).await, [StoreErrorKind::Timeout; 7]);
-        assert!(!store.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap());
+        assert!(
+            !store
+                .claim(ReplayKey::new([1; 32], at(HOUR)), at(0))
+                .await
+                .unwrap()
+        );
         assert_eq!(count(&store, "A", 1).await, 1);
     }
 }
 
-/// A connection that sends each request twice and returns the second answer, as after a lost answer.
+/// A connection that sends each request twice and returns the second answer, as after a lost
+/// answer.
 #[derive(Clone)]
 struct Twice(MultiplexedConnection);
 
@@ -193,15 +310,38 @@ async fn what_is_sent_twice_is_done_once() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
         let twice = RedisStore::over(Twice(server.connection().await), super::patient());
-        assert!(twice.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap(), "its own claim is recognised");
         assert!(
-            !twice.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap(),
+            twice
+                .claim(ReplayKey::new([1; 32], at(HOUR)), at(0))
+                .await
+                .unwrap(),
+            "its own claim is recognised"
+        );
+        assert!(
+            !twice
+                .claim(ReplayKey::new([1; 32], at(HOUR)), at(0))
+                .await
+                .unwrap(),
             "another claim is another one's"
         );
-        assert!(!store(&server).claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap());
-        twice.insert(TokenHash::from([1; 32]), grant(0, HOUR)).await.unwrap();
-        assert_eq!(twice.find(TokenHash::from([1; 32]), at(0)).await.unwrap(), Some(grant(0, HOUR)));
-        twice.record(&account("A"), &[entry(1, 1, None), entry(1, 2, None)], None).await.unwrap();
+        assert!(
+            !store(&server)
+                .claim(ReplayKey::new([1; 32], at(HOUR)), at(0))
+                .await
+                .unwrap()
+        );
+        twice
+            .insert(TokenHash::from([1; 32]), grant(0, HOUR))
+            .await
+            .unwrap();
+        assert_eq!(
+            twice.find(TokenHash::from([1; 32]), at(0)).await.unwrap(),
+            Some(grant(0, HOUR))
+        );
+        twice
+            .record(&account("A"), &[entry(1, 1, None), entry(1, 2, None)], None)
+            .await
+            .unwrap();
         assert_eq!(count(&twice, "A", 1).await, 2);
     }
 }
@@ -215,23 +355,57 @@ async fn what_cannot_be_read_is_an_error_and_never_the_first() {
         for value in ["", "of another version", "12", "12 xyz"] {
             let () = server.run(&["SET", &key("replay", 1), value]).await;
             let () = server.run(&["SET", &key("token", 1), value]).await;
-            let () = server.run(&["HSET", "bankrail:seen:{A}", &"\u{1}".repeat(32), value]).await;
+            let () = server
+                .run(&["HSET", "bankrail:seen:{A}", &"\u{1}".repeat(32), value])
+                .await;
             let kinds = [
-                store.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap_err().kind(),
-                store.find(TokenHash::from([1; 32]), at(0)).await.unwrap_err().kind(),
-                store.counts(&account("A"), &[EntryKey::from([1; 32])]).await.unwrap_err().kind(),
-                store.record(&account("A"), &[entry(2, 1, None), entry(1, 1, None)], None).await.unwrap_err().kind(),
+                store
+                    .claim(ReplayKey::new([1; 32], at(HOUR)), at(0))
+                    .await
+                    .unwrap_err()
+                    .kind(),
+                store
+                    .find(TokenHash::from([1; 32]), at(0))
+                    .await
+                    .unwrap_err()
+                    .kind(),
+                store
+                    .counts(&account("A"), &[EntryKey::from([1; 32])])
+                    .await
+                    .unwrap_err()
+                    .kind(),
+                store
+                    .record(&account("A"), &[entry(2, 1, None), entry(1, 1, None)], None)
+                    .await
+                    .unwrap_err()
+                    .kind(),
             ];
             assert_eq!(kinds, [StoreErrorKind::Corrupt; 4], "{value:?}");
             assert_eq!(count(&store, "A", 2).await, 0);
         }
-        for name in [key("replay", 2), key("token", 2), "bankrail:seen:{B}".to_owned()] {
+        for name in [
+            key("replay", 2),
+            key("token", 2),
+            "bankrail:seen:{B}".to_owned(),
+        ] {
             let () = server.run(&["RPUSH", &name, "a list"]).await;
         }
         let kinds = [
-            store.claim(ReplayKey::new([2; 32], at(HOUR)), at(0)).await.unwrap_err().kind(),
-            store.find(TokenHash::from([2; 32]), at(0)).await.unwrap_err().kind(),
-            store.counts(&account("B"), &[EntryKey::from([1; 32])]).await.unwrap_err().kind(),
+            store
+                .claim(ReplayKey::new([2; 32], at(HOUR)), at(0))
+                .await
+                .unwrap_err()
+                .kind(),
+            store
+                .find(TokenHash::from([2; 32]), at(0))
+                .await
+                .unwrap_err()
+                .kind(),
+            store
+                .counts(&account("B"), &[EntryKey::from([1; 32])])
+                .await
+                .unwrap_err()
+                .kind(),
         ];
         assert_eq!(kinds, [StoreErrorKind::Corrupt; 3]);
     }
