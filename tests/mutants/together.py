@@ -76,7 +76,7 @@ class Built:
         subprocess.run(["cargo", "build", "-q", "--manifest-path", writer, "--target-dir", target], check=True)
         files = {file: (self.tree / file).read_text() for file in {change.file for change in numbers.values()}}
         for package in self.packages:
-            manifest = self.tree / "crates" / package / "Cargo.toml"
+            manifest = next(self.tree.glob(f"crates/*/{package}/Cargo.toml"))
             line = f'bankrail-chosen-mutant = {{ path = "{HERE / "chosen"}" }}\n'
             manifest.write_text(manifest.read_text().replace("[dependencies]\n", "[dependencies]\n" + line, 1))
         left, wrong = dict(numbers), set()

@@ -75,7 +75,14 @@ fn every_field_in_the_sources_is_documented_and_no_line_of_the_page_is_left_over
         .map(|(name, _)| name)
         .collect();
     let mut all = Vec::new();
-    for name in ["bank", "client", "http", "rate-limit", "service", "stores"] {
+    for name in [
+        "protocol/rate-limit",
+        "runtime/bank",
+        "runtime/client",
+        "runtime/http",
+        "runtime/service",
+        "runtime/stores",
+    ] {
         sources(&root.join("crates").join(name).join("src"), &mut all);
     }
     let used: Vec<_> = all

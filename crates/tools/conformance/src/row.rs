@@ -1,0 +1,196 @@
+//! A clause of the specification, and what a judge found out about it.
+
+use std::time::Duration;
+
+/// One row of a judgement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Row {
+    /// As in docs/conformance.md, such as `S20.3`; `-` for what goes beyond the specification.
+    pub id: &'static str,
+    /// The heading of SPEC.md that the clause stands under.
+    pub heading: &'static str,
+    /// What is asked, in one line.
+    pub title: String,
+    /// True if the specification does not say it.
+    pub beyond: bool,
+    /// What was found out.
+    pub verdict: Verdict,
+    /// How long its calls took. Zero if another row made them.
+    pub took: Duration,
+}
+
+/// What a judge found out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// The clause holds.
+    Passed,
+    /// The clause does not hold: `expected X, found Y`.
+    Failed(String),
+    /// The specification leaves this open, and what was found differs from what is usual.
+    Noted(String),
+    /// Nothing shows whether the clause holds. The text says what would be needed.
+    NotSeen(String),
+    /// It was not judged, and why: the budget, a row that it depends on, or an address that was not
+    /// given.
+    NotRun(String),
+}
+
+impl Verdict {
+    /// The verdict in lower case, such as `not run`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed(_) => "failed",
+            Self::Noted(_) => "noted",
+            Self::NotSeen(_) => "not seen",
+            Self::NotRun(_) => "not run",
+        }
+    }
+
+    /// What there is to say about it. Empty if the clause holds.
+    #[must_use]
+    pub fn detail(&self) -> &str {
+        match self {
+            Self::Passed => "",
+            Self::Failed(text) | Self::Noted(text) | Self::NotSeen(text) | Self::NotRun(text) => {
+                text
+            }
+        }
+    }
+
+    /// Passed if this holds.
+    pub(crate) fn when(holds: bool, why: impl FnOnce() -> String) -> Self {
+        if holds {
+            Self::Passed
+        } else {
+            Self::Failed(why())
+        }
+    }
+
+    /// Passed, or failed for this reason.
+    pub(crate) fn of(result: Result<(), String>) -> Self {
+        result.map_or_else(Self::Failed, |()| Self::Passed)
+    }
+}
+
+impl Row {
+    /// A row under the heading of its number.
+    pub(crate) fn new(
+        id: &'static str,
+        title: impl Into<String>,
+        verdict: Verdict,
+        took: Duration,
+    ) -> Self {
+        Self {
+            id,
+            heading: heading(id),
+            beyond: is_beyond(id),
+            title: title.into(),
+            verdict,
+            took,
+        }
+    }
+
+    /// The number of the heading and of the row under it, to sort by.
+    pub(crate) fn place(&self) -> (u32, u32) {
+        place(self.id).unwrap_or((u32::MAX, 0))
+    }
+}
+
+/// The id of rows that SPEC.md has no clause for.
+pub(crate) const BEYOND: &str = "-";
+
+/// Rows about what is a default in docs/conformance.md, because only public documentation of live
+/// services has it.
+const DEFAULTS: [&str; 5] = ["S2.13", "S6.4", "S7.4", "S24.9", "S25.36"];
+
+/// True if SPEC.md does not say what rows of this id ask.
+pub(crate) fn is_beyond(id: &str) -> bool {
+    id == BEYOND || DEFAULTS.contains(&id)
+}
+
+/// The two numbers of an id.
+pub(crate) fn place(id: &str) -> Option<(u32, u32)> {
+    let (heading, row) = id.strip_prefix('S')?.split_once('.')?;
+    Some((heading.parse().ok()?, row.parse().ok()?))
+}
+
+/// SPEC.md's heading of an id.
+fn heading(id: &str) -> &'static str {
+    let number = place(id).and_then(|(heading, _)| usize::try_from(heading).ok());
+    number
+        .and_then(|number| HEADINGS.get(number.checked_sub(1)?))
+        .copied()
+        .unwrap_or("Beyond SPEC.md")
+}
+
+/// SPEC.md's headings in its order.
+const HEADINGS: [&str; 26] = [
+    "Intraday Statement, Access Token and Mandate Notification Service Specification",
+    "What the service does",
+    "Resources and their fields",
+    "Statement response (body of a successful statement call)",
+    "Statement error response",
+    "Statement payload (XML, namespace urn:iso:std:iso:20022:tech:xsd:camt.052.001.06)",
+    "Access token response",
+    "Client assertion (JWT) the customer builds",
+    "Secured payload envelope (used by all webhook messages)",
+    "Webhook acknowledgement (the receiver's response body)",
+    "Common formats in webhook messages",
+    "MandateActionOutcome message (outcome of a mandate action the biller started)",
+    "MandateNotification message (payer took an action on a mandate)",
+    "MPIRActionOutcome message (outcome of a payment instruction the biller started)",
+    "QueryNotification message (payer raised a query)",
+    "Payment alias (PayID) formats used when a mandate identifies the debtor account by alias",
+    "States and transitions",
+    "Endpoints",
+    "Request statement",
+    "Obtain access token",
+    "Webhook receivers (called by the service, implemented by the customer)",
+    "Authentication",
+    "Events",
+    "Errors",
+    "Limits",
+    "Versioning",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_are_those_of_the_specification_in_its_order() {
+        for (id, expected) in [
+            (
+                "S1.1",
+                "Intraday Statement, Access Token and Mandate Notification Service Specification",
+            ),
+            ("S8.15", "Client assertion (JWT) the customer builds"),
+            ("S20.3", "Obtain access token"),
+            ("S26.1", "Versioning"),
+            ("S27.1", "Beyond SPEC.md"),
+            ("-", "Beyond SPEC.md"),
+        ] {
+            assert_eq!(heading(id), expected);
+        }
+        let conformance = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/conformance.md");
+        // A package that was published is without it.
+        let Ok(page) = std::fs::read_to_string(conformance) else {
+            return;
+        };
+        let found: Vec<&str> = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("## "))
+            .collect();
+        assert_eq!(found, HEADINGS);
+        for id in DEFAULTS {
+            let row = page
+                .lines()
+                .find(|line| line.contains(&format!(">{id}</a> | Default: ")));
+            assert!(row.is_some() && is_beyond(id), "{id}");
+        }
+    }
+}
