@@ -43,7 +43,7 @@ impl Side {
     pub(crate) async fn store(&self, number: u32, now: i64) {
         match self {
             Self::Outbox(outbox) => {
-                drop(outbox.enqueue(&message_out(number), at(now)).await.unwrap())
+                outbox.enqueue(&message_out(number), at(now)).await.unwrap();
             }
             Self::Inbox(inbox) => drop(inbox.receive(&message_in(number), at(now)).await.unwrap()),
         }
