@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 // Text only: what is compiled into a program does not have it.
-#[cfg(all(doc, feature = "full", feature = "emulator"))]
+#[cfg(all(doc, feature = "full"))]
 pub mod guide;
 
 #[cfg(feature = "bank")]

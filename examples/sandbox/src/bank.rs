@@ -2,7 +2,7 @@
 
 use bankrail::bank::Booking;
 use bankrail::client_assertion::token::names as scope;
-use bankrail::emulator::TestAccount;
+use bankrail_emulator::TestAccount;
 use bankrail::jose::{KeySet, VerifyingKey};
 use bankrail::service::{
     ApiKeyHash, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, StatementQuery,

@@ -1,7 +1,7 @@
 //! Step 4: the 26th statement call within the hour.
 
 use crate::tour::{Sandbox, expect};
-use bankrail::emulator::TestAccount;
+use bankrail_emulator::TestAccount;
 use bankrail::http::names::STATEMENT_PATH;
 use bankrail::statement::{StatementReply, StatementRequest};
 use std::error::Error;

@@ -5,7 +5,7 @@ use crate::report::print_document;
 use crate::tour::{Sandbox, expect};
 use bankrail::camt052::{Direction, Document};
 use bankrail::client::{StatementError, StatementPage};
-use bankrail::emulator::TestAccount;
+use bankrail_emulator::TestAccount;
 use bankrail::statement::{
     AccountId, AccountKind, EntryChannel, MaxEntries, SeenEntries, StatementRequest, find_new,
 };

@@ -1,7 +1,8 @@
-//! A test against a fake bank, which `full` does not have.
-//! says: the item is gated behind the `emulator` feature
-use bankrail::emulator::FakeBank;
+//! A limiter beside engines, without the feature of the limits.
+//! features: memory
+//! says: the item is gated behind the `rate-limit` feature
+use bankrail::rate_limit::Policy;
 
 fn main() {
-    let _: Option<FakeBank> = None;
+    let _: Option<Policy> = None;
 }

@@ -3,12 +3,12 @@
 
 /// The bank and the customer's folder, which ends with the guard.
 async fn demo() -> (
-    bankrail::emulator::FakeBank,
+    bankrail_emulator::FakeBank,
     std::path::PathBuf,
     tempfile::TempDir,
 ) {
     use bankrail::client::TlsRoots;
-    use bankrail::emulator::{Booking, CertificateAuthority, FakeBank, FakeBankOptions};
+    use bankrail_emulator::{Booking, CertificateAuthority, FakeBank, FakeBankOptions};
     use bankrail::jose::{KeySet, RsaSize, SigningKey};
     use bankrail::service::{ApiKeyHash, Customer};
     use bankrail::values::{Clock as _, SystemClock};

@@ -10,7 +10,6 @@ use bankrail::client::{
 };
 use bankrail::client_assertion::token::{TokenGrant, TokenHash, TokenStore};
 use bankrail::client_assertion::{ReplayKey, ReplayStore};
-use bankrail::emulator::{Booking as Entry, Delivered, FakeBank};
 use bankrail::mailbox::{EntryId, Inbox, InboxCounts, OutboxCounts, OutboxOperator, OutboxState};
 use bankrail::service::delivery::{
     Dispatcher, DispatcherOptions, Transport, TransportFuture, TransportRequest, TransportResponse,
@@ -19,6 +18,7 @@ use bankrail::stores::memory::MemoryStore;
 use bankrail::stores::sqlite::{SqliteInbox, SqliteOptions, SqliteStore, SqliteWork, rusqlite};
 use bankrail::values::{Clock as _, Date, ManualClock};
 use bankrail::webhook::Message;
+use bankrail_emulator::{Booking as Entry, Delivered, FakeBank};
 use http_body_util::BodyExt as _;
 use std::fs;
 use std::path::{Path, PathBuf};
