@@ -1,5 +1,5 @@
 //! The two keys of an opener are swapped.
-//! says: the trait bound `KeySet<DecryptionKey>: From<VerifyingKey>` is not satisfied
+//! says: the trait bound `KeySet<PrivateKeyFor<Decryption>>: From<PublicKeyFor<Verifying>>` is not satisfied
 use bankrail::jose::{DecryptionKey, VerifyingKey};
 use bankrail::secured_payload::{OpenOptions, Opener};
 

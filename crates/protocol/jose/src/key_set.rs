@@ -172,21 +172,14 @@ fn unambiguous<K: Keyed>(keys: Vec<(usize, K)>, unusable: &mut Vec<crate::Unusab
     taken.into_iter().map(|(_, key)| key).collect()
 }
 
-macro_rules! to_jwk_set {
-    ($handle:ident) => {
-        impl KeySet<crate::$handle> {
-            /// The current keys as a JWK set in JSON (RFC 7517 section 5), for publishing.
-            #[must_use]
-            pub fn to_jwk_set(&self) -> String {
-                let keys: Vec<String> = self.keys().iter().map(crate::$handle::to_jwk).collect();
-                format!(r#"{{"keys":[{}]}}"#, keys.join(","))
-            }
-        }
-    };
+impl<U: crate::PublicUse> KeySet<crate::PublicKeyFor<U>> {
+    /// Writes the current keys as a JWK set in JSON (RFC 7517 section 5), for publishing.
+    #[must_use]
+    pub fn to_jwk_set(&self) -> String {
+        let keys: Vec<String> = self.keys().iter().map(|key| key.to_jwk()).collect();
+        format!(r#"{{"keys":[{}]}}"#, keys.join(","))
+    }
 }
-
-to_jwk_set!(VerifyingKey);
-to_jwk_set!(EncryptionKey);
 
 /// A set of one key. If the key and a token both have a `kid`, they must be equal.
 impl<K: Keyed + Clone> From<K> for KeySet<K> {
@@ -233,6 +226,7 @@ impl<K> Selected<K> {
     message = "`{Self}` is no source of a `{K}`",
     label = "not a `{K}` and no `KeySet` of them",
     note = "pass a `{K}` or a `KeySet` of them",
+    note = "`PublicKeyFor<Verifying>` is a `VerifyingKey`, `PrivateKeyFor<Decryption>` a `DecryptionKey`",
     note = "`SigningKey::verifying_key` and `DecryptionKey::encryption_key` give the public halves"
 )]
 pub trait KeyLookup<K> {

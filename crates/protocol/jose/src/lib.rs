@@ -3,12 +3,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(any(feature = "aws-lc", feature = "josekit")),
-    allow(
-        dead_code,
-        unused_imports,
-        unused_macros,
-        rustdoc::broken_intra_doc_links
-    )
+    allow(dead_code, unused_imports, rustdoc::broken_intra_doc_links)
 )]
 
 pub mod algorithm;
@@ -28,8 +23,9 @@ pub use current_key::CurrentKey;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 pub use handle::KeyHandle;
 pub use handle::{
-    ContentKey, DecryptError, DecryptionKey, EncryptError, EncryptionKey, KeyOptions, SignError,
-    SignatureError, SigningKey, VerifyingKey,
+    ContentKey, DecryptError, Decryption, DecryptionKey, EncryptError, Encryption, EncryptionKey,
+    KeyOptions, PrivateKeyFor, PrivateUse, PublicKeyFor, PublicUse, SignError, SignatureError,
+    Signing, SigningKey, Verifying, VerifyingKey,
 };
 #[cfg(feature = "x509")]
 pub use key::Certificate;
