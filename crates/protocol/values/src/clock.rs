@@ -35,7 +35,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that moves only when told, for tests and simulations.
+/// A clock that moves only by its methods, for tests and simulations.
 ///
 /// ```
 /// use bankrail_values::{Clock, ManualClock, Timestamp};
@@ -61,6 +61,7 @@ impl ManualClock {
 
     /// Sets the clock to `now`, which may be earlier or later than its time.
     pub fn set(&self, now: Timestamp) {
+        // SeqCst: tests move the clock in one thread and expect every other to see it next.
         self.0.store(now.unix_millis(), Ordering::SeqCst);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A code that a list of codes does not have, kept as read.
+/// A code outside a list of codes, with its text unchanged.
 ///
 /// Only reading makes one, and each code that the list has is a variant of its own, so this is
 /// never the text of a known code.

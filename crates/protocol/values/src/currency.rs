@@ -42,23 +42,48 @@ mod code {
     }
 }
 
-macro_rules! constants {
-    ($($name:ident $what:literal)*) => {$(
-        #[doc = $what]
-        pub const $name: Self = match code::Code::new(stringify!($name).as_bytes()) {
-            Some(code) => Self(code),
-            None => panic!("three upper-case letters"),
-        };
-    )*};
-}
-
 impl Currency {
-    constants! {
-        AUD "Australian dollar, two decimals." EUR "Euro, two decimals." GBP "Pound sterling, two decimals."
-        HKD "Hong Kong dollar, two decimals." INR "Indian rupee, two decimals."
-        JPY "Yen, no decimals." NZD "New Zealand dollar, two decimals." PGK "Kina, two decimals."
-        SBD "Solomon Islands dollar, two decimals." SGD "Singapore dollar, two decimals."
-        USD "US dollar, two decimals." VND "Dong, no decimals."
+    /// Australian dollar, two decimals.
+    pub const AUD: Self = Self::known("AUD");
+
+    /// Euro, two decimals.
+    pub const EUR: Self = Self::known("EUR");
+
+    /// Pound sterling, two decimals.
+    pub const GBP: Self = Self::known("GBP");
+
+    /// Hong Kong dollar, two decimals.
+    pub const HKD: Self = Self::known("HKD");
+
+    /// Indian rupee, two decimals.
+    pub const INR: Self = Self::known("INR");
+
+    /// Yen, no decimals.
+    pub const JPY: Self = Self::known("JPY");
+
+    /// New Zealand dollar, two decimals.
+    pub const NZD: Self = Self::known("NZD");
+
+    /// Kina, two decimals.
+    pub const PGK: Self = Self::known("PGK");
+
+    /// Solomon Islands dollar, two decimals.
+    pub const SBD: Self = Self::known("SBD");
+
+    /// Singapore dollar, two decimals.
+    pub const SGD: Self = Self::known("SGD");
+
+    /// US dollar, two decimals.
+    pub const USD: Self = Self::known("USD");
+
+    /// Dong, no decimals.
+    pub const VND: Self = Self::known("VND");
+
+    const fn known(code: &str) -> Self {
+        match code::Code::new(code.as_bytes()) {
+            Some(code) => Self(code),
+            None => panic!("evaluated at compile time only, for the constants above"),
+        }
     }
 
     /// Checks a code: `[A-Z]{3}`.

@@ -32,8 +32,8 @@ macro_rules! getters {
     )*};
 }
 
-/// Implements a `Debug` that shows these values and says that there is more: for types with content
-/// that stays out of logs. Without values it shows the type's name alone, as in `Token(…)`.
+/// Implements a `Debug` that prints these values and `..` for the others: for types with content
+/// that stays out of logs. Without values it prints the name of the type alone, as in `Token(…)`.
 ///
 /// ```
 /// struct Opened {

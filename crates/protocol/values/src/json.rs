@@ -1,5 +1,4 @@
-//! A strict and bounded JSON reader, the only one of the workspace, and a writer of JSON strings
-//! and flat objects.
+//! A strict and bounded JSON reader, and a writer of JSON strings and flat objects.
 //!
 //! The reader accepts RFC 8259 in UTF-8, with these additional rules:
 //!

@@ -36,7 +36,7 @@ impl StoreError {
         }
     }
 
-    /// What the caller can do about it.
+    /// Returns the kind, which decides what the caller can do.
     #[must_use]
     pub fn kind(&self) -> StoreErrorKind {
         self.kind

@@ -32,13 +32,22 @@ impl JsonError {
         self
     }
 
-    crate::getters! { self;
-        /// Why the text is refused.
-        fault: JsonFault = self.fault;
-        /// Where reading stopped, in bytes from the beginning of the text.
-        offset: usize = self.offset;
-        /// The value with the fault, as a JSON pointer (RFC 6901); empty for the whole text.
-        pointer: &str = &self.pointer;
+    /// Returns why the text is refused.
+    #[must_use]
+    pub fn fault(&self) -> JsonFault {
+        self.fault
+    }
+
+    /// Returns where reading stopped, in bytes from the beginning of the text.
+    #[must_use]
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Returns the value with the fault, as a JSON pointer (RFC 6901); empty for the whole text.
+    #[must_use]
+    pub fn pointer(&self) -> &str {
+        &self.pointer
     }
 }
 
@@ -64,7 +73,7 @@ pub enum JsonFault {
     TooLong {
         /// The most bytes allowed.
         max: usize,
-        /// How many bytes were found.
+        /// The number of bytes found.
         found: usize,
     },
     /// Not UTF-8.
@@ -73,7 +82,7 @@ pub enum JsonFault {
     /// Not JSON by the grammar of RFC 8259, or not the kind of value that was asked for.
     #[error("expected {expected}")]
     Syntax {
-        /// What is expected at this place.
+        /// The token expected at this offset.
         expected: &'static str,
     },
     /// A second member with the same name.

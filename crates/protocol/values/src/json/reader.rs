@@ -17,7 +17,7 @@ pub(super) struct Reader<'a> {
     levels: usize,
     /// Values that may still be read.
     values: usize,
-    /// Whether values are kept or only checked.
+    /// True if values are kept, false if they are only checked.
     keep: bool,
     /// The members that were read of the objects that are open, those of the innermost last.
     members: Vec<JsonMember<'a>>,
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
             }
             let name = self.string(true)?;
             let own = self.members.get(first..).unwrap_or_default();
-            if own.len() < FEW && own.iter().any(|member| member.name == name) {
+            if own.len() < MAX_SCANNED_MEMBERS && own.iter().any(|member| member.name == name) {
                 return Err(duplicate(&name, name_at));
             }
             self.skip_white_space();
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
             self.skip_white_space();
         }
         let own = self.members.drain(first..);
-        if own.len() > FEW {
+        if own.len() > MAX_SCANNED_MEMBERS {
             refuse_duplicates(own.as_slice(), self.text)?;
         }
         Ok(JsonObject(if self.keep {
@@ -266,13 +266,13 @@ impl<'a> Reader<'a> {
 }
 
 /// Up to this many members, each name is compared with every earlier one.
-const FEW: usize = 16;
+const MAX_SCANNED_MEMBERS: usize = 16;
 
 fn duplicate(name: &str, at: usize) -> Box<JsonError> {
     Box::new(JsonError::new(JsonFault::DuplicateMember, at)).inside(name)
 }
 
-/// Finds duplicates by sorting, for objects with more than [`FEW`] members of `text`.
+/// Finds duplicates by sorting, for objects with more than [`MAX_SCANNED_MEMBERS`] members of `text`.
 fn refuse_duplicates(members: &[JsonMember<'_>], text: &str) -> Fallible<()> {
     let mut sorted: Vec<&JsonMember<'_>> = members.iter().collect();
     sorted.sort_by(|a, b| a.name.cmp(&b.name));

@@ -155,13 +155,22 @@ pub struct JsonMember<'a> {
 }
 
 impl<'a> JsonMember<'a> {
-    crate::getters! { self;
-        /// The name.
-        name: &str = &self.name;
-        /// The value.
-        value: &JsonValue<'a> = &self.value;
-        /// The value's JSON text, as written.
-        json: &'a str = self.json;
+    /// Returns the name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the value.
+    #[must_use]
+    pub fn value(&self) -> &JsonValue<'a> {
+        &self.value
+    }
+
+    /// Returns the value's JSON text, as written.
+    #[must_use]
+    pub fn json(&self) -> &'a str {
+        self.json
     }
 }
 
