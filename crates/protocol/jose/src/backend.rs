@@ -49,7 +49,7 @@ impl Backend {
     }
 }
 
-/// What a library makes of keys.
+/// The operations that a library makes of keys.
 pub(crate) trait Library {
     fn signer(&self, pkcs8: &[u8]) -> Result<Box<dyn Sign>, KeyError>;
     fn verifier(&self, public: &PublicKey) -> Result<Box<dyn Verify>, KeyError>;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// A key that is used until another one takes its place.
+/// A key that can be replaced while it is in use.
 ///
 /// It is for the side of an exchange that uses one key at a time: the key that signs, and the key
 /// that messages are encrypted to. The other side, which accepts an old and a new key during a
@@ -32,11 +32,13 @@ impl<K> CurrentKey<K> {
     /// meanwhile.
     #[must_use]
     pub fn get(&self) -> Arc<K> {
+        // A writer only replaces the pointer, so a poisoned lock still guards a whole key.
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Replaces the key of this value and its clones.
     pub fn replace(&self, key: K) {
+        // Operations that already have the old key finish with it: only the pointer is replaced.
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(key);
     }
 }

@@ -12,7 +12,7 @@ pub struct HeaderRules {
     pub alg: &'static str,
     /// The exact value of `enc`. With `None` the member must be absent.
     pub enc: Option<&'static str>,
-    /// Whether `zip` may be `DEF`.
+    /// Allows `zip` to be `DEF`.
     pub zip: bool,
     /// The most bytes of the decoded header.
     pub max_len: usize,
@@ -115,7 +115,7 @@ impl JoseHeader {
         self.member_text("cty")
     }
 
-    /// Whether `zip` is `DEF`, that is, the plain text is DEFLATE data (RFC 7516 section 4.1.3).
+    /// Returns true if `zip` is `DEF`: the plain text is DEFLATE data (RFC 7516 section 4.1.3).
     #[must_use]
     pub fn is_deflated(&self) -> bool {
         self.member_text("zip").is_some()
@@ -188,8 +188,8 @@ fn expect(
     }
 }
 
-/// Whether two media types are the same. Case and a leading `application/` are ignored (RFC 7515
-/// sections 4.1.9 and 4.1.10).
+/// Compares two media types. Case and a leading `application/` are ignored (RFC 7515 sections 4.1.9
+/// and 4.1.10).
 #[must_use]
 pub fn is_media_type(found: &str, expected: &str) -> bool {
     fn bare(text: &str) -> &str {

@@ -62,13 +62,13 @@ impl<K: Keyed + Clone> KeySet<K> {
         let named = keys.first().is_some_and(|key| key.kid().is_some());
         match kid.filter(|_| named) {
             Some(kid) => match keys.iter().find(|key| key.kid() == Some(kid)) {
-                Some(key) => Ok(Selected(Few::One(key.clone()))),
+                Some(key) => Ok(Selected(SelectedKeys::One(key.clone()))),
                 None => Err(SelectError::UnknownKid { keys: keys.len() }),
             },
             None if keys.len() > Self::MAX_TRIED => {
                 Err(SelectError::KidRequired { keys: keys.len() })
             }
-            None => Ok(Selected(Few::All(keys))),
+            None => Ok(Selected(SelectedKeys::All(keys))),
         }
     }
 }
@@ -202,10 +202,10 @@ impl<K: fmt::Debug> fmt::Debug for KeySet<K> {
 
 /// The keys to try, in order.
 #[derive(Clone, Debug)]
-pub struct Selected<K>(Few<K>);
+pub struct Selected<K>(SelectedKeys<K>);
 
 #[derive(Clone, Debug)]
-enum Few<K> {
+enum SelectedKeys<K> {
     One(K),
     All(Arc<Vec<K>>),
 }
@@ -215,8 +215,8 @@ impl<K> Selected<K> {
     #[must_use]
     pub fn as_slice(&self) -> &[K] {
         match &self.0 {
-            Few::One(key) => std::slice::from_ref(key),
-            Few::All(keys) => keys,
+            SelectedKeys::One(key) => std::slice::from_ref(key),
+            SelectedKeys::All(keys) => keys,
         }
     }
 }
@@ -242,7 +242,7 @@ impl<K: Keyed + Clone> KeyLookup<K> for K {
     fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError> {
         match (kid, self.kid()) {
             (Some(found), Some(own)) if found != own => Err(SelectError::UnknownKid { keys: 1 }),
-            _ => Ok(Selected(Few::One(self.clone()))),
+            _ => Ok(Selected(SelectedKeys::One(self.clone()))),
         }
     }
 }

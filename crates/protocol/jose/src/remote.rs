@@ -46,13 +46,13 @@ impl RemoteError {
         }
     }
 
-    /// Whether a retry can succeed.
+    /// Returns true if a retry can succeed.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.retryable
     }
 
-    /// What went wrong.
+    /// Returns the cause.
     #[must_use]
     pub fn cause(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
         &*self.source

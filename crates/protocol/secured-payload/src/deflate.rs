@@ -4,13 +4,13 @@
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use zeroize::Zeroizing;
 
-/// Inflates `deflated`. Returns `None` if it is not one complete DEFLATE stream, or inflates to
-/// more than `max` bytes.
+/// Inflates one complete DEFLATE stream of at most `max` bytes of content; otherwise returns
+/// `None`.
 ///
 /// Never allocates more than about twice `max`, whatever the stream holds.
 pub(crate) fn inflate(deflated: &[u8], max: usize) -> Option<Zeroizing<Vec<u8>>> {
     let mut stream = Decompress::new(false);
-    // Room for one byte past the bound tells "exactly max" from "more".
+    // One byte more than the bound, to find out that a stream is longer than `max`.
     let ceiling = max.checked_add(1)?;
     let mut plain = Zeroizing::new(Vec::with_capacity(
         ceiling.min(deflated.len().saturating_mul(4).max(1024)),

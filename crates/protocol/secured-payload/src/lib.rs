@@ -25,7 +25,7 @@ const JSON_LIMITS: JsonLimits = JsonLimits::new()
     .max_bytes(usize::MAX)
     .max_values(usize::MAX);
 
-/// Whether a signature of this many bytes was made with a key of the specification's sizes.
+/// Returns true if a signature of this many bytes was made with a key of the specification's sizes.
 fn is_signature_length(bytes: usize) -> bool {
     bankrail_jose::algorithm::MESSAGE_SIGNING_KEY_BITS.contains(&(bytes * 8))
 }

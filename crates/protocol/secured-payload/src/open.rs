@@ -126,18 +126,35 @@ impl Opened {
         std::mem::take(&mut *self.json)
     }
 
-    bankrail_values::getters! { self;
-        /// The message: JSON in UTF-8, unless [`OpenOptions::check_json`] is off.
-        json: &[u8] = &self.json;
-        /// The sender's key that the signature is valid for.
-        signing_key: &VerifyingKey = &self.signing_key;
-        /// The public half of our key that decrypted the message.
-        encryption_key: &EncryptionKey = &self.encryption_key;
-        /// The header of the JWE. It is not signed: anyone who has our encryption key can write
-        /// one.
-        outer_header: &JoseHeader = &self.header;
-        /// The header of the JWS.
-        signed_header: &JoseHeader = &self.signed_header;
+    /// Returns the message: JSON in UTF-8, unless [`OpenOptions::check_json`] is off.
+    #[must_use]
+    pub fn json(&self) -> &[u8] {
+        &self.json
+    }
+
+    /// Returns the sender's key that the signature is valid for.
+    #[must_use]
+    pub fn signing_key(&self) -> &VerifyingKey {
+        &self.signing_key
+    }
+
+    /// Returns the public half of our key that decrypted the message.
+    #[must_use]
+    pub fn encryption_key(&self) -> &EncryptionKey {
+        &self.encryption_key
+    }
+
+    /// Returns the header of the JWE. It is not signed: anyone who has our encryption key can write
+    /// one.
+    #[must_use]
+    pub fn outer_header(&self) -> &JoseHeader {
+        &self.header
+    }
+
+    /// Returns the header of the JWS.
+    #[must_use]
+    pub fn signed_header(&self) -> &JoseHeader {
+        &self.signed_header
     }
 
     /// The `kid` of [`Opened::signing_key`], if it has one.

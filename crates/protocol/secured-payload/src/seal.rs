@@ -19,11 +19,11 @@ options! {
     pub struct SealOptions {
         /// The most bytes of JSON in a message. Default: [`MAX_MESSAGE_BYTES`].
         max_payload: usize = MAX_MESSAGE_BYTES,
-        /// Whether messages are compressed before encryption (`"zip":"DEF"`). Off by default: the
-        /// length of compressed text reveals something of its content (RFC 8725 section 3.6), and
-        /// strict receivers refuse it.
+        /// Compresses messages before encryption (`"zip":"DEF"`). Off by default: the length of
+        /// compressed text reveals something of its content (RFC 8725 section 3.6), and strict
+        /// receivers refuse it.
         deflate: bool = false,
-        /// Whether the outer header has `"cty":"JWT"`. On by default; off for receivers that do not
+        /// Writes `"cty":"JWT"` into the outer header. On by default; off for receivers that do not
         /// expect it.
         cty: bool = true;
         /// The header of the signature, to which [`SealOptions::recipient`] adds. Default: `typ` is

@@ -115,8 +115,8 @@ impl Decrypt for Decrypter {
     fn content_key(&self, encrypted: &[u8], stand_in: ContentKey) -> ContentKey {
         match self.raw_decrypt(encrypted, Padding::NONE) {
             Ok(mut encoded) => oaep::content_key(&mut encoded, stand_in),
-            // It refuses only a number that is not smaller than the modulus, which anybody can see:
-            // this reveals nothing.
+            // OpenSSL refuses only a number that is not smaller than the modulus, which anybody can
+            // see: the stand-in reveals nothing.
             Err(Refused) => stand_in,
         }
     }

@@ -46,13 +46,22 @@ impl<'a> Compact<'a> {
         })
     }
 
-    bankrail_values::getters! { self;
-        /// The header, not verified.
-        header: &JoseHeader = &self.header;
-        /// The payload, not verified. Use it only to find out whose keys to look up.
-        unverified_payload: &[u8] = &self.payload;
-        /// The bytes of the signature.
-        signature: &[u8] = &self.signature;
+    /// Returns the header, not verified.
+    #[must_use]
+    pub fn header(&self) -> &JoseHeader {
+        &self.header
+    }
+
+    /// Returns the payload, not verified. Use it only to find out whose keys to look up.
+    #[must_use]
+    pub fn unverified_payload(&self) -> &[u8] {
+        &self.payload
+    }
+
+    /// Returns the bytes of the signature.
+    #[must_use]
+    pub fn signature(&self) -> &[u8] {
+        &self.signature
     }
 
     /// Checks the signature with the keys that the header's `kid` selects.

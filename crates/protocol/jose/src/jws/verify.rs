@@ -52,15 +52,28 @@ impl Verified {
         }
     }
 
-    bankrail_values::getters! { self;
-        /// The protected header.
-        header: &JoseHeader = &self.header;
-        /// The payload.
-        payload: &[u8] = &self.payload;
-        /// The bytes of the signature.
-        signature: &[u8] = &self.signature;
-        /// The key that the signature is valid for.
-        key: &VerifyingKey = &self.key;
+    /// Returns the protected header.
+    #[must_use]
+    pub fn header(&self) -> &JoseHeader {
+        &self.header
+    }
+
+    /// Returns the payload.
+    #[must_use]
+    pub fn payload(&self) -> &[u8] {
+        &self.payload
+    }
+
+    /// Returns the bytes of the signature.
+    #[must_use]
+    pub fn signature(&self) -> &[u8] {
+        &self.signature
+    }
+
+    /// Returns the key that the signature is valid for.
+    #[must_use]
+    pub fn key(&self) -> &VerifyingKey {
+        &self.key
     }
 
     /// The payload, owned.

@@ -21,7 +21,7 @@ pub enum KeyError {
     /// Not one well-formed PEM block.
     #[error("expected one PEM block, found {reason}")]
     NotPem {
-        /// What was found instead.
+        /// The text found in its place.
         reason: &'static str,
     },
     /// The private key is encrypted with a pass phrase. Decrypt it first, for example with
@@ -41,7 +41,7 @@ pub enum KeyError {
     NotDer {
         /// The structure expected.
         expected: &'static str,
-        /// What was wrong.
+        /// The cause.
         source: Source,
     },
     /// A key of another algorithm, or an RSA key whose algorithm identifier binds it to RSASSA-PSS
@@ -82,7 +82,7 @@ pub enum KeyError {
     JwkMember {
         /// The member.
         name: &'static str,
-        /// What was expected.
+        /// The form expected.
         expected: &'static str,
     },
     /// The JWK's `use`, `key_ops` or `alg` does not allow the use, or the JWK lacks the private

@@ -19,7 +19,7 @@ pub enum KeyFileError {
         /// The cause.
         source: io::Error,
     },
-    /// What the file holds is not acceptable.
+    /// The content of the file is not acceptable.
     #[error("{}: no key for this use", .path.display())]
     #[non_exhaustive]
     Key {
@@ -54,6 +54,7 @@ impl KeyMaterial {
             // A buffer that grows by itself would leave copies of the key behind.
             let mut bytes = Zeroizing::new(Vec::with_capacity(Self::MAX_BYTES));
             File::open(path)?
+                // One byte more, so that a file that is too long does not look whole.
                 .take(Self::MAX_BYTES as u64 + 1)
                 .read_to_end(&mut bytes)?;
             Ok(bytes)
@@ -69,7 +70,7 @@ impl KeyMaterial {
     }
 }
 
-/// The one key of a file for a use.
+/// Reads a file with one key for a use.
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 pub(crate) fn open<K: crate::KeyHandle>(path: &Path) -> Result<K, KeyFileError> {
     let read = KeyMaterial::open(path)?.into_keys::<K>(&crate::KeyOptions::default());

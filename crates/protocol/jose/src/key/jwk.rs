@@ -96,13 +96,22 @@ impl Jwk {
         })
     }
 
-    bankrail_values::getters! { self;
-        /// `kid`, the key ID.
-        kid: Option<&str> = self.kid.as_deref();
-        /// The public key.
-        public_key: &PublicKey = &self.public;
-        /// The private key, if the JWK is one.
-        private_key: Option<&PrivateKey> = self.private.as_ref();
+    /// Returns `kid`, the key ID.
+    #[must_use]
+    pub fn kid(&self) -> Option<&str> {
+        self.kid.as_deref()
+    }
+
+    /// Returns the public key.
+    #[must_use]
+    pub fn public_key(&self) -> &PublicKey {
+        &self.public
+    }
+
+    /// Returns the private key, if the JWK is one.
+    #[must_use]
+    pub fn private_key(&self) -> Option<&PrivateKey> {
+        self.private.as_ref()
     }
 
     /// Checks that `use`, `key_ops` and `alg`, where present, allow the role, and that the key has
@@ -139,7 +148,7 @@ impl Jwk {
         Ok(())
     }
 
-    /// Whether both have the same modulus, and one is for signatures only and the other for
+    /// Returns true if both have the same modulus, and one is for signatures only and the other for
     /// encryption only.
     fn conflicts_with(&self, other: &Self) -> bool {
         let uses = |key: &Self| [Role::Verify, Role::Encrypt].map(|role| key.allows_use(role));
@@ -149,7 +158,7 @@ impl Jwk {
         ) && self.public.modulus() == other.public.modulus()
     }
 
-    /// Whether the key may be used for this role or its private counterpart.
+    /// Returns true if the key may be used for this role or its private counterpart.
     fn allows_use(&self, public: Role) -> bool {
         let private = if public == Role::Verify {
             Role::Sign
@@ -190,7 +199,7 @@ impl From<PrivateKey> for Jwk {
 #[derive(Debug)]
 pub struct JwkSet {
     keys: Vec<Jwk>,
-    /// The index of each key in the set as it was read.
+    /// The index in the JWK set of each key of `keys`.
     places: Vec<usize>,
     unusable: Vec<UnusableKey>,
 }
@@ -300,16 +309,21 @@ impl JwkSet {
         self.unusable
     }
 
-    /// Each usable key with its index in the set as it was read.
+    /// Returns each usable key with its index in the JWK set.
     pub(crate) fn with_places(&self) -> impl Iterator<Item = (usize, &Jwk)> {
         self.places.iter().copied().zip(&self.keys)
     }
 
-    bankrail_values::getters! { self;
-        /// The usable keys.
-        keys: &[Jwk] = &self.keys;
-        /// The keys that were left out, with the reason for each.
-        unusable: &[UnusableKey] = &self.unusable;
+    /// Returns the usable keys.
+    #[must_use]
+    pub fn keys(&self) -> &[Jwk] {
+        &self.keys
+    }
+
+    /// Returns the keys that were left out, with the reason for each.
+    #[must_use]
+    pub fn unusable(&self) -> &[UnusableKey] {
+        &self.unusable
     }
 }
 

@@ -1,4 +1,4 @@
-//! Keys in whatever spelling a file has.
+//! Keys of any of the supported file formats.
 
 use super::{Jwk, JwkSet, KeyError, PrivateKey, PublicKey};
 

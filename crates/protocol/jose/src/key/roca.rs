@@ -14,8 +14,8 @@ const PRIMES: [u32; 38] = [
 /// The chip's primes are powers of this number modulo each of [`PRIMES`].
 const GENERATOR: u32 = 65_537;
 
-/// Whether the modulus is a power of [`GENERATOR`] modulo each of [`PRIMES`]. At most one sound key
-/// in 10⁸ is.
+/// Returns true if the modulus is a power of [`GENERATOR`] modulo each of [`PRIMES`]. At most one
+/// sound key in 10⁸ is.
 pub(super) fn is_marked(key: &rsa::RsaPublicKey) -> bool {
     PRIMES
         .iter()

@@ -59,13 +59,22 @@ impl Certificate {
         })
     }
 
-    bankrail_values::getters! { self;
-        /// The key.
-        public_key: &PublicKey = &self.public_key;
-        /// The first instant at which the certificate is valid.
-        not_before: Timestamp = self.not_before;
-        /// The last second at which the certificate is valid.
-        not_after: Timestamp = self.not_after;
+    /// Returns the key.
+    #[must_use]
+    pub fn public_key(&self) -> &PublicKey {
+        &self.public_key
+    }
+
+    /// Returns the first instant at which the certificate is valid.
+    #[must_use]
+    pub fn not_before(&self) -> Timestamp {
+        self.not_before
+    }
+
+    /// Returns the last second at which the certificate is valid.
+    #[must_use]
+    pub fn not_after(&self) -> Timestamp {
+        self.not_after
     }
 
     /// The key, without the dates.
@@ -74,7 +83,7 @@ impl Certificate {
         self.public_key
     }
 
-    /// Whether `now` is between the dates, both included.
+    /// Returns true if `now` is between the dates, both included.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         self.not_before <= now && now.unix_seconds() <= self.not_after.unix_seconds()

@@ -57,36 +57,55 @@ pub enum OpenError {
     /// A local fault: the key service or the system's random source failed.
     #[error("the message could not be opened")]
     Unavailable {
-        /// Whether a retry can succeed.
+        /// True if a retry can succeed.
         retryable: bool,
-        /// What went wrong.
+        /// The cause.
         source: Source,
     },
 }
 
-macro_rules! kinds {
-    ($($variant:ident)*) => {
-        /// The kind of an [`OpenError`].
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum OpenErrorKind { $( #[doc = concat!("[`OpenError::", stringify!($variant), "`].")] $variant, )* }
-
-        impl OpenError {
-            /// The kind of the error, for counting.
-            #[must_use]
-            pub fn kind(&self) -> OpenErrorKind {
-                match self { $( Self::$variant { .. } => OpenErrorKind::$variant, )* }
-            }
-        }
-    };
-}
-
-kinds! {
-    Malformed UnsupportedHeader NoKey Rejected NoSigningKey OtherRecipient OtherType PayloadInvalid Unavailable
+/// The kind of an [`OpenError`]: its variant without the details.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OpenErrorKind {
+    /// [`OpenError::Malformed`].
+    Malformed,
+    /// [`OpenError::UnsupportedHeader`].
+    UnsupportedHeader,
+    /// [`OpenError::NoKey`].
+    NoKey,
+    /// [`OpenError::Rejected`].
+    Rejected,
+    /// [`OpenError::NoSigningKey`].
+    NoSigningKey,
+    /// [`OpenError::OtherRecipient`].
+    OtherRecipient,
+    /// [`OpenError::OtherType`].
+    OtherType,
+    /// [`OpenError::PayloadInvalid`].
+    PayloadInvalid,
+    /// [`OpenError::Unavailable`].
+    Unavailable,
 }
 
 impl OpenError {
-    /// Whether the same message can be opened by a retry.
+    /// Returns the kind of the error, for counting.
+    #[must_use]
+    pub fn kind(&self) -> OpenErrorKind {
+        match self {
+            Self::Malformed(_) => OpenErrorKind::Malformed,
+            Self::UnsupportedHeader(_) => OpenErrorKind::UnsupportedHeader,
+            Self::NoKey(_) => OpenErrorKind::NoKey,
+            Self::Rejected => OpenErrorKind::Rejected,
+            Self::NoSigningKey { .. } => OpenErrorKind::NoSigningKey,
+            Self::OtherRecipient { .. } => OpenErrorKind::OtherRecipient,
+            Self::OtherType => OpenErrorKind::OtherType,
+            Self::PayloadInvalid(_) => OpenErrorKind::PayloadInvalid,
+            Self::Unavailable { .. } => OpenErrorKind::Unavailable,
+        }
+    }
+
+    /// Returns true if the same message can be opened by a retry.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         matches!(
@@ -98,7 +117,7 @@ impl OpenError {
         )
     }
 
-    /// The text for the answer to the sender.
+    /// Returns the text for the answer to the sender.
     #[must_use]
     pub fn public_message(&self) -> &'static str {
         match self {
@@ -108,7 +127,7 @@ impl OpenError {
         }
     }
 
-    /// The HTTP status of the answer to the sender: 400 for a fault of the message, 500 for a local
+    /// Returns the HTTP status of the answer to the sender: 400 for a fault of the message, 500 for a local
     /// fault, which asks the sender to deliver again.
     #[must_use]
     pub fn http_status(&self) -> u16 {

@@ -6,7 +6,7 @@ use bankrail_values::options;
 const MAX_HEADER: usize = 4 * 1024;
 
 options! {
-    /// What an [`Opener`](super::Opener) accepts.
+    /// Options of an [`Opener`](super::Opener).
     ///
     /// The defaults are for those who receive webhooks: compact messages of up to 512 KiB with
     /// headers of up to 4 KiB, compressed or not, `cty` absent or `JWT`, any inner `typ`, any
@@ -31,7 +31,7 @@ options! {
         pub(super) require_typ: bool = false,
         /// Refuses messages that do not name this recipient. Default: any recipient.
         pub(super) recipient(Recipient => Some): Option<Recipient> = None,
-        /// Whether the message is checked to be JSON. On by default. If it is off,
+        /// Checks that the message is JSON. On by default. If it is off,
         /// [`Opened::json`](super::Opened::json) is any bytes that the sender signed: for a caller
         /// that reads every message anyway, so that its JSON is read once.
         pub(super) check_json: bool = true,
@@ -58,13 +58,13 @@ impl OpenOptions {
 /// or compare identifiers in the message with your own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipient {
-    pub(super) place: Place,
+    pub(super) place: RecipientPlace,
     pub(super) name: String,
     pub(super) value: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum RecipientPlace {
     SignedHeader,
     Claim,
 }
@@ -74,7 +74,7 @@ impl Recipient {
     #[must_use]
     pub fn header(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
-            place: Place::SignedHeader,
+            place: RecipientPlace::SignedHeader,
             name: name.into(),
             value: value.into(),
         }
@@ -84,7 +84,7 @@ impl Recipient {
     #[must_use]
     pub fn claim(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
-            place: Place::Claim,
+            place: RecipientPlace::Claim,
             name: name.into(),
             value: value.into(),
         }

@@ -1,6 +1,6 @@
 //! The steps of opening one message, in order.
 
-use super::options::Place;
+use super::options::RecipientPlace;
 use super::{MalformedMessageError, OpenError, OpenOptions, Opened};
 use crate::content::{Authentic, Ciphertext, NotOpened};
 use crate::deflate;
@@ -39,7 +39,7 @@ use zeroize::{Zeroize as _, Zeroizing};
 pub struct SealedMessage<'a> {
     options: OpenOptions,
     header: JoseHeader,
-    /// The header as it was sent. The tag covers these bytes.
+    /// The header in base64url, whose bytes the tag covers.
     encoded_header: &'a str,
     encrypted_key: Vec<u8>,
     ciphertext: Ciphertext,
@@ -99,11 +99,16 @@ impl<'a> SealedMessage<'a> {
         })
     }
 
-    bankrail_values::getters! { self;
-        /// The header, not verified. Its `kid` selects the decryption key.
-        header: &JoseHeader = &self.header;
-        /// The encrypted content key, for the decryption key.
-        encrypted_key: &[u8] = &self.encrypted_key;
+    /// Returns the header, not verified. Its `kid` selects the decryption key.
+    #[must_use]
+    pub fn header(&self) -> &JoseHeader {
+        &self.header
+    }
+
+    /// Returns the encrypted content key, for the decryption key.
+    #[must_use]
+    pub fn encrypted_key(&self) -> &[u8] {
+        &self.encrypted_key
     }
 
     /// Checks that the encrypted key is as long as the modulus of `key`. Call it before a remote
@@ -223,7 +228,7 @@ impl<'a> SealedMessage<'a> {
 // Prints the header and the length of the ciphertext.
 bankrail_values::impl_debug!(SealedMessage<'_>, self; header: self.header, len: self.ciphertext.text.len());
 
-/// Checks `cty`, which says that the content is a nested token (RFC 7519 section 5.2).
+/// Checks `cty`, the mark of a nested token (RFC 7519 section 5.2).
 fn check_cty(cty: Option<&str>, required: bool) -> Result<(), JoseHeaderError> {
     match cty {
         None if required => Err(JoseHeaderError::Missing { name: "cty" }),
@@ -275,7 +280,7 @@ fn verify(
     let is_read = options
         .recipient
         .as_ref()
-        .is_some_and(|recipient| recipient.place == Place::Claim);
+        .is_some_and(|recipient| recipient.place == RecipientPlace::Claim);
     if options.check_json && !is_read {
         json::check(verified.payload(), &crate::JSON_LIMITS).map_err(OpenError::PayloadInvalid)?;
     }
@@ -295,8 +300,8 @@ fn check_recipient(verified: &Verified, options: &OpenOptions) -> Result<(), Ope
     };
     let expected = Some(recipient.value.as_str());
     let meant = match recipient.place {
-        Place::SignedHeader => verified.header().member_text(&recipient.name) == expected,
-        Place::Claim => {
+        RecipientPlace::SignedHeader => verified.header().member_text(&recipient.name) == expected,
+        RecipientPlace::Claim => {
             let mut members = json::read_object(verified.payload(), &crate::JSON_LIMITS)
                 .map_err(OpenError::PayloadInvalid)?;
             let meant = members.get(&recipient.name).and_then(JsonValue::as_str) == expected;
@@ -318,13 +323,14 @@ fn check_recipient(verified: &Verified, options: &OpenOptions) -> Result<(), Ope
 /// it is verified.
 #[must_use]
 pub fn unverified_kid(compact: &str) -> Option<String> {
-    const MOST: usize = 4 * 1024;
+    const MAX_HEADER_BYTES: usize = 4 * 1024;
     let (header, _) = compact.split_once('.')?;
-    if header.len() > base64url::encoded_len(MOST) {
+    if header.len() > base64url::encoded_len(MAX_HEADER_BYTES) {
         return None;
     }
     let header = base64url::decode(header).ok()?;
-    let members = json::read_object(&header, &JsonLimits::new().max_bytes(MOST)).ok()?;
+    let members =
+        json::read_object(&header, &JsonLimits::new().max_bytes(MAX_HEADER_BYTES)).ok()?;
     members.get("kid").and_then(JsonValue::as_str).map(excerpt)
 }
 
