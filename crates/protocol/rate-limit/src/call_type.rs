@@ -1,108 +1,144 @@
 //! The kinds of call that have limits of their own, and those limits.
 
-mod own;
-
-pub use own::{OwnCallType, OwnCallTypeError};
-
 use crate::{Algorithm, Counting, Policy, Window};
 use std::fmt;
 
-/// Declares the call types: for each its documentation, its variant, its name and its windows,
-/// longest first. Everything else about call types is derived from this list.
-macro_rules! call_types {
-    ($($(#[$doc:meta])+ $variant:ident = $name:literal [$($window:expr),+];)+) => {
-        /// A kind of call with limits of its own: the rows of the specification's table
-        /// (Specification: "Limits"), two budgets for requests that prove nothing (Default), and
-        /// those of other services ([`CallType::own`]).
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[non_exhaustive]
-        pub enum CallType {
-            $($(#[$doc])+ $variant,)+
-            /// A kind of call that the specification does not have: see [`CallType::own`].
-            Own(OwnCallType),
-        }
-
-        /// The rows of the table by number.
-        enum Row {
-            $($variant,)+
-        }
-
-        impl CallType {
-            /// All call types: the twelve of the specification's table in its order, then the two
-            /// budgets for failures.
-            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
-
-            /// A short name for keys, metrics and configuration, such as `mandate-creation`. It
-            /// never changes.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)+
-                    Self::Own(own) => own.name(),
-                }
-            }
-
-            /// The windows of the specification's table, or of the budget for failures, longest
-            /// first. None for a call type of one's own: [`default_limits`] has its policy.
-            #[must_use]
-            pub const fn default_windows(self) -> &'static [Window] {
-                match self {
-                    $(Self::$variant => const { &[$($window),+] },)+
-                    Self::Own(_) => &[],
-                }
-            }
-
-            pub(crate) const fn index(self) -> usize {
-                match self {
-                    $(Self::$variant => Row::$variant as usize,)+
-                    Self::Own(own) => Self::ALL.len() + own.place(),
-                }
-            }
-        }
-    };
-}
-
-call_types! {
+/// A kind of call that is limited and counted by itself: the rows of the specification's table
+/// (Specification: "Limits"), two budgets for requests that prove nothing (Default), and eight for
+/// other services.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum CallType {
     /// GraphQL calls: 10,000 an hour, 5 a second.
-    GraphQl = "graphql" [per_hour(10_000), per_second(5)];
+    GraphQl,
     /// Authorisation (token): 10 an hour, 2 a second.
-    Token = "token" [per_hour(10), per_second(2)];
+    Token,
     /// Foreign-exchange quote request: 500 an hour, 10 a second.
-    FxQuote = "fx-quote" [per_hour(500), per_second(10)];
+    FxQuote,
     /// Fast single payment: 30 a minute, 2 a second.
-    FastPayment = "fast-payment" [per_minute(30), per_second(2)];
+    FastPayment,
     /// Mandate status change: 10 a second.
-    MandateStatusChange = "mandate-status-change" [per_second(10)];
+    MandateStatusChange,
     /// Mandate creation: 10 a second.
-    MandateCreation = "mandate-creation" [per_second(10)];
+    MandateCreation,
     /// Payment instruction creation (MPIR): 5 a second.
-    PaymentInstruction = "payment-instruction" [per_second(5)];
+    PaymentInstruction,
     /// Mandate details retrieval: 5 a second.
-    MandateDetails = "mandate-details" [per_second(5)];
+    MandateDetails,
     /// Query resolution: 5 a second.
-    QueryResolution = "query-resolution" [per_second(5)];
+    QueryResolution,
     /// Payments: 30 a minute, 2 a second.
-    Payment = "payment" [per_minute(30), per_second(2)];
+    Payment,
     /// Payment enquiry: 90 a minute, 2 a second.
-    PaymentEnquiry = "payment-enquiry" [per_minute(90), per_second(2)];
+    PaymentEnquiry,
     /// Statement / balance and transaction reporting: 25 an hour.
-    Statement = "statement" [per_hour(25)];
+    Statement,
     /// Token requests that prove nothing, such as one without a valid signature: 60 an hour, 5 a
     /// second (Default). They are not charged to [`CallType::Token`], so that an API key alone
     /// cannot use up a customer's tokens.
-    TokenFailure = "token-failure" [per_hour(60), per_second(5)];
+    TokenFailure,
     /// Requests without a valid access token of the customer: 60 an hour, 5 a second (Default).
-    BearerFailure = "bearer-failure" [per_hour(60), per_second(5)];
+    BearerFailure,
+    /// A kind of call that the specification does not have, so that another service poses as none of
+    /// the specification's. Until [`Limits::set_default`](crate::Limits::set_default) sets its
+    /// limits, one call an hour is allowed: a limit that was forgotten is found at once.
+    Own1,
+    /// As [`CallType::Own1`].
+    Own2,
+    /// As [`CallType::Own1`].
+    Own3,
+    /// As [`CallType::Own1`].
+    Own4,
+    /// As [`CallType::Own1`].
+    Own5,
+    /// As [`CallType::Own1`].
+    Own6,
+    /// As [`CallType::Own1`].
+    Own7,
+    /// As [`CallType::Own1`].
+    Own8,
 }
 
 impl CallType {
-    /// How many call types there can be.
-    pub(crate) const PLACES: usize = Self::ALL.len() + OwnCallType::MOST;
+    /// The call types of this crate: the twelve of the specification's table in its order, then the
+    /// two budgets for failures. Without [`CallType::Own1`] and the like.
+    pub const ALL: [Self; 14] = [
+        Self::GraphQl,
+        Self::Token,
+        Self::FxQuote,
+        Self::FastPayment,
+        Self::MandateStatusChange,
+        Self::MandateCreation,
+        Self::PaymentInstruction,
+        Self::MandateDetails,
+        Self::QueryResolution,
+        Self::Payment,
+        Self::PaymentEnquiry,
+        Self::Statement,
+        Self::TokenFailure,
+        Self::BearerFailure,
+    ];
+
+    /// The number of all call types.
+    pub(crate) const COUNT: usize = Self::Own8.index() + 1;
+
+    /// The name and the windows, longest first.
+    const fn row(self) -> (&'static str, &'static [Window]) {
+        match self {
+            Self::GraphQl => ("graphql", const { &[per_hour(10_000), per_second(5)] }),
+            Self::Token => ("token", const { &[per_hour(10), per_second(2)] }),
+            Self::FxQuote => ("fx-quote", const { &[per_hour(500), per_second(10)] }),
+            Self::FastPayment => ("fast-payment", const { &[per_minute(30), per_second(2)] }),
+            Self::MandateStatusChange => ("mandate-status-change", const { &[per_second(10)] }),
+            Self::MandateCreation => ("mandate-creation", const { &[per_second(10)] }),
+            Self::PaymentInstruction => ("payment-instruction", const { &[per_second(5)] }),
+            Self::MandateDetails => ("mandate-details", const { &[per_second(5)] }),
+            Self::QueryResolution => ("query-resolution", const { &[per_second(5)] }),
+            Self::Payment => ("payment", const { &[per_minute(30), per_second(2)] }),
+            Self::PaymentEnquiry => (
+                "payment-enquiry",
+                const { &[per_minute(90), per_second(2)] },
+            ),
+            Self::Statement => ("statement", const { &[per_hour(25)] }),
+            Self::TokenFailure => ("token-failure", const { &[per_hour(60), per_second(5)] }),
+            Self::BearerFailure => ("bearer-failure", const { &[per_hour(60), per_second(5)] }),
+            Self::Own1 => ("own-1", ONE_AN_HOUR),
+            Self::Own2 => ("own-2", ONE_AN_HOUR),
+            Self::Own3 => ("own-3", ONE_AN_HOUR),
+            Self::Own4 => ("own-4", ONE_AN_HOUR),
+            Self::Own5 => ("own-5", ONE_AN_HOUR),
+            Self::Own6 => ("own-6", ONE_AN_HOUR),
+            Self::Own7 => ("own-7", ONE_AN_HOUR),
+            Self::Own8 => ("own-8", ONE_AN_HOUR),
+        }
+    }
+
+    /// Returns a short name for keys, metrics and configuration, such as `mandate-creation`. It
+    /// never changes.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        self.row().0
+    }
+
+    /// Returns the windows of the specification's table, or of the budget for failures, longest
+    /// first.
+    #[must_use]
+    pub const fn default_windows(self) -> &'static [Window] {
+        self.row().1
+    }
+
+    pub(crate) const fn index(self) -> usize {
+        // The discriminants count from 0, so they are the places in arrays by call type.
+        self as usize
+    }
 }
 
-/// The default limits of a call type: [`CallType::default_windows`] under [`Algorithm::Sliding`]
-/// and [`Counting::Attempts`] (Default: which algorithm applies to which type is not shown); of
-/// one's own, its policy.
+/// The limit of [`CallType::Own1`] and the like until another is set.
+const ONE_AN_HOUR: &[Window] = &[per_hour(1)];
+
+/// Returns the default limits of a call type: [`CallType::default_windows`] under
+/// [`Algorithm::Sliding`] and [`Counting::Attempts`] (Default: which algorithm applies to which type
+/// is not shown).
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, default_limits};
@@ -112,9 +148,6 @@ impl CallType {
 /// ```
 #[must_use]
 pub fn default_limits(call_type: CallType) -> Policy {
-    if let CallType::Own(own) = call_type {
-        return *own.policy();
-    }
     Policy::new(
         Algorithm::Sliding,
         Counting::Attempts,
@@ -179,6 +212,7 @@ mod tests {
             CallType::ALL.map(CallType::index),
             std::array::from_fn(|at| at)
         );
+        assert_eq!(CallType::Own1.index(), CallType::ALL.len());
         assert_eq!(size_of::<CallType>(), 1, "keys have no room for more");
     }
 }

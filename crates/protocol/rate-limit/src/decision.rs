@@ -46,8 +46,8 @@ pub fn decide(
     }))
 }
 
-/// [`decide`] on a cost that can fit. `elapsed` says how much of the piece of time that holds an
-/// instant has passed for the window at a place.
+/// Decides as [`decide`] does, on a cost that can fit. `elapsed` returns the milliseconds since the
+/// window of the policy at an index began, at an instant.
 #[inline]
 pub(crate) fn judge(
     state: &mut State,
@@ -63,7 +63,7 @@ pub(crate) fn judge(
     });
     if cost > 0 && (refused == 0 || policy.counting() == Counting::Attempts) {
         for (slot, window) in after.slots_mut().iter_mut().zip(policy.windows()) {
-            // What fits under the limit is below the ceiling.
+            // A counter under the limit is also under the ceiling.
             slot.current = if refused == 0 {
                 slot.current.saturating_add(cost)
             } else {
@@ -102,11 +102,11 @@ pub struct Decision {
 pub struct WindowStatus {
     /// The window.
     pub window: Window,
-    /// Whether it refused the request.
+    /// True if the window refused the request.
     pub refused: bool,
     /// The greatest cost that this window alone would still allow at the time of the decision.
     pub remaining: u32,
-    /// When the window's current piece of time ends.
+    /// The end of the current window.
     pub ends_at: Timestamp,
 }
 
@@ -154,7 +154,7 @@ impl Decision {
         }
     }
 
-    /// Whether the request may be served.
+    /// Returns true if the request may be served.
     #[must_use]
     pub const fn is_allowed(&self) -> bool {
         self.refused == 0
@@ -222,8 +222,8 @@ impl Decision {
         (!self.is_allowed()).then(|| self.opening(self.cost))
     }
 
-    /// How long after [`Decision::asked_at`] the request would be allowed. `None` if it was
-    /// allowed.
+    /// Returns the time from [`Decision::asked_at`] until the request would be allowed. `None` if
+    /// it was allowed.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_at().map(|at| at.saturating_since(self.asked_at))

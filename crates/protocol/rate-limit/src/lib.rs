@@ -17,13 +17,13 @@ mod store;
 mod sync;
 mod window;
 
-pub use call_type::{CallType, CallTypeError, OwnCallType, OwnCallTypeError, default_limits};
+pub use call_type::{CallType, CallTypeError, default_limits};
 pub use decision::{Decision, WindowStatus, decide};
 pub use limiter::{Answer, CheckError, Limiter};
 pub use limits::{Limits, OnStoreError};
 pub use memory::{Capacity, FullError, MemoryCounters, OnFull};
 #[cfg(feature = "pacer")]
-pub use pacer::{LetGo, PaceError, Pacer, PacerOptions, Pacing};
+pub use pacer::{PaceError, Pacer, PacerOptions, Pacing, Permit};
 pub use policy::{Algorithm, CostError, Counting, MAX_WINDOWS, Policy, PolicyError};
 pub use state::{Counts, State};
 pub use store::{Charge, CounterStore};

@@ -32,7 +32,7 @@ pub struct Limiter {
 }
 
 impl Limiter {
-    /// These limits over these counters.
+    /// Makes a limiter of these limits over these counters.
     #[must_use]
     pub fn new(limits: Limits, counters: Arc<dyn CounterStore>) -> Self {
         Self {
@@ -76,8 +76,8 @@ impl Limiter {
         *self.read().policy(customer, call_type, now)
     }
 
-    /// Changes the limits. Each decision is under one policy, and counters survive as [`Limits`]
-    /// says.
+    /// Changes the limits. Each decision is under one policy. Counters survive a change as
+    /// described at [`Limits`].
     pub fn change_limits(&self, change: impl FnOnce(&mut Limits)) {
         change(&mut self.limits.write().unwrap_or_else(PoisonError::into_inner));
     }
@@ -122,7 +122,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Whether the request may be served.
+    /// Returns true if the request may be served.
     #[must_use]
     pub const fn is_allowed(&self) -> bool {
         match self {
@@ -148,7 +148,7 @@ pub enum CheckError {
     /// The cost never fits. Nothing was charged.
     #[error("the request can never be allowed")]
     Cost(#[from] CostError),
-    /// The counters did not answer. Its kind tells whether they may have charged.
+    /// The counters did not answer. The kind of the error shows if they may have charged.
     #[error("the counters could not be reached")]
     Store(#[from] StoreError),
 }

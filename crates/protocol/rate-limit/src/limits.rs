@@ -1,12 +1,12 @@
 //! The policies of all customers.
 
 use crate::call_type::default_limits;
-use crate::{CallType, Charge, CostError, OwnCallType, Policy};
+use crate::{CallType, Charge, CostError, Policy};
 use bankrail_values::Timestamp;
 use hashbrown::HashMap;
 
-/// What happens to a request while the counters do not answer. It is chosen for each call type: a
-/// type that moves money refuses, one that only reads may go on.
+/// The reaction to a request while the counters do not answer, chosen for each call type: a type
+/// that moves money refuses, one that only reads may go on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnStoreError {
@@ -44,10 +44,8 @@ pub enum OnStoreError {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Limits {
-    defaults: [Policy; CallType::ALL.len()],
-    /// What [`CallType::own`] was given holds for those without.
-    own: [Option<Policy>; OwnCallType::MOST],
-    on_store_error: [OnStoreError; CallType::PLACES],
+    defaults: [Policy; CallType::COUNT],
+    on_store_error: [OnStoreError; CallType::COUNT],
     overrides: HashMap<Box<str>, Vec<Override>, foldhash::fast::RandomState>,
 }
 
@@ -64,12 +62,13 @@ impl Limits {
     /// [`OnStoreError::Refuse`].
     #[must_use]
     pub fn new() -> Self {
-        let defaults = CallType::ALL.map(default_limits);
-        let own = [None; OwnCallType::MOST];
+        let mut defaults = [default_limits(CallType::Own1); CallType::COUNT];
+        for (policy, call_type) in defaults.iter_mut().zip(CallType::ALL) {
+            *policy = default_limits(call_type);
+        }
         Self {
             defaults,
-            own,
-            on_store_error: [OnStoreError::Refuse; CallType::PLACES],
+            on_store_error: [OnStoreError::Refuse; CallType::COUNT],
             overrides: HashMap::default(),
         }
     }
@@ -111,38 +110,20 @@ impl Limits {
     #[must_use]
     #[inline]
     pub fn default_policy(&self, call_type: CallType) -> &Policy {
-        match call_type {
-            CallType::Own(own) => self
-                .own
-                .get(own.place())
-                .and_then(Option::as_ref)
-                .unwrap_or(own.policy()),
-            _ => self
-                .defaults
-                .get(call_type.index())
-                .expect("the array has a place for every call type"),
-        }
+        self.defaults
+            .get(call_type.index())
+            .expect("the array has a place for every call type")
     }
 
     /// Changes the policy of customers without a policy of their own.
     pub fn set_default(&mut self, call_type: CallType, policy: Policy) {
-        match call_type {
-            CallType::Own(own) => {
-                *self
-                    .own
-                    .get_mut(own.place())
-                    .expect("there is a place for each") = Some(policy)
-            }
-            _ => {
-                *self
-                    .defaults
-                    .get_mut(call_type.index())
-                    .expect("the array has a place for every call type") = policy;
-            }
-        }
+        *self
+            .defaults
+            .get_mut(call_type.index())
+            .expect("the array has a place for every call type") = policy;
     }
 
-    /// What happens to requests of this type while the counters do not answer.
+    /// Returns the reaction to requests of this type while the counters do not answer.
     #[must_use]
     pub fn on_store_error(&self, call_type: CallType) -> OnStoreError {
         self.on_store_error
@@ -159,7 +140,7 @@ impl Limits {
             .expect("the array has a place for every call type") = reaction;
     }
 
-    /// Gives a customer a policy of its own.
+    /// Sets a policy for one customer, without an end.
     pub fn set_override(&mut self, customer: &str, call_type: CallType, policy: Policy) {
         self.agree(
             customer,

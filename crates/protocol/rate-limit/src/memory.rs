@@ -42,18 +42,18 @@ pub struct MemoryCounters {
     hasher: foldhash::fast::RandomState,
 }
 
-/// How many keys [`MemoryCounters`] hold, and what happens to one more.
+/// The number of keys that [`MemoryCounters`] hold, and the reaction to one more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capacity {
     /// The maximum number of keys. They are spread over shards by a hash, so a shard can be full a
     /// little earlier.
     pub max_keys: usize,
-    /// What happens to a new key when its shard is full of keys that still count.
+    /// The reaction to a new key when its shard is full of keys that still count.
     pub on_full: OnFull,
 }
 
-/// What happens to a new key when there is no room for it.
+/// The reaction to a new key when there is no room for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnFull {
@@ -100,6 +100,7 @@ impl MemoryCounters {
     /// [`FullError`] when the key is new and there is no room for it. Nothing is charged then.
     pub fn charge(&self, charge: &Charge<'_>) -> Result<Decision, FullError> {
         let hash = self.hash(charge.customer(), charge.call_type());
+        // One lock for all windows of the key, so that they are one decision.
         self.shard(hash).lock().charge(hash, charge, &self.hasher)
     }
 
@@ -118,13 +119,14 @@ impl MemoryCounters {
         }
     }
 
-    /// How many keys are held.
+    /// Returns the number of keys held.
     #[must_use]
     pub fn len(&self) -> usize {
+        // One lock after another: the sum is of no single instant, and no charge waits for it.
         self.shards.iter().map(|shard| shard.lock().len()).sum()
     }
 
-    /// Whether no key is held.
+    /// Returns true if no key is held.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tokio::sync::Mutex;
-use unsent::{Instead, Unsent};
+use unsent::{Replacement, Unsent};
 
 /// Waits until a call may be made, so that the provider does not refuse it.
 ///
@@ -34,7 +34,7 @@ use unsent::{Instead, Unsent};
 ///   store is being asked may have charged there;
 /// - shared, with [`PacerOptions::counters`]: several processes keep one count, and each is fair
 ///   among its own calls;
-/// - told: a call that waits for more than a second is logged once, at `INFO`, with `call_type` and
+/// - logged: a call that waits for more than a second is logged once, at `INFO`, with `call_type` and
 ///   `until`.
 ///
 /// A call that was let go and never left, because the provider was not reached, is given back with
@@ -60,17 +60,17 @@ pub struct Pacer {
     options: PacerOptions,
     /// In milliseconds; nothing is let go before.
     held_until: AtomicI64,
-    /// In milliseconds: until when the first in line waits, which is told to those behind it.
+    /// The time until which the first in line waits, in milliseconds. Calls behind it read it.
     opens: AtomicI64,
     /// tokio's lock is handed on in the order of arrival; the first in line holds it while waiting.
     turn: Mutex<()>,
     unsent: std::sync::Mutex<Unsent>,
 }
 
-/// A call that was let go and counted, as [`Pacer::acquire`] returns it. Not to be cloned: it is
-/// given back once.
+/// A call that was counted and may go, as [`Pacer::acquire`] returns it. Not `Clone`, because a call
+/// is given back once.
 #[derive(Debug, PartialEq, Eq)]
-pub struct LetGo {
+pub struct Permit {
     counted_at: Timestamp,
     cost: u32,
 }
@@ -79,14 +79,14 @@ pub struct LetGo {
 const LONGEST_SLEEP: Duration = Duration::from_secs(10);
 
 /// A wait of more than this is logged.
-const WORTH_TELLING: Duration = Duration::from_secs(1);
+const MIN_LOGGED_WAIT: Duration = Duration::from_secs(1);
 
 /// A call that waits.
 struct Waiting {
     begun: Timestamp,
     /// The latest time at which it may be let go.
     deadline: Timestamp,
-    told: bool,
+    logged: bool,
 }
 
 impl Pacer {
@@ -118,23 +118,24 @@ impl Pacer {
     /// [`PaceError::Cost`], at once, when `cost` is above the limit of a window: no waiting helps.
     /// [`PaceError::Held`] when the call would have to wait longer than [`Pacing`] allows.
     /// [`PaceError::Store`] when the counters fail.
-    pub async fn acquire(&self, cost: u32) -> Result<LetGo, PaceError> {
+    pub async fn acquire(&self, cost: u32) -> Result<Permit, PaceError> {
         self.policy.check_cost(cost)?;
         let begun = self.clock.now();
         let mut waiting = Waiting {
             begun,
             deadline: self.options.pacing.deadline(begun),
-            told: false,
+            logged: false,
         };
         let _turn = match self.turn.try_lock() {
             Ok(turn) => turn,
             Err(_) => {
-                // This one goes after the call in front, which gives up or goes by its own
-                // deadline. That is not after this one's.
+                // This call goes after the one in front, which leaves the line by its own deadline
+                // at the latest. That deadline is not after this call's.
                 self.tell(
                     &mut waiting,
                     Timestamp::saturating_from_unix_millis(self.opens.load(Ordering::Relaxed)),
                 );
+                // Held across the waits: calls go in the order in which they came.
                 self.turn.lock().await
             }
         };
@@ -146,9 +147,9 @@ impl Pacer {
                 None => match self.charge(now, cost).await? {
                     Some(opens) => opens,
                     None => {
-                        // It may have waited behind others only.
+                        // The call may have waited behind others only.
                         self.tell(&mut waiting, now);
-                        return Ok(LetGo {
+                        return Ok(Permit {
                             counted_at: self.judged_at(now),
                             cost,
                         });
@@ -159,7 +160,7 @@ impl Pacer {
         }
     }
 
-    /// Says of a call that was let go that it was never sent: the provider has not counted it. If
+    /// Gives back a call that was let go and never sent: the provider has not counted it. If
     /// the limits refuse another call of this pacer with the same cost, that one goes in its place
     /// without being counted again. Both must fall into the same of the policy's longest windows;
     /// after that, the count has no effect any more.
@@ -167,13 +168,14 @@ impl Pacer {
     /// What was given back is known to this pacer only, not to others over the same
     /// [`PacerOptions::counters`] and not after a restart. In a window shorter than the longest
     /// one, the call is alone among this pacer's calls; those of others are not seen.
-    pub fn not_sent(&self, call: LetGo) {
+    pub fn not_sent(&self, call: Permit) {
         self.unsent().give_back(call);
     }
 
     /// Lets no call go before `at`: for the `Retry-After` of a refusal in spite of the pacing. The
     /// latest time given counts.
     pub fn hold_until(&self, at: Timestamp) {
+        // Relaxed: the time stands alone, and nothing else is published with it.
         self.held_until
             .fetch_max(at.unix_millis(), Ordering::Relaxed);
     }
@@ -203,13 +205,15 @@ impl Pacer {
             self.sleep_until(clear, now, waiting).await?;
             let before = std::mem::replace(&mut now, self.clock.now());
             if now <= before {
-                break; // Otherwise a clock that stands still, as in tests, would hold the call back for ever.
+                // A clock that stands still, as in tests, would hold the call back for ever.
+                break;
             }
         }
         Ok(())
     }
 
-    /// When a window of this length is clear of its boundary, if it is not now.
+    /// Returns the time from which a window of this length is clear of its boundary, if it is not
+    /// now.
     fn guarded(&self, length: u32, now: Timestamp) -> Option<Timestamp> {
         let (length, guard) = (
             i64::from(length),
@@ -264,12 +268,12 @@ impl Pacer {
         let opens = now.saturating_add(wait);
         let instead = self.unsent().replace(judged_at, cost, &self.policy);
         Ok(match instead {
-            Instead::Now { alone_until } => {
+            Replacement::Now { alone_until } => {
                 self.hold_until(alone_until.saturating_add(self.guard()));
                 None
             }
-            Instead::Later(other) => Some(opens.min(other.saturating_add(self.guard()))),
-            Instead::Refused => Some(opens),
+            Replacement::Later(other) => Some(opens.min(other.saturating_add(self.guard()))),
+            Replacement::Refused => Some(opens),
         })
     }
 
@@ -294,6 +298,7 @@ impl Pacer {
         if later > waiting.deadline {
             return Err(PaceError::Held { until: later });
         }
+        // Relaxed: calls behind use it only to fail early, and decide again when their turn comes.
         self.opens.store(later.unix_millis(), Ordering::Relaxed);
         self.tell(waiting, later);
         let wait = later
@@ -305,8 +310,8 @@ impl Pacer {
 
     /// Logs a call that waits until then, once, if that is worth telling.
     fn tell(&self, waiting: &mut Waiting, until: Timestamp) {
-        if !waiting.told && until.saturating_since(waiting.begun) > WORTH_TELLING {
-            waiting.told = true;
+        if !waiting.logged && until.saturating_since(waiting.begun) > MIN_LOGGED_WAIT {
+            waiting.logged = true;
             tracing::info!(call_type = %self.call_type, %until, "held back by the rate limit");
         }
     }

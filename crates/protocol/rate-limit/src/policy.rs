@@ -6,7 +6,7 @@ use std::fmt;
 /// The maximum number of windows in a policy: an hour, a minute and a second.
 pub const MAX_WINDOWS: usize = 3;
 
-/// How much of the past a window counts.
+/// The part of the past that a window counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
@@ -20,7 +20,7 @@ pub enum Algorithm {
     Sliding,
 }
 
-/// Whether a refused request is counted.
+/// The treatment of refused requests: counted or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Counting {
@@ -35,7 +35,8 @@ pub enum Counting {
     Admitted,
 }
 
-/// What is allowed: one decision over up to three windows of different lengths.
+/// The limits of one decision: up to three windows of different lengths, an algorithm and a
+/// counting.
 ///
 /// Windows are kept longest first, so two policies are equal if they allow the same.
 ///
@@ -146,13 +147,13 @@ impl Policy {
         self.algorithm
     }
 
-    /// Whether refused requests count.
+    /// Returns the counting.
     #[must_use]
     pub const fn counting(&self) -> Counting {
         self.counting
     }
 
-    /// Whether a request of this cost can ever be allowed.
+    /// Checks that a request of this cost can be allowed at all.
     ///
     /// # Errors
     /// [`CostError`] when it exceeds the limit of a window: waiting would not help.
@@ -216,7 +217,7 @@ pub enum PolicyError {
     /// Two windows of one length.
     #[error("expected windows of different lengths, found {window} and another of its length")]
     Repeated {
-        /// One of them.
+        /// One of the two windows.
         window: Window,
     },
 }

@@ -24,7 +24,7 @@ pub struct State {
 pub struct Counts {
     /// The window's length in milliseconds; not zero.
     pub length: u32,
-    /// Counted in the piece of time that holds the highest time seen.
+    /// The count of the window that holds the highest time seen.
     pub current: u32,
     /// Counted in the piece before.
     pub previous: u32,
@@ -130,10 +130,10 @@ impl State {
         }
     }
 
-    /// This state's counters in the order of `policy`, moved on to `now` or the highest time seen,
-    /// the later of them. `elapsed` says how much of the piece of time that holds an instant has
-    /// passed for the window at a place; `visit` is called with the window's place, its counters,
-    /// the window, and how much of it remains.
+    /// Returns this state's counters in the order of `policy`, moved on to `now` or the highest
+    /// time seen, the later of them. `elapsed` returns the milliseconds since the window at an
+    /// index began, at an instant. `visit` is called with the window's index, its counters, the
+    /// window, and the milliseconds that remain of it.
     #[inline]
     pub(crate) fn arranged(
         &self,
@@ -167,10 +167,10 @@ impl State {
         after
     }
 
-    /// Charges a request that is allowed whatever remains of the windows, as most are. `holds` says
-    /// whether an instant is in the piece of time of the window at a place that was asked for last,
-    /// if its length is this. False, and nothing is charged, unless the windows are those counted
-    /// so far and none has turned since.
+    /// Charges a request that is allowed whatever remains of the windows, as most are, and returns
+    /// true. `holds` returns true if an instant is in the current window of that length at an
+    /// index. Charges nothing and returns false unless the policy's windows are those counted so
+    /// far and none has turned since.
     #[inline]
     pub(crate) fn charge_within(
         &mut self,
@@ -183,7 +183,7 @@ impl State {
         let mut places = self.slots.iter().zip(windows).enumerate();
         let fits = places.all(|(at, (slot, window))| {
             let length = window.millis();
-            // What was counted in the piece before weighs no more than its count.
+            // The count of the previous window weighs at most its whole.
             let most = u64::from(slot.current) + u64::from(slot.previous) + cost;
             slot.length == length
                 && most <= u64::from(window.limit())
@@ -219,7 +219,7 @@ impl State {
 }
 
 impl Counts {
-    /// Moves the counters from an earlier piece of time to one that began `behind` milliseconds
+    /// Moves the counters from an earlier window to one that began `behind` milliseconds
     /// after the time that they are of.
     #[inline]
     fn turn(&mut self, behind: u64) {
@@ -231,8 +231,8 @@ impl Counts {
         self.current = 0;
     }
 
-    /// Whether a request of `cost` fits beside what is counted, when `remaining` milliseconds of
-    /// the window remain: `(current + cost) * length + previous * remaining <= limit * length`,
+    /// Returns true if a request of `cost` fits beside the counters, when `remaining` milliseconds
+    /// of the window remain: `(current + cost) * length + previous * remaining <= limit * length`,
     /// with the previous window left out under [`Algorithm::Fixed`]. Every product is at most 2^53.
     #[inline]
     pub(crate) fn fits(
@@ -250,19 +250,19 @@ impl Counts {
             || u64::from(self.previous) * remaining <= room * u64::from(window.millis())
     }
 
-    /// What is counted together with `cost`, up to the window's ceiling.
+    /// Returns the counter after a charge of `cost`, at most the window's ceiling.
     pub(crate) fn charged(&self, window: Window, cost: u32) -> u32 {
         self.current.saturating_add(cost).min(window.ceiling())
     }
 }
 
-/// The start of the piece of time that holds `now`, by the floor of the timestamp.
+/// Returns the start of the window that holds `now`, by the floor of the timestamp.
 #[inline]
 pub(crate) fn start(now: i64, length: u32) -> i64 {
     now.saturating_sub_unsigned(elapsed(now, length))
 }
 
-/// How much of the piece of time that holds `now` has passed: less than `length`.
+/// Returns the milliseconds from the start of the window that holds `now`: less than `length`.
 #[inline]
 pub(crate) fn elapsed(now: i64, length: u32) -> u64 {
     // Whole seconds until the year 2106: the constants divide by multiplying, and what is left is a
@@ -282,7 +282,7 @@ fn elapsed_in_64_bits(now: i64, length: u32) -> u64 {
     now.rem_euclid(i64::from(length.max(1))).unsigned_abs()
 }
 
-/// How much of the piece of time that holds `now` remains: 1 to `length`.
+/// Returns the milliseconds until the end of the window that holds `now`: 1 to `length`.
 #[inline]
 pub(crate) fn remaining(now: i64, length: u32) -> u64 {
     u64::from(length) - elapsed(now, length)

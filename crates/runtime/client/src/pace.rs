@@ -3,7 +3,7 @@
 use crate::exchange_error::{Cause, cause};
 use crate::transport::{Caller, Reply};
 use bankrail_client_assertion::CustomerCode;
-use bankrail_rate_limit::{CallType, LetGo, PaceError, Pacer, PacerOptions, Policy};
+use bankrail_rate_limit::{CallType, Permit, PaceError, Pacer, PacerOptions, Policy};
 use bankrail_values::{Clock, Timestamp};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,14 +58,14 @@ pub(crate) enum NotAdmitted {
 #[must_use]
 pub(crate) struct Admitted {
     pub(crate) pacer: Arc<Pacer>,
-    call: Option<LetGo>,
+    call: Option<Permit>,
     /// Whether it had to wait.
     pub(crate) waited: bool,
 }
 
 impl Admitted {
     /// From now on it counts, whatever becomes of it.
-    pub(crate) fn send(&mut self) -> Option<LetGo> {
+    pub(crate) fn send(&mut self) -> Option<Permit> {
         self.call.take()
     }
 }

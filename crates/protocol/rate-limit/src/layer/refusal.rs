@@ -16,16 +16,16 @@ use std::time::Duration;
 pub enum LimitRefusal {
     /// The limit is used up: 429, with `Retry-After`.
     Exceeded(Decision),
-    /// The counters could not be reached, and the limits say to refuse then: 503.
+    /// The counters could not be reached, and the limits refuse requests then: 503.
     Unreachable(StoreError),
-    /// Nothing says whom the request is charged to, and the caller of the layer refuses such
-    /// requests with this status.
+    /// The request names no customer to charge, and the caller of the layer refuses such requests
+    /// with this status.
     Unidentified(StatusCode),
 }
 
 impl Limiter {
-    /// Charges one request. `Ok(None)` if the counters did not answer and the limits say to allow
-    /// it then.
+    /// Charges one request. `Ok(None)` if the counters did not answer and the limits allow requests
+    /// then.
     ///
     /// # Errors
     /// [`LimitRefusal`]: the request must not be served.

@@ -38,18 +38,18 @@ impl LimitKey {
     }
 }
 
-/// What a [`LimitLayer`] does with a request.
+/// The treatment of a request by a [`LimitLayer`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "a request is charged, passes or is refused"
 )]
 pub enum RequestLimit {
-    /// It is charged to this limit.
+    /// The request is charged to this limit.
     Of(LimitKey),
-    /// It passes uncharged.
+    /// The request passes uncharged.
     Unlimited,
-    /// It is refused with this status, because nothing says whom to charge.
+    /// The request is refused with this status, because it names no customer to charge.
     Refused(StatusCode),
 }
 
@@ -105,8 +105,7 @@ impl LimitLayerOptions {
         })
     }
 
-    /// Whether every answer to a charged request has `RateLimit-Policy` and `RateLimit`. Default:
-    /// no.
+    /// Adds `RateLimit-Policy` and `RateLimit` to every answer to a charged request. Default: no.
     #[must_use]
     pub fn rate_limit_headers(mut self, wanted: bool) -> Self {
         self.rate_limit_headers = wanted;
@@ -115,8 +114,8 @@ impl LimitLayerOptions {
 }
 
 impl LimitLayer {
-    /// A layer that charges `limiter`. `key` says what a request is charged to, or what happens to
-    /// one that nothing is charged for.
+    /// Makes a layer that charges `limiter`. `key` returns the limit that a request is charged to,
+    /// or the treatment of one that is not charged.
     pub fn new(
         limiter: Arc<Limiter>,
         clock: Arc<dyn Clock>,

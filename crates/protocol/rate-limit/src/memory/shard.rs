@@ -32,6 +32,7 @@ impl Shard {
         Self {
             table: Table::default(),
             turns: Turns::default(),
+            // The table numbers its entries in 32 bits.
             max_keys: max_keys.min(u32::MAX as usize),
             on_full,
             cursor: 0,
@@ -177,14 +178,14 @@ impl Shard {
     }
 }
 
-/// When the windows of each call type last turned: most requests come in the same piece of time as
+/// The start of the last window of each call type: most requests come in the same window as
 /// the one before, so that nothing has to be divided.
 #[derive(Debug, Default)]
-struct Turns([[Turn; MAX_WINDOWS]; CallType::PLACES]);
+struct Turns([[Turn; MAX_WINDOWS]; CallType::COUNT]);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
-    /// When the piece of time began.
+    /// The start of the window.
     start: i64,
     /// The window's length; 0 before the first request.
     length: u32,
@@ -199,8 +200,8 @@ impl Turns {
     }
 }
 
-/// Tells for a window of a call type how much of the piece of time that holds an instant has
-/// passed.
+/// Returns a function from the index of a window of a call type, an instant and a length to the
+/// milliseconds since that window began.
 #[inline]
 fn elapsed_in(turns: &mut [Turn; MAX_WINDOWS]) -> impl FnMut(usize, i64, u32) -> u64 {
     |at, now, length| {
@@ -214,13 +215,14 @@ fn elapsed_in(turns: &mut [Turn; MAX_WINDOWS]) -> impl FnMut(usize, i64, u32) ->
 }
 
 impl Turn {
-    /// Whether an instant is in this piece of time of a window of that length.
+    /// Returns true if an instant is in this window, whose length is `length`.
     #[inline]
     fn holds(&self, now: i64, length: u32) -> bool {
         self.length == length && self.elapsed(now) < u64::from(length)
     }
 
-    /// How much has passed. Before the start this wraps around to more than any length.
+    /// Returns the milliseconds since the start. Before the start this wraps around to more than
+    /// any length.
     #[inline]
     fn elapsed(&self, now: i64) -> u64 {
         now.wrapping_sub(self.start).cast_unsigned()
@@ -271,10 +273,10 @@ mod tests {
             [1_000, u32::MAX, 2],
         ] {
             for now in times.into_iter().chain(edges) {
-                let mut told = elapsed_in(turns.of(CallType::Payment));
+                let mut elapsed_at = elapsed_in(turns.of(CallType::Payment));
                 for (at, length) in lengths.into_iter().enumerate() {
                     assert_eq!(
-                        told(at, now, length),
+                        elapsed_at(at, now, length),
                         elapsed(now, length),
                         "{now} {length}"
                     );
@@ -282,10 +284,10 @@ mod tests {
             }
         }
         // Another policy of the same call type has a window of another length in the same place.
-        let mut told = elapsed_in(turns.of(CallType::Payment));
+        let mut elapsed_at = elapsed_in(turns.of(CallType::Payment));
         for length in [3_600_000, 86_400_000, 60_000, 3_600_000] {
             assert_eq!(
-                told(0, 36_030_000, length),
+                elapsed_at(0, 36_030_000, length),
                 elapsed(36_030_000, length),
                 "{length}"
             );

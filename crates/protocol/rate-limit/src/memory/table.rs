@@ -204,13 +204,13 @@ fn written(at: u32) -> [u8; SHORT] {
     text
 }
 
-/// What [`written`] wrote.
+/// Decodes the slab index that [`written`] encoded.
 fn place(text: &[u8; SHORT]) -> usize {
     text.first_chunk()
         .map_or(0, |bytes| u32::from_ne_bytes(*bytes) as usize)
 }
 
-/// Whether two short texts are equal, compared by their ends, which overlap.
+/// Compares two short texts by their ends, which overlap.
 #[inline]
 fn same(one: &[u8], other: &[u8]) -> bool {
     fn ends<const N: usize>(text: &[u8]) -> Option<([u8; N], [u8; N])> {
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_every_length_are_told_apart_and_leave_no_trace() {
+    fn texts_of_every_length_are_distinct_and_leave_no_trace() {
         let hasher = foldhash::fast::RandomState::default();
         let mut table = Table::default();
         let text = "0123456789abcdefghijklmnopqrstuvwxyz";

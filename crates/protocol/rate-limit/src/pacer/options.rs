@@ -9,14 +9,14 @@ bankrail_values::options! {
     /// Options of a [`Pacer`](super::Pacer).
     #[derive(Clone, Debug)]
     pub struct PacerOptions {
-        /// Where calls are counted, for several pacers, or several processes, that spend the same
-        /// limits. A store that judges by a clock of its own keeps the guard at the boundaries
-        /// only. Default: counters of the pacer's own.
+        /// The counters, for several pacers or processes that spend the same limits. With a store
+        /// that judges by a clock of its own, the guard holds at the boundaries of windows only.
+        /// Default: counters of this pacer alone.
         pub(super) counters: Arc<dyn CounterStore> = Arc::new(MemoryCounters::new(Capacity::new(1, OnFull::RefuseNew))),
         /// The customer under whose name calls are counted. Default: the empty text, for a store of
         /// one customer.
         pub(super) customer(&str => |customer| customer.into()): Box<str> = Box::default(),
-        /// What happens to a call that may not go yet. Default: [`Pacing::default`].
+        /// The treatment of a call that may not go yet. Default: [`Pacing::default`].
         /// [`Pacing::Fail`] also does without the guard.
         pub(super) pacing: Pacing = Pacing::default(),
         /// The most that the two clocks may differ, the way to the provider included; at most a

@@ -1,25 +1,25 @@
-//! What happens to calls that are not allowed yet.
+//! The treatment of calls that are not allowed yet.
 
 use crate::CostError;
 use bankrail_values::{StoreError, Timestamp};
 use std::time::Duration;
 
-/// What happens to a call that the provider's limits do not allow yet.
+/// The treatment of a call that the provider's limits do not allow yet.
 ///
 /// Calls that were answered with `Retry-After` are held back by it in the same way.
 /// Default: [`Pacing::WaitUpTo`] [`Pacing::DEFAULT_LONGEST_WAIT`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Pacing {
-    /// It waits as long as necessary and keeps the guard away from the boundaries of the limits'
-    /// windows, so that a service whose clock is that much off does not count it in another window.
-    /// Statements allow 25 calls an hour, so that can be most of an hour, and a `Retry-After` may
-    /// ask for a day. A call that is dropped while it waits has not been charged.
+    /// The call waits as long as necessary and keeps the guard away from the boundaries of the
+    /// limits' windows, so that a service whose clock is that much off does not count it in another
+    /// window. Statements allow 25 calls an hour, so that can be most of an hour, and a
+    /// `Retry-After` may ask for a day. A call that is dropped while it waits has not been charged.
     Wait,
-    /// It waits in the same way if that takes no longer than this, and fails as soon as it is known
-    /// to take longer, with the time from which it would be allowed.
+    /// The call waits in the same way for at most this long. Once a longer wait is certain, it
+    /// fails with the time from which it would be allowed.
     WaitUpTo(Duration),
-    /// It fails at once, with the time from which it would be allowed.
+    /// The call fails at once, with the time from which it would be allowed.
     Fail,
 }
 
@@ -30,9 +30,9 @@ impl Default for Pacing {
 }
 
 impl Pacing {
-    /// How long a call waits by default: one minute. It covers every limit of a second or a minute,
-    /// and is short beside the hour of tokens and statements, whose callers learn when to come
-    /// back.
+    /// The longest wait of a call by default: one minute. It covers every limit of a second or a
+    /// minute, and is short beside the hour of tokens and statements, whose callers learn when to
+    /// come back.
     pub const DEFAULT_LONGEST_WAIT: Duration = Duration::from_secs(60);
 
     /// The latest time at which a call may be let go that began to wait at `begun`.
@@ -52,7 +52,7 @@ pub enum PaceError {
     /// The cost never fits.
     #[error("the call can never be allowed")]
     Cost(#[from] CostError),
-    /// It may go later than the pacing lets it wait. Nothing was charged.
+    /// The wait would be longer than the pacing allows. Nothing was charged.
     #[error("held back by the rate limit until {until}")]
     #[non_exhaustive]
     Held {

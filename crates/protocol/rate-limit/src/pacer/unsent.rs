@@ -1,6 +1,6 @@
 //! Calls that were counted and not sent.
 
-use super::LetGo;
+use super::Permit;
 use crate::Policy;
 use bankrail_values::Timestamp;
 
@@ -8,18 +8,18 @@ use bankrail_values::Timestamp;
 /// than the longest window allows, because each was counted in it.
 #[derive(Debug, Default)]
 pub(super) struct Unsent {
-    calls: Vec<LetGo>,
+    calls: Vec<Permit>,
     /// When a call was last let go.
     last: Option<Timestamp>,
 }
 
-/// Whether a call can go in place of one that was not sent.
-pub(super) enum Instead {
-    /// It can replace none.
+/// The answer to a call that asks to replace one that was not sent.
+pub(super) enum Replacement {
+    /// No unsent call can be replaced.
     Refused,
-    /// It can at this time.
+    /// One can be replaced at this time.
     Later(Timestamp),
-    /// It may go, and no other before this time.
+    /// The call may go, and no other before this time.
     Now { alone_until: Timestamp },
 }
 
@@ -28,7 +28,7 @@ impl Unsent {
         self.last = Some(at);
     }
 
-    pub(super) fn give_back(&mut self, call: LetGo) {
+    pub(super) fn give_back(&mut self, call: Permit) {
         self.calls.push(call);
     }
 
@@ -37,10 +37,10 @@ impl Unsent {
     /// Both algorithms count by window, so it makes no difference for a window that both are in. In
     /// a shorter one the call is not counted, so no other call of this pacer may be in the same
     /// window or beside it.
-    pub(super) fn replace(&mut self, at: Timestamp, cost: u32, policy: &Policy) -> Instead {
+    pub(super) fn replace(&mut self, at: Timestamp, cost: u32, policy: &Policy) -> Replacement {
         let lengths = || policy.windows().iter().map(|window| window.millis());
         let together =
-            |unsent: &LetGo, length| number(unsent.counted_at, length) == number(at, length);
+            |unsent: &Permit, length| number(unsent.counted_at, length) == number(at, length);
         self.calls.retain(|unsent| {
             lengths()
                 .max()
@@ -52,7 +52,7 @@ impl Unsent {
             .enumerate()
             .rfind(|(_, unsent)| unsent.cost == cost);
         let Some((place, unsent)) = same_cost else {
-            return Instead::Refused;
+            return Replacement::Refused;
         };
         let clear_of = |other: Timestamp| {
             let apart = lengths().filter(|length| !together(unsent, *length));
@@ -63,12 +63,12 @@ impl Unsent {
         };
         let opens = self.last.map_or(at, clear_of);
         if opens > at {
-            return Instead::Later(opens);
+            return Replacement::Later(opens);
         }
         let alone_until = clear_of(at);
         self.calls.remove(place);
         self.last = Some(at);
-        Instead::Now { alone_until }
+        Replacement::Now { alone_until }
     }
 }
 

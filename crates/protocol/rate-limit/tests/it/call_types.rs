@@ -1,8 +1,8 @@
 //! Call types: their names and default limits.
 
 use bankrail_rate_limit::{
-    Algorithm, CallType, Counting, Limits, MemoryCounters, OnStoreError, OwnCallType,
-    OwnCallTypeError, Policy, Window, default_limits,
+    Algorithm, CallType, Counting, Limits, MemoryCounters, OnStoreError, Policy, Window,
+    default_limits,
 };
 
 /// Specification: "Limits". `0` stands for n/a.
@@ -76,7 +76,6 @@ fn names_are_distinct_and_read_back() {
     );
 }
 
-/// One test, because the names of a process are few.
 #[test]
 fn a_call_type_of_ones_own_has_a_name_and_limits_of_its_own() {
     let hourly = |limit| {
@@ -87,56 +86,40 @@ fn a_call_type_of_ones_own_has_a_name_and_limits_of_its_own() {
         )
         .unwrap()
     };
-    let long = "a-name-of-forty-characters-a-z-0-9-and-h";
-    assert_eq!(long.len(), 40);
-    let names = ["search", "reports", "x", long, "n4", "n5", "n6", "n7"];
-    let own: Vec<CallType> = (1..)
-        .zip(names)
-        .map(|(limit, name)| CallType::own(name, hourly(limit)).unwrap())
-        .collect();
-    for ((limit, name), call_type) in (1..).zip(names).zip(&own) {
+    let own = [
+        CallType::Own1,
+        CallType::Own2,
+        CallType::Own3,
+        CallType::Own4,
+        CallType::Own5,
+        CallType::Own6,
+        CallType::Own7,
+        CallType::Own8,
+    ];
+    for (number, call_type) in (1..).zip(own) {
+        let name = format!("own-{number}");
         assert_eq!(
-            (call_type.as_str(), call_type.to_string().as_str()),
-            (name, name)
+            (call_type.as_str(), call_type.to_string()),
+            (&*name, name.clone())
         );
-        assert_eq!(default_limits(*call_type), hourly(limit));
-        assert_eq!(call_type.default_windows(), []);
-        assert_eq!(
-            CallType::own(name, hourly(limit)),
-            Ok(*call_type),
-            "made once"
-        );
-    }
-    let taken = |name| Err(OwnCallTypeError::Taken { name });
-    assert_eq!(CallType::own("search", hourly(2)), taken("search"));
-    assert_eq!(CallType::own("statement", hourly(1)), taken("statement"));
-    assert_eq!(
-        CallType::own("ninth", hourly(1)),
-        Err(OwnCallTypeError::TooMany { name: "ninth" })
-    );
-    assert_eq!(OwnCallType::MOST, 8);
-    let longer = "a-name-of-forty-one-characters-a-z-0-9-hy";
-    assert_eq!(longer.len(), 41);
-    for name in ["", "Search", "a b", "a_b", "a\u{e9}", longer] {
-        assert!(
-            matches!(
-                CallType::own(name, hourly(1)),
-                Err(OwnCallTypeError::Name { .. })
-            ),
-            "{name}"
-        );
+        assert!(name.parse::<CallType>().is_err(), "no file sets its limits");
+        let forgotten = *Limits::new().default_policy(call_type);
+        assert_eq!(forgotten.windows(), [Window::per_hour(1).unwrap()]);
     }
     // Each is limited and counted by itself.
     let mut limits = Limits::new();
+    limits.set_default(own[1], hourly(2));
     limits.set_default(own[7], hourly(3));
     limits.set_on_store_error(own[7], OnStoreError::Allow);
     assert_eq!(limits.default_policy(own[7]), &hourly(3));
-    assert_eq!(limits.default_policy(own[6]), &hourly(7));
+    assert_eq!(
+        limits.default_policy(own[6]),
+        Limits::new().default_policy(own[6])
+    );
     assert_eq!(
         [own[6], own[7]].map(|one| limits.on_store_error(one)),
         [OnStoreError::Refuse, OnStoreError::Allow]
     );
-    assert_eq!(Limits::new().default_policy(own[7]), &hourly(8));
     let counters = MemoryCounters::default();
     let now = "2021-07-29T10:00:00.000Z".parse().unwrap();
     for (call_type, allowed) in [(own[0], 1), (own[1], 2), (own[7], 3)] {
