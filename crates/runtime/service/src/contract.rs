@@ -1,135 +1,213 @@
-//! The contract: an OpenAPI 3.1 document of what the provider serves and of what it sends to its
-//! customers' receivers.
+//! The contract: an OpenAPI 3.1 document of the requests that the provider serves and of those that
+//! it sends to its customers' receivers (Specification: "Webhook receivers").
 //!
-//! It is made from the options of the provider and the constants of the wire types. The schemas of
-//! webhook messages are made from the statements of their members.
+//! `contract.json` beside this file is the document of a provider with default options and the
+//! issuer `https://bank.example`, without the schemas of webhook messages, which `bankrail-webhook`
+//! writes. This file fills in what the options decide. The tests `tests/it/contract.rs` compare the
+//! document with the tables and constants of the code, and with each answer of a provider.
 
 #![allow(
     clippy::indexing_slicing,
-    reason = "members of JSON objects that are made here"
+    reason = "the members stand in contract.json, and a test fills in each of them"
 )]
 
-mod endpoints;
-mod receivers;
-mod schemas;
-
-use crate::ProviderOptions;
 use crate::issuer::Issuer;
+use crate::{ProviderOptions, StatementFailure, TokenErrorStyle};
+use bankrail_client_assertion::token::TokenRequest;
+use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH};
 use bankrail_rate_limit::{CallType, Limiter};
+use bankrail_statement::StatementRequest;
 use bankrail_values::Timestamp;
+use http::StatusCode;
 use serde_json::{Map, Value, json};
-use std::time::Duration;
+use std::collections::BTreeMap;
 
-/// The name of the header with the request key.
-const REQUEST_KEY: &str = "X-RequestKey";
+const TEMPLATE: &str = include_str!("contract.json");
 
-/// Writes the document.
+/// Writes the document of a provider.
 pub(crate) fn document(
     options: &ProviderOptions,
     issuer: Option<&Issuer>,
     limiter: &Limiter,
 ) -> String {
-    let mut paths = Map::new();
-    paths.insert(
-        options.token_path.clone(),
-        endpoints::token(options, limiter),
+    let mut document: Value =
+        serde_json::from_str(TEMPLATE).expect("contract.json is JSON, as each test of it shows");
+    let info = &mut document["info"];
+    info["version"] = json!(env!("CARGO_PKG_VERSION"));
+    info["x-limits"] = json!(
+        options
+            .head_bounds
+            .bounds()
+            .into_iter()
+            .collect::<BTreeMap<_, _>>()
     );
-    paths.insert(
-        options.statement_path.clone(),
-        endpoints::statement(options, limiter),
-    );
-    if let Some(issuer) = issuer {
-        for path in issuer.metadata_paths() {
-            paths.insert(
-                path,
-                endpoints::document(options, "The metadata of the issuer", "IssuerMetadata"),
-            );
-        }
-        let none = "The keys of the issuer, of which there are none";
-        paths.insert(
-            issuer.keys_path(),
-            endpoints::document(options, none, "Keys"),
-        );
-        paths.insert(
-            options.authorization_path(),
-            endpoints::authorization(options),
-        );
-    }
-    if let Some(path) = options.contract_path() {
-        paths.insert(
-            path,
-            endpoints::document(options, "This document", "Contract"),
-        );
-    }
-    let server = issuer.map_or_else(|| "/".to_owned(), |issuer| issuer.url_of(""));
+    document["servers"][0]["url"] = match issuer {
+        Some(issuer) => json!(issuer.url_of("")),
+        None => json!("/"),
+    };
+    document["paths"] = paths(document["paths"].take(), options, issuer, limiter);
+    fill_schemas(&mut document["components"]["schemas"], options, issuer);
+    let flows = &mut document["components"]["securitySchemes"]["accessToken"]["flows"];
     let scopes = options.advertised_scopes();
-    let scopes: Map<_, _> = scopes
-        .iter()
-        .map(|scope| (scope.as_str().to_owned(), json!("")))
-        .collect();
-    let document = json!({
-        "openapi": "3.1.0",
-        "info": {
-            "title": "Intraday statements, access tokens and mandate notifications",
-            "version": env!("CARGO_PKG_VERSION"),
-            "description": "Every answer has the header X-RequestKey, by which support staff find the call. An unknown \
-                path is answered 404.",
-            "x-limits": options.head_bounds.bounds().into_iter().collect::<std::collections::BTreeMap<_, _>>(),
-        },
-        "servers": [{ "url": server }],
-        "paths": paths,
-        "webhooks": receivers::webhooks(),
-        "components": {
-            "schemas": schemas::all(options, issuer),
-            "headers": headers(),
-            "securitySchemes": {
-                "apiKey": { "type": "apiKey", "in": "header", "name": bankrail_http::names::API_KEY.as_str() },
-                "accessToken": {
-                    "type": "oauth2",
-                    "flows": { "clientCredentials": { "tokenUrl": options.token_path, "scopes": scopes } },
-                },
-                "receiverKey": {
-                    "type": "apiKey",
-                    "in": "header",
-                    "name": bankrail_http::names::API_KEY.as_str(),
-                    "description": "The customer chooses the name of the header and the key.",
-                },
-            },
-        },
-    });
+    let scopes: BTreeMap<_, _> = scopes.iter().map(|scope| (scope.as_str(), "")).collect();
+    flows["clientCredentials"] = json!({ "tokenUrl": options.token_path, "scopes": scopes });
     format!("{document:#}\n")
 }
 
-/// The headers of answers.
-fn headers() -> Value {
-    let text = |pattern: &str| json!({ "type": "string", "pattern": pattern });
-    let header =
-        |description: &str, schema: Value| json!({ "description": description, "schema": schema });
-    let required = |description: &str, schema: Value| {
-        let mut header = header(description, schema);
-        header["required"] = json!(true);
-        header
-    };
-    let any = || json!({ "type": "string" });
-    json!({
-        "RequestKey": required("The key of the request.", schemas::uuid()),
-        "Allow": required("The methods that the path has.", any()),
-        "Retry-After": required("The seconds after which the call is allowed.", text("^[0-9]+$")),
-        "RateLimit": header("What is left of each limit.", any()),
-        "RateLimit-Policy": header("The limits.", any()),
-        "WWW-Authenticate": required("The challenge (RFC 6750 section 3).", text("^Bearer( |$)")),
-        "Cache-Control": required("Whether the answer may be kept.", any()),
-        "Pragma": required("For HTTP/1.0 caches.", json!({ "const": "no-cache" })),
-    })
+/// Returns the operations of the template under the paths that the provider serves.
+fn paths(
+    mut template: Value,
+    options: &ProviderOptions,
+    issuer: Option<&Issuer>,
+    limiter: &Limiter,
+) -> Value {
+    let mut paths = Map::new();
+    let mut token = template[TOKEN_PATH].take();
+    fill_token(&mut token["post"], options, limiter);
+    paths.insert(options.token_path.clone(), token);
+    let mut statement = template[STATEMENT_PATH].take();
+    fill_statement(&mut statement["post"], options, limiter);
+    paths.insert(options.statement_path.clone(), statement);
+    // The paths that everybody may read, and their names in the template.
+    let mut public = Vec::new();
+    if let Some(issuer) = issuer {
+        for path in issuer.metadata_paths() {
+            public.push((path, "/.well-known/openid-configuration"));
+        }
+        public.push((issuer.keys_path(), "/.well-known/jwks.json"));
+        public.push((options.authorization_path(), "/authorize"));
+    }
+    if let Some(path) = options.contract_path() {
+        public.push((path, "/openapi.json"));
+    }
+    let (_, other_method) = options.answer(StatementFailure::Method);
+    for (path, name) in public {
+        let mut item = template[name].clone();
+        for (_, operation) in item.as_object_mut().into_iter().flatten() {
+            if let Some(responses) = operation["responses"].as_object_mut()
+                && let Some(refused) = responses.remove(StatusCode::METHOD_NOT_ALLOWED.as_str())
+            {
+                responses.insert(other_method.as_str().to_owned(), refused);
+            }
+        }
+        paths.insert(path, item);
+    }
+    Value::Object(paths)
 }
 
-/// The limits of an endpoint: on the calls of a customer who has none of their own, on the bytes of
-/// a body, and on the seconds in which it must arrive.
+/// Fills in the token endpoint.
+fn fill_token(operation: &mut Value, options: &ProviderOptions, limiter: &Limiter) {
+    let max_body = options.max_token_body.min(TokenRequest::MAX_BYTES);
+    operation["x-limits"] = limits(options, limiter, CallType::Token, max_body);
+    for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
+        if status != StatusCode::OK.as_str()
+            && options.token_error_body == TokenErrorStyle::Statement
+        {
+            *schema_of(response) = schema("StatementError");
+        }
+        if options.rate_limit_headers {
+            add_headers(response, RATE_LIMIT_HEADERS);
+        }
+    }
+}
+
+/// Fills in the statement endpoint, whose refusals follow from the table of failures and from the
+/// codes and statuses of the options.
+fn fill_statement(operation: &mut Value, options: &ProviderOptions, limiter: &Limiter) {
+    let max_body = options.max_statement_body.min(StatementRequest::MAX_BYTES);
+    operation["x-limits"] = limits(options, limiter, CallType::Statement, max_body);
+    operation["security"] =
+        json!([{ "apiKey": [], "accessToken": [options.statement_scope.as_str()] }]);
+    let mut responses = Map::new();
+    let success = operation["responses"][StatusCode::OK.as_str()].take();
+    responses.insert(StatusCode::OK.as_str().to_owned(), success);
+    for (status, (codes, headers)) in refusals(options) {
+        let mut refused = json!({
+            "description": format!("Refused: {}", codes.join(", ")),
+            "content": { "application/json": { "schema": { "allOf": [
+                schema("StatementError"),
+                { "properties": { "error": { "properties": { "statusCode": { "enum": codes } } } } },
+            ] } } },
+        });
+        refused["headers"] =
+            json!({ "X-RequestKey": { "$ref": "#/components/headers/RequestKey" } });
+        add_headers(&mut refused, &headers);
+        match responses.get_mut(status.as_str()) {
+            // An option has moved a failure to the status of success.
+            Some(success) => {
+                let content = schema_of(success);
+                *content = json!({ "anyOf": [content.take(), schema_of(&mut refused).take()] });
+            }
+            None => {
+                responses.insert(status.as_str().to_owned(), refused);
+            }
+        }
+    }
+    if options.rate_limit_headers {
+        for response in responses.values_mut() {
+            add_headers(response, RATE_LIMIT_HEADERS);
+        }
+    }
+    operation["responses"] = Value::Object(responses);
+}
+
+/// Returns the codes and the headers of each status with which a request to the statement endpoint
+/// can fail. A header is named only where every failure under its status has it.
+fn refusals(options: &ProviderOptions) -> BTreeMap<StatusCode, (Vec<String>, Vec<&'static str>)> {
+    let mut by_status: BTreeMap<StatusCode, (Vec<String>, Vec<&'static str>)> = BTreeMap::new();
+    for failure in StatementFailure::ALL {
+        if *failure == StatementFailure::UnknownPath {
+            continue;
+        }
+        let (code, status) = options.answer(*failure);
+        let headers: Vec<_> = ["Cache-Control"]
+            .into_iter()
+            .chain(failure.header())
+            .collect();
+        let (codes, common) = by_status
+            .entry(status)
+            .or_insert_with(|| (Vec::new(), headers.clone()));
+        common.retain(|name| headers.contains(name));
+        if !codes.iter().any(|known| known == code.as_str()) {
+            codes.push(code.as_str().to_owned());
+        }
+    }
+    by_status
+}
+
+/// Fills in the schemas of bodies: adds those of webhook messages, and removes those of documents
+/// that are not served.
+fn fill_schemas(schemas: &mut Value, options: &ProviderOptions, issuer: Option<&Issuer>) {
+    let narrative = &mut schemas["StatementRequest"]["properties"]["includeNarrative"];
+    if let Some(description) = narrative["description"].as_str()
+        && !options.narrative_by_default
+    {
+        narrative["description"] = json!(description.replace("Default: true", "Default: false"));
+    }
+    let Some(schemas) = schemas.as_object_mut() else {
+        return;
+    };
+    if issuer.is_none() {
+        for name in ["IssuerMetadata", "Keys", "AuthorizationError"] {
+            schemas.remove(name);
+        }
+    }
+    if options.contract_path().is_none() {
+        schemas.remove("Contract");
+    }
+    let messages = bankrail_webhook::schema::components();
+    let messages: Map<String, Value> =
+        serde_json::from_str(&messages).expect("a function that writes JSON wrote it");
+    schemas.extend(messages);
+}
+
+/// Returns the limits of an endpoint: on the calls of a customer who has none of their own, on the
+/// bytes of a body, and on the seconds in which it must arrive.
 fn limits(
+    options: &ProviderOptions,
     limiter: &Limiter,
     call_type: CallType,
     max_body: usize,
-    body_timeout: Duration,
 ) -> Value {
     let policy = limiter.policy("", call_type, Timestamp::UNIX_EPOCH);
     let windows = policy.windows().iter();
@@ -138,34 +216,26 @@ fn limits(
     json!({
         "calls": calls.collect::<Vec<_>>(),
         "max_body_bytes": max_body,
-        "body_timeout_seconds": body_timeout.as_secs(),
+        "body_timeout_seconds": options.body_timeout.as_secs(),
     })
 }
 
-/// A reference to a schema.
+/// The headers that the answers to charged requests have if the options say so.
+const RATE_LIMIT_HEADERS: &[&str] = &["RateLimit", "RateLimit-Policy"];
+
+/// Adds references to headers to an answer.
+fn add_headers(response: &mut Value, names: &[&str]) {
+    for name in names {
+        response["headers"][*name] = json!({ "$ref": format!("#/components/headers/{name}") });
+    }
+}
+
+/// Returns a reference to a schema.
 fn schema(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
-/// References to headers of answers, beside that of the request key.
-fn headers_of(names: &[&str]) -> Value {
-    let reference = |name: &str| json!({ "$ref": format!("#/components/headers/{name}") });
-    let own = std::iter::once((REQUEST_KEY.to_owned(), reference("RequestKey")));
-    Value::Object(
-        own.chain(
-            names
-                .iter()
-                .map(|name| ((*name).to_owned(), reference(name))),
-        )
-        .collect(),
-    )
-}
-
-/// An answer with a JSON body.
-fn answer(description: &str, headers: &[&str], schema: Value) -> Value {
-    json!({
-        "description": description,
-        "headers": headers_of(headers),
-        "content": { "application/json": { "schema": schema } },
-    })
+/// Returns the schema of an answer's body.
+fn schema_of(response: &mut Value) -> &mut Value {
+    &mut response["content"]["application/json"]["schema"]
 }

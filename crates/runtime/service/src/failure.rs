@@ -108,12 +108,6 @@ impl StatementFailure {
         self.row().2.map_or(InvalidRequest, |(code, _)| code)
     }
 
-    /// What a request to the token endpoint that fails so is told by the contract; `None` if it
-    /// cannot.
-    pub(crate) fn token_description(self) -> Option<&'static str> {
-        self.row().2.map(|(_, description)| description)
-    }
-
     /// Whether the code can be sent and does not contradict the specification.
     pub(crate) fn may_have_code(self, code: &ErrorCode) -> bool {
         code.is_well_formed()

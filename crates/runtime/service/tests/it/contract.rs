@@ -4,9 +4,12 @@
 use crate::validator::Validator;
 use crate::world::{API_KEY, Answer, Fault, SCOPES, World, send, statement_request, token_request};
 use axum::body::Body;
-use bankrail_client_assertion::token::{TokenRequest, names};
+use bankrail_client_assertion::token::{
+    FORM_CONTENT_TYPE, Scope, ScopeSet, TokenErrorCode, TokenRequest, TokenResponse, names,
+};
+use bankrail_client_assertion::{CustomerCode, Verifier};
 use bankrail_service::{ProviderOptions, StatementFailure, TokenErrorStyle};
-use bankrail_statement::{AccountId, Cursor, ErrorCode, MaxEntries, StatementRequest};
+use bankrail_statement::{AccountId, Cursor, ErrorCode, MaxEntries, SortOrder, StatementRequest};
 use bankrail_webhook::{Message, MessageKind, MessageReadOptions, Priority};
 use http::{Method, Request, StatusCode};
 use serde_json::{Value, json};
@@ -40,6 +43,114 @@ fn the_published_document_is_that_of_the_defaults() {
         published == made,
         "docs/openapi.json differs: run this test with BANKRAIL_UPDATE=1"
     );
+}
+
+/// The template names the default of each member that the options decide, so that the file can be
+/// read as the contract, and the failures in it are those of the code.
+#[test]
+fn the_template_is_the_document_of_the_defaults() {
+    let template: Value = serde_json::from_str(include_str!("../../src/contract.json")).unwrap();
+    let mut made = contract(named);
+    let messages: Value = serde_json::from_str(&bankrail_webhook::schema::components()).unwrap();
+    let schemas = made["components"]["schemas"].as_object_mut().unwrap();
+    schemas.retain(|name, _| messages.get(name).is_none());
+    made["info"]["version"] = template["info"]["version"].clone();
+    for member in ["info", "servers", "paths", "webhooks", "components"] {
+        assert_eq!(template[member], made[member], "{member}");
+    }
+    assert_eq!(template, made);
+}
+
+/// The constants that the template repeats.
+#[test]
+fn the_template_has_the_constants_of_the_code() {
+    let document = contract(named);
+    let scope = format!("[!#-\\[\\]-~]{{1,{}}}", Scope::MAX_LENGTH);
+    let more = ScopeSet::MAX_SCOPES - 1;
+    let orders = [SortOrder::Forward, SortOrder::Backward].map(SortOrder::as_str);
+    let token_errors = [
+        TokenErrorCode::InvalidRequest,
+        TokenErrorCode::InvalidClient,
+        TokenErrorCode::UnsupportedGrantType,
+        TokenErrorCode::InvalidScope,
+        TokenErrorCode::ServerError,
+        TokenErrorCode::TemporarilyUnavailable,
+    ];
+    let most = MaxEntries::MAX.get();
+    let schemas = [
+        (
+            "TokenRequest/maxProperties",
+            json!(TokenRequest::MAX_PARAMETERS),
+        ),
+        (
+            "TokenRequest/properties/grant_type/const",
+            json!(TokenRequest::GRANT_TYPE),
+        ),
+        (
+            "TokenRequest/properties/client_assertion_type/const",
+            json!(TokenRequest::ASSERTION_TYPE),
+        ),
+        (
+            "TokenRequest/properties/client_assertion/maxLength",
+            json!(Verifier::MAX_BYTES),
+        ),
+        (
+            "TokenRequest/properties/client_id/maxLength",
+            json!(CustomerCode::MAX_LENGTH),
+        ),
+        (
+            "TokenRequest/properties/scope/pattern",
+            json!(format!("^{scope}( {scope}){{0,{more}}}$")),
+        ),
+        (
+            "TokenResponse/properties/token_type/const",
+            json!(TokenResponse::TOKEN_TYPE),
+        ),
+        (
+            "TokenError/properties/error/enum",
+            json!(token_errors.each_ref().map(TokenErrorCode::as_str)),
+        ),
+        (
+            "StatementRequest/properties/cursor/maxLength",
+            json!(Cursor::MAX_LENGTH),
+        ),
+        (
+            "StatementRequest/properties/sortOrder/enum",
+            json!([orders[0], orders[1], null]),
+        ),
+        (
+            "StatementRequest/properties/maxEntries/anyOf/0/maximum",
+            json!(most),
+        ),
+        (
+            "StatementRequest/properties/maxEntries/description",
+            json!(format!("Default: {most}.")),
+        ),
+        (
+            "StatementResponse/properties/accountId/maxLength",
+            json!(AccountId::MAX_LENGTH),
+        ),
+        (
+            "StatementResponse/properties/cursor/maxLength",
+            json!(Cursor::MAX_LENGTH),
+        ),
+        ("StatementResponse/properties/sortOrder/enum", json!(orders)),
+    ];
+    for (path, expected) in schemas {
+        let found = document["components"]["schemas"].pointer(&format!("/{path}"));
+        assert_eq!(found, Some(&expected), "{path}");
+    }
+    let key_headers = ["apiKey", "receiverKey"];
+    for name in key_headers {
+        let found = &document["components"]["securitySchemes"][name]["name"];
+        assert_eq!(*found, bankrail_http::names::API_KEY.as_str(), "{name}");
+    }
+    let form = &document["paths"][TOKEN]["post"]["requestBody"]["content"];
+    assert!(form.get(FORM_CONTENT_TYPE).is_some());
+    for kind in MessageKind::ALL {
+        let found = &document["webhooks"][kind.as_str()]["post"]["x-limits"]["max_message_bytes"];
+        assert_eq!(*found, bankrail_values::MAX_MESSAGE_BYTES);
+    }
 }
 
 #[tokio::test]
