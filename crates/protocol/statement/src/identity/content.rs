@@ -124,31 +124,27 @@ impl Content {
         }
         self.text(transaction.direction.as_ref().map(Direction::as_str));
         let references = transaction.references.as_deref();
-        // In the order of the schema.
-        macro_rules! references {
-            ($($name:ident),*) => {
-                $( self.text(references.and_then(|references| references.$name.as_ref()).map(AsRef::as_ref)); )*
-            };
+        // In the order of the schema: another order would be another hash of the same content.
+        let ids: [Option<&str>; 13] = references.map_or([None; 13], |ids| {
+            [
+                text_of(&ids.message_id),
+                text_of(&ids.servicer_reference),
+                text_of(&ids.payment_information_id),
+                text_of(&ids.instruction_id),
+                text_of(&ids.end_to_end_id),
+                text_of(&ids.transaction_id),
+                text_of(&ids.mandate_id),
+                text_of(&ids.cheque_number),
+                text_of(&ids.clearing_reference),
+                text_of(&ids.owner_transaction_id),
+                text_of(&ids.servicer_transaction_id),
+                text_of(&ids.market_infrastructure_id),
+                text_of(&ids.processing_id),
+            ]
+        });
+        for id in ids {
+            self.text(id);
         }
-        references!(
-            message_id,
-            servicer_reference,
-            payment_information_id,
-            instruction_id,
-            end_to_end_id
-        );
-        references!(
-            transaction_id,
-            mandate_id,
-            cheque_number,
-            clearing_reference,
-            owner_transaction_id
-        );
-        references!(
-            servicer_transaction_id,
-            market_infrastructure_id,
-            processing_id
-        );
         let proprietary = references.map_or(&[][..], |references| &references.proprietary);
         self.count(proprietary.len());
         for reference in proprietary {
@@ -227,4 +223,9 @@ impl Content {
         self.text(id);
         self.text(issuer.map(AsRef::as_ref));
     }
+}
+
+/// Returns the text of an optional value.
+fn text_of<T: AsRef<str>>(value: &Option<T>) -> Option<&str> {
+    value.as_ref().map(AsRef::as_ref)
 }
