@@ -9,7 +9,7 @@
 //!     The outbox keeps both, so that all dispatchers over it act alike.
 //!   - It sends all that waits for an endpoint now, on order: [`Dispatcher::resume`].
 //!   - It records every delivery, without payload.
-//!   - It tells what it is doing: [`Dispatcher::snapshot`].
+//!   - It reports its deliveries and its outbox: [`Dispatcher::snapshot`].
 //! - [`Requests`] is the provider's record of the requests that outcomes answer.
 //! - [`Endpoint`] is a customer's receiver; [`EndpointUrl`] is its address, `https` only.
 //! - [`Transport`] sends requests; [`HttpsTransport`] does so over HTTPS.

@@ -9,7 +9,11 @@ use bankrail_values::Timestamp;
 use std::time::Duration;
 
 bankrail_values::options! {
-    /// When an endpoint's circuit opens, and for how long.
+    /// The number of failures that open an endpoint's circuit.
+    ///
+    /// The circuit opens for 30 s, and for twice as long each time the trial after it fails, up to
+    /// 10 min. An answer that takes 10 s or longer counts as a failure of the endpoint, also if it
+    /// accepts the message.
     ///
     /// Each dispatcher counts the failures that it sees itself. The first one to see enough of them
     /// opens the circuit for all dispatchers over the outbox. After the pause one message is
@@ -20,39 +24,31 @@ bankrail_values::options! {
     /// the circuit opened does not prolong it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct BreakerPolicy {
-        /// How many failures in a row, seen by one dispatcher, open the circuit. Default: 5.
+        /// The failures in a row, seen by one dispatcher, that open the circuit. Default: 5.
         failures: u32 = 5,
-        /// How long the circuit stays open the first time. The pause doubles each time the trial
-        /// after it fails. Default: 30 seconds.
-        first_pause: Duration = Duration::from_secs(30),
-        /// The longest time that the circuit stays open. Default: 10 minutes.
-        longest_pause: Duration = Duration::from_secs(600),
-        /// The duration of a delivery, sealing included, from which on its answer counts as a
-        /// failure of the endpoint. The message itself is delivered or not, as the answer says.
-        /// Default: 10 seconds, two thirds of the time-out.
-        slow_answer: Duration = Duration::from_secs(10),
     }
 }
 
-impl BreakerPolicy {
-    /// The pause of a circuit that has opened `openings` times before.
-    fn pause(&self, openings: u32) -> Duration {
-        self.first_pause
-            .saturating_mul(2_u32.saturating_pow(openings))
-            .min(self.longest_pause)
-    }
+/// The time that a circuit stays open after it opened first. The pause doubles each time the trial
+/// after it fails.
+const FIRST_PAUSE: Duration = Duration::from_secs(30);
 
-    /// The health that a delivery shows, its duration included.
-    pub(super) fn judge(&self, health: Health, took: Duration) -> Health {
-        if health == Health::Good && took >= self.slow_answer {
-            Health::Bad
-        } else {
-            health
-        }
-    }
+/// The longest time that a circuit stays open.
+const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+
+/// The duration of a delivery, sealing included, from which on an answer counts as a failure of the
+/// endpoint: two thirds of the default time-out. The message is delivered or not by the answer's
+/// status alone.
+const SLOW_ANSWER: Duration = Duration::from_secs(10);
+
+/// Returns the pause of a circuit that has opened `openings` times before.
+fn pause(openings: u32) -> Duration {
+    FIRST_PAUSE
+        .saturating_mul(2_u32.saturating_pow(openings))
+        .min(LONGEST_PAUSE)
 }
 
-/// What a delivery shows about its receiver.
+/// The condition of a receiver that a delivery shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Health {
     /// The receiver answers, even if it refuses the message.
@@ -60,8 +56,19 @@ pub(super) enum Health {
     /// The receiver does not answer, answers late, or its answer is not a receiver's; or sealing
     /// exceeded its time.
     Bad,
-    /// The delivery says nothing about whether the receiver works.
+    /// The delivery shows nothing about the receiver.
     Unknown,
+}
+
+impl Health {
+    /// Counts an answer that took too long as a failure.
+    pub(super) fn after(self, took: Duration) -> Self {
+        if self == Self::Good && took >= SLOW_ANSWER {
+            Self::Bad
+        } else {
+            self
+        }
+    }
 }
 
 /// A delivery that has ended, for the circuit of its endpoint.
@@ -70,7 +77,7 @@ pub(super) struct Ended {
     /// The circuit when its entry was leased. If it had opened, the delivery was the trial.
     pub(super) circuit: Option<Circuit>,
     pub(super) health: Health,
-    /// How long the endpoint asked to be left alone.
+    /// The pause that the endpoint asked for.
     pub(super) rest: Option<Duration>,
     pub(super) at: Timestamp,
 }
@@ -82,8 +89,8 @@ pub(super) struct Breaker {
 }
 
 impl Breaker {
-    /// What the outbox is to join with the circuit that it keeps: an opening or a rest. Usually
-    /// there is neither.
+    /// Returns the opening or the rest that the outbox joins with the circuit that it keeps;
+    /// usually there is neither.
     pub(super) fn after(&mut self, delivery: Ended, policy: &BreakerPolicy) -> Option<Circuit> {
         let openings = delivery.circuit.map_or(0, |circuit| circuit.openings);
         let rest = delivery.rest.filter(|rest| !rest.is_zero());
@@ -99,7 +106,7 @@ impl Breaker {
                 if openings > 0 || self.failures >= policy.failures {
                     self.failures = 0;
                     news.openings = openings.saturating_add(1);
-                    news.open_until = Some(delivery.at.saturating_add(policy.pause(openings)));
+                    news.open_until = Some(delivery.at.saturating_add(pause(openings)));
                 }
             }
             Health::Unknown => {}
@@ -202,12 +209,11 @@ mod tests {
 
     #[test]
     fn a_late_answer_is_a_failure() {
-        let policy = BreakerPolicy::new().slow_answer(Duration::from_secs(2));
-        let health = |health, millis| policy.judge(health, Duration::from_millis(millis));
-        assert_eq!(health(Health::Good, 1_999), Health::Good);
-        assert_eq!(health(Health::Good, 2_000), Health::Bad);
+        let health = |health: Health, millis| health.after(Duration::from_millis(millis));
+        assert_eq!(health(Health::Good, 9_999), Health::Good);
+        assert_eq!(health(Health::Good, 10_000), Health::Bad);
         assert_eq!(health(Health::Bad, 0), Health::Bad);
-        assert_eq!(health(Health::Unknown, 2_000), Health::Unknown);
+        assert_eq!(health(Health::Unknown, 10_000), Health::Unknown);
     }
 
     #[test]

@@ -83,7 +83,7 @@ struct Shared {
 #[derive(Debug)]
 struct Leased {
     entry: OutboxEntry,
-    /// Whether it takes a place for slow deliveries.
+    /// True if it takes a place for slow deliveries.
     slow: bool,
     owner: LeaseOwner,
     /// When the lease ends.
@@ -148,15 +148,15 @@ impl Dispatcher {
         stored.map_err(EnqueueError::Store)
     }
 
-    /// Makes the checks of [`Dispatcher::enqueue`] and returns what it would store, so that the
-    /// caller can store it in a transaction of its own: the message is sent if the transaction
+    /// Makes the checks of [`Dispatcher::enqueue`] and returns the message for the outbox. The
+    /// caller stores it in a transaction of its own: the message is sent if the transaction
     /// commits, and never if it does not.
     ///
     /// Call [`Dispatcher::wake`] after the commit. Without it, or in another process, an idle
     /// dispatcher finds the message within about 25 ms where
-    /// [`Outbox::changed`](bankrail_mailbox::Outbox::changed) tells it, as SQLite and PostgreSQL
-    /// do, and otherwise after [`DispatcherOptions::longest_idle`] at the latest. A transaction may
-    /// be repeated with the same value.
+    /// [`Outbox::changed`](bankrail_mailbox::Outbox::changed) reports it, as with SQLite and
+    /// PostgreSQL, and otherwise after [`DispatcherOptions::longest_idle`] at the latest. A
+    /// transaction may be repeated with the same value.
     ///
     /// ```
     /// # use bankrail_mailbox::EndpointId;
@@ -232,7 +232,7 @@ impl Dispatcher {
         let (leaving, mut left) = mpsc::unbounded_channel();
         let mut places = Places::new(&self.shared.options);
         let mut pauses = Pauses::new(&self.shared.options);
-        // Both run beside the deliveries and end with this function.
+        // The forgetting and the gauges run beside the deliveries and end with this function.
         let _forgetting = self.shared.options.retention.map(|retention| {
             let shared = Arc::clone(&self.shared);
             Recurring::start(FORGET_EVERY, shared, move |shared| async move {
@@ -298,10 +298,10 @@ impl Dispatcher {
     }
 }
 
-/// How long the dispatcher must be idle before it asks the outbox when the next entry is due.
+/// The idle time after which the dispatcher asks the outbox when the next entry is due.
 const QUIET: Duration = Duration::from_millis(1);
 
-/// What looking for entries to deliver has shown.
+/// The result of looking for entries to deliver.
 #[derive(Clone, Copy, Debug)]
 enum Look {
     /// No place is free, or the outbox failed.
@@ -366,8 +366,8 @@ impl Shared {
         let pause = match look {
             Look::Needless => pauses.longest(),
             Look::Made { leased } => {
-                // While deliveries end and messages arrive, the outbox need not say when the next
-                // entry is due.
+                // While deliveries end and messages arrive, the query for the next due entry would
+                // be wasted.
                 tokio::time::sleep(QUIET).await;
                 pauses.after_look(leased, self.until_next().await)
             }
@@ -425,7 +425,7 @@ impl Shared {
         Ok(leased.collect())
     }
 
-    /// How long until the next entry is due; `None` if there is none or the outbox failed.
+    /// Returns the time until the next entry is due; `None` if there is none or the outbox failed.
     async fn until_next(&self) -> Option<Duration> {
         let due = self.outbox.next_due().await.ok().flatten();
         due.map(|due| due.saturating_since(self.clock.now()))
@@ -464,7 +464,7 @@ impl Shared {
         let (took, ended) = (started.elapsed(), self.clock.now());
         drop(under_way);
         known.set_slow(took >= self.options.slow_after);
-        let health = self.options.breaker.judge(outcome.health, took);
+        let health = outcome.health.after(took);
         let rest = outcome
             .rest()
             .map(|asked| self.options.schedule.granted(asked));
@@ -516,8 +516,8 @@ impl Shared {
         };
         match end_lease(entry.id, ends, leave, record).await {
             Ok(true) => {}
-            // It took longer than the lease, and another worker has the entry: two deliveries are
-            // allowed. Or an attempt before the last was recorded, and its answer was lost.
+            // The delivery took longer than the lease, and another worker has the entry: two
+            // deliveries are allowed. Or an earlier attempt was recorded, and its answer was lost.
             Ok(false) => tracing::warn!(entry = %entry.id, "the lease was lost"),
             Err(error) => {
                 tracing::error!(entry = %entry.id, error = %error, "a delivery could not be recorded")
@@ -647,7 +647,7 @@ fn task_of(ended: Result<(Id, ()), JoinError>) -> Id {
     }
 }
 
-/// Who stops an endpoint that answers 410, and why.
+/// Returns the intervention that stops an endpoint which answers 410.
 fn gone() -> Intervention {
     let reason = "the endpoint answered 410 Gone"
         .parse()

@@ -221,7 +221,7 @@ impl Endpoints {
             .is_some()
     }
 
-    /// Whether a receiver with this name is known.
+    /// Returns true if a receiver with this name is known.
     #[must_use]
     pub fn contains(&self, id: &EndpointId) -> bool {
         self.get(id).is_some()
@@ -273,7 +273,7 @@ impl Endpoints {
 }
 
 impl Known {
-    /// What the outbox is to join with the receiver's circuit after a delivery.
+    /// Returns the change that the outbox joins with the receiver's circuit after a delivery.
     pub(super) fn after(&self, delivery: Ended, policy: &BreakerPolicy) -> Option<Circuit> {
         self.breaker
             .lock()
@@ -281,7 +281,7 @@ impl Known {
             .after(delivery, policy)
     }
 
-    /// How many deliveries of this process have failed one after the other.
+    /// Returns the number of deliveries of this process that have failed one after the other.
     fn failures(&self) -> u32 {
         self.breaker
             .lock()

@@ -22,9 +22,9 @@ bankrail_values::options! {
     /// Options of an [`HttpsTransport`].
     #[derive(Clone, Debug)]
     pub struct HttpsTransportOptions {
-        /// Which certificate authorities are trusted. Default: those of the operating system.
+        /// The certificate authorities that are trusted. Default: those of the operating system.
         tls_roots: TlsRoots = TlsRoots::Platform,
-        /// How long connecting may take. Default: 10 s.
+        /// The time-out of connecting. Default: 10 s.
         connect_timeout: Duration = Duration::from_secs(10),
     }
 }
@@ -119,8 +119,8 @@ fn transport_error(error: reqwest::Error) -> TransportError {
     TransportError::new(kind, error.without_url())
 }
 
-/// Whether rustls reported the error: as an `io::Error` of kind `InvalidData`. These are nested,
-/// and `source` skips the inner one.
+/// Returns true if rustls reported the error, as an `io::Error` of kind `InvalidData`. Such errors
+/// are nested, and `source` skips the inner one.
 fn is_tls(error: &(dyn Error + 'static)) -> bool {
     let io = error.downcast_ref::<std::io::Error>();
     if io.is_some_and(|io| io.kind() == std::io::ErrorKind::InvalidData) {

@@ -51,9 +51,9 @@ impl Outcome {
         }
     }
 
-    /// How long no message may be delivered to the endpoint: the `Retry-After` of 429 (RFC 6585
-    /// section 4) and 503 (RFC 9110 section 15.6.4). With another status, it applies to the message
-    /// alone.
+    /// Returns the time for which no message may be delivered to the endpoint: the `Retry-After` of
+    /// 429 (RFC 6585 section 4) and 503 (RFC 9110 section 15.6.4). With another status, it applies
+    /// to the message alone.
     pub(super) fn rest(&self) -> Option<Duration> {
         self.retry_after
             .filter(|_| matches!(self.status, Some(429 | 503)))
@@ -101,7 +101,7 @@ async fn request(
                 return Err(Health::Bad);
             }
             Ok(Err(error)) => {
-                // The place in the message consists of its own names, which are not logged.
+                // The error would name members of the message, which are not logged.
                 let reason = match &error {
                     SealError::NotJson(_) => "the message is not acceptable JSON".to_owned(),
                     other => other.to_string(),
@@ -164,7 +164,7 @@ fn judge(answer: &TransportResponse, terms: &Terms, now: Timestamp) -> Outcome {
     });
     outcome.retry_after = RetryAfter::from_headers(&answer.headers).map(|asked| asked.wait(now));
     outcome.health = match answer.status {
-        // These refuse the message; the endpoint works.
+        // An endpoint that refuses the message with one of these works.
         StatusCode::BAD_REQUEST
         | StatusCode::CONFLICT
         | StatusCode::PAYLOAD_TOO_LARGE

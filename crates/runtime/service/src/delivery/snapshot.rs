@@ -1,10 +1,10 @@
-//! What a dispatcher and its outbox are doing, as plain values.
+//! The state of a dispatcher and of its outbox as plain values.
 
 use bankrail_mailbox::{Circuit, EndpointId, EntryId, OutboxCounts, StoppedEndpoint};
 use bankrail_values::Timestamp;
 use std::time::Duration;
 
-/// What a [`Dispatcher`](super::Dispatcher) and its outbox are doing at one instant, for a page or
+/// The state of a [`Dispatcher`](super::Dispatcher) and of its outbox at one instant, for a page or
 /// a command of an operator. It has no payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -16,7 +16,7 @@ pub struct DispatcherSnapshot {
     /// The known endpoints by name, each with its circuit, which all dispatchers over the outbox
     /// share.
     pub endpoints: Vec<EndpointSnapshot>,
-    /// How many messages there are in the outbox, in each state.
+    /// The number of messages in each state of the outbox.
     pub outbox: OutboxCounts,
     /// When the oldest pending message was enqueued. Messages to stopped endpoints do not count.
     pub oldest_pending: Option<Timestamp>,
@@ -42,19 +42,19 @@ pub struct RunningDelivery {
 pub struct EndpointSnapshot {
     /// The endpoint.
     pub endpoint: EndpointId,
-    /// Whether deliveries to it may start.
+    /// The state of its circuit, which decides if deliveries may start.
     pub circuit: CircuitState,
-    /// Whether its deliveries take the places of slow ones.
+    /// True if its deliveries take the places of slow ones.
     pub is_slow: bool,
 }
 
-/// Whether deliveries to an endpoint may start.
+/// States of a circuit: deliveries to its endpoint may start or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CircuitState {
     /// The circuit is closed: deliveries start.
     Closed {
-        /// How many deliveries of this process have failed one after the other.
+        /// The number of deliveries of this process that have failed one after the other.
         failures: u32,
     },
     /// No delivery starts before this time, because the endpoint kept failing.
@@ -89,7 +89,7 @@ impl CircuitState {
 }
 
 impl DispatcherSnapshot {
-    /// The age of the oldest pending message; zero if there is none.
+    /// Returns the age of the oldest pending message; zero if there is none.
     #[must_use]
     pub fn oldest_age(&self) -> Duration {
         self.oldest_pending.map_or(Duration::ZERO, |enqueued| {
@@ -97,7 +97,8 @@ impl DispatcherSnapshot {
         })
     }
 
-    /// How many endpoints deliveries are paused to, by their circuit or by their `Retry-After`.
+    /// Returns the number of endpoints to which deliveries are paused, by their circuit or by their
+    /// `Retry-After`.
     #[must_use]
     pub fn open_circuits(&self) -> u64 {
         self.count(|endpoint| {
@@ -108,7 +109,7 @@ impl DispatcherSnapshot {
         })
     }
 
-    /// How many endpoints are slow.
+    /// Returns the number of slow endpoints.
     #[must_use]
     pub fn slow_endpoints(&self) -> u64 {
         self.count(|endpoint| endpoint.is_slow)

@@ -107,7 +107,7 @@ impl TransportError {
         }
     }
 
-    /// What went wrong.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> TransportErrorKind {
         self.kind

@@ -6,8 +6,7 @@ use futures_util::FutureExt as _;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long after a failure of the outbox a lease is tried to be ended again: the first time, and
-/// at most.
+/// The first and the longest pause before a lease is ended again after a failure of the outbox.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 

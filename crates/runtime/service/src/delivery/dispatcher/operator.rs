@@ -1,6 +1,6 @@
-//! What an operator does with a dispatcher, and sees of it.
+//! The operations of an operator on a dispatcher.
 //!
-//! What is in the outbox: [`OutboxOperator`](bankrail_mailbox::OutboxOperator).
+//! The messages of the outbox are shown by [`OutboxOperator`](bankrail_mailbox::OutboxOperator).
 
 use super::Dispatcher;
 use crate::delivery::snapshot::DispatcherSnapshot;
@@ -8,8 +8,8 @@ use bankrail_mailbox::{DropOutcome, EndpointId, EntryId, Intervention};
 use bankrail_values::StoreError;
 
 impl Dispatcher {
-    /// What this dispatcher and its outbox are doing now. The outbox counts its messages, which
-    /// takes longer the more there are.
+    /// Returns the state of this dispatcher and of its outbox. The outbox counts its messages,
+    /// which takes longer the more there are.
     ///
     /// # Errors
     /// [`StoreError`] of the outbox.

@@ -6,9 +6,9 @@ use bankrail_webhook::OutgoingOptions;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a 2xx answer without the acknowledgement counts as: its body is no acknowledgement, or one
-/// with another status than `RCVD` (Specification: "Events", delivery rule 4). The record of the
-/// delivery notes it in either case.
+/// Treatments of a 2xx answer whose body is no acknowledgement, or one with another status than
+/// `RCVD` (Specification: "Events", delivery rule 4). The record of the delivery notes it in either
+/// case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MissingAcknowledgement {
@@ -30,11 +30,10 @@ bankrail_values::options! {
         /// [`Schedule::default`], ten deliveries over some three days, with 20 % jitter.
         /// [`Dispatcher::resume`](super::Dispatcher::resume) does not wait for them.
         pub(in crate::delivery) schedule: Schedule = Schedule::default(),
-        /// How long a receiver may take to answer, and before that a sealer to seal. Default: 15
-        /// seconds.
+        /// The time-out of a receiver's answer, and before it of sealing. Default: 15 seconds.
         ///
-        /// A lease lasts twice as long and 10 seconds. That long a delivery is tried to be recorded
-        /// while the outbox fails; after it, the message may be delivered again.
+        /// A lease lasts twice as long and 10 seconds. Until its end a delivery is recorded again
+        /// while the outbox fails; afterwards the message may be delivered again.
         pub(in crate::delivery) timeout: Duration = DEFAULT_TIME_OUT,
         /// The most deliveries that this worker makes at once, without the slow ones; at least one.
         /// Default: 64.
@@ -64,35 +63,35 @@ bankrail_values::options! {
         /// When deliveries to an endpoint that keeps failing are paused. Default:
         /// [`BreakerPolicy::default`].
         pub(in crate::delivery) breaker: BreakerPolicy = BreakerPolicy::default(),
-        /// What a 2xx answer without the acknowledgement counts as. Default: a failure.
+        /// The treatment of a 2xx answer without the acknowledgement. Default: a failure.
         pub(in crate::delivery) missing_acknowledgement: MissingAcknowledgement = MissingAcknowledgement::default(),
         /// The most bytes of an answer that are read. Default: 64 KiB.
         pub(in crate::delivery) max_response: usize = 64 * 1024,
         /// The longest time between two queries of the outbox, and so the longest delay of a
         /// message that another process has enqueued, where
-        /// [`Outbox::changed`](bankrail_mailbox::Outbox::changed) does not tell of it before.
+        /// [`Outbox::changed`](bankrail_mailbox::Outbox::changed) does not report it before.
         /// Default: 1 second.
         pub(in crate::delivery) longest_idle: Duration = Duration::from_secs(1),
         /// The shortest time between two queries of the outbox while a due message may not be
         /// delivered. It doubles with each query up to the longest time. Default: 100 milliseconds.
         pub(in crate::delivery) shortest_idle: Duration = Duration::from_millis(100),
-        /// After how long a message to an endpoint that this worker does not know is leased again.
-        /// Default: 1 minute.
+        /// The pause after which a message to an endpoint that this worker does not know is leased
+        /// again. Default: 1 minute.
         pub(in crate::delivery) unknown_endpoint_pause: Duration = Duration::from_secs(60),
-        /// How long delivered messages are kept, with the records of their deliveries. Once an
-        /// hour, [`Dispatcher::run`](super::Dispatcher::run) forgets older ones. Dead letters stay.
-        /// Default: for ever.
+        /// The retention of delivered messages and of the records of their deliveries.
+        /// [`Dispatcher::run`](super::Dispatcher::run) deletes older ones once an hour. Dead
+        /// letters stay. Default: for ever.
         pub(in crate::delivery) retention(Duration => Some): Option<Duration> = None,
-        /// Which messages are enqueued. Default: those that break neither the specification nor a
-        /// documented default.
+        /// The checks of messages that are enqueued. Default: those that break neither the
+        /// specification nor a documented default.
         pub(in crate::delivery) outgoing: OutgoingOptions = OutgoingOptions::default(),
         /// The records that an outcome and its headers are checked against when they are enqueued
         /// (Specification: "Webhook receivers", the key is that of the original request). Default:
         /// none, and the caller must pass the right headers.
         pub(in crate::delivery) requests(Arc<dyn Requests> => Some): Option<Arc<dyn Requests>> = None,
-        /// How often [`Dispatcher::run`](super::Dispatcher::run) sets the gauges of metrics from a
-        /// [snapshot](super::Dispatcher::snapshot), at least a second; `None`: never, for all but
-        /// one of several dispatchers over one outbox. Default: every 60 s.
+        /// The interval in which [`Dispatcher::run`](super::Dispatcher::run) sets the gauges of
+        /// metrics from a [snapshot](super::Dispatcher::snapshot), at least a second; `None`:
+        /// never, for all but one of several dispatchers over one outbox. Default: every 60 s.
         #[cfg(feature = "metrics")]
         pub(in crate::delivery) gauge_interval: Option<Duration> = Some(Duration::from_secs(60)),
     }

@@ -33,8 +33,8 @@ impl Pauses {
         self.longest
     }
 
-    /// The pause after a query. `leased` tells whether it leased an entry, `next_due` in how long
-    /// the next entry is due (`None` if there is none).
+    /// Returns the pause after a query. `leased` is true if the query leased an entry; `next_due`
+    /// is the time until the next entry is due, `None` if there is none.
     pub(super) fn after_look(&mut self, leased: bool, next_due: Option<Duration>) -> Duration {
         if leased || next_due != Some(Duration::ZERO) {
             self.floor = self.shortest;

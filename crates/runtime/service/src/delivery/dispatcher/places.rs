@@ -35,7 +35,7 @@ enum Place {
     Left,
 }
 
-/// How many places are free.
+/// The numbers of free places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Free {
     pub(super) quick: usize,
@@ -119,7 +119,7 @@ impl Places {
         endpoints
     }
 
-    /// How long until the next delivery becomes slow. `None`: none will.
+    /// Returns the time until the next delivery becomes slow; `None` if none will.
     pub(super) fn until_slow(&self, now: Instant) -> Option<Duration> {
         let quick = self
             .taken

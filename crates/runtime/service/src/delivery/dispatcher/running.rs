@@ -6,7 +6,7 @@ use bankrail_values::Timestamp;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// At most as many as there are places for deliveries.
+/// The deliveries under way by their entries, at most as many as there are places.
 #[derive(Debug, Default)]
 pub(super) struct Running(Mutex<HashMap<EntryId, RunningDelivery>>);
 
@@ -25,7 +25,7 @@ impl Running {
         }
     }
 
-    /// All of them, the longest first.
+    /// Returns all deliveries under way, the longest first.
     pub(super) fn all(&self) -> Vec<RunningDelivery> {
         let mut all: Vec<_> = self.lock().values().cloned().collect();
         all.sort_unstable_by_key(|delivery| (delivery.since, delivery.entry));
