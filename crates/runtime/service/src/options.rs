@@ -2,7 +2,7 @@
 
 use crate::audit::{AuditLog, AuditOptions};
 use crate::issuer::{Issuer, is_literal_path};
-use crate::time_zone::ReportTimeZone;
+use crate::time_zone::{ReportTimeZone, similar_names};
 use crate::{BookingDayPolicy, CursorSecret, ReportDay, StatementFailure};
 use bankrail_client_assertion::ReplayPolicy;
 use bankrail_client_assertion::token::{Scope, ScopeSet, TokenRequest, TokenResponse, names};
@@ -25,8 +25,9 @@ bankrail_values::options! {
         pub(crate) limiter(Arc<Limiter> => Some): Option<Arc<Limiter>> = None,
         /// The clock. Default: the operating system's.
         pub(crate) clock: Arc<dyn Clock> = Arc::new(SystemClock),
-        /// The clock by which assertions are judged, where [`ProviderOptions::clock`] is not the
-        /// time of the customers' programs, as in a bank to test with. Default: that clock.
+        /// The clock for the validity of assertions, for a test bank whose
+        /// [`ProviderOptions::clock`] differs from the customers' clocks. Default:
+        /// [`ProviderOptions::clock`].
         pub(crate) assertion_clock(Arc<dyn Clock> => Some): Option<Arc<dyn Clock>> = None,
         /// The secret that seals cursors. Default: a new one for each provider, so that cursors of
         /// another process or from before a restart are refused.
@@ -39,32 +40,32 @@ bankrail_values::options! {
         pub(crate) statement_path(into): String = STATEMENT_PATH.to_owned(),
         /// The scopes that the issuer's metadata names. Default: the one that a statement needs.
         pub(crate) scopes_supported(ScopeSet => Some): Option<ScopeSet> = None,
-        /// Whether the routers serve the contract, an OpenAPI 3.1 document, to everybody, at
-        /// `/openapi.json` below the base. Default: yes.
+        /// If true, the routers serve the contract, an OpenAPI 3.1 document, to everybody, at
+        /// `/openapi.json` below the base. Default: true.
         /// [`Provider::contract`](crate::Provider::contract) returns it in either case.
         pub(crate) serve_contract: bool = true,
-        /// How long a token is valid: a second or more, in whole seconds. Default: 3600 seconds.
+        /// The lifetime of a token: a second or more, in whole seconds. Default: 3600 seconds.
         pub(crate) token_lifetime(Duration => |lifetime| Duration::from_secs(lifetime.as_secs())): Duration =
             Duration::from_secs(TokenResponse::DEFAULT_LIFETIME),
-        /// Which assertions count as replayed. Default: [`ReplayPolicy::JtiIfPresent`].
+        /// The rule by which assertions count as replayed. Default: [`ReplayPolicy::JtiIfPresent`].
         pub(crate) replay_policy: ReplayPolicy = ReplayPolicy::default(),
         /// The scope that a statement needs. Default: `GBL.INSTO.ACCOUNTS.STATEMENT.READ`.
         pub(crate) statement_scope: Scope = Scope::parse(names::STATEMENT_READ).expect("a constant that is a scope"),
         /// The shape of the token endpoint's error bodies (Specification: "Errors", which leaves it
         /// open). Default: [`TokenErrorStyle::Rfc6749`].
         pub(crate) token_error_body: TokenErrorStyle = TokenErrorStyle::default(),
-        /// Whether every statement says its `sortOrder`. Default: no; it is said on all pages of a
-        /// statement whose account has virtual accounts or whose first request names an order
-        /// (Specification: "Statement response", "only in some responses"), and on no page of any
-        /// other.
+        /// If true, every statement has `sortOrder`. Default: false, as the specification has it
+        /// "only in some responses" ("Statement response"): on all pages of a statement whose
+        /// account has virtual accounts or whose first request names an order, and on no page of
+        /// any other.
         pub(crate) always_say_sort_order: bool = false,
-        /// Whether a statement shows the parties and texts of fast payments when its request does
-        /// not say `includeNarrative`. Default: yes.
+        /// If true, a statement shows the parties and texts of fast payments when its request has
+        /// no `includeNarrative`. Default: true.
         pub(crate) narrative_by_default: bool = true,
-        /// Whether the answers of both endpoints have `RateLimit` and `RateLimit-Policy`. Default:
-        /// no. Every 429 has a `Retry-After` in either case.
+        /// If true, the answers of both endpoints have `RateLimit` and `RateLimit-Policy`. Default:
+        /// false. Every 429 has a `Retry-After` in either case.
         pub(crate) rate_limit_headers: bool = false,
-        /// How long the body of a request may take to arrive. After that the answer is 408.
+        /// The time in which the body of a request must arrive. After it the answer is 408.
         /// Default: 15 s.
         pub(crate) body_timeout: Duration = Duration::from_secs(15),
         /// The most bytes of a token request. Default: 32 KiB, and a larger value has no effect.
@@ -72,13 +73,13 @@ bankrail_values::options! {
         /// The most bytes of a statement request. Default: 16 KiB, and a larger value has no
         /// effect.
         pub(crate) max_statement_body: usize = StatementRequest::MAX_BYTES,
-        /// How long the address and the headers of a request may be. After that the answer is 414
-        /// or 431. The server under the routers must allow more, so that it does not answer by
+        /// The most bytes of the address and of the headers of a request. Beyond them the answer is
+        /// 414 or 431. The server under the routers must allow more, so that it does not answer by
         /// itself. Default: [`HeadBounds::default`].
         pub(crate) head_bounds: HeadBounds = HeadBounds::default(),
         /// `RptgSrc/Prtry` of reports whose account has none: 1 to 35 characters. Default: `CMM`.
         pub(crate) reporting_source(into): String = "CMM".to_owned(),
-        /// What becomes of a booking whose day is not that of a report made now
+        /// The treatment of a booking whose day is not that of a report made now
         /// ([`ReportDay::check`]); a ledger applies it
         /// ([`Ledger::follow_report_day`](crate::Ledger::follow_report_day)). Default:
         /// [`BookingDayPolicy::Warn`].
@@ -151,7 +152,7 @@ impl ProviderOptions {
         self
     }
 
-    /// The day of reports made with these options.
+    /// Returns the day of reports made with these options.
     pub(crate) fn report_day(&self) -> ReportDay {
         ReportDay::new(
             Arc::clone(&self.clock),
@@ -160,18 +161,18 @@ impl ProviderOptions {
         )
     }
 
-    /// The path of the contract, if it is served.
+    /// Returns the path of the contract, if it is served.
     pub(crate) fn contract_path(&self) -> Option<String> {
         self.serve_contract
             .then(|| format!("{}/openapi.json", self.base_path.trim_end_matches('/')))
     }
 
-    /// The path of the authorization endpoint.
+    /// Returns the path of the authorization endpoint.
     pub(crate) fn authorization_path(&self) -> String {
         format!("{}/authorize", self.base_path.trim_end_matches('/'))
     }
 
-    /// The code and the status of a failure of the statement endpoint.
+    /// Returns the code and the status of a failure of the statement endpoint.
     pub(crate) fn answer(&self, failure: StatementFailure) -> (ErrorCode, StatusCode) {
         let code = self
             .error_codes
@@ -187,7 +188,7 @@ impl ProviderOptions {
         )
     }
 
-    /// The scopes of the metadata.
+    /// Returns the scopes of the metadata.
     pub(crate) fn advertised_scopes(&self) -> ScopeSet {
         self.scopes_supported
             .clone()
@@ -218,7 +219,12 @@ impl ProviderOptions {
         if !(1..=35).contains(&self.reporting_source.chars().count()) {
             return Err(ProviderOptionsError::ReportingSource);
         }
-        self.report_time_zone.check()?;
+        if let Some(name) = self.report_time_zone.unknown_name() {
+            return Err(ProviderOptionsError::TimeZone {
+                found: excerpt(name),
+                similar: similar_names(name),
+            });
+        }
         for (failure, code) in &self.error_codes {
             if !failure.may_have_code(code) {
                 return Err(ProviderOptionsError::ErrorCode {

@@ -1,7 +1,6 @@
 //! The time zone of reports.
 
-use crate::ProviderOptionsError;
-use bankrail_values::{Date, Timestamp, excerpt};
+use bankrail_values::{Date, Timestamp};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
 /// The most names that an error suggests.
@@ -26,18 +25,13 @@ impl ReportTimeZone {
         Self(TimeZoneDatabase::bundled().get(&name).map_err(|_| name))
     }
 
-    pub(crate) fn check(&self) -> Result<(), ProviderOptionsError> {
-        match &self.0 {
-            Ok(_) => Ok(()),
-            Err(name) => Err(ProviderOptionsError::TimeZone {
-                found: excerpt(name),
-                similar: similar(name),
-            }),
-        }
+    /// Returns the name if no time zone has it.
+    pub(crate) fn unknown_name(&self) -> Option<&str> {
+        self.0.as_ref().err().map(String::as_str)
     }
 
-    /// The local time of an instant. An offset that a report cannot state, with seconds or of more
-    /// than 14 hours as some had in the nineteenth century, is UTC.
+    /// Returns the local time of an instant. An offset that a report cannot state, with seconds or
+    /// of more than 14 hours as some had in the nineteenth century, is UTC.
     pub(crate) fn local(&self, now: Timestamp) -> time::OffsetDateTime {
         let utc = now.to_time();
         let seconds = self.0.as_ref().ok().and_then(|zone| {
@@ -52,14 +46,15 @@ impl ReportTimeZone {
             .unwrap_or(utc)
     }
 
-    /// The local day of an instant.
+    /// Returns the local day of an instant.
     pub(crate) fn day_of(&self, now: Timestamp) -> Date {
         Date::from_time(self.local(now).date()).unwrap_or_else(|| now.date())
     }
 }
 
-/// Names that end as this one does, whatever the case and the separator of words.
-fn similar(name: &str) -> Vec<String> {
+/// Returns names of time zones whose last part is that of `name`, in any case and with any
+/// separator of words; an example if there are none.
+pub(crate) fn similar_names(name: &str) -> Vec<String> {
     let place = |name: &str| {
         name.rsplit('/')
             .next()
@@ -88,7 +83,7 @@ mod tests {
 
     fn local(zone: &str, instant: &str) -> String {
         let zone = ReportTimeZone::named(zone.to_owned());
-        zone.check().unwrap();
+        assert_eq!(zone.unknown_name(), None);
         let local = zone.local(instant.parse().unwrap());
         let text = bankrail_camt052::CreationTime::from_time(local).to_string();
         let day = zone.day_of(instant.parse().unwrap());
@@ -137,7 +132,7 @@ mod tests {
 
     #[test]
     fn an_offset_that_no_report_can_state_is_utc() {
-        // Before 1895 Sydney kept the mean time of its own meridian, with seconds.
+        // Before 1895 the offset of Sydney had seconds.
         assert_eq!(
             local("Australia/Sydney", "1890-01-01T00:00:00.000Z"),
             "1890-01-01T00:00:00.000+00:00"
@@ -157,7 +152,7 @@ mod tests {
             ReportTimeZone::default().day_of(now).to_string(),
             "2021-07-29"
         );
-        assert!(ReportTimeZone::named("utc".to_owned()).check().is_ok());
+        assert_eq!(ReportTimeZone::named("utc".to_owned()).unknown_name(), None);
     }
 
     #[test]
@@ -167,8 +162,9 @@ mod tests {
             ("", "Australia/Sydney"),
             ("paris", "Europe/Paris"),
         ] {
-            let error = ReportTimeZone::named(name.to_owned()).check().unwrap_err();
-            assert!(error.to_string().contains(expected), "{error}");
+            let zone = ReportTimeZone::named(name.to_owned());
+            assert_eq!(zone.unknown_name(), Some(name));
+            assert_eq!(similar_names(name), [expected]);
         }
     }
 }
