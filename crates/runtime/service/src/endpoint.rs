@@ -18,28 +18,29 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the token endpoint and the statement endpoint do not have in common.
-pub(crate) trait Serve: Send + Sync + 'static {
+/// The operation of an endpoint: the steps in which the token endpoint and the statement endpoint
+/// differ. [`Steps`] takes both through those of [`bankrail_http::serve`].
+pub(crate) trait Operation: Send + Sync + 'static {
     /// The name in logs and metrics.
     const NAME: &'static str;
     /// The limit of a request that has proved to be the customer's.
     const LIMIT: CallType;
-    /// What such a request has proved.
-    type Proof: Send;
+    /// The input of [`Operation::perform`].
+    type Input: Send;
 
     /// The most bytes of a body.
     fn max_body(options: &ProviderOptions) -> usize;
 
-    /// Proves the request to be the API key's customer's.
-    fn prove(
+    /// Authenticates the request as the API key's customer's.
+    fn authenticate(
         call: &Call<'_>,
         body: Result<Bytes, BodyError>,
-    ) -> impl Future<Output = Result<Self::Proof, Refusal>> + Send;
+    ) -> impl Future<Output = Result<Self::Input, Refusal>> + Send;
 
-    /// Does what the request asks for, and records it.
-    fn work(
+    /// Performs the request, which was charged to its limit, and records it.
+    fn perform(
         call: &Call<'_>,
-        proof: Self::Proof,
+        input: Self::Input,
     ) -> impl Future<Output = Result<Response, Refusal>> + Send;
 }
 
@@ -67,8 +68,8 @@ impl Call<'_> {
         admitted.map_err(|refusal| Refusal::Limit(refusal, with_headers))
     }
 
-    /// Records what the request is given, if there is an audit. A failure of the log is logged in
-    /// any case, and refuses the request unless the options say otherwise.
+    /// Records the event, if there is an audit. A failure of the audit log is logged in any case,
+    /// and refuses the request unless the options let it pass.
     pub(crate) async fn audit(
         &self,
         event: impl FnOnce(&AuditOptions) -> AuditEvent,
@@ -97,7 +98,7 @@ struct Steps<'a, S> {
     of: PhantomData<S>,
 }
 
-impl<S: Serve> Steps<'_, S> {
+impl<S: Operation> Steps<'_, S> {
     fn call<'a>(&'a self, customer: &'a Customer, head: &'a Parts, now: Timestamp) -> Call<'a> {
         Call {
             shared: self.shared,
@@ -109,9 +110,9 @@ impl<S: Serve> Steps<'_, S> {
     }
 }
 
-impl<S: Serve> Endpoint for Steps<'_, S> {
+impl<S: Operation> Endpoint for Steps<'_, S> {
     type Caller = Arc<Customer>;
-    type Proof = S::Proof;
+    type Proof = S::Input;
     type Answer = Response;
     type Refusal = Refusal;
 
@@ -136,16 +137,16 @@ impl<S: Serve> Endpoint for Steps<'_, S> {
         head: &Parts,
         body: Result<Bytes, BodyError>,
         now: Timestamp,
-    ) -> Result<S::Proof, Refusal> {
+    ) -> Result<S::Input, Refusal> {
         let call = self.call(customer, head, now);
-        let refusal = match S::prove(&call, body).await {
-            Ok(proof) => return Ok(proof),
+        let refusal = match S::authenticate(&call, body).await {
+            Ok(input) => return Ok(input),
             Err(refusal) => refusal,
         };
         let row = refusal.row(self.exchange.key, &self.shared.options);
-        // A request that proves right is never charged to this budget, so that nobody who has only
-        // the API key can shut the customer out. The same work was done, whatever is left of the
-        // budget.
+        // Only requests that fail are charged to this budget: otherwise an attacker with the API
+        // key alone could use up the customer's limit. The same work was done, whatever is left of
+        // the budget, so that the answer's time reveals nothing.
         if let Some(budget) = row.budget
             && let Err(limit) = call.admit(budget, false).await
         {
@@ -159,7 +160,7 @@ impl<S: Serve> Endpoint for Steps<'_, S> {
         &self,
         customer: &Arc<Customer>,
         head: &Parts,
-        proof: S::Proof,
+        input: S::Input,
         now: Timestamp,
     ) -> Result<Response, Refusal> {
         let call = self.call(customer, head, now);
@@ -167,12 +168,12 @@ impl<S: Serve> Endpoint for Steps<'_, S> {
             .admit(S::LIMIT, self.shared.options.rate_limit_headers)
             .await?;
         let _ = self.exchange.admitted.set(decision);
-        S::work(&call, proof).await
+        S::perform(&call, input).await
     }
 }
 
 /// Answers every request to the endpoint's path.
-pub(crate) async fn handle<S: Serve>(
+pub(crate) async fn handle<S: Operation>(
     State(shared): State<Arc<Shared>>,
     request: Request,
 ) -> Response {

@@ -1,7 +1,7 @@
 //! The routers of the provider's two endpoints and of its documents.
 
 use crate::answer::{Exchange, to_everybody};
-use crate::endpoint::Serve as _;
+use crate::endpoint::Operation as _;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
 use crate::statement_endpoint::Statement;
@@ -24,9 +24,9 @@ use tower_layer::Stack;
 /// The provider's two endpoints, and the documents about them. Cheap to clone; clones share
 /// everything.
 ///
-/// The routers speak HTTP. TLS (Specification: "Authentication", 5), the number of connections, the
-/// size of headers, and how long a client may take to send them are up to the server that serves
-/// the routers: `serve::Server` of `bankrail-http` bounds them all.
+/// The routers serve HTTP. The server under them provides TLS (Specification: "Authentication", 5)
+/// and bounds the connections, the headers and the time to send them, as `serve::Server` of
+/// `bankrail-http` does.
 ///
 /// A statement lists the entries of the day on which it is asked for, in the reports' time zone.
 /// Whoever books takes [`Provider::today`] as the booking day: an entry of another day is seen by
@@ -87,23 +87,23 @@ impl Provider {
         })
     }
 
-    /// The day of a report made now, in the reports' time zone: the booking day of what is booked
-    /// now.
+    /// Returns the day of a report made now, in the reports' time zone: the booking day of what is
+    /// booked now.
     #[must_use]
     pub fn today(&self) -> Date {
         self.shared.report_day.today()
     }
 
-    /// The day of reports made now, for a booking side that lives apart from the provider.
+    /// Returns the day of reports made now, for a booking side that lives apart from the provider.
     #[must_use]
     pub fn report_day(&self) -> &ReportDay {
         &self.shared.report_day
     }
 
-    /// The contract of this provider: an OpenAPI 3.1 document of what it serves, of what its
-    /// webhooks send, and of the answers that it takes from receivers. It follows the options:
-    /// paths, error codes and statuses, headers. Its members `x-limits` have the limits of
-    /// customers who have none of their own, and the bounds on requests. The routers serve it
+    /// Returns the contract of this provider: an OpenAPI 3.1 document of its endpoints, of its
+    /// webhooks, and of the answers of receivers. Its paths, error codes, statuses and headers are
+    /// those of the options. Its members `x-limits` have the limits of customers who have none of
+    /// their own, and the bounds on requests. The routers serve it
     /// ([`ProviderOptions::serve_contract`]) as it was when they were made.
     #[must_use]
     pub fn contract(&self) -> String {
@@ -114,21 +114,21 @@ impl Provider {
         )
     }
 
-    /// A router of the token endpoint and of the issuer's metadata, for a separate host. Any other
-    /// request to the router is answered 404.
+    /// Returns a router of the token endpoint and of the issuer's metadata, for a separate host.
+    /// Any other request to the router is answered 404.
     pub fn token_router(&self) -> Router {
         self.finished(self.token_route())
     }
 
-    /// A router of the statement endpoint alone, for a separate host. Any other request to the
-    /// router is answered 404.
+    /// Returns a router of the statement endpoint alone, for a separate host. Any other request to
+    /// the router is answered 404.
     pub fn statement_router(&self) -> Router {
         self.finished(self.statement_route())
     }
 
-    /// A router of both endpoints and of the issuer's metadata ([`ProviderOptions::issuer`]). Any
-    /// other request to the router is answered 404. To merge it with a router that has a fallback,
-    /// use [`Router::reset_fallback`].
+    /// Returns a router of both endpoints and of the issuer's metadata
+    /// ([`ProviderOptions::issuer`]). Any other request to the router is answered 404. To merge it
+    /// with a router that has a fallback, use [`Router::reset_fallback`].
     pub fn router(&self) -> Router {
         self.finished(self.token_route().merge(self.statement_route()))
     }

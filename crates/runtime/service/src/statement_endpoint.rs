@@ -7,7 +7,7 @@ use crate::ProviderOptions;
 use crate::answer::json;
 use crate::audit::AuditEvent;
 use crate::cursor::{Owner, Walk};
-use crate::endpoint::{Call, Serve};
+use crate::endpoint::{Call, Operation};
 use crate::failure::StatementFailure;
 use crate::ledger::{LedgerAnswer, LedgerPage, StatementQuery};
 use crate::refusal::Refusal;
@@ -23,17 +23,17 @@ use http::header::AUTHORIZATION;
 /// The statement endpoint.
 pub(crate) struct Statement;
 
-impl Serve for Statement {
+impl Operation for Statement {
     const NAME: &'static str = "statement";
     const LIMIT: CallType = CallType::Statement;
-    /// The body, which is judged after the limit.
-    type Proof = Result<Bytes, BodyError>;
+    /// The body, or why it was not read: a body error is answered after the limit was charged.
+    type Input = Result<Bytes, BodyError>;
 
     fn max_body(options: &ProviderOptions) -> usize {
         options.max_statement_body
     }
 
-    async fn prove(call: &Call<'_>, body: Self::Proof) -> Result<Self::Proof, Refusal> {
+    async fn authenticate(call: &Call<'_>, body: Self::Input) -> Result<Self::Input, Refusal> {
         let grant = grant(call).await?;
         // The customer may have lost the scope since the token was issued.
         let scope = call.shared.options.statement_scope.as_str();
@@ -45,7 +45,7 @@ impl Serve for Statement {
         }
     }
 
-    async fn work(call: &Call<'_>, body: Self::Proof) -> Result<Response, Refusal> {
+    async fn perform(call: &Call<'_>, body: Self::Input) -> Result<Response, Refusal> {
         let body = body.map_err(Refusal::Body)?;
         if !content::is_json(call.headers) {
             return Err(Refusal::MediaType);
@@ -98,7 +98,7 @@ impl Serve for Statement {
             Err(error) => return Err(Refusal::Ledger(query.account, error)),
         };
         let (entries, is_last) = (page.entries.len(), page.next.is_none());
-        let response = answer_page(call, &request, &query, walk, *page)?;
+        let response = answer_page(call, &request, &query, walk, *page).await?;
         let account = &query.account;
         call.audit(|options| AuditEvent::StatementServed {
             account: options.recorded(account),
@@ -131,7 +131,7 @@ async fn grant(call: &Call<'_>) -> Result<TokenGrant, Refusal> {
 }
 
 /// Checks the page of the ledger and writes the answer.
-fn answer_page(
+async fn answer_page(
     call: &Call<'_>,
     request: &StatementRequest,
     query: &StatementQuery,
@@ -167,6 +167,9 @@ fn answer_page(
             cursor: call.shared.cursors.seal(&owner, walk, next),
         },
     };
+    let page = report::read_entries(page, walk.narrative)
+        .await
+        .map_err(broken)?;
     let mut response = StatementResponse::new(&query.account, call.exchange.key, next);
     response.sort_order = walk.says_order.then_some(walk.order);
     let body = report::write(

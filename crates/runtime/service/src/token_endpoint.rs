@@ -4,7 +4,7 @@
 use crate::ProviderOptions;
 use crate::answer::json;
 use crate::audit::AuditEvent;
-use crate::endpoint::{Call, Serve};
+use crate::endpoint::{Call, Operation};
 use crate::failure::StatementFailure;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
@@ -22,21 +22,21 @@ use http::StatusCode;
 /// The token endpoint.
 pub(crate) struct Token;
 
-impl Serve for Token {
+impl Operation for Token {
     const NAME: &'static str = "token";
     const LIMIT: CallType = CallType::Token;
-    /// With the time at which the assertion was judged.
-    type Proof = (TokenRequest, VerifiedAssertion, Timestamp);
+    /// The request, its verified assertion, and the time at which that was judged.
+    type Input = (TokenRequest, VerifiedAssertion, Timestamp);
 
     fn max_body(options: &ProviderOptions) -> usize {
         options.max_token_body
     }
 
     /// Reads the form and proves its assertion to be the API key's customer's.
-    async fn prove(
+    async fn authenticate(
         call: &Call<'_>,
         form: Result<Bytes, BodyError>,
-    ) -> Result<Self::Proof, Refusal> {
+    ) -> Result<Self::Input, Refusal> {
         let form = form.map_err(Refusal::Body)?;
         if content::is_encoded(call.headers) {
             return Err(Refusal::Encoding(StatementFailure::Validation));
@@ -64,9 +64,9 @@ impl Serve for Token {
 
     /// Uses up the assertion, stores the grant under the token's hash, records it, then answers
     /// with the token.
-    async fn work(
+    async fn perform(
         call: &Call<'_>,
-        (request, verified, judged_at): Self::Proof,
+        (request, verified, judged_at): Self::Input,
     ) -> Result<Response, Refusal> {
         // Before the assertion is used up, so that the customer may request another scope with it.
         let granted = request

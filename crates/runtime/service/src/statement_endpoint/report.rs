@@ -6,14 +6,14 @@ use bankrail_camt052::{
     BuildError, CreationTime, Entry, ReportBuilder, ReportIds, WriteError, WrittenEntry,
 };
 use bankrail_statement::{AccountKind, StatementResponse, apply_narrative};
-use bankrail_values::{Money, SimpleUuid, Timestamp};
+use bankrail_values::{Money, SimpleUuid, StoreError, Timestamp};
 use bytes::Bytes;
 use uuid::Uuid;
 
 /// An estimate of an entry's length in bytes, so that the body is seldom reallocated.
 const BYTES_AN_ENTRY: usize = 1024;
 
-/// What is wrong with a page of the ledger.
+/// Errors of a page of the ledger.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PageError {
     #[error("expected at most {allowed} entries, found {found}")]
@@ -31,7 +31,7 @@ pub(crate) enum PageError {
 }
 
 impl PageError {
-    /// What is wrong and in which element, for the log: no text of the ledger's.
+    /// Returns the error and its element for the log, without any text of the ledger.
     pub(crate) fn place(&self) -> String {
         match self {
             Self::TooManyEntries { .. }
@@ -56,7 +56,7 @@ impl PageError {
     }
 }
 
-/// The name of an error's variant, without its fields.
+/// Returns the name of an error's variant, without its fields.
 fn variant(error: &BuildError) -> String {
     format!("{error:?}")
         .chars()
@@ -64,9 +64,37 @@ fn variant(error: &BuildError) -> String {
         .collect()
 }
 
-/// The JSON of the answer, with a report without what the customer may not see. The XML is written
-/// directly into it, escaped and without a copy. Where nothing is hidden, entries that the ledger
-/// has written are sent as they are.
+/// Reads the entries of a page that the ledger has written, unless [`write`] sends them as they are.
+pub(crate) async fn read_entries(
+    mut page: LedgerPage,
+    narrative: bool,
+) -> Result<LedgerPage, PageError> {
+    let written = page.entries.iter().filter_map(PageEntry::written).count();
+    if written == 0 || (narrative && written == page.entries.len()) {
+        return Ok(page);
+    }
+    let entries = std::mem::take(&mut page.entries).into_iter();
+    let read = move || -> Result<Vec<PageEntry>, StoreError> {
+        entries
+            .map(|entry| entry.read().map(PageEntry::Model))
+            .collect()
+    };
+    // A page of a thousand written entries is up to 4 MiB of XML and takes milliseconds to read, so
+    // it is not read on a thread that serves other requests.
+    page.entries = match tokio::task::spawn_blocking(read).await {
+        Ok(entries) => entries.map_err(|_| PageError::Entry)?,
+        // A panic goes on here, so that the endpoint answers it 500 like any other.
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => return Err(PageError::Entry),
+        },
+    };
+    Ok(page)
+}
+
+/// Writes the JSON of the answer, with a report without the parts that the customer may not see.
+/// The XML is written directly into the JSON, escaped and without a copy. Where nothing is hidden,
+/// entries that the ledger has written are sent unchanged.
 pub(crate) fn write(
     options: &ProviderOptions,
     response: &StatementResponse,
@@ -122,6 +150,7 @@ pub(crate) fn write(
     Ok(body.into())
 }
 
+/// Removes the parts of an entry that the customer may not see.
 fn shown(entry: LedgerEntry, account: AccountKind, narrative: bool) -> Entry {
     let LedgerEntry { mut entry, channel } = entry;
     apply_narrative(&mut entry, channel, account, narrative);
