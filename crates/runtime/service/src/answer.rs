@@ -20,7 +20,7 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// A JSON answer.
+/// Returns a JSON answer.
 pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
     let mut response = Response::new(Body::from(body.into()));
     *response.status_mut() = status;
@@ -51,7 +51,7 @@ pub(crate) struct Exchange<'a> {
     endpoint: &'static str,
     pub(crate) key: HyphenatedUuid,
     options: &'a ProviderOptions,
-    /// What the limit said to the request, once it is admitted.
+    /// The decision of the limit, once the request is admitted.
     pub(crate) admitted: OnceLock<Option<Decision>>,
     started: Instant,
 }
@@ -197,7 +197,7 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// What a code means, for people. It must not tell why an assertion was refused.
+/// Returns the meaning of a code for people, which must not reveal why an assertion was refused.
 fn meaning(code: &TokenErrorCode) -> &str {
     match code {
         TokenErrorCode::InvalidRequest => "Invalid request",

@@ -28,21 +28,21 @@ bankrail_values::hash_value! {
 bankrail_values::impl_debug!(ApiKeyHash);
 
 impl ApiKeyHash {
-    /// The hash of a key.
+    /// Returns the hash of a key.
     #[must_use]
     pub fn of(key: &[u8]) -> Self {
         Self(Sha256::digest(key).into())
     }
 
-    /// The hash of the request's only `apikey`. `None` if there is none, more than one, or one that
-    /// is empty or longer than 512 bytes.
+    /// Returns the hash of the request's only `apikey`; `None` if there is none, more than one, or
+    /// one that is empty or longer than 512 bytes.
     pub(crate) fn of_request(headers: &HeaderMap) -> Option<Self> {
         let key = content::only(headers, &API_KEY)?.as_bytes();
         (!key.is_empty() && key.len() <= MAX_BYTES).then(|| Self::of(key))
     }
 }
 
-/// What is wrong with a request's API key.
+/// Faults of a request's API key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ApiKeyFault {
     Absent,
@@ -51,7 +51,7 @@ pub(crate) enum ApiKeyFault {
 }
 
 impl ApiKeyFault {
-    /// The text of the answer.
+    /// Returns the text of the answer.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Absent => "API key required",

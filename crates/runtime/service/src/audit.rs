@@ -40,9 +40,10 @@ bankrail_values::options! {
     /// Options of the audit. The defaults record no account and refuse what cannot be recorded.
     #[derive(Clone, Debug)]
     pub struct AuditOptions {
-        /// What the account of a statement is recorded as. Default: [`AuditedAccount::Omitted`].
+        /// The form in which the account of a statement is recorded. Default:
+        /// [`AuditedAccount::Omitted`].
         account: AuditedAccount = AuditedAccount::default(),
-        /// What happens to a request that cannot be recorded. Default: [`OnAuditFailure::Refuse`].
+        /// The treatment of a request that cannot be recorded. Default: [`OnAuditFailure::Refuse`].
         on_failure: OnAuditFailure = OnAuditFailure::default(),
     }
 }
@@ -74,7 +75,7 @@ impl AuditOptions {
     }
 }
 
-/// What the account of a statement is recorded as.
+/// Forms in which the account of a statement is recorded.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum AuditedAccount {
@@ -82,22 +83,22 @@ pub enum AuditedAccount {
     /// elsewhere.
     #[default]
     Omitted,
-    /// The HMAC-SHA256 of its identifier under this key, in 64 hexadecimal digits: who has the key
-    /// can tell which records are of one account, and nobody else can find the account by trying
+    /// The HMAC-SHA256 of its identifier under this key, in 64 hexadecimal digits: with the key,
+    /// the records of one account can be found; without it, the account cannot be found by trying
     /// all numbers. The key should have 32 random bytes or more.
     Digest(SecretString),
     /// Its identifier.
     Identifier,
 }
 
-/// What happens to a request whose record cannot be written. The failure is logged in either case.
+/// Treatments of a request whose record cannot be written. The failure is logged in either case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnAuditFailure {
-    /// It is answered 503. A token that was issued for it is never sent.
+    /// Answers 503. A token that was issued for the request is never sent.
     #[default]
     Refuse,
-    /// It is answered as if the record had been written.
+    /// Answers as if the record had been written.
     Continue,
 }
 

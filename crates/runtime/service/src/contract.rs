@@ -220,7 +220,7 @@ fn limits(
     })
 }
 
-/// The headers that the answers to charged requests have if the options say so.
+/// Headers of the answers to charged requests, if the options ask for them.
 const RATE_LIMIT_HEADERS: &[&str] = &["RateLimit", "RateLimit-Policy"];
 
 /// Adds references to headers to an answer.

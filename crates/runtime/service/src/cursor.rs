@@ -19,9 +19,9 @@ const SAYS_ORDER: u8 = 4;
 /// The secret that seals cursors: 32 random bytes, the same in all processes of a provider and
 /// after a restart.
 ///
-/// A cursor has a position of the [`Ledger`](crate::Ledger), the day, the sort order and whether it
-/// is said, the narrative choice of the walk, and an HMAC-SHA-256 over these, the customer and the
-/// account. It is not encrypted, so a position must have nothing that the customer may not see.
+/// A cursor has a position of the [`Ledger`](crate::Ledger), the day, the sort order, the choices
+/// of the walk, and an HMAC-SHA-256 over these, the customer and the account. It is not encrypted,
+/// so a position must contain nothing that the customer may not see.
 #[derive(Clone)]
 pub struct CursorSecret(Zeroizing<[u8; 32]>);
 
@@ -42,7 +42,7 @@ impl CursorSecret {
         Ok(Self(secret))
     }
 
-    /// The cursor of the page after `position`.
+    /// Returns the cursor of the page after `position`.
     pub(crate) fn seal(&self, owner: &Owner<'_>, walk: Walk, position: &PagePosition) -> Cursor {
         let tag = self
             .mac(owner, walk, position.as_bytes())
@@ -59,7 +59,8 @@ impl CursorSecret {
         Cursor::from_bytes(&bytes).expect("a bounded position fits a cursor")
     }
 
-    /// The walk and the position of a cursor; `None` unless this secret sealed it for this owner.
+    /// Returns the walk and the position of a cursor; `None` unless this secret sealed it for this
+    /// owner.
     pub(crate) fn open(&self, owner: &Owner<'_>, cursor: &Cursor) -> Option<(Walk, PagePosition)> {
         let bytes = cursor.to_bytes().ok()?;
         let &[VERSION, flags, ref rest @ ..] = bytes.as_slice() else {
@@ -109,19 +110,19 @@ pub(crate) struct Owner<'a> {
     pub(crate) account: &'a AccountId,
 }
 
-/// What stays the same over the pages of one statement.
+/// The choices that all pages of one statement share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Walk {
     pub(crate) day: Date,
     pub(crate) order: SortOrder,
     pub(crate) narrative: bool,
-    /// Whether its pages say `sortOrder`: all of them or none.
+    /// If true, each of its pages has `sortOrder`; otherwise none has.
     pub(crate) says_order: bool,
 }
 
 impl Walk {
-    /// The walk that starts with this request on this day. Its pages say their order if the request
-    /// does.
+    /// Returns the walk that starts with this request on this day. Its pages have `sortOrder` if
+    /// the request has.
     pub(crate) fn of(request: &StatementRequest, narrative: bool, day: Date) -> Self {
         Self {
             day,
@@ -131,8 +132,7 @@ impl Walk {
         }
     }
 
-    /// Whether a later request of this walk has the same choices as the first one. It may omit
-    /// them.
+    /// Returns true if a later request of this walk repeats or omits the choices of the first one.
     pub(crate) fn agrees_with(self, request: &StatementRequest) -> bool {
         request.sort_order.is_none_or(|order| order == self.order)
             && request

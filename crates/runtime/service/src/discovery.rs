@@ -1,8 +1,8 @@
 //! The metadata of the issuer (Specification: "Authentication", 2: "OpenID Connect compliant
 //! issuer").
 //!
-//! The provider issues access tokens for client credentials and nothing else. What OpenID Connect
-//! Discovery requires beside that is there and empty:
+//! The provider issues access tokens for client credentials and nothing else. The other members
+//! that OpenID Connect Discovery requires are there, and empty:
 //! - `authorization_endpoint` answers each request with `unsupported_response_type`;
 //! - `response_types_supported` is empty;
 //! - `jwks_uri` is a set without keys, because no token of the provider is signed;
@@ -24,7 +24,7 @@ use http::header::CACHE_CONTROL;
 use http::{HeaderValue, Method, StatusCode};
 use std::sync::Arc;
 
-/// How long a client may keep the documents: an hour.
+/// The lifetime of the documents at a client: an hour.
 const CACHEABLE: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 
 /// The key set of an issuer that signs nothing.

@@ -36,13 +36,13 @@ impl Issuer {
         self.name.as_str()
     }
 
-    /// The public address of a path that the provider serves.
+    /// Returns the public address of a path that the provider serves.
     pub(crate) fn url_of(&self, path: &str) -> String {
         format!("{}{path}", self.origin)
     }
 
-    /// The paths of the metadata: OpenID Connect Discovery 1.0 section 4.1, RFC 8414 section 3.1,
-    /// and section 5 for issuers with a path.
+    /// Returns the paths of the metadata: OpenID Connect Discovery 1.0 section 4.1, RFC 8414
+    /// section 3.1, and section 5 for issuers with a path.
     pub(crate) fn metadata_paths(&self) -> Vec<String> {
         let path = &self.path;
         let mut paths = vec![
@@ -55,14 +55,14 @@ impl Issuer {
         paths
     }
 
-    /// The paths of all its documents.
+    /// Returns the paths of all its documents.
     pub(crate) fn paths(&self) -> Vec<String> {
         let mut paths = self.metadata_paths();
         paths.push(self.keys_path());
         paths
     }
 
-    /// The path of the issuer's keys.
+    /// Returns the path of the issuer's keys.
     pub(crate) fn keys_path(&self) -> String {
         format!("{}/.well-known/jwks.json", self.path)
     }
@@ -82,8 +82,8 @@ impl Issuer {
     }
 }
 
-/// Whether the router takes the path for itself: it begins with a slash and has no pattern and no
-/// empty segment.
+/// Returns true if the path is literal to the router: it begins with a slash and has no pattern and
+/// no empty segment.
 pub(crate) fn is_literal_path(path: &str) -> bool {
     let literal = |c: u8| c.is_ascii_alphanumeric() || b"/-._~!$&'()+,;=:@".contains(&c);
     // The router refuses a segment that begins with a colon, which was a pattern in older versions.

@@ -125,7 +125,7 @@ impl LedgerPage {
         self
     }
 
-    /// The entries, each as its model.
+    /// Returns the entries, each as its model.
     ///
     /// # Errors
     /// [`StoreError`] if the ledger handed over a text that is no entry.
@@ -149,7 +149,7 @@ pub struct RegisteredAccount {
     pub currency: Currency,
     /// The name, 1 to 70 characters, if statements show it (Default: `Acct/Nm`).
     pub name: Option<String>,
-    /// Whether the account has virtual accounts. Its statements then have `sortOrder`, and
+    /// The kind: with or without virtual accounts. With them, the statements have `sortOrder`, and
     /// `includeNarrative` decides on the creditor accounts of its credits.
     pub kind: AccountKind,
     /// `RptgSrc/Prtry`, 1 to 35 characters; `None` for
@@ -210,8 +210,8 @@ impl LedgerEntry {
     }
 }
 
-/// An entry of a page: its model, or the element as it was written when the entry was booked. A
-/// page of written entries is sent without reading them, as long as nothing in it is hidden.
+/// An entry of a page: its model, or the element that was written at its booking. A page of written
+/// elements is sent without reading them, as long as nothing in it is hidden.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 #[allow(
@@ -250,7 +250,7 @@ impl PageEntry {
         }
     }
 
-    /// The element, if it was written.
+    /// Returns the element, if it was written.
     pub(crate) fn written(&self) -> Option<&WrittenEntry> {
         match self {
             Self::Model(_) => None,

@@ -1,4 +1,4 @@
-//! What this crate counts, through the `metrics` facade. `docs/metrics.md` lists the names and
+//! The metrics of this crate, through the `metrics` facade. `docs/metrics.md` lists the names and
 //! labels, which are stable. A label has one of a fixed set of values: no text of a customer's, and
 //! no name of one.
 //!

@@ -1,10 +1,10 @@
-//! What became of a call, for the program that the routers run in.
+//! The outcome of a call, for the program that the routers run in.
 
 use bankrail_client_assertion::CustomerCode;
 use http::Extensions;
 use std::fmt;
 
-/// What became of a call: an extension of each answer of the provider's routers, for layers around
+/// The outcome of a call: an extension of each answer of the provider's routers, for layers around
 /// them that log or show calls. It does not leave the process.
 ///
 /// ```
@@ -24,8 +24,8 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallOutcome {
-    /// What was called: `token`, `statement`, `document`, `authorization` or `none`, as in logs and
-    /// metrics.
+    /// The endpoint that was called: `token`, `statement`, `document`, `authorization` or `none`,
+    /// as in logs and metrics.
     pub endpoint: &'static str,
     /// The customer whose API key the request had, if it was looked up and known.
     pub customer: Option<CustomerCode>,
@@ -49,9 +49,9 @@ impl CallOutcome {
 pub struct CallRefusal {
     /// The reason in one word, as in metrics: `assertion`, `limit`, `account` and so on.
     pub reason: &'static str,
-    /// What was expected and found, if there is more to say. It may quote claims and parameters of
-    /// the request, cut and escaped. It holds no API key, assertion, token, account, name or
-    /// amount.
+    /// The expectation and the value found, if the reason needs them. Claims and parameters of the
+    /// request are quoted cut and escaped; no API key, assertion, token, account, name or amount
+    /// is.
     pub detail: Option<String>,
 }
 

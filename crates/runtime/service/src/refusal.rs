@@ -1,5 +1,6 @@
-//! Why the provider refuses a request. Everything that is said about a refusal follows from its
-//! row: status, code, title, log line, metric label, detail, and the budget that it is charged to.
+//! The reasons for which the provider refuses a request. The row of a reason decides about the
+//! answer and the log: status, code, title, log line, metric label, detail, and the budget that it
+//! is charged to.
 
 use crate::api_key::ApiKeyFault;
 use crate::statement_endpoint::report::PageError;
@@ -29,8 +30,8 @@ pub(crate) enum Refusal {
     Body(BodyError),
     /// The body is compressed.
     Encoding(Failure),
-    /// A limit is used up, or its counters could not be reached. True if the answer says what is
-    /// left.
+    /// A limit is used up, or its counters could not be reached. True if the answer has the headers
+    /// of the limit.
     Limit(LimitRefusal, bool),
     Store(StoreError),
     /// The request could not be recorded. The failure of the audit log was logged.
@@ -80,9 +81,9 @@ pub(crate) struct Row {
     /// The label of the metric.
     pub(crate) reason: &'static str,
     /// The text of the answer. `None`: the statement endpoint reports an internal error, and the
-    /// token endpoint gives no text, because it must not tell why an assertion was refused.
+    /// token endpoint gives no text, because it must not reveal why an assertion was refused.
     pub(crate) title: Option<String>,
-    /// What was expected and found, for the provider's own people: never the account.
+    /// The expectation and the value found, for the provider's own people: never the account.
     pub(crate) detail: Option<String>,
     pub(crate) header: Option<(HeaderName, String)>,
     /// The budget that it is charged to if the request has not proved to be the customer's.
@@ -90,8 +91,9 @@ pub(crate) struct Row {
     pub(crate) log: Option<Line>,
 }
 
-/// A line of the log, with the kind of an error: never its text or its causes, because the error of
-/// a ledger or a store can quote names, accounts and amounts, and that of an assertion quotes it.
+/// A line of the log, with the kind of an error. Its text and its causes are not logged: the error
+/// of a ledger or a store can quote names, accounts and amounts, and that of an assertion quotes
+/// it.
 pub(crate) enum Line {
     /// Something of the provider's failed.
     Failed(&'static str, String),
@@ -163,7 +165,7 @@ impl Row {
 }
 
 impl Refusal {
-    /// The table.
+    /// Returns the row of the table.
     pub(crate) fn row(&self, key: HyphenatedUuid, options: &ProviderOptions) -> Row {
         match self {
             Self::Method(allowed) => row(Failure::Method, "method")
@@ -238,8 +240,8 @@ impl Refusal {
                     .code(TokenErrorCode::Other(UNSUPPORTED.into()));
                 row.title("expected a token request with the grant type client_credentials")
             }
-            // The answer names the field: the client's developer needs it, and it tells an attacker
-            // nothing new.
+            // The answer names the field: the client's developer needs it, and an attacker learns
+            // nothing from it.
             Self::Form(error) => {
                 let row = row(Failure::Validation, "request")
                     .title(error.to_string())

@@ -38,19 +38,19 @@ impl ReportDay {
         }
     }
 
-    /// The day of a report made now.
+    /// Returns the day of a report made now.
     #[must_use]
     pub fn today(&self) -> Date {
         self.of(self.clock.now())
     }
 
-    /// The day of a report made at this time.
+    /// Returns the day of a report made at this time.
     pub(crate) fn of(&self, at: Timestamp) -> Date {
         self.zone.day_of(at)
     }
 
-    /// Compares the day of a booking made now with today, as
-    /// [`ProviderOptions::booking_day_policy`](crate::ProviderOptions::booking_day_policy) says.
+    /// Compares the day of a booking made now with today, by
+    /// [`ProviderOptions::booking_day_policy`](crate::ProviderOptions::booking_day_policy).
     ///
     /// # Errors
     /// [`BookingDayError`] if they differ and the policy is [`BookingDayPolicy::Refuse`].
@@ -85,19 +85,18 @@ impl ReportDay {
     }
 }
 
-/// What becomes of a booking whose day is not that of a report made now.
+/// Treatments of a booking whose day is not that of a report made now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BookingDayPolicy {
-    /// It is booked, and a warning names both days, unless they are those of the last warning.
-    /// Back-dated bookings are possible, and a booking side that takes its day from another time
-    /// zone is seen.
+    /// Books it; a warning names both days, unless they are those of the last warning. Back-dated
+    /// bookings are possible, and a booking side that takes its day from another time zone is seen.
     #[default]
     Warn,
-    /// It is refused. Midnight may pass between the choice of the day and the booking; then book on
+    /// Refuses it. Midnight may pass between the choice of the day and the booking; then book on
     /// the new day.
     Refuse,
-    /// It is booked without a word.
+    /// Books it without a warning.
     Accept,
 }
 
@@ -108,7 +107,7 @@ pub enum BookingDayPolicy {
 pub struct BookingDayError {
     /// The day of the booking.
     pub booking_day: Date,
-    /// The day of a report made now.
+    /// Returns the day of a report made now.
     pub report_day: Date,
 }
 

@@ -1,5 +1,5 @@
-//! The suites that every implementation of [`Ledger`](crate::Ledger) and
-//! [`Directory`](crate::Directory) should pass (feature `testing`).
+//! The test suites of each implementation of [`Ledger`](crate::Ledger) and
+//! [`Directory`](crate::Directory) (feature `testing`).
 //!
 //! A suite panics with the rule that an implementation breaks. It needs no runtime of its own:
 //! await it in a test.

@@ -33,12 +33,13 @@ bankrail_values::options! {
     /// Options of an [`AuditFile`].
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct AuditFileOptions {
-        /// How long a record may take to be written. Default: 5 s.
+        /// The time-out of writing a record. Default: 5 s.
         timeout: Duration = Duration::from_secs(5),
-        /// How many records may wait, at least one and at most [`Semaphore::MAX_PERMITS`]. Default: 1024.
+        /// The most records that wait, at least one and at most [`Semaphore::MAX_PERMITS`].
+        /// Default: 1024.
         queue(usize => |records| records.clamp(1, Semaphore::MAX_PERMITS)): usize = 1024,
-        /// Whether a record must have reached the disk before its answer is sent, so that it
-        /// survives a loss of power. Otherwise it survives the end of the process. Default: yes.
+        /// If true, a record has reached the disk before its answer is sent, and survives a loss of
+        /// power. If false, the record survives the end of the process only. Default: true.
         sync: bool = true,
     }
 }
@@ -194,7 +195,8 @@ impl Writer {
     }
 }
 
-/// Opens the file, and tells whether it ends in the middle of a line, as after a loss of power.
+/// Opens the file. Returns true with it if it ends in the middle of a line, as after a loss of
+/// power.
 fn append_to(path: &Path) -> io::Result<(File, bool)> {
     let mut options = OpenOptions::new();
     options.append(true).create(true);

@@ -11,15 +11,15 @@ use bankrail_values::{HyphenatedUuid, Timestamp};
 pub struct AuditRecord {
     /// The instant at which the request was judged.
     pub at: Timestamp,
-    /// The request key of the answer, by which support staff identify the call.
+    /// The request key of the answer, which identifies the call.
     pub request_key: HyphenatedUuid,
     /// The customer.
     pub customer: CustomerCode,
-    /// What the request was given.
+    /// The token or the page that the request was given.
     pub event: AuditEvent,
 }
 
-/// What a request was given.
+/// Events that are recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AuditEvent {
@@ -35,11 +35,11 @@ pub enum AuditEvent {
     },
     /// A page of a statement.
     StatementServed {
-        /// The account as [`AuditedAccount`](super::AuditedAccount) says.
+        /// The account in the form of [`AuditedAccount`](super::AuditedAccount).
         account: Option<String>,
-        /// How many entries the page has.
+        /// The number of entries on the page.
         entries: usize,
-        /// Whether it is the last page.
+        /// True for the last page.
         is_last: bool,
     },
 }
@@ -61,10 +61,10 @@ impl AuditRecord {
         }
     }
 
-    /// The record as one line of JSON, without the end of the line: the members `at`,
-    /// `request_key`, `customer` and `event`, which is `token_granted` or `statement_served`, and
-    /// then those of the event, absent where they are not known. `scope` is written as in a token
-    /// request; `page` is `last`, or `continued` if another one follows.
+    /// Returns the record as one line of JSON, without the end of the line. Its members are `at`,
+    /// `request_key`, `customer`, `event` (`token_granted` or `statement_served`), and those of the
+    /// event, absent where they are not known. `scope` is written as in a token request; `page` is
+    /// `last`, or `continued` if another one follows.
     #[must_use]
     pub fn to_json(&self) -> String {
         let line = JsonObjectWriter::new()

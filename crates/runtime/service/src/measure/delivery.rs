@@ -1,4 +1,4 @@
-//! What the dispatcher counts.
+//! The metrics of the dispatcher.
 #![cfg_attr(
     not(feature = "metrics"),
     allow(unused_variables, reason = "counted with the feature `metrics` only")
@@ -9,7 +9,7 @@ use crate::delivery::DispatcherSnapshot;
 use bankrail_mailbox::{DeliveryNote, Kind};
 use std::time::Duration;
 
-/// A delivery was made.
+/// Counts a delivery.
 pub(crate) fn delivered(kind: &Kind, delivered: bool, note: Option<DeliveryNote>, took: Duration) {
     #[cfg(feature = "metrics")]
     {
@@ -24,13 +24,13 @@ pub(crate) fn delivered(kind: &Kind, delivered: bool, note: Option<DeliveryNote>
     }
 }
 
-/// A message became a dead letter.
+/// Counts a message that became a dead letter.
 pub(crate) fn dead_letter(kind: &Kind) {
     #[cfg(feature = "metrics")]
     metrics::counter!("bankrail_outbox_dead_letters_total", "kind" => label(kind)).increment(1);
 }
 
-/// One of the kinds of the specification, or `other`, so that the label's values are bounded.
+/// Returns a kind of the specification, or `other`, so that the label's values are bounded.
 #[cfg(feature = "metrics")]
 fn label(kind: &Kind) -> &'static str {
     bankrail_webhook::MessageKind::from_name(kind.as_str())
@@ -62,7 +62,7 @@ fn length<T>(all: &[T]) -> f64 {
     float(u64::try_from(all.len()).unwrap_or(u64::MAX))
 }
 
-/// Exact up to 2^53.
+/// Converts a count, which is exact up to 2^53.
 #[cfg(feature = "metrics")]
 #[allow(clippy::cast_precision_loss, reason = "a gauge is a float")]
 fn float(count: u64) -> f64 {

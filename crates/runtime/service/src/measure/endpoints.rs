@@ -1,4 +1,4 @@
-//! What the endpoints count.
+//! The metrics of the endpoints.
 #![cfg_attr(
     not(feature = "metrics"),
     allow(unused_variables, reason = "counted with the feature `metrics` only")
@@ -7,7 +7,7 @@
 use http::StatusCode;
 use std::time::Duration;
 
-/// An answer was made.
+/// Counts an answer.
 pub(crate) fn answered(endpoint: &'static str, status: StatusCode, took: Duration) {
     #[cfg(feature = "metrics")]
     {
@@ -19,7 +19,7 @@ pub(crate) fn answered(endpoint: &'static str, status: StatusCode, took: Duratio
     }
 }
 
-/// A request was refused, or failed.
+/// Counts a request that was refused or failed.
 pub(crate) fn refused(endpoint: &'static str, reason: &'static str) {
     #[cfg(feature = "metrics")]
     metrics::counter!("bankrail_refusals_total", "endpoint" => endpoint, "reason" => reason)

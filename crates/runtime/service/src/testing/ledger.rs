@@ -6,7 +6,8 @@ use bankrail_client_assertion::CustomerCode;
 use bankrail_statement::{AccountId, MaxEntries, Page, PagePosition, SortOrder, StatementResponse};
 use bankrail_values::{Date, HyphenatedUuid, Timestamp};
 
-/// What a ledger holds for its suite: one account with entries, and who must not see it.
+/// The content of a ledger for its suite: one account with entries, and customers who must not see
+/// it.
 #[derive(Clone, Debug)]
 pub struct LedgerFixture {
     customer: CustomerCode,
