@@ -1,17 +1,20 @@
 //! The receiver's answer (Specification: "Webhook acknowledgement").
 
 use crate::error::MessageError;
-use crate::json::{self, Context, Output, Wire, wire_object};
+use crate::json::{self, Context, ExtraMembers, Output, Wire};
 use bankrail_values::HyphenatedUuid;
 
-wire_object! {
-    /// The acknowledgement body: `{"id": UUID, "status": "RCVD"}`.
-    pub struct Acknowledgement {
-        /// Identifier of the acknowledgement, the receiver's own.
-        required id: HyphenatedUuid = "id",
-        /// `RCVD`.
-        required status: String = "status",
-    }
+/// The acknowledgement body: `{"id": UUID, "status": "RCVD"}`.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct Acknowledgement {
+    /// Identifier of the acknowledgement, the receiver's own.
+    pub id: HyphenatedUuid,
+    /// `RCVD`.
+    pub status: String,
+    /// Members that this version does not know, in their order.
+    #[wire(extra)]
+    pub extra: ExtraMembers,
 }
 
 impl Acknowledgement {

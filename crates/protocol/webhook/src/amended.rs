@@ -75,7 +75,7 @@ impl<T> From<T> for Amended<T> {
 /// A type that has a mark for "cleared".
 pub(crate) trait Clearable: Sized {
     /// The mark, as the JSON that is written.
-    const CLEARED: &'static str;
+    const CLEARED: &'static str = DASH;
     /// All marks that are read.
     const MARKS: &'static [&'static str] = &[Self::CLEARED];
 
@@ -91,22 +91,26 @@ fn is_text(value: &JsonValue<'_>, mark: &str) -> bool {
     value.as_str() == Some(mark.trim_matches('"'))
 }
 
-/// The mark of most types.
+/// The mark of texts and codes.
 const DASH: &str = r#""-""#;
 
-macro_rules! cleared_by {
-    ($($mark:literal: $($type:ident)*;)*) => {$($(
-        impl Clearable for $type {
-            const CLEARED: &'static str = $mark;
-        }
-    )*)*};
+impl Clearable for String {}
+impl Clearable for AccountIdentificationType {}
+impl Clearable for AliasType {}
+impl Clearable for AmountType {}
+impl Clearable for PartyType {}
+impl Clearable for PaymentFrequency {}
+
+impl Clearable for Date {
+    const CLEARED: &'static str = r#""1000-01-01""#;
 }
 
-cleared_by! {
-    r#""-""#: String AccountIdentificationType AliasType AmountType PartyType PaymentFrequency;
-    r#""1000-01-01""#: Date;
-    r#""0""#: CountPerPeriod;
-    r#""00""#: PointInTime;
+impl Clearable for CountPerPeriod {
+    const CLEARED: &'static str = r#""0""#;
+}
+
+impl Clearable for PointInTime {
+    const CLEARED: &'static str = r#""00""#;
 }
 
 impl Clearable for TimeOfDay {

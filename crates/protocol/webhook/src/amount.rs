@@ -1,19 +1,22 @@
 //! Money objects of messages.
 
-use crate::json::wire_object;
+use crate::json::{ExtraMembers, Wire};
 use bankrail_values::{Currency, Decimal, Money};
 
-wire_object! {
-    /// A money object (Specification: "Common formats in webhook messages").
-    ///
-    /// Any plain decimal that fits 96 bits is read, and its scale is kept. Default: up to 16
-    /// digits, a point and 2 digits.
-    pub struct MessageAmount {
-        /// ISO 4217 code. Another code of three letters is kept and reported.
-        required currency: Currency = "currency",
-        /// The decimal.
-        required amount: Decimal = "amount",
-    }
+/// A money object (Specification: "Common formats in webhook messages").
+///
+/// Any plain decimal that fits 96 bits is read, and its scale is kept. Default: up to 16
+/// digits, a point and 2 digits.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct MessageAmount {
+    /// ISO 4217 code. Another code of three letters is kept and reported.
+    pub currency: Currency,
+    /// The decimal.
+    pub amount: Decimal,
+    /// Members that this version does not know, in their order.
+    #[wire(extra)]
+    pub extra: ExtraMembers,
 }
 
 impl MessageAmount {

@@ -1,293 +1,366 @@
 //! The codes of the messages. Each list is open: an unknown code is kept, written back and
 //! reported.
 
-use crate::error::MessageError;
-use crate::finding::Rule;
-use crate::json::{Bound, Context, Output, Schemas, Wire, schema};
-use bankrail_values::json::JsonValue;
-use bankrail_values::{UnknownCode, excerpt};
+use crate::json::Wire;
+use bankrail_values::UnknownCode;
 
-macro_rules! codes {
-    ($(
-        $(#[$doc:meta])*
-        $name:ident by $rule:ident { $( $(#[$code_doc:meta])* $variant:ident = $code:literal, )* }
-    )*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[non_exhaustive]
-        pub enum $name {
-            $( #[doc = concat!("`", $code, "`: ")] $(#[$code_doc])* $variant, )*
-            /// A code that this version does not know.
-            Unknown(UnknownCode),
-        }
-
-        impl $name {
-            /// The known codes.
-            pub const KNOWN: &'static [Self] = &[$(Self::$variant),*];
-
-            /// The code's text.
-            #[must_use]
-            pub fn as_str(&self) -> &str {
-                match self {
-                    $( Self::$variant => $code, )*
-                    Self::Unknown(code) => code.as_str(),
-                }
-            }
-
-            /// False for a code that this version does not know.
-            #[must_use]
-            pub fn is_known(&self) -> bool {
-                !matches!(self, Self::Unknown(_))
-            }
-        }
-
-        impl From<&str> for $name {
-            fn from(code: &str) -> Self {
-                match code {
-                    $( $code => Self::$variant, )*
-                    other => Self::Unknown(UnknownCode::unlisted(other)),
-                }
-            }
-        }
-
-        bankrail_values::impl_display!($name);
-
-        impl Wire for $name {
-            fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
-                String::read(value, at).map(|code| Self::from(code.as_str()))
-            }
-            fn write(&self, out: &mut Output) {
-                out.string(self.as_str());
-            }
-            fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
-                if let Self::Unknown(code) = self {
-                    at.find(Rule::$rule, concat!("one of", $(" ", $code),*), excerpt(code.as_str()));
-                }
-            }
-            fn schema(_: Option<&Bound>, _: &mut Schemas) -> serde_json::Value {
-                schema::code(&[$($code),*])
-            }
-        }
-    )*};
+/// The outcome of a mandate action (Specification: "MandateActionOutcome message").
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum OutcomeStatus {
+    /// `RJCT`: the action was rejected.
+    #[wire("RJCT")]
+    Rejected,
+    /// `SUCC`: the action succeeded.
+    #[wire("SUCC")]
+    Succeeded,
+    /// A code that this version does not know.
+    Unknown(UnknownCode),
 }
 
-/// The only kind.
-impl Default for InvestigationType {
-    fn default() -> Self {
-        Self::Query
-    }
+/// The state of a mandate (Specification: "States and transitions"; Default: the meanings).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum MandateStatus {
+    /// `ACTV`: active: payments can be initiated.
+    #[wire("ACTV")]
+    Active,
+    /// `CNCD`: cancelled, which is final.
+    #[wire("CNCD")]
+    Cancelled,
+    /// `CRTD`: created, not yet confirmed by the payer.
+    #[wire("CRTD")]
+    Created,
+    /// `SUSD`: suspended: no payments until it is released.
+    #[wire("SUSD")]
+    Suspended,
+    /// A code that this version does not know.
+    Unknown(UnknownCode),
 }
 
-codes! {
-    /// The outcome of a mandate action (Specification: "MandateActionOutcome message").
-    OutcomeStatus by UnknownCode {
-        /// the action was rejected.
-        Rejected = "RJCT",
-        /// the action succeeded.
-        Succeeded = "SUCC",
-    }
+/// What an action does to a mandate (Specification: message tables; Default: the meanings).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum ActionType {
+    /// `AMND`: amends the mandate.
+    #[wire("AMND")]
+    Amend,
+    /// `CREA`: creates the mandate.
+    #[wire("CREA")]
+    Create,
+    /// `PORT`: moves the mandate to another account.
+    #[wire("PORT")]
+    Port,
+    /// `STCH`: changes the mandate's status.
+    #[wire("STCH")]
+    StatusChange,
+    /// A code that this version does not know.
+    Unknown(UnknownCode),
+}
 
-    /// The state of a mandate (Specification: "States and transitions"; Default: the meanings).
-    MandateStatus by UnknownCode {
-        /// active: payments can be initiated.
-        Active = "ACTV",
-        /// cancelled, which is final.
-        Cancelled = "CNCD",
-        /// created, not yet confirmed by the payer.
-        Created = "CRTD",
-        /// suspended: no payments until it is released.
-        Suspended = "SUSD",
-    }
+/// The state of an action (Specification: "States and transitions"; Default: the meanings).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum ActionStatus {
+    /// `CMPL`: completed.
+    #[wire("CMPL")]
+    Completed,
+    /// `DECL`: declined by the payer.
+    #[wire("DECL")]
+    Declined,
+    /// `PEND`: pending: the payer has not answered.
+    #[wire("PEND")]
+    Pending,
+    /// `RECL`: recalled by the side that started it.
+    #[wire("RECL")]
+    Recalled,
+    /// `TIMO`: timed out without an answer.
+    #[wire("TIMO")]
+    TimedOut,
+    /// A code that this version does not know.
+    Unknown(UnknownCode),
+}
 
-    /// What an action does to a mandate (Specification: message tables; Default: the meanings).
-    ActionType by UnknownCode {
-        /// amends the mandate.
-        Amend = "AMND",
-        /// creates the mandate.
-        Create = "CREA",
-        /// moves the mandate to another account.
-        Port = "PORT",
-        /// changes the mandate's status.
-        StatusChange = "STCH",
-    }
+/// Why a mandate notification was sent (Specification: "MandateNotification message"; Default:
+/// the meanings).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum Trigger {
+    /// `MAMC`: a bilateral amendment was confirmed.
+    #[wire("MAMC")]
+    AmendmentConfirmed,
+    /// `MAMD`: a bilateral amendment was declined.
+    #[wire("MAMD")]
+    AmendmentDeclined,
+    /// `MAMN`: the mandate was amended unilaterally.
+    #[wire("MAMN")]
+    AmendedUnilaterally,
+    /// `MAMX`: a bilateral amendment expired.
+    #[wire("MAMX")]
+    AmendmentExpired,
+    /// `MCRC`: the creation was confirmed.
+    #[wire("MCRC")]
+    CreationConfirmed,
+    /// `MCRD`: the creation was declined.
+    #[wire("MCRD")]
+    CreationDeclined,
+    /// `MCRX`: the creation expired.
+    #[wire("MCRX")]
+    CreationExpired,
+    /// `MSCH`: the mandate's status was changed.
+    #[wire("MSCH")]
+    StatusChanged,
+    /// A code that this version does not know.
+    Unknown(UnknownCode),
+}
 
-    /// The state of an action (Specification: "States and transitions"; Default: the meanings).
-    ActionStatus by UnknownCode {
-        /// completed.
-        Completed = "CMPL",
-        /// declined by the payer.
-        Declined = "DECL",
-        /// pending: the payer has not answered.
-        Pending = "PEND",
-        /// recalled by the side that started it.
-        Recalled = "RECL",
-        /// timed out without an answer.
-        TimedOut = "TIMO",
-    }
+/// The state of a payment instruction (Specification: "States and transitions").
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum TransactionStatus {
+    /// `ACSC`: settlement completed, final.
+    #[wire("ACSC")]
+    SettlementCompleted,
+    /// `ACSP`: settlement pending: another outcome follows.
+    #[wire("ACSP")]
+    SettlementPending,
+    /// `PDNG`: warehoused until its execution date: another outcome follows.
+    #[wire("PDNG")]
+    Warehoused,
+    /// `RJCT`: rejected, final; a reason code says why.
+    #[wire("RJCT")]
+    Rejected,
+    /// A code that this version does not know.
+    Unknown(UnknownCode),
+}
 
-    /// Why a mandate notification was sent (Specification: "MandateNotification message"; Default:
-    /// the meanings).
-    Trigger by UnknownCode {
-        /// a bilateral amendment was confirmed.
-        AmendmentConfirmed = "MAMC",
-        /// a bilateral amendment was declined.
-        AmendmentDeclined = "MAMD",
-        /// the mandate was amended unilaterally.
-        AmendedUnilaterally = "MAMN",
-        /// a bilateral amendment expired.
-        AmendmentExpired = "MAMX",
-        /// the creation was confirmed.
-        CreationConfirmed = "MCRC",
-        /// the creation was declined.
-        CreationDeclined = "MCRD",
-        /// the creation expired.
-        CreationExpired = "MCRX",
-        /// the mandate's status was changed.
-        StatusChanged = "MSCH",
-    }
+/// The severity of an outcome's error (Specification: `FATL` is used in the shape; Default: the
+/// others and the meanings).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[wire(rule = DefaultCode)]
+#[non_exhaustive]
+pub enum ErrorSeverity {
+    /// `FATL`: fatal.
+    #[wire("FATL")]
+    Fatal,
+    /// `LOGI`: logical.
+    #[wire("LOGI")]
+    Logical,
+    /// `TRAN`: transient: a retry may succeed.
+    #[wire("TRAN")]
+    Transient,
+    /// A code that this version does not know.
+    Unknown(UnknownCode),
+}
 
-    /// The state of a payment instruction (Specification: "States and transitions").
-    TransactionStatus by UnknownCode {
-        /// settlement completed, final.
-        SettlementCompleted = "ACSC",
-        /// settlement pending: another outcome follows.
-        SettlementPending = "ACSP",
-        /// warehoused until its execution date: another outcome follows.
-        Warehoused = "PDNG",
-        /// rejected, final; a reason code says why.
-        Rejected = "RJCT",
-    }
+/// What a status change does (Default: "details").
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[wire(rule = DefaultCode)]
+#[non_exhaustive]
+pub enum StatusChangeCode {
+    /// `CNCL`: cancels the mandate.
+    #[wire("CNCL")]
+    Cancel,
+    /// `RELS`: releases a suspended mandate.
+    #[wire("RELS")]
+    Release,
+    /// `SUSP`: suspends the mandate.
+    #[wire("SUSP")]
+    Suspend,
+    /// A code that this version does not know.
+    Unknown(UnknownCode),
+}
 
-    /// The severity of an outcome's error (Specification: `FATL` is used in the shape; Default: the
-    /// others and the meanings).
-    ErrorSeverity by DefaultCode {
-        /// fatal.
-        Fatal = "FATL",
-        /// logical.
-        Logical = "LOGI",
-        /// transient: a retry may succeed.
-        Transient = "TRAN",
-    }
+/// The kind of an investigation (Specification: "QueryNotification message").
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum InvestigationType {
+    /// `INV14`: a query, the only kind.
+    #[default]
+    #[wire("INV14")]
+    Query,
+    /// A code that this version does not know.
+    Unknown(UnknownCode),
+}
 
-    /// What a status change does (Default: "details").
-    StatusChangeCode by DefaultCode {
-        /// cancels the mandate.
-        Cancel = "CNCL",
-        /// releases a suspended mandate.
-        Release = "RELS",
-        /// suspends the mandate.
-        Suspend = "SUSP",
-    }
+/// What a query is about (Specification: "QueryNotification message").
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[non_exhaustive]
+pub enum CaseType {
+    /// `Mandate Query Case`: the mandate itself.
+    #[wire("Mandate Query Case")]
+    Mandate,
+    /// `Mandate Query Payments`: payments under the mandate.
+    #[wire("Mandate Query Payments")]
+    Payments,
+    /// A code that this version does not know.
+    Unknown(UnknownCode),
+}
 
-    /// The kind of an investigation (Specification: "QueryNotification message").
-    InvestigationType by UnknownCode {
-        /// a query, the only kind.
-        Query = "INV14",
-    }
+/// The type of a party (Default).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[wire(rule = DefaultCode)]
+#[non_exhaustive]
+pub enum PartyType {
+    /// `ORGN`: an organisation.
+    #[wire("ORGN")]
+    Organisation,
+    /// `PERS`: a person.
+    #[wire("PERS")]
+    Person,
+    /// A code that this version does not know.
+    Unknown(UnknownCode),
+}
 
-    /// What a query is about (Specification: "QueryNotification message").
-    CaseType by UnknownCode {
-        /// the mandate itself.
-        Mandate = "Mandate Query Case",
-        /// payments under the mandate.
-        Payments = "Mandate Query Payments",
-    }
+/// How an account is identified (Default).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[wire(rule = DefaultCode)]
+#[non_exhaustive]
+pub enum AccountIdentificationType {
+    /// `ALIA`: by an alias.
+    #[wire("ALIA")]
+    Alias,
+    /// `BBAN`: by branch code (BSB) and account number.
+    #[wire("BBAN")]
+    Bban,
+    /// A code that this version does not know.
+    Unknown(UnknownCode),
+}
 
-    /// The type of a party (Default).
-    PartyType by DefaultCode {
-        /// an organisation.
-        Organisation = "ORGN",
-        /// a person.
-        Person = "PERS",
-    }
+/// The type of a payment alias (Specification: "Payment alias (PayID) formats").
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[wire(rule = DefaultCode)]
+#[non_exhaustive]
+pub enum AliasType {
+    /// `AUBN`: business number.
+    #[wire("AUBN")]
+    BusinessNumber,
+    /// `EMAL`: email address.
+    #[wire("EMAL")]
+    Email,
+    /// `ORGN`: organisation id.
+    #[wire("ORGN")]
+    Organisation,
+    /// `TELI`: telephone number.
+    #[wire("TELI")]
+    Telephone,
+    /// A code that this version does not know.
+    Unknown(UnknownCode),
+}
 
-    /// How an account is identified (Default).
-    AccountIdentificationType by DefaultCode {
-        /// by an alias.
-        Alias = "ALIA",
-        /// by branch code (BSB) and account number.
-        Bban = "BBAN",
-    }
+/// How a mandate was established (Default).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[wire(rule = DefaultCode)]
+#[non_exhaustive]
+pub enum EstablishmentScheme {
+    /// `AUPM`: bilateral.
+    #[wire("AUPM")]
+    Bilateral,
+    /// `MGCR`: migrated by the creditor.
+    #[wire("MGCR")]
+    MigratedByCreditor,
+    /// A code that this version does not know.
+    Unknown(UnknownCode),
+}
 
-    /// The type of a payment alias (Specification: "Payment alias (PayID) formats").
-    AliasType by DefaultCode {
-        /// business number.
-        BusinessNumber = "AUBN",
-        /// email address.
-        Email = "EMAL",
-        /// organisation id.
-        Organisation = "ORGN",
-        /// telephone number.
-        Telephone = "TELI",
-    }
+/// The purpose of a mandate (Default).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[wire(rule = DefaultCode)]
+#[non_exhaustive]
+pub enum MandatePurpose {
+    /// `DEPD`: dependant support.
+    #[wire("DEPD")]
+    DependantSupport,
+    /// `GAMP`: gambling.
+    #[wire("GAMP")]
+    Gambling,
+    /// `GOVT`: government.
+    #[wire("GOVT")]
+    Government,
+    /// `LOAN`: loan.
+    #[wire("LOAN")]
+    Loan,
+    /// `MORT`: mortgage.
+    #[wire("MORT")]
+    Mortgage,
+    /// `OTHR`: other.
+    #[wire("OTHR")]
+    Other,
+    /// `PENS`: pension.
+    #[wire("PENS")]
+    Pension,
+    /// `PERS`: personal.
+    #[wire("PERS")]
+    Personal,
+    /// `RETL`: retail.
+    #[wire("RETL")]
+    Retail,
+    /// `SALA`: salary.
+    #[wire("SALA")]
+    Salary,
+    /// `TAXS`: tax.
+    #[wire("TAXS")]
+    Tax,
+    /// `UTIL`: utility.
+    #[wire("UTIL")]
+    Utility,
+    /// A code that this version does not know.
+    Unknown(UnknownCode),
+}
 
-    /// How a mandate was established (Default).
-    EstablishmentScheme by DefaultCode {
-        /// bilateral.
-        Bilateral = "AUPM",
-        /// migrated by the creditor.
-        MigratedByCreditor = "MGCR",
-    }
+/// How often payments fall due (Default).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[wire(rule = DefaultCode)]
+#[non_exhaustive]
+pub enum PaymentFrequency {
+    /// `ADHO`: ad hoc.
+    #[wire("ADHO")]
+    AdHoc,
+    /// `INDA`: several times a day.
+    #[wire("INDA")]
+    IntraDay,
+    /// `DAIL`: daily.
+    #[wire("DAIL")]
+    Daily,
+    /// `WEEK`: weekly.
+    #[wire("WEEK")]
+    Weekly,
+    /// `FRTN`: every two weeks.
+    #[wire("FRTN")]
+    Fortnightly,
+    /// `MNTH`: monthly.
+    #[wire("MNTH")]
+    Monthly,
+    /// `QURT`: every three months.
+    #[wire("QURT")]
+    Quarterly,
+    /// `MIAN`: every six months.
+    #[wire("MIAN")]
+    HalfYearly,
+    /// `YEAR`: yearly.
+    #[wire("YEAR")]
+    Yearly,
+    /// A code that this version does not know.
+    Unknown(UnknownCode),
+}
 
-    /// The purpose of a mandate (Default).
-    MandatePurpose by DefaultCode {
-        /// dependant support.
-        DependantSupport = "DEPD",
-        /// gambling.
-        Gambling = "GAMP",
-        /// government.
-        Government = "GOVT",
-        /// loan.
-        Loan = "LOAN",
-        /// mortgage.
-        Mortgage = "MORT",
-        /// other.
-        Other = "OTHR",
-        /// pension.
-        Pension = "PENS",
-        /// personal.
-        Personal = "PERS",
-        /// retail.
-        Retail = "RETL",
-        /// salary.
-        Salary = "SALA",
-        /// tax.
-        Tax = "TAXS",
-        /// utility.
-        Utility = "UTIL",
-    }
-
-    /// How often payments fall due (Default).
-    PaymentFrequency by DefaultCode {
-        /// ad hoc.
-        AdHoc = "ADHO",
-        /// several times a day.
-        IntraDay = "INDA",
-        /// daily.
-        Daily = "DAIL",
-        /// weekly.
-        Weekly = "WEEK",
-        /// every two weeks.
-        Fortnightly = "FRTN",
-        /// monthly.
-        Monthly = "MNTH",
-        /// every three months.
-        Quarterly = "QURT",
-        /// every six months.
-        HalfYearly = "MIAN",
-        /// yearly.
-        Yearly = "YEAR",
-    }
-
-    /// How the amount of each payment is set (Default).
-    AmountType by DefaultCode {
-        /// fixed.
-        Fixed = "FIXE",
-        /// variable.
-        Variable = "VARI",
-        /// by usage.
-        Usage = "USGB",
-        /// the balance.
-        Balance = "BALN",
-    }
+/// How the amount of each payment is set (Default).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
+#[wire(rule = DefaultCode)]
+#[non_exhaustive]
+pub enum AmountType {
+    /// `FIXE`: fixed.
+    #[wire("FIXE")]
+    Fixed,
+    /// `VARI`: variable.
+    #[wire("VARI")]
+    Variable,
+    /// `USGB`: by usage.
+    #[wire("USGB")]
+    Usage,
+    /// `BALN`: the balance.
+    #[wire("BALN")]
+    Balance,
+    /// A code that this version does not know.
+    Unknown(UnknownCode),
 }

@@ -1,78 +1,168 @@
 //! Identifiers. A value exists only if it is well formed.
 
+use crate::error::MessageError;
+use crate::json::schema::pattern;
+use crate::json::{Bound, Context, Output, Schemas, Wire, parsed};
+use bankrail_values::json::JsonValue;
 use bankrail_values::{HyphenatedUuid, SimpleUuid, ValueError};
+use serde_json::Value;
 use std::fmt;
 
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident($inner:ident), version $version:literal) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name($inner);
+/// The form of the mandate system's identifiers.
+const VERSION_1: &str = "a UUID of version 1 as 32 lower-case hexadecimal digits";
+/// The same as a regular expression.
+const VERSION_1_PATTERN: &str = "^[0-9a-f]{12}1[0-9a-f]{3}[89ab][0-9a-f]{15}$";
 
-        impl $name {
-            /// The form, as a regular expression.
-            pub(crate) const PATTERN: &'static str = id!(@pattern $inner $version);
-
-            /// Checks spelling, version and variant.
-            ///
-            /// # Errors
-            /// [`ValueError`] for anything else.
-            pub fn parse(text: &str) -> Result<Self, ValueError> {
-                let id = $inner::parse(text).ok().and_then(Self::from_uuid);
-                id.ok_or_else(|| ValueError::new(id!(@expected $inner $version), text))
-            }
-
-            /// The identifier of a UUID of the right version and variant.
-            #[must_use]
-            pub fn from_uuid(uuid: $inner) -> Option<Self> {
-                (uuid.version() == $version && uuid.is_rfc_variant()).then_some(Self(uuid))
-            }
-
-            /// The UUID.
-            #[must_use]
-            pub fn to_uuid(self) -> $inner {
-                self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(&self.0, out)
-            }
-        }
-
-        bankrail_values::impl_parsed_value!($name, ValueError, Debug);
-    };
-    (@expected SimpleUuid $version:literal) => {
-        concat!("a UUID of version ", $version, " as 32 lower-case hexadecimal digits")
-    };
-    (@expected HyphenatedUuid $version:literal) => { concat!("a UUID of version ", $version, " with hyphens") };
-    (@pattern SimpleUuid $version:literal) => { concat!("^[0-9a-f]{12}", $version, "[0-9a-f]{3}[89ab][0-9a-f]{15}$") };
-    (@pattern HyphenatedUuid $version:literal) => {
-        concat!("^[0-9a-f]{8}-[0-9a-f]{4}-", $version, "[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$")
-    };
+fn is_version_1(uuid: SimpleUuid) -> bool {
+    uuid.version() == 1 && uuid.is_rfc_variant()
 }
 
-id! {
-    /// A mandate's identifier, assigned by the mandate system: a UUID of version 1 as 32 lower-case
-    /// hexadecimal digits (Specification: "Common formats in webhook messages").
+/// A mandate's identifier, assigned by the mandate system: a UUID of version 1 as 32 lower-case
+/// hexadecimal digits (Specification: "Common formats in webhook messages").
+///
+/// ```
+/// use bankrail_webhook::MandateId;
+/// assert!(MandateId::parse("0b7c2f6e8a1d11eb8dcd0242ac130003").is_ok());
+/// assert!(MandateId::parse("0B7C2F6E8A1D11EB8DCD0242AC130003").is_err()); // upper case
+/// assert!(MandateId::parse("0b7c2f6e8a1d41eb8dcd0242ac130003").is_err()); // version 4
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MandateId(SimpleUuid);
+
+impl MandateId {
+    /// Checks spelling, version and variant.
     ///
-    /// ```
-    /// use bankrail_webhook::MandateId;
-    /// assert!(MandateId::parse("0b7c2f6e8a1d11eb8dcd0242ac130003").is_ok());
-    /// assert!(MandateId::parse("0B7C2F6E8A1D11EB8DCD0242AC130003").is_err()); // upper case
-    /// assert!(MandateId::parse("0b7c2f6e8a1d41eb8dcd0242ac130003").is_err()); // version 4
-    /// ```
-    MandateId(SimpleUuid), version 1
+    /// # Errors
+    /// [`ValueError`] for anything else.
+    pub fn parse(text: &str) -> Result<Self, ValueError> {
+        let id = SimpleUuid::parse(text).ok().and_then(Self::from_uuid);
+        id.ok_or_else(|| ValueError::new(VERSION_1, text))
+    }
+
+    /// Returns the identifier of a UUID of version 1 and the variant of RFC 9562.
+    #[must_use]
+    pub fn from_uuid(uuid: SimpleUuid) -> Option<Self> {
+        is_version_1(uuid).then_some(Self(uuid))
+    }
+
+    /// Returns the UUID.
+    #[must_use]
+    pub fn to_uuid(self) -> SimpleUuid {
+        self.0
+    }
 }
 
-id! {
-    /// An action's identifier: spelled like a [`MandateId`].
-    ActionId(SimpleUuid), version 1
+impl fmt::Display for MandateId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, out)
+    }
 }
 
-id! {
-    /// A payment's unique end-to-end reference, echoed from the instruction: a UUID of version 4
-    /// with hyphens. Read in either case, written in lower case.
-    Uetr(HyphenatedUuid), version 4
+bankrail_values::impl_parsed_value!(MandateId, ValueError, Debug);
+
+impl Wire for MandateId {
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
+        parsed(value, at, Self::parse)
+    }
+    fn write(&self, out: &mut Output) {
+        out.displayed(self);
+    }
+    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+        pattern(VERSION_1_PATTERN)
+    }
+}
+
+/// An action's identifier: spelled like a [`MandateId`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ActionId(SimpleUuid);
+
+impl ActionId {
+    /// Checks spelling, version and variant.
+    ///
+    /// # Errors
+    /// [`ValueError`] for anything else.
+    pub fn parse(text: &str) -> Result<Self, ValueError> {
+        let id = SimpleUuid::parse(text).ok().and_then(Self::from_uuid);
+        id.ok_or_else(|| ValueError::new(VERSION_1, text))
+    }
+
+    /// Returns the identifier of a UUID of version 1 and the variant of RFC 9562.
+    #[must_use]
+    pub fn from_uuid(uuid: SimpleUuid) -> Option<Self> {
+        is_version_1(uuid).then_some(Self(uuid))
+    }
+
+    /// Returns the UUID.
+    #[must_use]
+    pub fn to_uuid(self) -> SimpleUuid {
+        self.0
+    }
+}
+
+impl fmt::Display for ActionId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, out)
+    }
+}
+
+bankrail_values::impl_parsed_value!(ActionId, ValueError, Debug);
+
+impl Wire for ActionId {
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
+        parsed(value, at, Self::parse)
+    }
+    fn write(&self, out: &mut Output) {
+        out.displayed(self);
+    }
+    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+        pattern(VERSION_1_PATTERN)
+    }
+}
+
+/// A payment's unique end-to-end reference, echoed from the instruction: a UUID of version 4 with
+/// hyphens. Read in either case, written in lower case.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Uetr(HyphenatedUuid);
+
+impl Uetr {
+    /// Checks spelling, version and variant.
+    ///
+    /// # Errors
+    /// [`ValueError`] for anything else.
+    pub fn parse(text: &str) -> Result<Self, ValueError> {
+        let id = HyphenatedUuid::parse(text).ok().and_then(Self::from_uuid);
+        id.ok_or_else(|| ValueError::new("a UUID of version 4 with hyphens", text))
+    }
+
+    /// Returns the identifier of a UUID of version 4 and the variant of RFC 9562.
+    #[must_use]
+    pub fn from_uuid(uuid: HyphenatedUuid) -> Option<Self> {
+        (uuid.version() == 4 && uuid.is_rfc_variant()).then_some(Self(uuid))
+    }
+
+    /// Returns the UUID.
+    #[must_use]
+    pub fn to_uuid(self) -> HyphenatedUuid {
+        self.0
+    }
+}
+
+impl fmt::Display for Uetr {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, out)
+    }
+}
+
+bankrail_values::impl_parsed_value!(Uetr, ValueError, Debug);
+
+impl Wire for Uetr {
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
+        parsed(value, at, Self::parse)
+    }
+    fn write(&self, out: &mut Output) {
+        out.displayed(self);
+    }
+    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+        pattern("^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$")
+    }
 }

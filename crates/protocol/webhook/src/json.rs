@@ -6,16 +6,19 @@ mod context;
 mod extra;
 mod output;
 pub(crate) mod schema;
+#[cfg(feature = "serde")]
+pub(crate) mod serde;
 mod slot;
 mod wire;
 
+pub(crate) use bankrail_derive::Wire;
 pub(crate) use bound::Bound;
 pub(crate) use context::Context;
 pub use extra::ExtraMembers;
 pub(crate) use output::{ObjectOut, Output};
 pub(crate) use schema::Schemas;
 pub(crate) use slot::{check, read, write};
-pub(crate) use wire::{Wire, wire_object};
+pub(crate) use wire::{Wire, parsed, string, unknown_code};
 
 use crate::error::MessageError;
 use bankrail_values::json::{JsonLimits, JsonObject, JsonValue};

@@ -2,11 +2,13 @@
 
 use super::schema::{pattern, text};
 use super::{Bound, Context, Output, Schemas};
+use crate::TimeOfDay;
 use crate::error::MessageError;
 use crate::finding::Rule;
 use bankrail_values::json::JsonValue;
 use bankrail_values::{
-    BoundedText, Currency, Date, Decimal, HyphenatedUuid, Timestamp, excerpt, parse_decimal,
+    BoundedText, Currency, Date, Decimal, HyphenatedUuid, Timestamp, UnknownCode, ValueError,
+    excerpt, parse_decimal,
 };
 use serde_json::{Value, json};
 
@@ -22,7 +24,8 @@ pub(crate) trait Wire: Sized {
     fn schema(bound: Option<&Bound>, schemas: &mut Schemas) -> Value;
 }
 
-fn string<'v>(value: &'v JsonValue<'_>, at: &Context) -> Result<&'v str, MessageError> {
+/// The text of a value that must be one.
+pub(crate) fn string<'v>(value: &'v JsonValue<'_>, at: &Context) -> Result<&'v str, MessageError> {
     value
         .as_str()
         .ok_or_else(|| at.wrong_type("a string", value))
@@ -74,70 +77,96 @@ impl<const MIN: usize, const MAX: usize> Wire for BoundedText<MIN, MAX> {
     }
 }
 
-/// Implements [`Wire`] by `FromStr` and `Display`, whose text has no character that JSON escapes.
-macro_rules! text_wire {
-    ($name:ty, $schema:expr) => {
-        impl Wire for $name {
-            fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
-                let text = string(value, at)?;
-                Self::parse(text).map_err(|error| at.bad_value(error.expected, text))
-            }
-            fn write(&self, out: &mut Output) {
-                out.displayed(self);
-            }
-            fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
-                $schema
-            }
-        }
-    };
+/// Reads a text that `parse` checks.
+pub(crate) fn parsed<T>(
+    value: &JsonValue<'_>,
+    at: &Context,
+    parse: impl Fn(&str) -> Result<T, ValueError>,
+) -> Result<T, MessageError> {
+    let text = string(value, at)?;
+    parse(text).map_err(|error| at.bad_value(error.expected, text))
 }
 
-/// A UUID of any version with hyphens.
-const UUID: &str = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
-
-text_wire!(HyphenatedUuid, pattern(UUID));
-text_wire!(Date, json!({ "type": "string", "format": "date" }));
-text_wire!(crate::MandateId, pattern(Self::PATTERN));
-text_wire!(crate::ActionId, pattern(Self::PATTERN));
-text_wire!(crate::Uetr, pattern(Self::PATTERN));
-
-/// Implements [`Wire`] for a time with three fractional digits; fewer are a finding.
-macro_rules! time_wire {
-    ($name:ty, $pattern:literal) => {
-        impl Wire for $name {
-            fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
-                let text = string(value, at)?;
-                let read = Self::parse_with_precision(text);
-                let (time, digits) = read.map_err(|error| at.bad_value(error.expected, text))?;
-                if digits != 3 {
-                    at.find(
-                        Rule::FractionDigits,
-                        "3 fractional digits",
-                        digits.to_string(),
-                    );
-                }
-                Ok(time)
-            }
-            fn write(&self, out: &mut Output) {
-                out.displayed(self);
-            }
-            fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
-                pattern($pattern)
-            }
-        }
-    };
+/// Reads a time, of which `parse` also returns the number of fractional digits. Fewer than three
+/// are a finding.
+fn time<T>(
+    value: &JsonValue<'_>,
+    at: &mut Context,
+    parse: impl Fn(&str) -> Result<(T, u8), ValueError>,
+) -> Result<T, MessageError> {
+    let (time, digits) = parsed(value, at, parse)?;
+    if digits != 3 {
+        at.find(
+            Rule::FractionDigits,
+            "3 fractional digits",
+            digits.to_string(),
+        );
+    }
+    Ok(time)
 }
 
-time_wire!(
-    Timestamp,
-    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"
-);
-time_wire!(crate::TimeOfDay, r"^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$");
+/// Reports a code that is not on its list.
+pub(crate) fn unknown_code(
+    code: &UnknownCode,
+    rule: Rule,
+    expected: &'static str,
+    at: &mut Context,
+) {
+    at.find(rule, expected, excerpt(code.as_str()));
+}
+
+impl Wire for HyphenatedUuid {
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
+        parsed(value, at, Self::parse)
+    }
+    fn write(&self, out: &mut Output) {
+        out.displayed(self);
+    }
+    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+        // Any version.
+        pattern("^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
+    }
+}
+
+impl Wire for Date {
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
+        parsed(value, at, Self::parse)
+    }
+    fn write(&self, out: &mut Output) {
+        out.displayed(self);
+    }
+    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+        json!({ "type": "string", "format": "date" })
+    }
+}
+
+impl Wire for Timestamp {
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
+        time(value, at, Self::parse_with_precision)
+    }
+    fn write(&self, out: &mut Output) {
+        out.displayed(self);
+    }
+    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+        pattern(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$")
+    }
+}
+
+impl Wire for TimeOfDay {
+    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
+        time(value, at, Self::parse_with_precision)
+    }
+    fn write(&self, out: &mut Output) {
+        out.displayed(self);
+    }
+    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+        pattern(r"^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$")
+    }
+}
 
 impl Wire for Currency {
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
-        let text = string(value, at)?;
-        Self::parse(text).map_err(|error| at.bad_value(error.expected, text))
+        parsed(value, at, Self::parse)
     }
     fn write(&self, out: &mut Output) {
         out.string(self.as_str());
@@ -210,148 +239,3 @@ impl<const MIN: usize, const MAX: usize> Wire for Vec<BoundedText<MIN, MAX>> {
         json!({ "type": "array", "items": BoundedText::<MIN, MAX>::schema(bound, schemas) })
     }
 }
-
-/// Declares an object's members, in the order in which they are written: a kind, Rust name, type,
-/// wire name and, after `=>`, a default bound. The kinds:
-///
-/// - `required`; `fixed` if there is only one value, the type's default, which `new` sets;
-/// - `optional`; `expected` if it is required by default, so that `new` takes it and its absence is
-///   a finding;
-/// - `amended`: optional, with a mark for "cleared".
-macro_rules! wire_object {
-    (
-        $(#[doc = $doc:literal])*
-        $(#[derive($derive:ident)])?
-        pub struct $name:ident {
-            $(
-                $(#[doc = $member_doc:literal])*
-                $kind:ident $member:ident: $type:ty = $wire:literal $(=> $bound:ident)?,
-            )*
-        }
-    ) => {
-        $(#[doc = $doc])*
-        #[derive(Clone, Debug, PartialEq, Eq $(, $derive)?)]
-        #[non_exhaustive]
-        pub struct $name {
-            $( $(#[doc = $member_doc])* pub $member: $crate::json::wire_object!(@type $kind $type), )*
-            /// Members that this version does not know, in their order.
-            pub extra: $crate::json::ExtraMembers,
-        }
-
-        impl $name {
-            $crate::json::wire_object!(@new [] [] $($kind $member $type;)*);
-            $( $crate::json::wire_object!(@setter $kind $member: $type = $wire); )*
-        }
-
-        impl $crate::json::Wire for $name {
-            fn read(
-                value: &bankrail_values::json::JsonValue<'_>,
-                at: &mut $crate::json::Context,
-            ) -> Result<Self, $crate::error::MessageError> {
-                let object = $crate::json::object(value, at)?;
-                $(
-                    let read = $crate::json::read::$kind(object, $wire, at);
-                    let $member = at.go_on(read)?;
-                )*
-                let extra = $crate::json::ExtraMembers::keep(object, &[$($wire),*]);
-                if !(true $(&& $member.is_some())*) {
-                    // The members that were read are checked all the same, as there is no object to
-                    // check.
-                    $( if let Some(member) = &$member {
-                        let bound = $crate::json::wire_object!(@bound $($bound)?);
-                        $crate::json::check::$kind(member, $wire, bound, at);
-                    } )*
-                    extra.check(at);
-                }
-                Ok(Self { $( $member: $member.ok_or_else(|| at.last_refusal())?, )* extra })
-            }
-
-            fn write(&self, out: &mut $crate::json::Output) {
-                out.object(|object| {
-                    $( $crate::json::write::$kind(&self.$member, $wire, object); )*
-                    self.extra.write(object);
-                });
-            }
-
-            fn check(&self, _bound: Option<&$crate::json::Bound>, at: &mut $crate::json::Context) {
-                $( $crate::json::check::$kind(
-                    &self.$member,
-                    $wire,
-                    $crate::json::wire_object!(@bound $($bound)?),
-                    at,
-                ); )*
-                self.extra.check(at);
-            }
-
-            fn schema(_: Option<&$crate::json::Bound>, schemas: &mut $crate::json::Schemas) -> serde_json::Value {
-                schemas.object(stringify!($name), concat!($($doc),*), |schemas| vec![$(
-                    $crate::json::schema::Member {
-                        name: $wire,
-                        required: $crate::json::wire_object!(@required $kind),
-                        description: concat!($($member_doc),*),
-                        schema: $crate::json::wire_object!(
-                            @schema $kind $type,
-                            $crate::json::wire_object!(@bound $($bound)?),
-                            schemas
-                        ),
-                    },
-                )*])
-            }
-        }
-    };
-    (@new [$($parameter:tt)*] [$($value:tt)*]) => {
-        /// A value with the members that are required, and those that are required by default.
-        #[must_use]
-        pub fn new($($parameter)*) -> Self {
-            Self { $($value)* extra: $crate::json::ExtraMembers::default() }
-        }
-    };
-    (@new [$($parameter:tt)*] [$($value:tt)*] required $member:ident $type:ty; $($rest:tt)*) => {
-        $crate::json::wire_object!(@new [$($parameter)* $member: $type,] [$($value)* $member,] $($rest)*);
-    };
-    (@new [$($parameter:tt)*] [$($value:tt)*] expected $member:ident $type:ty; $($rest:tt)*) => {
-        $crate::json::wire_object!(
-            @new [$($parameter)* $member: impl Into<$type>,] [$($value)* $member: Some($member.into()),] $($rest)*
-        );
-    };
-    (@new [$($parameter:tt)*] [$($value:tt)*] $kind:ident $member:ident $type:ty; $($rest:tt)*) => {
-        $crate::json::wire_object!(@new [$($parameter)*] [$($value)* $member: Default::default(),] $($rest)*);
-    };
-    (@required required) => { true };
-    (@required fixed) => { true };
-    (@required $kind:ident) => { false };
-    (@schema amended $type:ty, $bound:expr, $schemas:expr) => {
-        $crate::json::schema::amended(
-            <$type as $crate::json::Wire>::schema($bound, $schemas),
-            <$type as $crate::amended::Clearable>::MARKS,
-        )
-    };
-    (@schema $kind:ident $type:ty, $bound:expr, $schemas:expr) => {
-        <$type as $crate::json::Wire>::schema($bound, $schemas)
-    };
-    (@type required $type:ty) => { $type };
-    (@type fixed $type:ty) => { $type };
-    (@type amended $type:ty) => { $crate::Amended<$type> };
-    (@type $kind:ident $type:ty) => { Option<$type> };
-    (@setter required $member:ident: $type:ty = $wire:literal) => {};
-    (@setter fixed $member:ident: $type:ty = $wire:literal) => {};
-    (@setter amended $member:ident: $type:ty = $wire:literal) => {
-        #[doc = concat!("Sets `", $wire, "` to a new value or [`Amended::Cleared`](crate::Amended::Cleared).")]
-        #[must_use]
-        pub fn $member(mut self, value: impl Into<$crate::Amended<$type>>) -> Self {
-            self.$member = value.into();
-            self
-        }
-    };
-    (@setter $kind:ident $member:ident: $type:ty = $wire:literal) => {
-        #[doc = concat!("Sets `", $wire, "`.")]
-        #[must_use]
-        pub fn $member(mut self, value: impl Into<$type>) -> Self {
-            self.$member = Some(value.into());
-            self
-        }
-    };
-    (@bound) => { None };
-    (@bound $bound:ident) => { Some(&$crate::json::Bound::$bound) };
-}
-pub(crate) use wire_object;

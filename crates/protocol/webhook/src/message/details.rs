@@ -4,15 +4,13 @@
 
 use super::parties::AmendedDebtor;
 use super::payment_information::AmendedPaymentInformation;
+use crate::Amended;
 use crate::codes::StatusChangeCode;
 use crate::error::MessageError;
 use crate::finding::Rule;
-use crate::json::{
-    self, Bound, Context, ExtraMembers, Output, Schemas, Wire, check, read, wire_object, write,
-};
+use crate::json::{self, Bound, Context, ExtraMembers, Output, Schemas, Wire, check, read, write};
 use bankrail_values::json::JsonValue;
 use bankrail_values::{Date, Timestamp};
-use serde_json::json;
 
 /// What an action changed: `details` of a mandate notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,44 +38,56 @@ pub enum Change {
     Unknown,
 }
 
-wire_object! {
-    /// A unilateral amendment.
-    #[derive(Default)]
-    pub struct Amendment {
-        /// The changes of the payer.
-        optional debtor_information: AmendedDebtor = "debtor_information",
-    }
+/// A unilateral amendment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct Amendment {
+    /// The changes of the payer.
+    pub debtor_information: Option<AmendedDebtor>,
+    /// Members that this version does not know, in their order.
+    #[wire(extra)]
+    pub extra: ExtraMembers,
 }
 
-wire_object! {
-    /// A bilateral amendment (Default: its members).
-    #[derive(Default)]
-    pub struct BilateralAmendment {
-        /// By when the counterparty is asked to resolve it. Informational.
-        optional resolution_requested_by: Timestamp = "resolution_requested_by",
-        /// The mandate's last day.
-        amended validity_end_date: Date = "validity_end_date",
-        /// Default: 1 to 140 characters.
-        amended transfer_arrangement: String = "transfer_arrangement" => LINE,
-        /// Whether the mandate is extended automatically.
-        optional automatic_extension_indicator: bool = "automatic_extension_indicator",
-        /// The changes of the payment schedule and amounts.
-        optional payment_information: AmendedPaymentInformation = "payment_information",
-        /// Default: 1 to 140 characters.
-        amended additional_information: String = "additional_information" => LINE,
-    }
+/// A bilateral amendment (Default: its members).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct BilateralAmendment {
+    /// By when the counterparty is asked to resolve it. Informational.
+    pub resolution_requested_by: Option<Timestamp>,
+    /// The mandate's last day.
+    pub validity_end_date: Amended<Date>,
+    /// Default: 1 to 140 characters.
+    #[wire(bound = LINE)]
+    pub transfer_arrangement: Amended<String>,
+    /// Whether the mandate is extended automatically.
+    pub automatic_extension_indicator: Option<bool>,
+    /// The changes of the payment schedule and amounts.
+    pub payment_information: Option<AmendedPaymentInformation>,
+    /// Default: 1 to 140 characters.
+    #[wire(bound = LINE)]
+    pub additional_information: Amended<String>,
+    /// Members that this version does not know, in their order.
+    #[wire(extra)]
+    pub extra: ExtraMembers,
 }
 
-wire_object! {
-    /// A status change (Default: its members).
-    pub struct StatusChange {
-        /// The change of status. Default: required.
-        expected change: StatusChangeCode = "change",
-        /// Default: 4 letters or digits.
-        optional reason_code: String = "reason_code" => REASON_CODE,
-        /// Default: 1 to 256 characters.
-        optional reason_description: String = "reason_description" => REASON_DESCRIPTION,
-    }
+/// A status change (Default: its members).
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct StatusChange {
+    /// The change of status. Default: required.
+    #[wire(expected)]
+    pub change: Option<StatusChangeCode>,
+    /// Default: 4 letters or digits.
+    #[wire(bound = REASON_CODE)]
+    pub reason_code: Option<String>,
+    /// Default: 1 to 256 characters.
+    #[wire(bound = REASON_DESCRIPTION)]
+    pub reason_description: Option<String>,
+    /// Members that this version does not know, in their order.
+    #[wire(extra)]
+    pub extra: ExtraMembers,
 }
 
 impl From<Amendment> for Details {
@@ -180,10 +190,24 @@ impl Wire for Details {
             (STATUS, StatusChange::schema(None, schemas)),
         ];
         let variants = variants
-            .map(|(name, schema)| json!({ "type": "object", "properties": { name: schema }, "required": [name] }));
+            .map(|(name, schema)| serde_json::json!({ "type": "object", "properties": { name: schema }, "required": [name] }));
         schemas.insert(
             "Details",
-            json!({ "description": "What an action changed.", "oneOf": variants }),
+            serde_json::json!({ "description": "What an action changed.", "oneOf": variants }),
         )
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Details {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        json::serde::serialize(self, out)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Details {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        json::serde::deserialize(from)
     }
 }

@@ -6,44 +6,52 @@ use super::{MessageKind, MpsUserId, WebhookMessage, rules};
 use crate::codes::{ActionStatus, ActionType, MandateStatus, Trigger};
 use crate::duplicate::KeyParts;
 use crate::ids::{ActionId, MandateId};
-use crate::json::wire_object;
+use crate::json::{ExtraMembers, Wire};
 use bankrail_mailbox::DuplicateKey;
 use bankrail_values::{HyphenatedUuid, Timestamp};
 
-wire_object! {
-    /// A payer's action on a mandate.
-    pub struct MandateNotification {
-        /// When the service processed the notification.
-        required creation_date_time: Timestamp = "creation_date_time",
-        /// Why it was sent.
-        required trigger: Trigger = "trigger",
-        /// The user of the service.
-        required mps_user_id: MpsUserId = "mps_user_id",
-        /// The mandate.
-        required mandate_identification: MandateId = "mandate_identification",
-        /// The mandate's status.
-        optional mandate_status: MandateStatus = "mandate_status",
-        /// The action; the duplicate check key.
-        required action_identification: ActionId = "action_identification",
-        /// What the action does.
-        required action_type: ActionType = "action_type",
-        /// The action's status.
-        required action_status: ActionStatus = "action_status",
-        /// Why the action was resolved as it was.
-        optional resolution_event: ResolutionEvent = "resolution_event",
-        /// What the action changed.
-        optional details: Details = "details",
-    }
+/// A payer's action on a mandate.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct MandateNotification {
+    /// When the service processed the notification.
+    pub creation_date_time: Timestamp,
+    /// Why it was sent.
+    pub trigger: Trigger,
+    /// The user of the service.
+    pub mps_user_id: MpsUserId,
+    /// The mandate.
+    pub mandate_identification: MandateId,
+    /// The mandate's status.
+    pub mandate_status: Option<MandateStatus>,
+    /// The action; the duplicate check key.
+    pub action_identification: ActionId,
+    /// What the action does.
+    pub action_type: ActionType,
+    /// The action's status.
+    pub action_status: ActionStatus,
+    /// Why the action was resolved as it was.
+    pub resolution_event: Option<ResolutionEvent>,
+    /// What the action changed.
+    pub details: Option<Details>,
+    /// Members that this version does not know, in their order.
+    #[wire(extra)]
+    pub extra: ExtraMembers,
 }
 
-wire_object! {
-    /// Why an action was resolved as it was.
-    pub struct ResolutionEvent {
-        /// Default: required, 4 letters or digits.
-        expected reason_code: String = "reason_code" => REASON_CODE,
-        /// Default: 1 to 256 characters.
-        optional reason_description: String = "reason_description" => REASON_DESCRIPTION,
-    }
+/// Why an action was resolved as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct ResolutionEvent {
+    /// Default: required, 4 letters or digits.
+    #[wire(expected, bound = REASON_CODE)]
+    pub reason_code: Option<String>,
+    /// Default: 1 to 256 characters.
+    #[wire(bound = REASON_DESCRIPTION)]
+    pub reason_description: Option<String>,
+    /// Members that this version does not know, in their order.
+    #[wire(extra)]
+    pub extra: ExtraMembers,
 }
 
 impl MandateNotification {

@@ -5,61 +5,73 @@ use super::{MessageKind, MpsUserId, WebhookMessage};
 use crate::codes::{ActionStatus, ActionType, ErrorSeverity, MandateStatus, OutcomeStatus};
 use crate::duplicate::KeyParts;
 use crate::ids::{ActionId, MandateId};
-use crate::json::wire_object;
+use crate::json::{ExtraMembers, Wire};
 use bankrail_mailbox::DuplicateKey;
 use bankrail_values::{HyphenatedUuid, Timestamp};
 
-wire_object! {
-    /// The outcome of a mandate action that the biller started.
-    pub struct MandateActionOutcome {
-        /// When the service processed this outcome, not when the mandate system did.
-        required creation_date_time: Timestamp = "creation_date_time",
-        /// Rejected or succeeded.
-        required status: OutcomeStatus = "status",
-        /// The user tied to the mandate request.
-        optional mps_user_id: MpsUserId = "mps_user_id",
-        /// Echo of the biller's original request identifier; the duplicate check key.
-        optional request_id: HyphenatedUuid = "request_id",
-        /// The mandate, for all later operations on it.
-        optional mandate_identification: MandateId = "mandate_identification",
-        /// When the mandate was first registered.
-        optional mandate_registration_date_time: Timestamp = "mandate_registration_date_time",
-        /// The mandate's status.
-        optional mandate_status: MandateStatus = "mandate_status",
-        /// The action.
-        optional action_identification: ActionId = "action_identification",
-        /// What the action does.
-        optional action_type: ActionType = "action_type",
-        /// The action's status.
-        optional action_status: ActionStatus = "action_status",
-        /// Whether the action was created bilateral or unilateral; only for creation and amendment
-        /// actions.
-        optional bilateral: bool = "bilateral",
-        /// Only where a debtor alias was given in the creation or amendment request. Default: 1 to
-        /// 140 printable ASCII.
-        optional debtor_alias_name: String = "debtor_alias_name" => NAME,
-        /// By when the counterparty is asked to resolve a bilateral action. Informational: it
-        /// changes no state and no expiry.
-        optional resolution_requested_by: Timestamp = "resolution_requested_by",
-        /// What went wrong.
-        optional error: OutcomeError = "error",
-    }
+/// The outcome of a mandate action that the biller started.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct MandateActionOutcome {
+    /// When the service processed this outcome, not when the mandate system did.
+    pub creation_date_time: Timestamp,
+    /// Rejected or succeeded.
+    pub status: OutcomeStatus,
+    /// The user tied to the mandate request.
+    pub mps_user_id: Option<MpsUserId>,
+    /// Echo of the biller's original request identifier; the duplicate check key.
+    pub request_id: Option<HyphenatedUuid>,
+    /// The mandate, for all later operations on it.
+    pub mandate_identification: Option<MandateId>,
+    /// When the mandate was first registered.
+    pub mandate_registration_date_time: Option<Timestamp>,
+    /// The mandate's status.
+    pub mandate_status: Option<MandateStatus>,
+    /// The action.
+    pub action_identification: Option<ActionId>,
+    /// What the action does.
+    pub action_type: Option<ActionType>,
+    /// The action's status.
+    pub action_status: Option<ActionStatus>,
+    /// Whether the action was created bilateral or unilateral; only for creation and amendment
+    /// actions.
+    pub bilateral: Option<bool>,
+    /// Only where a debtor alias was given in the creation or amendment request. Default: 1 to
+    /// 140 printable ASCII.
+    #[wire(bound = NAME)]
+    pub debtor_alias_name: Option<String>,
+    /// By when the counterparty is asked to resolve a bilateral action. Informational: it
+    /// changes no state and no expiry.
+    pub resolution_requested_by: Option<Timestamp>,
+    /// What went wrong.
+    pub error: Option<OutcomeError>,
+    /// Members that this version does not know, in their order.
+    #[wire(extra)]
+    pub extra: ExtraMembers,
 }
 
-wire_object! {
-    /// What went wrong with a mandate action.
-    pub struct OutcomeError {
-        /// Default: required, 1 to 35 characters.
-        expected code: String = "code" => ERROR_CODE,
-        /// Default: required.
-        expected severity: ErrorSeverity = "severity",
-        /// Default: 1 to 1000 characters.
-        optional text: String = "text" => ERROR_TEXT,
-        /// For the user. Default: 1 to 1000 characters.
-        optional user_message: String = "user_message" => ERROR_TEXT,
-        /// Default: 1 to 1000 characters.
-        optional more_info: String = "more_info" => ERROR_TEXT,
-    }
+/// What went wrong with a mandate action.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct OutcomeError {
+    /// Default: required, 1 to 35 characters.
+    #[wire(expected, bound = ERROR_CODE)]
+    pub code: Option<String>,
+    /// Default: required.
+    #[wire(expected)]
+    pub severity: Option<ErrorSeverity>,
+    /// Default: 1 to 1000 characters.
+    #[wire(bound = ERROR_TEXT)]
+    pub text: Option<String>,
+    /// For the user. Default: 1 to 1000 characters.
+    #[wire(bound = ERROR_TEXT)]
+    pub user_message: Option<String>,
+    /// Default: 1 to 1000 characters.
+    #[wire(bound = ERROR_TEXT)]
+    pub more_info: Option<String>,
+    /// Members that this version does not know, in their order.
+    #[wire(extra)]
+    pub extra: ExtraMembers,
 }
 
 impl WebhookMessage for MandateActionOutcome {

@@ -1,64 +1,68 @@
 //! The payment schedule and amounts of a mandate, and their amendment.
 
-use crate::MessageAmount;
 use crate::codes::{AmountType, PaymentFrequency};
 use crate::counts::{CountPerPeriod, PointInTime};
-use crate::json::wire_object;
+use crate::json::{ExtraMembers, Wire};
 use crate::time_of_day::TimeOfDay;
+use crate::{Amended, MessageAmount};
 use bankrail_values::Date;
 
-wire_object! {
-    /// The payment schedule and amounts of a mandate (Specification: "QueryNotification message",
-    /// `payment_information`).
-    #[derive(Default)]
-    pub struct PaymentInformation {
-        /// How often payments fall due.
-        optional payment_frequency: PaymentFrequency = "payment_frequency",
-        /// No payment before this time of day.
-        optional payment_execute_not_before_time: TimeOfDay = "payment_execute_not_before_time",
-        /// The number of payments in a period.
-        optional count_per_period: CountPerPeriod = "count_per_period",
-        /// The day or week within the period.
-        optional point_in_time: PointInTime = "point_in_time",
-        /// How the amount of each payment is set.
-        optional payment_amount_type: AmountType = "payment_amount_type",
-        /// The first payment's amount.
-        optional first_payment_amount: MessageAmount = "first_payment_amount",
-        /// The last payment's amount.
-        optional last_payment_amount: MessageAmount = "last_payment_amount",
-        /// Each payment's amount.
-        optional amount: MessageAmount = "amount",
-        /// The maximum amount of a payment.
-        optional maximum_amount: MessageAmount = "maximum_amount",
-    }
+/// The payment schedule and amounts of a mandate (Specification: "QueryNotification message",
+/// `payment_information`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct PaymentInformation {
+    /// How often payments fall due.
+    pub payment_frequency: Option<PaymentFrequency>,
+    /// No payment before this time of day.
+    pub payment_execute_not_before_time: Option<TimeOfDay>,
+    /// The number of payments in a period.
+    pub count_per_period: Option<CountPerPeriod>,
+    /// The day or week within the period.
+    pub point_in_time: Option<PointInTime>,
+    /// How the amount of each payment is set.
+    pub payment_amount_type: Option<AmountType>,
+    /// The first payment's amount.
+    pub first_payment_amount: Option<MessageAmount>,
+    /// The last payment's amount.
+    pub last_payment_amount: Option<MessageAmount>,
+    /// Each payment's amount.
+    pub amount: Option<MessageAmount>,
+    /// The maximum amount of a payment.
+    pub maximum_amount: Option<MessageAmount>,
+    /// Members that this version does not know, in their order.
+    #[wire(extra)]
+    pub extra: ExtraMembers,
 }
 
-wire_object! {
-    /// A bilateral amendment's changes of the payment schedule and amounts (Default: as in a query,
-    /// plus two dates).
-    #[derive(Default)]
-    pub struct AmendedPaymentInformation {
-        /// How often payments fall due.
-        amended payment_frequency: PaymentFrequency = "payment_frequency",
-        /// No payment before this time of day.
-        amended payment_execute_not_before_time: TimeOfDay = "payment_execute_not_before_time",
-        /// The number of payments in a period.
-        amended count_per_period: CountPerPeriod = "count_per_period",
-        /// The day or week within the period.
-        amended point_in_time: PointInTime = "point_in_time",
-        /// How the amount of each payment is set.
-        amended payment_amount_type: AmountType = "payment_amount_type",
-        /// The day of the first payment.
-        amended first_payment_date: Date = "first_payment_date",
-        /// The first payment's amount.
-        amended first_payment_amount: MessageAmount = "first_payment_amount",
-        /// The day of the last payment.
-        amended last_payment_date: Date = "last_payment_date",
-        /// The last payment's amount.
-        amended last_payment_amount: MessageAmount = "last_payment_amount",
-        /// Each payment's amount.
-        amended amount: MessageAmount = "amount",
-        /// The maximum amount of a payment.
-        amended maximum_amount: MessageAmount = "maximum_amount",
-    }
+/// A bilateral amendment's changes of the payment schedule and amounts (Default: as in a query,
+/// plus two dates).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct AmendedPaymentInformation {
+    /// How often payments fall due.
+    pub payment_frequency: Amended<PaymentFrequency>,
+    /// No payment before this time of day.
+    pub payment_execute_not_before_time: Amended<TimeOfDay>,
+    /// The number of payments in a period.
+    pub count_per_period: Amended<CountPerPeriod>,
+    /// The day or week within the period.
+    pub point_in_time: Amended<PointInTime>,
+    /// How the amount of each payment is set.
+    pub payment_amount_type: Amended<AmountType>,
+    /// The day of the first payment.
+    pub first_payment_date: Amended<Date>,
+    /// The first payment's amount.
+    pub first_payment_amount: Amended<MessageAmount>,
+    /// The day of the last payment.
+    pub last_payment_date: Amended<Date>,
+    /// The last payment's amount.
+    pub last_payment_amount: Amended<MessageAmount>,
+    /// Each payment's amount.
+    pub amount: Amended<MessageAmount>,
+    /// The maximum amount of a payment.
+    pub maximum_amount: Amended<MessageAmount>,
+    /// Members that this version does not know, in their order.
+    #[wire(extra)]
+    pub extra: ExtraMembers,
 }

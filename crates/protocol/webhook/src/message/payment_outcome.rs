@@ -6,59 +6,66 @@ use crate::MessageAmount;
 use crate::codes::TransactionStatus;
 use crate::duplicate::KeyParts;
 use crate::ids::{MandateId, Uetr};
-use crate::json::wire_object;
+use crate::json::{ExtraMembers, Wire};
 use bankrail_mailbox::DuplicateKey;
 use bankrail_values::{BoundedText, HyphenatedUuid, Timestamp};
 
-wire_object! {
-    /// The outcome of a payment instruction (`MPIRActionOutcome`). Several arrive for one
-    /// instruction, in any order.
-    pub struct PaymentOutcome {
-        /// When the service processed the outcome.
-        required creation_date_time: Timestamp = "creation_date_time",
-        /// The payment's status; part of the duplicate check key.
-        required transaction_status: TransactionStatus = "transaction_status",
-        /// Reason from an external reason code list, 1 to 4 characters.
-        optional transaction_status_reason_code: BoundedText<1, 4> = "transaction_status_reason_code",
-        /// More about the status, 1 to 105 characters each.
-        optional transaction_status_additional_information: Vec<BoundedText<1, 105>>
-            = "transaction_status_additional_information",
-        /// The user of the service.
-        optional mps_user_id: MpsUserId = "mps_user_id",
-        /// Assigned by the service provider; one of the two aliases of the duplicate check key.
-        optional instruction_identification: Text35 = "instruction_identification",
-        /// End-to-end reference echoed from the instruction; the other alias of the duplicate check
-        /// key.
-        optional uetr: Uetr = "uetr",
-        /// The account servicer's reference.
-        optional account_servicer_reference: Text35 = "account_servicer_reference",
-        /// The clearing system's reference.
-        optional clearing_system_reference: Text35 = "clearing_system_reference",
-        /// When the payment order met the processing conditions (authorisation and funds checks
-        /// applied).
-        optional acceptance_date_time: Timestamp = "acceptance_date_time",
-        /// The instruction that this is an outcome of.
-        optional original_transaction_reference: OriginalTransaction = "original_transaction_reference",
-    }
+/// The outcome of a payment instruction (`MPIRActionOutcome`). Several arrive for one
+/// instruction, in any order.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct PaymentOutcome {
+    /// When the service processed the outcome.
+    pub creation_date_time: Timestamp,
+    /// The payment's status; part of the duplicate check key.
+    pub transaction_status: TransactionStatus,
+    /// Reason from an external reason code list, 1 to 4 characters.
+    pub transaction_status_reason_code: Option<BoundedText<1, 4>>,
+    /// More about the status, 1 to 105 characters each.
+    pub transaction_status_additional_information: Option<Vec<BoundedText<1, 105>>>,
+    /// The user of the service.
+    pub mps_user_id: Option<MpsUserId>,
+    /// Assigned by the service provider; one of the two aliases of the duplicate check key.
+    pub instruction_identification: Option<Text35>,
+    /// End-to-end reference echoed from the instruction; the other alias of the duplicate check
+    /// key.
+    pub uetr: Option<Uetr>,
+    /// The account servicer's reference.
+    pub account_servicer_reference: Option<Text35>,
+    /// The clearing system's reference.
+    pub clearing_system_reference: Option<Text35>,
+    /// When the payment order met the processing conditions (authorisation and funds checks
+    /// applied).
+    pub acceptance_date_time: Option<Timestamp>,
+    /// The instruction that this is an outcome of.
+    pub original_transaction_reference: Option<OriginalTransaction>,
+    /// Members that this version does not know, in their order.
+    #[wire(extra)]
+    pub extra: ExtraMembers,
 }
 
-wire_object! {
-    /// The instruction that an outcome is about.
-    #[derive(Default)]
-    pub struct OriginalTransaction {
-        /// The biller's own identification of the instruction.
-        optional original_instruction_identification: String = "original_instruction_identification",
-        /// The amount instructed.
-        optional instructed_amount: MessageAmount = "instructed_amount",
-        /// The mandate.
-        optional mandate_identification: MandateId = "mandate_identification",
-        /// Default: 1 to 140 printable ASCII characters.
-        optional creditor_name: String = "creditor_name" => NAME,
-        /// Default: 1 to 140 printable ASCII characters.
-        optional creditor_ultimate_name: String = "creditor_ultimate_name" => NAME,
-        /// Default: 1 to 34 printable ASCII characters.
-        optional creditor_account_identification: String = "creditor_account_identification" => ACCOUNT,
-    }
+/// The instruction that an outcome is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct OriginalTransaction {
+    /// The biller's own identification of the instruction.
+    pub original_instruction_identification: Option<String>,
+    /// The amount instructed.
+    pub instructed_amount: Option<MessageAmount>,
+    /// The mandate.
+    pub mandate_identification: Option<MandateId>,
+    /// Default: 1 to 140 printable ASCII characters.
+    #[wire(bound = NAME)]
+    pub creditor_name: Option<String>,
+    /// Default: 1 to 140 printable ASCII characters.
+    #[wire(bound = NAME)]
+    pub creditor_ultimate_name: Option<String>,
+    /// Default: 1 to 34 printable ASCII characters.
+    #[wire(bound = ACCOUNT)]
+    pub creditor_account_identification: Option<String>,
+    /// Members that this version does not know, in their order.
+    #[wire(extra)]
+    pub extra: ExtraMembers,
 }
 
 impl WebhookMessage for PaymentOutcome {

@@ -7,7 +7,7 @@ use crate::MessageAmount;
 use crate::codes::{CaseType, EstablishmentScheme, InvestigationType, MandatePurpose};
 use crate::duplicate::KeyParts;
 use crate::ids::MandateId;
-use crate::json::wire_object;
+use crate::json::{ExtraMembers, Wire};
 use bankrail_mailbox::DuplicateKey;
 use bankrail_values::{BoundedText, Date, HyphenatedUuid, Timestamp};
 
@@ -18,71 +18,80 @@ pub type Narrative = BoundedText<1, 2048>;
 /// How often a notification was regenerated, as text of 1 to 2 code points.
 pub type ReminderCount = BoundedText<1, 2>;
 
-wire_object! {
-    /// A payer's query, raised through the payer's institution.
-    pub struct QueryNotification {
-        /// When the service processed the notification, not when the query was raised.
-        required creation_date_time: Timestamp = "creation_date_time",
-        /// Assigned by the service; quoted when the biller sends a query resolution. Part of the
-        /// duplicate check key.
-        required case_id: CaseId = "case_id",
-        /// The only value is `INV14`.
-        fixed investigation_type_code: InvestigationType = "investigation_type_code",
-        /// What the query is about.
-        required case_type: CaseType = "case_type",
-        /// Increases by 1 each time the same notification is regenerated while no resolution has
-        /// been received. Stays text; part of the duplicate check key, as a number. Default: absent
-        /// counts as 0.
-        optional reminder_count: ReminderCount = "reminder_count",
-        /// True when a closed case is opened again. Part of the duplicate check key.
-        optional re_open_case_indication: bool = "re_open_case_indication",
-        /// Text sent by the payer's institution.
-        required narrative: Narrative = "narrative",
-        /// The payment that the query is about.
-        optional payment_details: PaymentDetails = "payment_details",
-        /// The mandate that the query is about.
-        required mandate_details: MandateDetails = "mandate_details",
-    }
+/// A payer's query, raised through the payer's institution.
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct QueryNotification {
+    /// When the service processed the notification, not when the query was raised.
+    pub creation_date_time: Timestamp,
+    /// Assigned by the service; quoted when the biller sends a query resolution. Part of the
+    /// duplicate check key.
+    pub case_id: CaseId,
+    /// The only value is `INV14`.
+    #[wire(fixed)]
+    pub investigation_type_code: InvestigationType,
+    /// What the query is about.
+    pub case_type: CaseType,
+    /// Increases by 1 each time the same notification is regenerated while no resolution has
+    /// been received. Stays text; part of the duplicate check key, as a number. Default: absent
+    /// counts as 0.
+    pub reminder_count: Option<ReminderCount>,
+    /// True when a closed case is opened again. Part of the duplicate check key.
+    pub re_open_case_indication: Option<bool>,
+    /// Text sent by the payer's institution.
+    pub narrative: Narrative,
+    /// The payment that the query is about.
+    pub payment_details: Option<PaymentDetails>,
+    /// The mandate that the query is about.
+    pub mandate_details: MandateDetails,
+    /// Members that this version does not know, in their order.
+    #[wire(extra)]
+    pub extra: ExtraMembers,
 }
 
-wire_object! {
-    /// The payment that a query is about.
-    #[derive(Default)]
-    pub struct PaymentDetails {
-        /// The transaction.
-        optional transaction_identification: String = "transaction_identification",
-        /// The instruction.
-        optional instruction_identification: String = "instruction_identification",
-        /// The day of the transaction.
-        optional transaction_date: Date = "transaction_date",
-        /// The amount of the transaction.
-        optional original_transaction_amount: MessageAmount = "original_transaction_amount",
-    }
+/// The payment that a query is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct PaymentDetails {
+    /// The transaction.
+    pub transaction_identification: Option<String>,
+    /// The instruction.
+    pub instruction_identification: Option<String>,
+    /// The day of the transaction.
+    pub transaction_date: Option<Date>,
+    /// The amount of the transaction.
+    pub original_transaction_amount: Option<MessageAmount>,
+    /// Members that this version does not know, in their order.
+    #[wire(extra)]
+    pub extra: ExtraMembers,
 }
 
-wire_object! {
-    /// The mandate that a query is about.
-    #[derive(Default)]
-    pub struct MandateDetails {
-        /// The user of the service.
-        optional mps_user_id: MpsUserId = "mps_user_id",
-        /// The mandate.
-        optional mandate_identification: MandateId = "mandate_identification",
-        /// How the mandate was established.
-        optional establishment_scheme: EstablishmentScheme = "establishment_scheme",
-        /// The purpose of the mandate.
-        optional mandate_purpose_code: MandatePurpose = "mandate_purpose_code",
-        /// What the mandate pays for.
-        optional description: String = "description",
-        /// Default: 1 to 140 characters.
-        optional additional_information: String = "additional_information" => LINE,
-        /// The payer.
-        optional debtor_information: DebtorInformation = "debtor_information",
-        /// The biller.
-        optional creditor_information: CreditorInformation = "creditor_information",
-        /// The payment schedule and amounts.
-        optional payment_information: PaymentInformation = "payment_information",
-    }
+/// The mandate that a query is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct MandateDetails {
+    /// The user of the service.
+    pub mps_user_id: Option<MpsUserId>,
+    /// The mandate.
+    pub mandate_identification: Option<MandateId>,
+    /// How the mandate was established.
+    pub establishment_scheme: Option<EstablishmentScheme>,
+    /// The purpose of the mandate.
+    pub mandate_purpose_code: Option<MandatePurpose>,
+    /// What the mandate pays for.
+    pub description: Option<String>,
+    /// Default: 1 to 140 characters.
+    #[wire(bound = LINE)]
+    pub additional_information: Option<String>,
+    /// The payer.
+    pub debtor_information: Option<DebtorInformation>,
+    /// The biller.
+    pub creditor_information: Option<CreditorInformation>,
+    /// The payment schedule and amounts.
+    pub payment_information: Option<PaymentInformation>,
+    /// Members that this version does not know, in their order.
+    #[wire(extra)]
+    pub extra: ExtraMembers,
 }
 
 impl QueryNotification {
