@@ -2,23 +2,25 @@
 
 use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 
-/// Bytes of the caller: a body, attributes, an acknowledgement. `Debug` shows their number and not
-/// their content, which may be payload.
+/// Bytes of the caller: a body, attributes, an acknowledgement. Clones share the bytes, so that an
+/// engine can hand a message to another thread without a copy. `Debug` shows the number of bytes
+/// and not their content, which may be payload.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct OpaqueBytes(Vec<u8>);
+pub struct OpaqueBytes(Arc<Vec<u8>>);
 
 impl OpaqueBytes {
-    /// The bytes, without a copy.
+    /// Returns the bytes, and copies them only if a clone still shares them.
     #[must_use]
     pub fn into_vec(self) -> Vec<u8> {
-        self.0
+        Arc::unwrap_or_clone(self.0)
     }
 }
 
 impl From<Vec<u8>> for OpaqueBytes {
     fn from(bytes: Vec<u8>) -> Self {
-        Self(bytes)
+        Self(Arc::new(bytes))
     }
 }
 
