@@ -7,9 +7,9 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines and workers make them")]
 pub struct DeliveryRecord {
-    /// When it began.
+    /// The begin of the delivery.
     pub started_at: Timestamp,
-    /// How long it took. Engines keep whole milliseconds.
+    /// The duration of the delivery. Engines store whole milliseconds.
     pub duration: Duration,
     /// The HTTP status, if there was an answer.
     pub status: Option<u16>,
@@ -17,63 +17,79 @@ pub struct DeliveryRecord {
     pub note: Option<DeliveryNote>,
 }
 
-macro_rules! notes {
-    ($( $(#[$doc:meta])* $name:ident = $text:literal, )*) => {
-        /// A problem of a delivery.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum DeliveryNote { $( $(#[$doc])* $name, )* }
-
-        impl DeliveryNote {
-            /// All notes.
-            pub const ALL: &'static [Self] = &[$(Self::$name),*];
-
-            /// A stable name, for stores.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $( Self::$name => $text, )* }
-            }
-
-            /// The note with this stable name.
-            #[must_use]
-            pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|note| note.as_str() == name)
-            }
-        }
-    };
-}
-
-notes! {
+/// A problem of a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DeliveryNote {
     /// No answer in time.
-    TimedOut = "timed_out",
+    TimedOut,
     /// No connection.
-    NoConnection = "no_connection",
-    /// The TLS handshake failed.
-    Tls = "tls",
-    /// The connection broke before the answer was complete.
-    Broken = "broken",
+    NoConnection,
+    /// A failed TLS handshake.
+    Tls,
+    /// A connection that broke before the answer was complete.
+    Broken,
     /// A redirection, which is never followed.
-    Redirected = "redirected",
+    Redirected,
     /// A status other than 2xx.
-    Refused = "refused",
-    /// 2xx, with a body that is not an acknowledgement.
-    Unacknowledged = "unacknowledged",
-    /// 410: the endpoint is gone.
-    Gone = "gone",
-    /// The message could not be sealed: a key is missing or fails.
-    NotSealed = "not_sealed",
-    /// Anything else.
-    Other = "other",
+    Refused,
+    /// A status 2xx with a body that is no acknowledgement.
+    Unacknowledged,
+    /// Status 410: the endpoint is gone.
+    Gone,
+    /// A message that could not be sealed, because a key is missing or fails.
+    NotSealed,
+    /// Any other problem.
+    Other,
 }
 
-/// What becomes of an entry after a delivery.
+impl DeliveryNote {
+    /// All notes.
+    pub const ALL: &'static [Self] = &[
+        Self::TimedOut,
+        Self::NoConnection,
+        Self::Tls,
+        Self::Broken,
+        Self::Redirected,
+        Self::Refused,
+        Self::Unacknowledged,
+        Self::Gone,
+        Self::NotSealed,
+        Self::Other,
+    ];
+
+    /// Returns a stable name, for stores.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::TimedOut => "timed_out",
+            Self::NoConnection => "no_connection",
+            Self::Tls => "tls",
+            Self::Broken => "broken",
+            Self::Redirected => "redirected",
+            Self::Refused => "refused",
+            Self::Unacknowledged => "unacknowledged",
+            Self::Gone => "gone",
+            Self::NotSealed => "not_sealed",
+            Self::Other => "other",
+        }
+    }
+
+    /// Returns the note with this stable name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|note| note.as_str() == name)
+    }
+}
+
+/// The new state of an entry after a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "engines act on each")]
 pub enum Disposition {
-    /// It was delivered.
+    /// The entry is delivered.
     Delivered,
-    /// It is due again at this instant.
+    /// The entry is due again at this instant.
     RetryAt(Timestamp),
-    /// It becomes a dead letter.
+    /// The entry becomes a dead letter.
     DeadLetter,
 }
