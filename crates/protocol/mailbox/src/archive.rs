@@ -5,17 +5,17 @@ use crate::{Kind, OpaqueBytes};
 use bankrail_values::{HyphenatedUuid, StoreFuture, Timestamp};
 use std::fmt;
 
-/// What an archive says of a record beside its content. It is stored in clear.
+/// The description of an archived record, which is stored in clear beside the sealed content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArchiveLabel {
-    /// What was received, such as a page of a statement.
+    /// The kind of the content, such as a page of a statement.
     pub kind: Kind,
-    /// What it is about, such as an account.
+    /// The subject of the content, such as an account.
     pub subject: String,
     /// The key of the call, or the id of the message, if it is known.
     pub call: Option<HyphenatedUuid>,
-    /// When it was asked for, or arrived.
+    /// The instant at which the content was requested or arrived.
     pub at: Timestamp,
 }
 
@@ -41,11 +41,11 @@ impl ArchiveLabel {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArchiveRecord {
-    /// Its number: larger than those of all records before it.
+    /// The number of the record, larger than those of all records before it.
     pub number: u64,
-    /// What it is.
+    /// The label of the record.
     pub label: ArchiveLabel,
-    /// The bytes of its sealed content.
+    /// The length of the sealed content in bytes.
     pub bytes: u64,
 }
 

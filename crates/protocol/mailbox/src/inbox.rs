@@ -3,8 +3,8 @@
 //! A receiver stores the message with its acknowledgement in one step ([`Inbox::receive`]),
 //! answers, and then works from the inbox: [`Inbox::lease`], then [`Inbox::complete`],
 //! [`Inbox::release`] or [`Inbox::dead_letter`]. A caller that handles a message before it answers
-//! the sender does the same in this order: it leases once [`ReceiveOutcome::is_stored`] says that
-//! there is something to handle. Where the engine has transactions,
+//! the sender does the same in this order: it leases once [`ReceiveOutcome::is_stored`] returns
+//! true. Where the engine has transactions,
 //! [`TransactionalInbox::complete_with`] makes the caller's own effect part of the completion.
 
 use crate::key::{DuplicateKey, Fingerprint};
@@ -34,13 +34,13 @@ pub struct Incoming {
     /// Fingerprints of the same content in other spellings: an entry with one of them holds the
     /// message, too.
     pub other_spellings: Vec<Fingerprint>,
-    /// True if the message only says that a result is still to come. The message that brings the
-    /// result has the same duplicate key and other content: it follows this one
-    /// ([`InboxEntry::follows`]) and is not in conflict with it.
+    /// True for an interim message, which only announces a result. The message with the result has
+    /// the same duplicate key and other content: it follows this one ([`InboxEntry::follows`]) and
+    /// is not in conflict with it.
     pub interim: bool,
     /// The attributes of the delivery, in the caller's own format: its headers for example.
     pub attributes: OpaqueBytes,
-    /// The message as it was received.
+    /// The bytes of the message.
     pub body: OpaqueBytes,
     /// The acknowledgement to keep and answer unless there is an earlier one.
     pub acknowledgement: OpaqueBytes,
@@ -54,34 +54,36 @@ impl Incoming {
     }
 }
 
-/// How an inbox classified a message. In each case the acknowledgement is the one to answer with.
+/// The classification of a message by an inbox. Each variant holds the acknowledgement to answer
+/// with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a receiver must act on each")]
 pub enum ReceiveOutcome {
-    /// Not seen before, or the result after an interim message: stored, with its acknowledgement.
+    /// A message that was not seen before, or the result after an interim message: stored, with its
+    /// acknowledgement.
     New {
         /// The entry.
         id: EntryId,
         /// The acknowledgement kept.
         acknowledgement: OpaqueBytes,
     },
-    /// Seen before and finished: completed, or a dead letter.
+    /// A message that was seen before and is finished: completed, or a dead letter.
     Duplicate {
         /// The first delivery's entry.
         id: EntryId,
         /// The first delivery's acknowledgement.
         acknowledgement: OpaqueBytes,
     },
-    /// Seen before and not finished.
+    /// A message that was seen before and is not finished.
     InProgress {
         /// The first delivery's entry.
         id: EntryId,
         /// The first delivery's acknowledgement.
         acknowledgement: OpaqueBytes,
     },
-    /// The key was seen before with contradictory content: stored as an entry of its own, marked
-    /// ([`InboxEntry::conflicts_with`]), with its own acknowledgement. A conflicting message that
-    /// comes again is a `Duplicate` or `InProgress` of that entry.
+    /// A message whose key was seen before with contradictory content. The inbox stores it as
+    /// another entry, marked ([`InboxEntry::conflicts_with`]), with its own acknowledgement. A
+    /// conflicting message that arrives again is a `Duplicate` or `InProgress` of that entry.
     Conflict {
         /// The entry of this message.
         id: EntryId,
@@ -208,38 +210,38 @@ pub struct InboxEntry {
     pub kind: Kind,
     /// The attributes of the first delivery.
     pub attributes: OpaqueBytes,
-    /// The message as it was received first.
+    /// The bytes of the message in its first delivery.
     pub body: OpaqueBytes,
     /// The acknowledgement that was answered.
     pub acknowledgement: OpaqueBytes,
-    /// When the first delivery was stored.
+    /// The instant at which the first delivery was stored.
     pub received_at: Timestamp,
-    /// The entry that it contradicts: the earliest of its own sort, interim messages or results,
-    /// with a hash in common and other content.
+    /// The entry that this one contradicts: the earliest with a hash in common and other content,
+    /// among the interim messages if this is one, among the results otherwise.
     pub conflicts_with: Option<EntryId>,
     /// The entry of the interim message ([`Incoming::interim`]) whose result this message brings.
     /// It is leased only when that entry is completed or a dead letter.
     pub follows: Option<EntryId>,
     /// The state.
     pub state: InboxState,
-    /// How often it was leased since it was received or resent, this lease included, without the
-    /// leases that were given back because nobody knew of them ([`Inbox::release_all`]).
+    /// The number of leases since the message was received or resent, this one included. Leases
+    /// whose answer was lost and that were given back ([`Inbox::release_all`]) do not count.
     pub attempts: u32,
-    /// Why it was not handled last time, as [`Inbox::release`] or [`Inbox::dead_letter`] said.
+    /// The reason of the last failure, from [`Inbox::release`] or [`Inbox::dead_letter`].
     pub last_error: Option<String>,
 }
 
-/// What the owner of a lease makes of its entry ([`Inbox::update`]).
+/// A change of an entry by the owner of its lease ([`Inbox::update`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines store each member")]
 pub struct InboxUpdate<'a> {
     /// The state from now on.
     pub state: InboxState,
-    /// When it is due from now on; `None`: as before.
+    /// The instant at which the entry is due from now on; `None`: unchanged.
     pub due: Option<Timestamp>,
     /// The end of the lease from now on; `None`: the lease has ended.
     pub until: Option<Timestamp>,
-    /// Why it was not handled this time; `None`: the earlier reason stays.
+    /// The reason of this failure; `None`: the earlier reason stays.
     pub error: Option<&'a str>,
 }
 
@@ -256,15 +258,15 @@ impl InboxUpdate<'_> {
     }
 }
 
-/// How many entries there are in each state.
+/// The number of entries in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines make them")]
 pub struct InboxCounts {
-    /// Waiting or leased.
+    /// Entries that wait or are leased.
     pub pending: u64,
-    /// Handled and not yet forgotten.
+    /// Entries that were handled and are not yet forgotten.
     pub completed: u64,
-    /// Given up.
+    /// Entries that were given up.
     pub dead_letters: u64,
 }
 
@@ -304,8 +306,8 @@ pub trait Inbox: Debug + Send + Sync {
         now: Timestamp,
     ) -> StoreFuture<'a, Vec<InboxEntry>>;
 
-    /// Changes an entry as the owner of its lease says. `false`: the lease is no longer the
-    /// owner's, another may be handling the entry, and nothing was changed.
+    /// Changes an entry for the owner of its lease. Returns `false`, and changes nothing, if the
+    /// lease is no longer the owner's: another owner may be handling the entry.
     fn update<'a>(
         &'a self,
         id: EntryId,
@@ -332,7 +334,7 @@ pub trait Inbox: Debug + Send + Sync {
         self.update(id, owner, InboxUpdate::to(InboxState::Completed), now)
     }
 
-    /// Gives an entry back, due again at `due` ([`Inbox::update`]). `error` says why, without
+    /// Gives an entry back, due again at `due` ([`Inbox::update`]). `error` is the reason, without
     /// payload.
     fn release<'a>(
         &'a self,
@@ -349,7 +351,7 @@ pub trait Inbox: Debug + Send + Sync {
         self.update(id, owner, update, due)
     }
 
-    /// Makes an entry a dead letter ([`Inbox::update`]). `error` says why, without payload.
+    /// Makes an entry a dead letter ([`Inbox::update`]). `error` is the reason, without payload.
     fn dead_letter<'a>(
         &'a self,
         id: EntryId,
@@ -368,20 +370,20 @@ pub trait Inbox: Debug + Send + Sync {
         )
     }
 
-    /// Gives back all that these owners have leased, due as it was and with the start taken back
-    /// ([`InboxEntry::attempts`]), and returns how many entries. For a worker whose call of
-    /// [`Inbox::lease`] failed: the entries may be leased all the same, if only the answer was lost
-    /// ([`LeaseOwners`](crate::LeaseOwners)).
+    /// Ends all leases of these owners, and returns the number of their entries. The entries are
+    /// due as before, and the lease is not counted as an attempt ([`InboxEntry::attempts`]). A
+    /// worker calls this after a failed [`Inbox::lease`], because the engine may have made the
+    /// lease and only the answer was lost ([`LeaseOwners`](crate::LeaseOwners)).
     ///
-    /// An engine may leave out leases that are over, because their entries are free, and those that
-    /// were extended, because their answer was not lost.
+    /// An engine may leave out expired leases, because their entries are free, and extended ones,
+    /// because their answer was not lost.
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64>;
 
     /// Returns dead letters, after the entry `after`, in the order of their arrival.
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>>;
 
     /// Makes a dead letter pending again, due at once, with [`InboxEntry::attempts`] counted from
-    /// zero. `false`: it is not a dead letter.
+    /// zero. Returns `false` if the entry is not a dead letter.
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool>;
 
     /// Returns an entry.
@@ -391,18 +393,18 @@ pub trait Inbox: Debug + Send + Sync {
     /// the same message is new again. Returns how many.
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64>;
 
-    /// Returns how many entries there are.
+    /// Returns the number of entries in each state.
     fn counts(&self) -> StoreFuture<'_, InboxCounts>;
 
-    /// Returns when the pending entry that arrived first was received; `None` if nothing is
-    /// pending. An engine may look at no more than the first thousand of those that wait for a
-    /// later time. Like [`Inbox::counts`] it may take longer the more there are.
+    /// Returns the instant at which the oldest pending entry was received; `None` if nothing is
+    /// pending. An engine may read only the first thousand of the entries that wait for a later
+    /// time. Like [`Inbox::counts`], the call may take longer the more entries there are.
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
-    /// After how long the engine forgets completed entries by itself; it adds
-    /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE). `None`, the default: not before
-    /// [`Inbox::forget`]. An inbox that wraps another returns the other's: receivers refuse older
-    /// messages.
+    /// Returns the time after which the engine itself forgets completed entries, to which it adds
+    /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE). `None`, the default: only
+    /// [`Inbox::forget`] forgets entries. An inbox that wraps another one returns that one's
+    /// retention, because receivers refuse older messages.
     fn retention(&self) -> Option<Duration> {
         None
     }

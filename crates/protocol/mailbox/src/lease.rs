@@ -7,7 +7,7 @@ mod owners;
 
 pub use owners::LeaseOwners;
 
-/// The number that a store gives an entry. Never used twice.
+/// The number that a store assigns to an entry, and never to another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(u64);
 
@@ -31,8 +31,8 @@ impl fmt::Display for EntryId {
     }
 }
 
-/// The owner of a lease: 16 bytes that no other lease has. A worker that takes new ones for each
-/// lease also keeps a call that arrives late from changing a later lease of its own.
+/// The owner of a lease: 16 bytes, different for each lease. A worker uses a new owner for each
+/// lease, so that a late call for an earlier lease cannot change a later one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LeaseOwner([u8; 16]);
 

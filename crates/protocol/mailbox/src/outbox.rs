@@ -48,8 +48,9 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// Whether both are one message, even if the second was generated again: kind, fingerprint and
-    /// attributes are equal. Engines compare two messages with one [`Outgoing::message_id`].
+    /// Returns true if both are one message, even if the second was generated again: kind,
+    /// fingerprint and attributes are equal. Engines compare two messages with one
+    /// [`Outgoing::message_id`].
     #[must_use]
     pub fn has_same_content(&self, other: &Self) -> bool {
         self.kind == other.kind
@@ -62,9 +63,9 @@ impl Outgoing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "stored now or before")]
 pub enum Enqueued {
-    /// Stored; due at once.
+    /// The message is stored now, and due at once.
     New(EntryId),
-    /// This message is stored already, under its `message_id` and for its endpoint: nothing was
+    /// The message was stored before, under its `message_id` and for its endpoint: nothing was
     /// changed.
     AlreadyStored(EntryId),
 }
@@ -133,13 +134,13 @@ pub struct OutboxEntry {
     pub message: Outgoing,
     /// The state.
     pub state: OutboxState,
-    /// When it was enqueued.
+    /// The instant at which the message was enqueued.
     pub enqueued_at: Timestamp,
-    /// When it is due, if it is pending.
+    /// The instant at which a pending entry is due.
     pub due: Timestamp,
-    /// How many deliveries were recorded since it was enqueued or resent. The schedule uses it.
+    /// The number of deliveries since the message was enqueued or resent, for the schedule.
     pub deliveries: u32,
-    /// In the answer of [`Outbox::lease`]: the circuit of its endpoint, if there is one.
+    /// The circuit of the endpoint, if there is one; only [`Outbox::lease`] returns it.
     pub circuit: Option<Circuit>,
 }
 
@@ -168,16 +169,16 @@ pub trait Outbox: Debug + Send + Sync {
     /// delivered.
     fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued>;
 
-    /// Leases pending entries that are due and free. The endpoints take turns, as [`LeaseRequest`]
-    /// says; the answer is in that order, entries of slow endpoints last.
+    /// Leases pending entries that are due and free. The endpoints take turns ([`LeaseRequest`]);
+    /// the answer is in that order, with the entries of slow endpoints last.
     fn lease<'a>(
         &'a self,
         request: LeaseRequest<'a>,
         now: Timestamp,
     ) -> StoreFuture<'a, Vec<OutboxEntry>>;
 
-    /// Records a delivery and the entry's new state in one step, and ends the lease. `false`: the
-    /// lease is no longer the owner's, and nothing was recorded.
+    /// Records a delivery and the entry's new state in one step, and ends the lease. Returns
+    /// `false`, and records nothing, if the lease is no longer the owner's.
     ///
     /// `answered` is the endpoint if the delivery shows that it works. Its circuit is closed
     /// ([`Circuit::closed`]) in the same step: whoever opened it, even if the delivery was under
@@ -192,24 +193,24 @@ pub trait Outbox: Debug + Send + Sync {
         now: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
-    /// Gives an entry back without a delivery, due at `due`. `false`: the lease is no longer the
-    /// owner's.
+    /// Gives an entry back without a delivery, due at `due`. Returns `false` if the lease is no
+    /// longer the owner's.
     fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool>;
 
-    /// Gives back all that these owners have leased, due as it was, and returns how many entries.
-    /// For a worker whose call of [`Outbox::lease`] failed: the entries may be leased all the same,
-    /// if only the answer was lost ([`LeaseOwners`](crate::LeaseOwners)).
+    /// Ends all leases of these owners, and returns the number of their entries, which are due as
+    /// before. A worker calls this after a failed [`Outbox::lease`], because the engine may have
+    /// made the lease and only the answer was lost ([`LeaseOwners`](crate::LeaseOwners)).
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64>;
 
-    /// Returns when the next pending entry of an endpoint that is not stopped becomes due or free
-    /// of its lease, and its endpoint is no longer held back by its circuit. `None`: there is no
+    /// Returns the first instant at which a pending entry can be leased: it is due, free of its
+    /// lease, and its endpoint is neither stopped nor held back by its circuit. `None`: there is no
     /// such entry.
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
-    /// Waits until another process may have enqueued a message, so that an idle worker need not ask
-    /// often. It may be ready although nobody has. Of several workers over one store handle, one is
-    /// told. After an error, and where messages come otherwise than by [`Outbox::enqueue`], a
-    /// worker asks at its own interval. Default: for ever.
+    /// Waits until another process may have enqueued a message, so that an idle worker need not
+    /// poll often. The wait may also end without a message. Only one of several workers over one
+    /// store handle is woken. After an error, and where messages are stored without
+    /// [`Outbox::enqueue`], a worker polls at its own interval. Default: waits for ever.
     fn changed(&self) -> StoreFuture<'_, ()> {
         Box::pin(std::future::pending())
     }
@@ -232,7 +233,7 @@ pub trait Outbox: Debug + Send + Sync {
     ) -> StoreFuture<'a, ()>;
 
     /// Forgets the entries that were delivered or dropped before `before`, with their deliveries.
-    /// Returns how many.
+    /// Returns the number of forgotten entries.
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64>;
 }
 
@@ -266,11 +267,11 @@ pub trait OutboxOperator: Debug + Send + Sync {
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>>;
 
     /// Makes a dead letter pending again, due at once, its deliveries counted from zero, its
-    /// `message_id` unchanged. `false`: the entry is not a dead letter.
+    /// `message_id` unchanged. Returns `false` if the entry is not a dead letter.
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool>;
 
-    /// Resends all dead letters of an endpoint, and returns how many. An engine may do so in
-    /// pieces, each of which is durable before the next.
+    /// Resends all dead letters of an endpoint, and returns their number. An engine may do so in
+    /// several transactions.
     fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64>;
 
     /// Drops a pending entry or a dead letter: it is never delivered from then on, and kept with
@@ -288,10 +289,9 @@ pub trait OutboxOperator: Debug + Send + Sync {
     /// Lets deliveries to an endpoint go on now: whoever stopped it, it is stopped no longer; its
     /// circuit is forgotten; and its pending entries that wait for a later time are due now. They
     /// are leased in the order of enqueueing, after those that were due before, and their
-    /// deliveries are counted on. `false`: it was not stopped.
+    /// deliveries are counted on. Returns `false` if the endpoint was not stopped.
     ///
-    /// An engine may do so in pieces, each of which is durable before the next. It does the last of
-    /// it when all entries are due.
+    /// An engine may do so in several transactions, the last of which ends the stop.
     fn resume_endpoint<'a>(
         &'a self,
         endpoint: &'a EndpointId,
@@ -304,16 +304,16 @@ pub trait OutboxOperator: Debug + Send + Sync {
     /// Returns the endpoints with a circuit, by name. A rest that is over may still be there.
     fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>>;
 
-    /// Returns how many entries there are, of one endpoint or of all. In SQLite this costs the same
-    /// for any number of entries; the other engines count them. So it is with
+    /// Returns the number of entries in each state, of one endpoint or of all. In SQLite this costs
+    /// the same for any number of entries; the other engines count them. So it is with
     /// [`OutboxOperator::oldest_pending`] and [`OutboxOperator::backlogs`].
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts>;
 
-    /// Returns when the pending entry that was enqueued first was enqueued. Entries of stopped
-    /// endpoints do not count. `None`: there is no other.
+    /// Returns the instant at which the oldest pending entry was enqueued; `None` if there is none.
+    /// Entries of stopped endpoints do not count.
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
-    /// Returns what waits for each endpoint that has a pending entry or a dead letter: by name,
+    /// Returns the backlog of each endpoint that has a pending entry or a dead letter: by name,
     /// after the name `after`, at most `limit` endpoints and [`OutboxQuery::MAX_LIMIT`].
     fn backlogs<'a>(
         &'a self,

@@ -1,4 +1,5 @@
-//! When to deliver or handle again: pure functions of the deliveries so far and a random number.
+//! Times of the next delivery or attempt: pure functions of the deliveries so far and a random
+//! number.
 
 use crate::outbox::Disposition;
 use bankrail_values::Timestamp;
@@ -22,10 +23,10 @@ pub const DEFAULT_DELAYS: [Duration; 10] = [
     Duration::from_secs(24 * HOUR),
 ];
 
-/// How long an endpoint has to answer. Default: 15 s.
+/// The maximum duration of a delivery, answer included. Default: 15 s.
 pub const DEFAULT_TIME_OUT: Duration = Duration::from_secs(15);
 
-/// When to deliver a message, or handle one, again.
+/// The delays between the deliveries, or the attempts to handle, of one message.
 ///
 /// ```
 /// use bankrail_mailbox::Schedule;

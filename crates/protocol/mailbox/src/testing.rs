@@ -1,8 +1,8 @@
-//! The suites that every engine of [`Inbox`](crate::Inbox), [`Outbox`](crate::Outbox) and
-//! [`ArchiveStore`](crate::ArchiveStore) runs, and naive models of each (feature `testing`).
+//! Suites for every engine of [`Inbox`](crate::Inbox), [`Outbox`](crate::Outbox) and
+//! [`ArchiveStore`](crate::ArchiveStore), with a naive model of each to compare an engine with
+//! (feature `testing`).
 //!
-//! A suite panics with the rule that an engine breaks. It needs no runtime of its own: await it in
-//! a test.
+//! A suite panics with the rule that an engine breaks. Await it in a test, under any runtime.
 
 #[allow(
     clippy::indexing_slicing,

@@ -5,25 +5,25 @@ use crate::key::Fingerprint;
 use crate::lease::EntryId;
 use crate::opaque::OpaqueBytes;
 
-/// What an inbox knows of an entry that has a hash in common with a message.
+/// A stored entry that has a hash in common with a received message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines make them")]
 pub struct KnownEntry {
-    /// Its number.
+    /// The number of the entry.
     pub id: EntryId,
-    /// The content of the message that it holds.
+    /// The fingerprint of the stored message.
     pub fingerprint: Fingerprint,
-    /// Whether that message is an interim one.
+    /// True if the stored message is an interim one.
     pub interim: bool,
-    /// Its state.
+    /// The state of the entry.
     pub state: InboxState,
     /// The acknowledgement that was answered.
     pub acknowledgement: OpaqueBytes,
-    /// The entry that it contradicts.
+    /// The entry that this one contradicts.
     pub conflicts_with: Option<EntryId>,
 }
 
-/// What an engine does with a message.
+/// The instruction to an engine for a received message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "engines act on each")]
 pub enum ReceiveDecision {
@@ -43,12 +43,13 @@ pub enum ReceiveDecision {
 }
 
 impl ReceiveDecision {
-    /// Decides on a message, from all entries that have a hash in common with it, in any order.
+    /// Decides on a message. `known` are all entries that have a hash in common with it, in any
+    /// order.
     ///
     /// - The earliest entry with the same content ([`Incoming::has_content`]) holds the message. If
     ///   it is pending, the message is in progress, else it is a duplicate.
-    /// - If no entry holds it, it is in conflict with the earliest entry of its own sort: an
-    ///   interim message with an interim one, a result with a result.
+    /// - If no entry holds it, it is in conflict with the earliest entry of the same kind of
+    ///   content: an interim message with an interim one, a result with a result.
     /// - Without such an entry it is new. A result follows the earliest interim message. If the
     ///   result arrived first and is not finished, it follows the interim message that arrives
     ///   late.
@@ -79,7 +80,7 @@ impl ReceiveDecision {
         }
     }
 
-    /// What to store with a message that no entry holds.
+    /// Decides on a message that no entry holds.
     fn store(message: &Incoming, known: &[KnownEntry]) -> Self {
         let (alike, other): (Vec<_>, Vec<_>) = known
             .iter()

@@ -18,7 +18,7 @@ pub trait TransactionalInbox: Inbox {
     type Work: Send + 'static;
 
     /// Marks an entry handled and runs `work` in one transaction: both take effect, or neither
-    /// does. If the future is dropped, either may be the case.
+    /// does. After a dropped future, either may be the case.
     fn complete_with(
         &self,
         id: EntryId,

@@ -4,19 +4,18 @@ use super::LeaseOwner;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// How long after it was asked for a lease may still be made: by a database that gets late what was
-/// sent to it.
+/// The time within which a database may still make a lease after the request was sent.
 const MADE_LATE: Duration = Duration::from_secs(30);
 
-/// How many leases without an answer are remembered.
-const MOST: usize = 100;
+/// The maximum number of remembered leases without an answer.
+const MAX_UNANSWERED: usize = 100;
 
-/// The owners of one worker's leases: one for each lease, so that what belongs to one never changes
-/// another.
+/// The owners of one worker's leases: one for each lease, so that a call for one lease never
+/// changes another.
 ///
 /// A store may have made a lease whose answer was lost, by a time-out or by a restart of the
-/// database. Its entries then wait for its end, although nobody works on them. So a worker gives
-/// back what was not answered before it leases again:
+/// database. The entries then wait for the end of the lease, although nobody works on them. So a
+/// worker releases unanswered leases before it leases again:
 ///
 /// ```
 /// use bankrail_mailbox::{Lease, LeaseOwner, LeaseOwners, LeaseRequest, Outbox, OutboxEntry};
@@ -43,9 +42,8 @@ const MOST: usize = 100;
 /// }
 /// ```
 ///
-/// - A store may make a lease late, after it was given back: it is given back again for 30 s.
-/// - Of many leases without an answer the last 100 are remembered. Those before are over at their
-///   ends.
+/// - A store may make a lease late, after it was released: so it is released again for 30 s.
+/// - The last 100 leases without an answer are remembered. Earlier ones end by themselves.
 #[derive(Debug)]
 pub struct LeaseOwners {
     random: [u8; 16],
@@ -53,7 +51,7 @@ pub struct LeaseOwners {
     unanswered: VecDeque<Unanswered>,
 }
 
-/// A lease that the store may have made all the same. It is over by itself at its end.
+/// A lease without an answer, which the store may have made.
 #[derive(Debug)]
 struct Unanswered {
     owner: LeaseOwner,
@@ -73,7 +71,7 @@ impl LeaseOwners {
         }
     }
 
-    /// A lease is asked for that lasts so long: its owner.
+    /// Returns the owner of a lease that is about to be requested, for this duration.
     pub fn ask(&mut self, now: Instant, lasts: Duration) -> LeaseOwner {
         self.asked = self.asked.wrapping_add(1);
         let mut bytes = self.random;
@@ -81,7 +79,7 @@ impl LeaseOwners {
             *byte ^= number;
         }
         let owner = LeaseOwner::from_random_bytes(bytes);
-        if self.unanswered.len() >= MOST {
+        if self.unanswered.len() >= MAX_UNANSWERED {
             self.unanswered.pop_front();
         }
         self.unanswered.push_back(Unanswered {
@@ -92,20 +90,20 @@ impl LeaseOwners {
         owner
     }
 
-    /// The lease of this owner has been answered.
+    /// Forgets an owner after the answer to its lease.
     pub fn answered(&mut self, owner: LeaseOwner) {
         self.unanswered.retain(|lease| lease.owner != owner);
     }
 
-    /// The owners whose leases are to be given back.
+    /// Returns the owners whose leases must be released.
     pub fn unanswered(&mut self, now: Instant) -> Vec<LeaseOwner> {
         self.unanswered
             .retain(|lease| now.saturating_duration_since(lease.asked) < lease.lasts);
         self.unanswered.iter().map(|lease| lease.owner).collect()
     }
 
-    /// They were given back by a call that began at this instant. Those that may still be made
-    /// stay.
+    /// Forgets the owners that a release, begun at this instant, has released. Owners whose lease
+    /// may still be made are kept.
     pub fn given_back(&mut self, began: Instant) {
         self.unanswered
             .retain(|lease| began.saturating_duration_since(lease.asked) < MADE_LATE);

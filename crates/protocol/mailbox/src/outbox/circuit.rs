@@ -1,4 +1,4 @@
-//! What the workers over one outbox share about the health of an endpoint.
+//! The health of an endpoint, shared by all workers over one outbox.
 
 use super::EndpointId;
 use bankrail_values::Timestamp;
@@ -15,7 +15,7 @@ use bankrail_values::Timestamp;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "workers and engines make them")]
 pub struct Circuit {
-    /// How often it has opened since the endpoint last answered. 0: it is closed.
+    /// The number of openings since the endpoint last answered. 0: the circuit is closed.
     pub openings: u32,
     /// The end of the last opening.
     pub open_until: Option<Timestamp>,
@@ -24,19 +24,21 @@ pub struct Circuit {
 }
 
 impl Circuit {
-    /// The first instant at which an entry may be leased, if there is a bound.
+    /// Returns the first instant at which an entry may be leased, if the circuit holds entries
+    /// back.
     #[must_use]
     pub fn held_until(&self) -> Option<Timestamp> {
         self.open_until.max(self.rests_until)
     }
 
-    /// Whether no entry may be leased now.
+    /// Returns true if no entry may be leased now.
     #[must_use]
     pub fn is_held(&self, now: Timestamp) -> bool {
         self.held_until().is_some_and(|until| now < until)
     }
 
-    /// The most entries under lease at once, if it would be `per_endpoint` without a circuit.
+    /// Returns the maximum number of entries under lease at once, which is `per_endpoint` without a
+    /// circuit.
     #[must_use]
     pub fn bound(&self, per_endpoint: u32) -> u32 {
         if self.openings > 0 {
@@ -80,6 +82,6 @@ impl Circuit {
 pub struct EndpointCircuit {
     /// The endpoint.
     pub endpoint: EndpointId,
-    /// Its circuit.
+    /// The circuit of the endpoint.
     pub circuit: Circuit,
 }

@@ -1,24 +1,24 @@
-//! The outbox as an operator sees it: no payload, and who intervened why.
+//! Types of the operations for operators, without payload.
 
 use super::{EndpointId, OutboxEntry, OutboxState};
 use crate::kind::Kind;
 use crate::lease::EntryId;
 use bankrail_values::{BoundedText, HyphenatedUuid, Timestamp};
 
-/// Who intervenes: a person, or a part of the program. 1 to 100 code points.
+/// The name of a person, or of a part of the program, that intervenes: 1 to 100 code points.
 pub type OperatorName = BoundedText<1, 100>;
 
-/// Why somebody intervenes: up to 500 code points. No payload.
+/// The reason of an intervention: up to 500 code points, without payload.
 pub type InterventionReason = BoundedText<0, 500>;
 
-/// Who stopped an endpoint or dropped an entry, and why. The store keeps it with its time.
-/// PostgreSQL keeps U+FFFD in place of U+0000.
+/// The author and the reason of a stop of an endpoint or of a dropped entry. The store adds the
+/// time. PostgreSQL stores U+FFFD in place of U+0000.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "who and why")]
 pub struct Intervention {
-    /// Who.
+    /// The author.
     pub by: OperatorName,
-    /// Why.
+    /// The reason.
     pub reason: InterventionReason,
 }
 
@@ -29,15 +29,15 @@ pub struct Intervention {
 pub struct StoppedEndpoint {
     /// The endpoint.
     pub endpoint: EndpointId,
-    /// When it was stopped.
+    /// The instant at which the endpoint was stopped.
     pub since: Timestamp,
-    /// Who stopped it, and why.
+    /// The author and the reason of the stop.
     pub intervention: Intervention,
 }
 
 bankrail_values::options! {
-    /// Which entries [`OutboxOperator::list`](super::OutboxOperator::list) returns, and how many at
-    /// once. `new` asks for the first 100 of all.
+    /// The selection of entries for [`OutboxOperator::list`](super::OutboxOperator::list). `new`
+    /// selects the first 100 of all.
     ///
     /// ```
     /// use bankrail_mailbox::{OutboxQuery, OutboxState};
@@ -49,26 +49,26 @@ bankrail_values::options! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct OutboxQuery {
-        /// The endpoint of the entries. Default: of all.
+        /// The endpoint of the entries. Default: any.
         pub endpoint(EndpointId => Some): Option<EndpointId> = None,
-        /// Their state. Default: any.
+        /// The state of the entries. Default: any.
         pub state(OutboxState => Some): Option<OutboxState> = None,
-        /// Their kind. Default: any.
+        /// The kind of the entries. Default: any.
         pub kind(Kind => Some): Option<Kind> = None,
-        /// The instant before which they were enqueued. Default: at any time.
+        /// The instant before which the entries were enqueued. Default: none.
         pub enqueued_before(Timestamp => Some): Option<Timestamp> = None,
-        /// The entry before them: the last entry of the page before. Default: from the first on.
+        /// The last entry of the page before. Default: none, for the first page.
         pub after(EntryId => Some): Option<EntryId> = None,
-        /// The most entries of a page, at most [`OutboxQuery::MAX_LIMIT`]. Default: 100.
+        /// The maximum number of entries of a page, up to [`OutboxQuery::MAX_LIMIT`]. Default: 100.
         limit(u32 => |entries| entries.min(OutboxQuery::MAX_LIMIT)): u32 = 100,
     }
 }
 
 impl OutboxQuery {
-    /// The most entries or endpoints that an outbox lists at once.
+    /// The maximum number of entries or endpoints that an outbox lists at once.
     pub const MAX_LIMIT: u32 = 1000;
 
-    /// The most entries of a page, for engines.
+    /// Returns the maximum number of entries of a page, for engines.
     #[must_use]
     pub fn page(&self) -> u32 {
         self.limit
@@ -90,23 +90,23 @@ pub struct OutboxSummary {
     pub message_id: HyphenatedUuid,
     /// The state.
     pub state: OutboxState,
-    /// When it was enqueued.
+    /// The instant at which the message was enqueued.
     pub enqueued_at: Timestamp,
-    /// When it is due, if it is pending.
+    /// The instant at which a pending entry is due.
     pub due: Timestamp,
-    /// How many deliveries were recorded since it was enqueued or resent.
+    /// The number of deliveries since the message was enqueued or resent.
     pub deliveries: u32,
     /// The end of its lease, if a worker has one.
     pub leased_until: Option<Timestamp>,
-    /// When it was delivered, given up or dropped, if it is not pending.
+    /// The instant at which the entry was delivered, given up or dropped, if it is not pending.
     pub finished_at: Option<Timestamp>,
-    /// Who dropped it and why, if it was dropped.
+    /// The author and the reason of the drop, if the entry was dropped.
     pub dropped: Option<Intervention>,
 }
 
 impl OutboxSummary {
-    /// The summary of an entry that is neither leased nor finished nor dropped. An engine sets
-    /// those fields.
+    /// Returns the summary of an entry that is neither leased nor finished nor dropped. An engine
+    /// sets those fields.
     #[must_use]
     pub fn of(entry: &OutboxEntry) -> Self {
         let OutboxEntry {
@@ -141,7 +141,7 @@ impl OutboxSummary {
     reason = "dropped, or one of two reasons why not"
 )]
 pub enum DropOutcome {
-    /// It is dropped, and never delivered from now on.
+    /// The entry is dropped, and never delivered from now on.
     Dropped,
     /// Nothing was changed: a worker may be delivering it. Repeat the call at this instant, or
     /// after its record.
@@ -149,11 +149,11 @@ pub enum DropOutcome {
         /// The end of the lease.
         until: Timestamp,
     },
-    /// Nothing was changed: it is delivered or dropped already, or there is no such entry.
+    /// Nothing was changed: the entry is delivered or dropped already, or does not exist.
     NotOpen,
 }
 
-/// What waits for an endpoint.
+/// The messages that wait for an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines make them")]
 pub struct EndpointBacklog {
@@ -163,21 +163,21 @@ pub struct EndpointBacklog {
     pub pending: u64,
     /// The number of dead letters.
     pub dead_letters: u64,
-    /// The earliest time at which a pending entry is or was due. Its age is how late the endpoint's
-    /// messages are.
+    /// The earliest time at which a pending entry is or was due. Its age is the delay of the
+    /// endpoint's messages.
     pub oldest_due: Option<Timestamp>,
 }
 
-/// How many entries there are in each state.
+/// The number of entries in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines make them")]
 pub struct OutboxCounts {
-    /// Waiting or leased.
+    /// Entries that wait or are leased.
     pub pending: u64,
-    /// Delivered and not yet forgotten.
+    /// Entries that were delivered and are not yet forgotten.
     pub delivered: u64,
-    /// Given up.
+    /// Entries that were given up.
     pub dead_letters: u64,
-    /// Dropped and not yet forgotten.
+    /// Entries that were dropped and are not yet forgotten.
     pub dropped: u64,
 }

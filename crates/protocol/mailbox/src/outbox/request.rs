@@ -1,15 +1,15 @@
-//! Which entries are leased: the endpoints take turns.
+//! The choice of entries to lease, in which the endpoints take turns.
 
 use super::EndpointId;
 use crate::lease::{EntryId, Lease};
 
-/// Which entries to lease. To leave an endpoint out, stop it
-/// ([`Outbox::stop_endpoint`](super::Outbox::stop_endpoint)) or let it rest
+/// A request to lease entries. To leave an endpoint out, stop it
+/// ([`Outbox::stop_endpoint`](super::Outbox::stop_endpoint)) or hold it back
 /// ([`Outbox::hold_endpoint`](super::Outbox::hold_endpoint)).
 ///
 /// - The endpoints take turns. An entry's turn is the number of its endpoint's leases that last
-///   beyond now, those of other workers counted, plus the number of the endpoint's due and free
-///   entries before it, by due time and then in order of enqueueing. Lower turns go first.
+///   beyond now, of all workers, plus the number of the endpoint's due and free entries before it.
+///   These are in the order of their due times, then of enqueueing. Lower turns go first.
 /// - Within a turn the endpoints go round in the order of their names, from the one after
 ///   [`LeaseRequest::after`] on. So no backlog, however long and old, keeps another endpoint's
 ///   first entry waiting for more than one round.
@@ -23,25 +23,25 @@ use crate::lease::{EntryId, Lease};
 pub struct LeaseRequest<'a> {
     /// The lease that the entries get.
     pub lease: Lease,
-    /// The most entries of endpoints that are not slow.
+    /// The maximum number of entries of endpoints that are not slow.
     pub limit: u32,
     /// The endpoint that was leased last.
     pub after: Option<&'a EndpointId>,
-    /// The most entries of one endpoint under lease at once.
+    /// The maximum number of entries of one endpoint under lease at once.
     pub per_endpoint: u32,
     /// Endpoints with a limit of their own.
     pub slow: &'a [EndpointId],
-    /// The most entries of these.
+    /// The maximum number of entries of slow endpoints.
     pub slow_limit: u32,
-    /// The endpoint that was leased last of these.
+    /// The slow endpoint that was leased last.
     pub slow_after: Option<&'a EndpointId>,
-    /// What stays free of a limit for each turn: an entry of turn `n`, counted from 0, is leased
-    /// only if `n` times so many more could be.
+    /// The number of entries that stay free of a limit for each turn: an entry of turn `n`, counted
+    /// from 0, is leased only if `n * reserve` more entries fit the limit.
     pub reserve: u32,
 }
 
 impl<'a> LeaseRequest<'a> {
-    /// At most `limit` entries of any endpoints, under this lease.
+    /// A request of at most `limit` entries of any endpoints, under this lease.
     #[must_use]
     pub fn new(lease: Lease, limit: u32) -> Self {
         Self {
@@ -56,15 +56,15 @@ impl<'a> LeaseRequest<'a> {
         }
     }
 
-    /// The endpoint whose entry was leased last: the round goes on after it. Default: the round
-    /// begins with the first name.
+    /// Sets the endpoint whose entry was leased last, after which the round goes on. Default: the
+    /// round begins with the first name.
     #[must_use]
     pub fn after(mut self, endpoint: Option<&'a EndpointId>) -> Self {
         self.after = endpoint;
         self
     }
 
-    /// The most entries of one endpoint under lease at once, those of other workers counted. Only
+    /// Sets the maximum number of entries of one endpoint under lease at once, by all workers. Only
     /// leases that last beyond now count. A delivery that outlives its lease may still be under way
     /// and no longer counts, so a worker leases for longer than its deliveries can take. Default:
     /// no bound.
@@ -74,8 +74,8 @@ impl<'a> LeaseRequest<'a> {
         self
     }
 
-    /// Endpoints whose entries count against a limit of their own and not against that of
-    /// [`LeaseRequest::new`], and the one of them whose entry was leased last. Default: none.
+    /// Sets the slow endpoints, whose entries count against this limit and not against that of
+    /// [`LeaseRequest::new`], and the slow endpoint whose entry was leased last. Default: none.
     #[must_use]
     pub fn slow(
         mut self,
@@ -89,9 +89,9 @@ impl<'a> LeaseRequest<'a> {
         self
     }
 
-    /// Leases an entry of turn `n`, counted from 0, only if `n` times so many entries of its limit
-    /// stay free after it. What stays free is there for endpoints with fewer entries under lease.
-    /// Default: 0.
+    /// Sets the number of entries that stay free for each turn: an entry of turn `n`, counted from
+    /// 0, is leased only if `n * entries` more fit its limit. The free places are for endpoints
+    /// with fewer entries under lease. Default: 0.
     #[must_use]
     pub fn reserve(mut self, entries: u32) -> Self {
         self.reserve = entries;
@@ -144,10 +144,10 @@ impl<'a> LeaseRequest<'a> {
 pub struct LeaseCandidate {
     /// The entry.
     pub id: EntryId,
-    /// Its endpoint's name.
+    /// The name of the endpoint.
     pub endpoint: String,
-    /// Its turn, counted from 0: see [`LeaseRequest`].
+    /// The turn of the entry, counted from 0: see [`LeaseRequest`].
     pub turn: u32,
-    /// Whether its endpoint is one of [`LeaseRequest::slow`].
+    /// True if the endpoint is one of [`LeaseRequest::slow`].
     pub slow: bool,
 }

@@ -5,7 +5,7 @@ use crate::{ArchiveLabel, ArchiveRecord, ArchiveStore, Kind};
 use bankrail_values::StoreErrorKind;
 
 /// The most bytes of each kind in these cases.
-const MOST: u64 = 100;
+const MAX_BYTES: u64 = 100;
 
 /// Runs every case on fresh, empty stores made by `make`.
 ///
@@ -44,11 +44,11 @@ async fn what_is_kept_comes_back(store: &impl ArchiveStore) {
     );
     let second = label("page", 2);
     store
-        .add(&first, &b"sealed".to_vec().into(), at(0), MOST)
+        .add(&first, &b"sealed".to_vec().into(), at(0), MAX_BYTES)
         .await
         .expect("add");
     store
-        .add(&second, &vec![7; 9].into(), at(0), MOST)
+        .add(&second, &vec![7; 9].into(), at(0), MAX_BYTES)
         .await
         .expect("add");
     let records = store.records(0, 9).await.expect("records");
@@ -87,7 +87,7 @@ async fn what_is_kept_comes_back(store: &impl ArchiveStore) {
         );
     }
     let full = store
-        .add(&label("page", 3), &vec![0; 101].into(), at(0), MOST)
+        .add(&label("page", 3), &vec![0; 101].into(), at(0), MAX_BYTES)
         .await
         .expect_err("too large");
     assert_eq!(
@@ -105,7 +105,7 @@ async fn the_oldest_go_first_and_each_kind_by_itself(store: &impl ArchiveStore) 
                 &label(kind, second),
                 &vec![7; bytes].into(),
                 at(oldest * 1_000),
-                MOST,
+                MAX_BYTES,
             )
             .await
             .expect("add");

@@ -23,7 +23,7 @@ const KINDS: [Kind; 4] = [
 /// The content of interim messages.
 const INTERIM: u8 = 4;
 
-/// A message with these keys and this content; `delivery` tells deliveries apart.
+/// A message with these keys and this content; `delivery` distinguishes deliveries.
 fn incoming(keys: &[u8], content: u8, delivery: u64) -> Incoming {
     Incoming {
         kind: KINDS[usize::from(content % 4)].clone(),
@@ -1011,7 +1011,7 @@ pub async fn inbox_against_model(inbox: &impl Inbox, seed: u64, steps: u32) {
                 assert_eq!(got, entries(want, &numbers), "list, {context}");
             }
             11 => {
-                // An owner of its own, as each lease of a worker has.
+                // A new owner, as a worker uses for each lease.
                 if let Some(lease) = lost.take().filter(|lease| !lease.is_over(now)) {
                     let got = inbox.release_all(&[lease.owner]).await.expect("store");
                     let want = model.release_all(&[lease.owner]).await.expect("store");

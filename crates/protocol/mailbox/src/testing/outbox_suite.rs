@@ -548,8 +548,8 @@ async fn only_leases_that_last_count(outbox: &impl OutboxStore) {
     assert_eq!(ids(&leased), [stored[0]]);
     let leased = outbox.lease(request(1, 20), at(10)).await.expect("lease");
     assert_eq!(ids(&leased), [stored[1]]);
-    // The second lease has ended, whatever its delivery did: one place is free, for the entry that
-    // is due first.
+    // The second lease has ended, whether or not its delivery has: one entry may be leased, the one
+    // that is due first.
     let leased = outbox.lease(request(2, 30), at(20)).await.expect("lease");
     assert_eq!(
         ids(&leased),

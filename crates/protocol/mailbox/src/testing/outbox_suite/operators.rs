@@ -1,4 +1,4 @@
-//! What operators see and do.
+//! Rules of the operations for operators.
 
 use super::{all, at, delivery, endpoint, ids, lease, outgoing, owner};
 use crate::kind::Kind;
