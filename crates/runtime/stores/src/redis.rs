@@ -24,7 +24,7 @@
 //! ```
 //!
 //! Guarantees and limits:
-//! - [`CounterClock`](crate::CounterClock) says whose clock decides, by default the server's.
+//! - [`CounterClock`](crate::CounterClock) selects the clock that decides, by default the server's.
 //! - This crate never sends a charge twice. A call that gets no answer fails with
 //!   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have charged.
 //! - A cluster connection repeats a request by itself after a lost connection, which may charge

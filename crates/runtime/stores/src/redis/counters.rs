@@ -1,4 +1,4 @@
-//! The engine: one script call per decision.
+//! Rate-limit counters, with one script call for each decision.
 
 use super::RenewedConnection;
 use super::script::{RedisUrlError, Script, manager, within};
@@ -23,7 +23,7 @@ bankrail_values::options! {
         prefix(&str => |prefix| prefix.into()): Box<str> = "bankrail:limit:".into(),
         /// The maximum duration of a call, connecting included. Default: 100 ms.
         timeout: Duration = Duration::from_millis(100),
-        /// Whose clock decides. Default: the server's.
+        /// The clock that decides. Default: the server's.
         clock: CounterClock = CounterClock::Server,
     }
 }

@@ -18,7 +18,7 @@ use std::time::Duration;
 const SCRIPT: &str = include_str!("inbox.lua");
 
 /// The maximum number of entries that one call forgets.
-const FORGOTTEN: u32 = 500;
+const FORGET_BATCH: u32 = 500;
 
 bankrail_values::options! {
     /// Options of a [`RedisInbox`].
@@ -29,7 +29,7 @@ bankrail_values::options! {
         name(&str => |name| name.into()): Box<str> = "inbox".into(),
         /// The maximum duration of a call, connecting included. Default: 2 s.
         timeout: Duration = Duration::from_secs(2),
-        /// How long completed messages are kept. Default: 30 days.
+        /// The time for which completed messages are kept. Default: 30 days.
         retention: Duration = Duration::from_secs(30 * 86_400),
     }
 }
@@ -200,8 +200,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
             });
             let (entries, unreadable) = leased.await?;
             for id in unreadable {
-                // Otherwise each lease would find it again. A failure does not hold up the other
-                // entries.
+                // Made a dead letter, because each lease would find it again. A failure does not
+                // hold up the other entries.
                 if let Err(error) = self.dead_letter(id, lease.owner, UNREADABLE, now).await {
                     tracing::error!(entry = %id, %error, "an unreadable entry could not be made a dead letter");
                 }
@@ -288,7 +288,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
             let mut forgotten = 0;
             loop {
                 let piece = self.call("forget", before, |command| {
-                    command.arg(before.unix_millis()).arg(FORGOTTEN);
+                    command.arg(before.unix_millis()).arg(FORGET_BATCH);
                 });
                 match piece.await? {
                     0 => return Ok(forgotten),

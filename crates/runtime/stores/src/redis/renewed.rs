@@ -1,4 +1,4 @@
-//! A connection in whose place another one is opened once requests get no answer.
+//! A connection that is replaced when requests get no answer.
 
 use redis::aio::{ConnectionLike, ConnectionManager};
 use redis::{
@@ -10,25 +10,24 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout};
 
-/// The least time between the beginnings of two attempts.
+/// The minimum time between the begins of two attempts.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(1);
 
-/// The most time that an attempt takes.
+/// The maximum duration of an attempt.
 const LONGEST_ATTEMPT: Duration = Duration::from_secs(5);
 
-/// How long the connection in use has to show that it still works before another one is opened.
+/// The time that the connection in use has to answer before another one is opened.
 const HEAD_START: Duration = Duration::from_millis(200);
 
-/// A connection in whose place another one is opened once requests get no answer, for a server or a
-/// node of a cluster that hangs, or that has gone without closing its connections. The `redis`
-/// crate by itself opens another connection only after an error that says that the old one is
-/// closed, and a time-out is none.
+/// A connection that is replaced when requests get no answer, because a server or a node of a
+/// cluster hangs or has gone without closing its connections. The `redis` crate itself replaces a
+/// connection only after an error for a closed one, and a time-out is no such error.
 ///
-/// - It begins with a request that times out or is given up. Then the connection in use and another
-///   one are asked for something that changes nothing, on the node that the request went to. The
-///   other one takes the place of the one in use if it alone answers.
-/// - Meanwhile requests go on using the one in use. Requests that wait for an answer there keep it
-///   until they end.
+/// - An attempt to replace begins after a request that timed out or was given up. It sends a
+///   request that changes nothing to the same node, on the connection in use and on another one.
+///   The other connection replaces the one in use if it alone answers.
+/// - Meanwhile requests go on using the old connection. Requests that wait for an answer there keep
+///   it until they end.
 /// - No request is sent again.
 /// - An attempt begins at most once a second, takes at most 5 s, and there is one at a time.
 ///
@@ -52,22 +51,22 @@ const HEAD_START: Duration = Duration::from_millis(200);
 /// # Ok(())
 /// # }
 /// ```
-pub struct RenewedConnection<C = ConnectionManager>(Arc<Shared<C>>);
+pub struct RenewedConnection<C = ConnectionManager>(Arc<Inner<C>>);
 
-struct Shared<C> {
+struct Inner<C> {
     in_use: Mutex<InUse<C>>,
     open: Box<dyn Fn() -> RedisFuture<'static, C> + Send + Sync>,
 }
 
 struct InUse<C> {
     connection: C,
-    /// When the next attempt may begin.
+    /// The first instant at which the next attempt may begin.
     next_attempt: Instant,
 }
 
 impl<C> RenewedConnection<C> {
-    /// This connection, and in its place those that `open` opens. It should fail within a second or
-    /// two if a node does not answer, as `ClusterClient::get_async_connection` does by default.
+    /// Wraps a connection, which those of `open` replace. `open` should fail within a second or two
+    /// if a node does not answer, as `ClusterClient::get_async_connection` does by default.
     #[must_use]
     pub fn new<F>(connection: C, open: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
@@ -77,7 +76,7 @@ impl<C> RenewedConnection<C> {
             connection,
             next_attempt: Instant::now(),
         });
-        Self(Arc::new(Shared {
+        Self(Arc::new(Inner {
             in_use,
             open: Box::new(move || Box::pin(open())),
         }))
@@ -86,11 +85,11 @@ impl<C> RenewedConnection<C> {
 
 impl<C: ConnectionLike + Clone + Send + Sync + 'static> ConnectionLike for RenewedConnection<C> {
     fn req_packed_command<'a>(&'a mut self, command: &'a Cmd) -> RedisFuture<'a, Value> {
-        let shared = &self.0;
+        let inner = &self.0;
         Box::pin(async move {
-            let mut connection = shared.in_use().connection.clone();
+            let mut connection = inner.in_use().connection.clone();
             let request = Request {
-                shared,
+                inner,
                 command: Some(command),
                 answered: false,
             };
@@ -104,11 +103,11 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> ConnectionLike for Renew
         offset: usize,
         count: usize,
     ) -> RedisFuture<'a, Vec<Value>> {
-        let shared = &self.0;
+        let inner = &self.0;
         Box::pin(async move {
-            let mut connection = shared.in_use().connection.clone();
+            let mut connection = inner.in_use().connection.clone();
             let request = Request {
-                shared,
+                inner,
                 command: pipeline.cmd_iter().next(),
                 answered: false,
             };
@@ -125,9 +124,9 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> ConnectionLike for Renew
     }
 }
 
-/// A request on its way. Dropped without an answer, it is one that was given up.
+/// A request on its way. A drop without an answer means that the caller gave it up.
 struct Request<'a, C: ConnectionLike + Clone + Send + Sync + 'static> {
-    shared: &'a Arc<Shared<C>>,
+    inner: &'a Arc<Inner<C>>,
     command: Option<&'a Cmd>,
     answered: bool,
 }
@@ -142,18 +141,18 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> Request<'_, C> {
 impl<C: ConnectionLike + Clone + Send + Sync + 'static> Drop for Request<'_, C> {
     fn drop(&mut self) {
         if !self.answered {
-            self.shared.unanswered(self.command);
+            self.inner.unanswered(self.command);
         }
     }
 }
 
-impl<C> Shared<C> {
+impl<C> Inner<C> {
     fn in_use(&self) -> MutexGuard<'_, InUse<C>> {
         self.in_use.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<C: ConnectionLike + Clone + Send + Sync + 'static> Shared<C> {
+impl<C: ConnectionLike + Clone + Send + Sync + 'static> Inner<C> {
     /// Begins an attempt, unless it is too early for one.
     fn unanswered(self: &Arc<Self>, command: Option<&Cmd>) {
         let Ok(runtime) = Handle::try_current() else {
@@ -167,13 +166,13 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> Shared<C> {
         in_use.next_attempt = began + LONGEST_ATTEMPT;
         let (connection, question) = (in_use.connection.clone(), question(command));
         drop(in_use);
-        let shared = Arc::clone(self);
+        let inner = Arc::clone(self);
         runtime.spawn(async move {
-            let other = timeout(LONGEST_ATTEMPT, shared.other_than(connection, &question))
+            let other = timeout(LONGEST_ATTEMPT, inner.other_than(connection, &question))
                 .await
                 .ok()
                 .flatten();
-            let mut in_use = shared.in_use();
+            let mut in_use = inner.in_use();
             in_use.next_attempt = began + BETWEEN_ATTEMPTS;
             let replaced = other.map(|other| std::mem::replace(&mut in_use.connection, other));
             drop(in_use);
@@ -181,7 +180,7 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> Shared<C> {
         });
     }
 
-    /// Another connection, if it alone answers.
+    /// Returns another connection, if it alone answers.
     async fn other_than(&self, mut connection: C, question: &Cmd) -> Option<C> {
         let other = async {
             sleep(HEAD_START).await;
@@ -196,8 +195,8 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> Shared<C> {
     }
 }
 
-/// A script that no server has, with the key of this command: the node that has the key says so,
-/// and nothing runs.
+/// Returns a call of a script that no server has, with the key of this command: the node of the key
+/// answers with an error, and nothing runs.
 fn question(command: Option<&Cmd>) -> Cmd {
     let key = command.and_then(|command| {
         let mut words = command.args_iter();
@@ -223,7 +222,7 @@ fn question(command: Option<&Cmd>) -> Cmd {
     question
 }
 
-/// Whether the server, or the node of a cluster that has the key, answers at all.
+/// Returns true if the server, or the node of a cluster that has the key, answers at all.
 async fn answers(connection: &mut impl ConnectionLike, question: &Cmd) -> bool {
     use ServerErrorKind::{ClusterDown, MasterDown, Moved};
     match question

@@ -50,12 +50,12 @@ pub(super) async fn ask<T: FromRedisValue>(
     connection: &mut impl ConnectionLike,
     command: &Cmd,
 ) -> Result<T, RedisError> {
-    const MOST_MOVES: usize = 3;
+    const MAX_MOVES: usize = 3;
     let mut moves = 0;
     loop {
         let answer = command.query_async(connection).await;
         match answer.as_ref().map_err(RedisError::kind) {
-            Err(ErrorKind::Server(ServerErrorKind::Moved)) if moves < MOST_MOVES => moves += 1,
+            Err(ErrorKind::Server(ServerErrorKind::Moved)) if moves < MAX_MOVES => moves += 1,
             _ => return answer,
         }
     }
@@ -87,9 +87,9 @@ pub(super) async fn within<T>(
     }
 }
 
-/// The kind of an error, which tells whether the operation may have taken effect. After an error
-/// that the server answered, a script of one write, or one that had not yet written, has done
-/// nothing.
+/// Returns the kind of an error: [`StoreErrorKind::Timeout`] if the operation may have taken
+/// effect. After an error that the server answered, a script of one write, or one that had not yet
+/// written, has done nothing.
 fn kind_of(error: &RedisError) -> StoreErrorKind {
     match error.kind() {
         ErrorKind::Extension if matches!(error.code(), Some("UNREADABLE" | "WRONGTYPE")) => {

@@ -4,8 +4,6 @@
 mod cached;
 #[cfg(feature = "client-assertion")]
 mod expiring;
-#[cfg(feature = "client-assertion")]
-mod replay;
 #[cfg(feature = "statement")]
 mod seen;
 #[cfg(feature = "client-assertion")]
@@ -130,7 +128,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
     pub fn over(connection: C, options: RedisStoreOptions) -> Self {
         let scripts = Scripts {
             #[cfg(feature = "client-assertion")]
-            claim: Script::new(replay::SCRIPT),
+            claim: Script::new(tokens::SCRIPT),
             #[cfg(feature = "client-assertion")]
             remove: Script::new(cached::SCRIPT),
             #[cfg(feature = "statement")]
@@ -143,9 +141,9 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
         }
     }
 
-    /// Whether the server can be written, for a check of readiness: it sets a key of its own that
-    /// ends after a minute, so that full memory or a replica is noticed. On a cluster one of its
-    /// nodes is asked.
+    /// Checks that the server can be written, for a check of readiness. The check sets a key that
+    /// expires after a minute, so that full memory or a replica is noticed. On a cluster it asks
+    /// one node.
     ///
     /// # Errors
     /// [`StoreError`] if there is no connection, nothing can be written, or no answer comes within

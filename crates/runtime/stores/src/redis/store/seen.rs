@@ -10,7 +10,7 @@ use redis::{Cmd, FromRedisValue};
 pub(super) const SCRIPT: &str = include_str!("seen.lua");
 
 /// The maximum number of keys that one call forgets. Other calls run in between.
-const FORGOTTEN: u32 = 500;
+const FORGET_BATCH: u32 = 500;
 
 impl<C: ConnectionLike + Clone + Send + Sync> SeenEntries for RedisStore<C> {
     fn counts<'a>(
@@ -77,7 +77,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> SeenEntries for RedisStore<C> {
             let mut forgotten = 0;
             loop {
                 let piece = self.call(account, "forget", |command| {
-                    command.arg(number(day)).arg(FORGOTTEN);
+                    command.arg(number(day)).arg(FORGET_BATCH);
                 });
                 match piece.await? {
                     0 => return Ok(forgotten),

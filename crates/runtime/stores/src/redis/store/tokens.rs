@@ -1,15 +1,41 @@
-//! Access tokens, hashed: one command for each operation. Repeating a command changes nothing.
+//! Used assertions and access tokens, both hashed.
+//!
+//! A claim is one script call, each operation of tokens one command. Repeating a command changes
+//! nothing.
 
 use super::super::script::ask;
 use super::RedisStore;
-use super::expiring::kept_for;
+use super::expiring::{Hex, kept_for};
 use bankrail_client_assertion::token::{ScopeSet, TokenGrant, TokenHash, TokenStore};
-use bankrail_client_assertion::{CustomerCode, ReplayKey, ReplayStore as _};
-use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
+use bankrail_client_assertion::{CustomerCode, ReplayKey, ReplayStore};
+use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp, random_bytes};
 use redis::aio::ConnectionLike;
+
+/// Claims an assertion.
+pub(super) const SCRIPT: &str = include_str!("claim.lua");
 
 /// The version of a grant's layout, its first word. Issue time, expiry, customer and scopes follow.
 const LAYOUT: &str = "1";
+
+impl<C: ConnectionLike + Clone + Send + Sync> ReplayStore for RedisStore<C> {
+    fn claim(&self, key: ReplayKey, now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(async move {
+            let owner: [u8; 16] = random_bytes()
+                .map_err(|error| StoreError::new(StoreErrorKind::Unavailable, error))?;
+            let expires_at = key.expires_at;
+            let (key, owner) = (self.key("replay", &key.key), Hex(&owner).to_string());
+            let (mut connection, keys) = (self.connection.clone(), [key.as_str()]);
+            let asked = self.scripts.claim.run(&mut connection, &keys, |command| {
+                command
+                    .arg(now.unix_millis())
+                    .arg(expires_at.unix_millis())
+                    .arg(&owner)
+                    .arg(kept_for(now, expires_at));
+            });
+            self.within(asked).await
+        })
+    }
+}
 
 impl<C: ConnectionLike + Clone + Send + Sync> TokenStore for RedisStore<C> {
     /// The claim and the grant are keys in two slots of a cluster, and so two steps.
