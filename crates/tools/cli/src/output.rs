@@ -91,7 +91,7 @@ impl Output {
         }
     }
 
-    /// How many findings there are, in a colour.
+    /// Returns the number of findings, in a colour.
     pub(crate) fn verdict(&self, findings: impl TryInto<u64>) -> String {
         match findings.try_into().unwrap_or(u64::MAX) {
             0 => self.paint(Style::Green, "no findings"),
@@ -118,7 +118,7 @@ impl Write for Output {
     }
 }
 
-/// How a text is emphasised: the number of the ANSI sequence.
+/// An emphasis of a text: the number of the ANSI sequence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Style {
     Bold = 1,
@@ -127,8 +127,8 @@ pub(crate) enum Style {
     Green = 32,
 }
 
-/// A file that appears under its name when it is whole, or standard output. Dropped before
-/// [`Destination::finish`], nothing of a file is left, and one that was there before is as it was.
+/// A file that appears under its name when it is complete, or standard output. Without
+/// [`Destination::finish`] nothing of a new file is left, and an earlier file is unchanged.
 pub(crate) enum Destination<'a> {
     Output(&'a mut Output),
     /// A device or a pipe, which cannot be replaced.
@@ -181,19 +181,6 @@ impl<'a> Destination<'a> {
             Self::Output(output) => output.is_terminal(),
             Self::Device(_, file) => file.is_terminal(),
             Self::File(..) => false,
-        }
-    }
-
-    /// The folder for what is written before its place in the file is known: that of the file, or
-    /// the system's for temporary files.
-    pub(crate) fn folder(&self) -> PathBuf {
-        match self {
-            Self::File(path, _) => path
-                .parent()
-                .filter(|folder| *folder != "")
-                .unwrap_or(Path::new("."))
-                .to_owned(),
-            _ => std::env::temp_dir(),
         }
     }
 

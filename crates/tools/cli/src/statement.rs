@@ -25,9 +25,8 @@ pub(crate) enum Command {
     /// Fetch the statement of an account
     ///
     /// Asks for a token and walks through all pages. A statement of one page is written as it was
-    /// received. Several pages become one document, as by statement merge --pages: with
-    /// identifications and totals of its own. With --json, the answer of each page is written, one
-    /// on each line.
+    /// received. Several pages become one document with new identifications and totals, as by
+    /// statement merge --pages. With --json, the answer of each page is written as one line.
     #[command(
         after_help = "Exit status: 0 with a statement, 1 if the provider refuses, 2 for wrong arguments, unreadable \
         files and a provider that is not reached.\n\n\
@@ -89,9 +88,9 @@ pub(crate) enum Command {
     ///   counterparty, counterparty_account: of the first transaction that names one
     ///   virtual_account, virtual_account_issuer: CdtrAcct/Id/Othr of a credit
     ///   transactions: how many TxDtls
-    ///   narrative: everything that the entry says in words
+    ///   narrative: all texts of the entry
     ///
-    /// Rows end with CR LF and are quoted as RFC 4180 says. A text that a
+    /// Rows end with CR LF and are quoted by RFC 4180. A text that a
     /// spreadsheet would take for a formula, because it begins with = + - @, a tab
     /// or a line end, is preceded by an apostrophe. Files of any size are read in bounded
     /// memory.
@@ -106,23 +105,20 @@ pub(crate) enum Command {
     Csv(Csv),
     /// Write the entries of several documents as one document
     ///
-    /// The documents must be of one account and one currency. Each entry is written once; which are
-    /// left out because they were there before is said on standard error. Totals are computed anew.
+    /// The documents must be of one account and one currency. Each entry is written once; entries
+    /// that are left out as repeated are listed on standard error. Totals are computed anew.
     ///
     /// An entry with a reference of the bank is the same wherever that reference occurs with the
-    /// same amount, day, direction and status. Entries without one are told apart by their content,
-    /// and counted: the second coffee of a day is another one than the first. A file is taken for a
-    /// statement of its own that may overlap with the others, unless the file before is a JSON
-    /// answer that says that more follows; --pages takes all files for the pages of one statement,
-    /// in the order given.
+    /// same amount, day, direction and status. Entries without a reference are distinguished by
+    /// content, and counted: the second coffee of a day differs from the first. Each file is a
+    /// separate statement that may overlap with the others, unless the file before is a JSON answer
+    /// that promises more. With --pages all files are the pages of one statement, in this order.
     ///
     /// Header and report are those of the newest document with new identifications. Page numbers,
     /// and totals per bank transaction code, are left out. Of each kind of balance the newest is
     /// kept, of opening balances the oldest.
     ///
-    /// Memory grows by at most 160 bytes for each entry that is written. The entries themselves, if
-    /// they are more than 1 MiB, wait for the totals in a file without a name: in the folder of the
-    /// output, or without -o in that for temporary files, which the variable TMPDIR names.
+    /// All entries are in memory until the totals are known.
     #[command(
         after_help = "Exit status: 0 for documents that were merged, 1 for documents that are refused, 2 for a \
         file that cannot be read.\n\n\
@@ -183,7 +179,7 @@ pub(crate) struct Check {
     /// Read exactly by the schema: its first violation refuses a document
     #[arg(long)]
     strict: bool,
-    /// Print nothing but errors; the exit status tells
+    /// Print nothing but errors; look at the exit status
     #[arg(short, long)]
     quiet: bool,
 }
@@ -201,7 +197,7 @@ pub(crate) struct ToFile {
 pub(crate) struct Csv {
     #[command(flatten)]
     to: ToFile,
-    /// What separates columns: one ASCII character, or tab
+    /// The separator of columns: one ASCII character, or tab
     #[arg(long, default_value = ",", value_parser = csv::delimiter)]
     delimiter: char,
 }
@@ -213,7 +209,7 @@ pub(crate) struct Merge {
     /// The files are the pages of one statement, in this order
     #[arg(long)]
     pages: bool,
-    /// Write each element on a line of its own
+    /// Write each element on a separate line
     #[arg(long)]
     indent: bool,
 }

@@ -15,12 +15,12 @@ use std::io::{self, Write};
 type Column = (&'static str, for<'a> fn(&'a EntryRow<'a>) -> Cell<'a>);
 
 enum Cell<'a> {
-    /// One that a spreadsheet would take for a formula is preceded by an apostrophe.
+    /// A text. An apostrophe precedes one that a spreadsheet would take for a formula.
     Text(Cow<'a, str>),
     Number(String),
 }
 
-/// What a row is made of.
+/// The source of a row.
 struct EntryRow<'a> {
     file: &'a str,
     report: &'a Report,

@@ -9,7 +9,6 @@ use crate::failure::Failure;
 use crate::output::{Destination, Output};
 use crate::progress;
 use crate::text::{counted, shown, shown_lines};
-use bankrail::camt052::WriteOptions;
 use bankrail::client::{Client, ClientOptions, Pacing, Pages, StatementError, StatementPage};
 use bankrail::client_assertion::token::AccessToken;
 use bankrail::statement::{ReceivedPage, ReceivedStatement, StatementRequest};
@@ -18,8 +17,8 @@ use serde_json::json;
 use std::io::Write as _;
 use std::time::Duration;
 
-/// How long a token that is given is used, unless the provider refuses it before. Then another one
-/// is asked for.
+/// The time for which a given token is used, unless the provider refuses it before. Then a new
+/// token is requested.
 const GIVEN_LIFE: Duration = Duration::from_secs(24 * 3600);
 
 /// The most pages of a walk. They are more than an hour's calls, which `--wait` waits for.
@@ -78,14 +77,7 @@ async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Resul
         } else if number == 1 {
             first = Some(page);
         } else {
-            let merged = match &mut merged {
-                Some(merged) => merged,
-                None => merged.insert(Merged::new(
-                    WriteOptions::default().incomplete(true),
-                    true,
-                    &to,
-                )?),
-            };
+            let merged = merged.get_or_insert_with(|| Merged::new(true));
             for StatementPage {
                 document, received, ..
             } in first.take().into_iter().chain([page])
@@ -102,7 +94,7 @@ async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Resul
     if arguments.json {
         to.finish()?;
     } else if let Some(merged) = merged {
-        return merged.write(to);
+        return merged.write(to, false);
     } else if let Some(page) = first {
         let xml = page.xml();
         let xml = if to.is_terminal() {
@@ -153,7 +145,7 @@ async fn next(pages: &mut Pages, wait: bool) -> Result<Option<StatementPage>, Fa
     }
 }
 
-/// Whether waiting helps: the limit of statement calls, or that of token calls.
+/// True for errors that waiting resolves: the limit of statement calls, or of token calls.
 fn is_limit(error: &StatementError) -> bool {
     let kind = if let StatementError::Token(error) = error {
         error.kind()

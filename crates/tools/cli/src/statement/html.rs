@@ -58,7 +58,7 @@ struct Findings {
     findings: Vec<String>,
 }
 
-/// What a policy allows by its hash.
+/// Returns the hash by which a content security policy allows a source.
 fn hash(source: &str) -> String {
     STANDARD.encode(Sha256::digest(source))
 }

@@ -1,30 +1,25 @@
 //! `bankrail statement merge`.
 
-mod kept;
-
 use super::Merge;
 use super::row::{account_text, date, signed};
 use super::source::Source;
 use crate::failure::{Failure, causes};
 use crate::input;
 use crate::output::{Destination, Output};
-use crate::text::{counted, shown};
+use crate::text::{counted, shown, shown_lines};
 use bankrail::camt052::{
     Balance, BalanceCode, BalanceTypeCode, DateTime, DateTimePeriod, Document, Entry, ReadError,
-    ReadErrorKind, ReadOptions, Report, RunningSummary, StreamItem, WriteError, WriteOptions,
+    ReadErrorKind, ReadOptions, Report, RunningSummary, StreamItem, WriteOptions,
 };
 use bankrail::statement::{EntryIdentity, EntryKey, ReceivedPage};
 use bankrail::values::HyphenatedUuid;
-use kept::Kept;
 use std::collections::HashMap;
+use std::io::Write as _;
 use time::{OffsetDateTime, UtcOffset};
 
 pub(crate) fn run(arguments: &Merge, output: &mut Output) -> Result<(), Failure> {
     let to = Destination::open(arguments.to.output.as_deref(), output)?;
-    let options = WriteOptions::default()
-        .indent(arguments.indent.then_some(2))
-        .incomplete(true);
-    let mut merged = Merged::new(options, arguments.pages, &to)?;
+    let mut merged = Merged::new(arguments.pages);
     for path in &arguments.to.files.files {
         merged.read(path)?;
     }
@@ -33,47 +28,46 @@ pub(crate) fn run(arguments: &Merge, output: &mut Output) -> Result<(), Failure>
             "the last answer says that more transactions follow: the document ends without them",
         );
     }
-    merged.write(to)
+    merged.write(to, arguments.indent)
 }
 
-/// What has been read so far. In memory are the newest header, the balances, and of each entry its
-/// key.
+/// The documents that were read so far, as one.
 pub(super) struct Merged {
     pages: bool,
     newest: Option<Newest>,
-    /// Its number and currency.
+    /// The number and the currency of the account.
     account: Option<String>,
-    kept: Kept,
+    entries: Vec<Entry>,
     summary: RunningSummary,
     balances: Vec<(Balance, Option<OffsetDateTime>)>,
     periods_differ: bool,
     known: HashMap<EntryKey, Known>,
-    /// How many documents have begun, and the one that began the statement whose next page is read.
+    /// The number of documents that have begun.
     documents: u32,
+    /// The number of the document that began the statement whose next page is read.
     first_page: u32,
     left_out: u64,
-    /// The last answer says that more follows.
+    /// True if the last answer promises more entries.
     more: bool,
 }
 
 /// The document with the newest report, without its entries, and when that was made.
 struct Newest {
-    name: String,
     document: Document,
     created: Option<OffsetDateTime>,
 }
 
-/// The entries of one key.
+/// The counts of the entries with one key.
 #[derive(Default)]
 struct Known {
-    /// How many are kept.
     kept: u32,
-    /// How many the statement has listed up to this document, which was the last to list any.
+    /// The number of entries that the statement has listed up to `document`.
     counted: u32,
+    /// The last document that listed any.
     document: u32,
 }
 
-/// What has been read of a document.
+/// A document while it is read.
 struct Part {
     name: String,
     report: Option<Report>,
@@ -81,17 +75,13 @@ struct Part {
 }
 
 impl Merged {
-    /// Nothing. With `pages`, all documents are the pages of one statement.
-    pub(super) fn new(
-        options: WriteOptions,
-        pages: bool,
-        to: &Destination<'_>,
-    ) -> Result<Self, Failure> {
-        Ok(Self {
+    /// Begins without a document. With `pages`, all documents are the pages of one statement.
+    pub(super) fn new(pages: bool) -> Self {
+        Self {
             pages,
             newest: None,
             account: None,
-            kept: Kept::new(options, to.folder())?,
+            entries: Vec::new(),
             summary: RunningSummary::new(),
             balances: Vec::new(),
             periods_differ: false,
@@ -100,7 +90,7 @@ impl Merged {
             first_page: 0,
             left_out: 0,
             more: false,
-        })
+        }
     }
 
     /// Adds the document of a file, entry by entry.
@@ -137,7 +127,7 @@ impl Merged {
                     }
                     self.same_account(&part, &report)?;
                 }
-                StreamItem::Entry(entry) => self.entry(&part, *entry)?,
+                StreamItem::Entry(entry) => self.entry(&part, *entry),
                 StreamItem::ReportEnd(report) => self.report(&mut part, *report),
                 StreamItem::MessageEnd(message) => document = Some(*message),
                 _ => {}
@@ -167,7 +157,7 @@ impl Merged {
         for mut report in std::mem::take(&mut document.reports) {
             self.same_account(&part, &report)?;
             for entry in std::mem::take(&mut report.entries) {
-                self.entry(&part, entry)?;
+                self.entry(&part, entry);
             }
             self.report(&mut part, report);
         }
@@ -178,7 +168,7 @@ impl Merged {
     /// Begins a document, which is the next page of the one before or overlaps with it.
     fn begin(&mut self, name: String) -> Part {
         self.documents += 1;
-        // A page that says that more follows is continued by the next document.
+        // The next document continues a page that promises more.
         if !self.pages && !self.more {
             self.first_page = self.documents;
         }
@@ -211,9 +201,10 @@ impl Merged {
         ))
     }
 
-    /// Keeps an entry, unless as many of its key are kept as have been listed with it: on all pages
-    /// of a statement, and on one page if a reference names the same entry on each.
-    fn entry(&mut self, part: &Part, entry: Entry) -> Result<(), Failure> {
+    /// Keeps an entry unless it repeats one. An entry repeats one if the statement has listed no
+    /// more entries of its key than are kept already: a statement is counted over all its pages, or
+    /// each page alone if entries have a reference.
+    fn entry(&mut self, part: &Part, entry: Entry) {
         let identity = EntryIdentity::of(&entry);
         let known = self.known.entry(identity.key).or_default();
         if known.document
@@ -230,14 +221,14 @@ impl Merged {
         if known.counted <= known.kept {
             self.left_out += 1;
             left_out(&part.name, &entry, identity.has_reference);
-            return Ok(());
+            return;
         }
         known.kept = known.counted;
         self.summary.add(&entry.direction, entry.amount.value());
-        self.kept.push(&part.name, entry)
+        self.entries.push(entry);
     }
 
-    /// Takes what a report has beside its entries.
+    /// Adds a report without its entries.
     fn report(&mut self, part: &mut Part, mut report: Report) {
         let at = instant(report.created_at.as_ref());
         part.created = part.created.max(at);
@@ -275,24 +266,18 @@ impl Merged {
                 return;
             }
         }
-        self.newest = Some(Newest {
-            name: part.name,
-            document,
-            created,
-        });
+        self.newest = Some(Newest { document, created });
     }
 
-    /// Writes everything as one document, and says on standard error how much it is.
-    pub(super) fn write(self, mut to: Destination<'_>) -> Result<(), Failure> {
+    /// Writes everything as one document, and reports on standard error how much it is.
+    pub(super) fn write(self, mut to: Destination<'_>, indent: bool) -> Result<(), Failure> {
         let nothing = || {
             Failure::refused(
                 "expected at least one report, found none",
                 "name a document with a report",
             )
         };
-        let Newest {
-            name, mut document, ..
-        } = self.newest.ok_or_else(nothing)?;
+        let Newest { mut document, .. } = self.newest.ok_or_else(nothing)?;
         let report = document.reports.first_mut().ok_or_else(nothing)?;
         let summary = self.summary.finish().ok_or_else(|| {
             Failure::refused(
@@ -308,6 +293,8 @@ impl Merged {
             .into_iter()
             .map(|(balance, _)| balance)
             .collect();
+        let kept = counted(self.entries.len(), "entry", "entries");
+        report.entries = self.entries;
         if self.periods_differ {
             report.period = None;
         }
@@ -315,8 +302,18 @@ impl Merged {
             header.message_id = HyphenatedUuid::random().to_simple().to_string().into();
             header.pagination = None;
         }
-        let kept = counted(self.kept.count(), "entry", "entries");
-        self.kept.write_within(&name, document, &mut to)?;
+        let options = WriteOptions::default()
+            .indent(indent.then_some(2))
+            .incomplete(true);
+        let xml = document
+            .to_xml_with(&options)
+            .map_err(|error| Failure::refused(causes(&error), "mend the document"))?;
+        let xml = if to.is_terminal() {
+            shown_lines(&xml)
+        } else {
+            xml.into()
+        };
+        writeln!(to, "{xml}")?;
         to.finish()?;
         crate::log(format_args!(
             "{kept} written, {} left out as written before",
@@ -326,23 +323,12 @@ impl Merged {
     }
 }
 
-/// A document, or an entry of it, that cannot be written.
-fn unwritten(name: &str, error: WriteError) -> Failure {
-    match error {
-        WriteError::Io(error) => error.into(),
-        error => Failure::refused(
-            format_args!("{name}: {}", causes(&error)),
-            "mend this document",
-        ),
-    }
-}
-
-/// What the first report of a document covers.
+/// Returns the period that the first report of a document covers.
 fn period(document: &Document) -> Option<&DateTimePeriod> {
     document.reports.first()?.period.as_ref()
 }
 
-/// Says on standard error which entry is left out, and why.
+/// Reports on standard error which entry is left out, and why.
 fn left_out(name: &str, entry: &Entry, by_reference: bool) {
     let amount = signed(entry.amount.value(), &entry.direction);
     let reference = entry
@@ -368,7 +354,7 @@ fn is_opening(balance: &Balance) -> bool {
     )
 }
 
-/// When a report was made. A time without an offset is taken for UTC.
+/// Returns the time at which a report was made. A time without an offset is taken for UTC.
 fn instant(at: Option<&DateTime>) -> Option<OffsetDateTime> {
     at?.to_time(UtcOffset::UTC)
 }

@@ -1,4 +1,4 @@
-//! What is shown of an entry, and of each of its transactions.
+//! The shown parts of an entry, and of each of its transactions.
 
 use bankrail::camt052::{
     AccountId, Balance, BankTransactionCode, DateOrDateTime, Direction, Entry, EntryLine,
@@ -6,7 +6,7 @@ use bankrail::camt052::{
 use bankrail::values::Decimal;
 use serde::{Deserialize, Serialize};
 
-/// What the columns of a row are called. The balance has a title of its own.
+/// The titles of a row's columns. The balance has a separate title.
 pub(crate) const TITLES: [&str; 7] = [
     "Booked",
     "Value date",
@@ -67,7 +67,7 @@ impl Row {
         }
     }
 
-    /// One of several transactions of an entry.
+    /// Makes the row of one of several transactions of an entry.
     fn of_line(line: &EntryLine<'_>) -> Self {
         let amount = line.amount();
         Self {

@@ -19,7 +19,7 @@ pub(crate) struct Source {
     answer: Option<ReceivedStatement>,
 }
 
-/// What was read last, and what was found meanwhile.
+/// The last item of a document, with the findings since the one before.
 pub(crate) struct Read {
     /// The error is that of an entry that cannot be read. Reading goes on behind it.
     pub(crate) item: Result<StreamItem, Box<ReadError>>,
@@ -52,12 +52,12 @@ impl Source {
         self.reader.header()
     }
 
-    /// How many findings there was no room for.
+    /// Returns the count of findings that did not fit.
     pub(crate) fn further(&self) -> &FurtherFindings {
         self.reader.further_findings()
     }
 
-    /// What comes next. After an error there is nothing more.
+    /// Reads the next item. Reading ends after an error.
     pub(crate) fn next(&mut self) -> Result<Option<Read>, Box<ReadError>> {
         let item = match self.reader.next_item() {
             Ok(None) => return Ok(None),

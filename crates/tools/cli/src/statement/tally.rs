@@ -16,7 +16,7 @@ pub(crate) struct Tally {
     uncounted: u64,
 }
 
-/// How many entries, and their sum; `None` when it has too many digits.
+/// A count of entries, and their sum; `None` when it has too many digits.
 type Sum = (u64, Option<Decimal>);
 
 /// Counts and sums in one currency.
@@ -112,7 +112,7 @@ impl Running {
         }
     }
 
-    /// What the column is called.
+    /// Returns the title of the column.
     pub(crate) fn title(&self) -> &'static str {
         if self.from_opening {
             "Balance"

@@ -13,7 +13,7 @@ pub(super) fn text(text: impl Display) -> Text {
     }
 }
 
-/// What templates write texts with.
+/// Filters with which templates write texts.
 #[allow(
     unreachable_pub,
     reason = "the attribute of a filter makes public items"

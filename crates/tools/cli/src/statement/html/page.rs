@@ -13,7 +13,7 @@ use bankrail::camt052::{Entry, GroupHeader, Report};
 use bankrail::values::Decimal;
 use std::io::Write;
 
-/// How the cells under the [`TITLES`] look: days, numbers, codes, texts of any length.
+/// The classes of the cells under the [`TITLES`]: days, numbers, codes, texts of any length.
 const CLASSES: [&str; TITLES.len()] = ["d", "d", "n", "n", "", "code", "free"];
 
 /// The place of the amount, and that of the balance.
@@ -36,7 +36,7 @@ struct ReportView<'a> {
 struct EntryView<'a> {
     number: u64,
     row: &'a Row,
-    /// What the search sums up, if its currency is made of capital letters.
+    /// The amount that the search adds up, if its currency is written in capital letters.
     amount: Option<Decimal>,
     cells: Vec<(Column, String)>,
     parts: Vec<Row>,

@@ -7,9 +7,9 @@ use crate::text::{cut, pad_left, pad_right, shown, width};
 use bankrail::camt052::Entry;
 use bankrail::values::Decimal;
 
-/// How many rows decide how wide the columns are. Further ones are printed as they are read.
+/// The number of rows that decide the widths of columns. Further rows are printed as they are read.
 const MEASURED: usize = 1000;
-/// How wide the narrative is at least, before other columns are left out.
+/// The least width of the narrative before other columns are left out.
 const NARRATIVE: usize = 30;
 /// The columns of numbers, which end where the column does: amount and balance.
 const NUMBERS: [usize; 2] = [2, 3];
@@ -140,7 +140,7 @@ impl Table {
     ) -> Result<(), Failure> {
         let mut line = String::new();
         for (index, (cell, &columns)) in cells.iter().zip(widths).enumerate() {
-            // One that is left out.
+            // A column that is left out.
             if columns == 0 {
                 continue;
             }
