@@ -6,7 +6,7 @@ const path = require("node:path");
 const { until } = require("./browser.js");
 const { accessible, fits } = require("./checks.js");
 
-const VIEWS = ["Overview", "Calls", "Outbox", "Endpoints", "Customers", "Accounts", "Control"];
+const VIEWS = ["Overview", "Calls", "Outbox", "Endpoints", "Control"];
 
 async function check(browser, provider, shots, axe) {
   const origin = new URL(provider.link).origin;
@@ -121,8 +121,6 @@ async function linksLead(tab, axe) {
     await tab.width(1280, 900);
     return true;
   };
-  assert.ok(await follow("Customers", "tbody th a", /^Customer /));
-  assert.ok(await follow("Accounts", "tbody th a", /^Account /));
   assert.ok(await follow("Overview", ".tiles li:nth-child(2) a", /^Calls$/));
   // What is in the outbox depends on what the provider has done so far.
   await follow("Outbox", "tbody td a", /^Message /);
@@ -130,7 +128,7 @@ async function linksLead(tab, axe) {
 }
 
 async function commandsAreCopied(browser, tab, origin) {
-  await tab.open(origin + "/customers");
+  await tab.open(origin + "/endpoints");
   const command = await tab.text("code.command");
   assert.match(command, /^bankrail provider --data /);
   await tab.click(".command + button");
@@ -147,14 +145,6 @@ async function commandsDoWhatTheySay(tab, origin, provider) {
     assert.ok(found, does + ": " + commands);
     return provider.run(found[1]);
   };
-  await tab.open(origin + "/accounts");
-  await tab.loads(() => tab.click("tbody th a"));
-  const entries = Number(await tab.text(".facts > div:nth-last-child(3) dd"));
-  await command("Book an entry");
-  await tab.reload();
-  assert.equal(Number(await tab.text(".facts > div:nth-last-child(3) dd")), entries + 1);
-  assert.match(await tab.text("tbody tr"), /\+25\.00/);
-
   await tab.open(origin + "/endpoints");
   await command("Pause deliveries");
   await tab.reload();
@@ -164,15 +154,6 @@ async function commandsDoWhatTheySay(tab, origin, provider) {
   await command("Resume deliveries");
   await tab.reload();
   assert.doesNotMatch(await tab.text(".concerns"), /Nothing is delivered/);
-
-  await tab.open(origin + "/customers");
-  await tab.loads(() => tab.click("tbody th a"));
-  const keys = await tab.count(".when");
-  assert.match(await command("Issue a new API key"), /\S/);
-  await until("the new API key is in force", async () => {
-    await tab.reload();
-    return (await tab.count(".when")) > keys;
-  });
 }
 
 /** The command of a call sends it again. */
@@ -211,11 +192,11 @@ async function messagesAreShown(tab, origin, provider, axe, shots) {
 async function buttonsDoWhatTheySay(tab, origin, axe) {
   const press = (words) => tab.loads(() => tab.click(`button[value="${words}"]`));
   await tab.open(origin + "/endpoints");
-  await press("outbox pause {}");
+  await press("pause");
   assert.equal(await tab.text(".cards .badge"), "stopped");
   await tab.open(origin + "/");
   await accessible(tab, axe, "what needs attention");
-  await press("outbox resume {}");
+  await press("resume");
   assert.equal(await tab.text(".cards .badge"), "running");
   await tab.open(origin + "/control");
   const before = Date.parse(await tab.text(".facts b"));
@@ -233,7 +214,7 @@ async function buttonsDoWhatTheySay(tab, origin, axe) {
 }
 
 async function keyboard(tab, origin) {
-  await tab.open(origin + "/accounts");
+  await tab.open(origin + "/endpoints");
   await tab.key("Tab");
   assert.equal(await tab.value("document.activeElement.className"), "skip");
   const left = await tab.value("document.activeElement.getBoundingClientRect().left");
@@ -246,9 +227,9 @@ async function keyboard(tab, origin) {
 
 async function withoutScript(tab, origin) {
   await tab.send("Emulation.setScriptExecutionDisabled", { value: true });
-  for (const view of ["/calls", "/customers"]) {
+  for (const view of ["/calls", "/endpoints"]) {
     await tab.open(origin + view);
-    assert.ok(await tab.count("tbody tr, .calls > li"), view);
+    assert.ok(await tab.count(".cards > li, .calls > li"), view);
     assert.equal(await tab.count(".command + button"), 0, "no button that does nothing");
   }
   await tab.send("Emulation.setScriptExecutionDisabled", { value: false });

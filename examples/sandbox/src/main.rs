@@ -31,7 +31,7 @@ specification says. There are no options.
 
 A provider that stays up for other programs:
   cargo run -p bankrail-cli -- provider
-`bankrail provider send` delivers webhooks, and `bankrail biller` receives them.";
+`bankrail provider control send` delivers webhooks, and `bankrail biller` receives them.";
 
 #[tokio::main]
 async fn main() -> ExitCode {

@@ -259,6 +259,16 @@ messages! {
 }
 
 impl Message {
+    /// Reads a message of any kind, as the kind whose reading has the fewest findings. `None` for
+    /// what cannot be read as any.
+    #[must_use]
+    pub fn from_json_of_any_kind(json: &[u8]) -> Option<ParsedMessage<Self>> {
+        MessageKind::ALL
+            .into_iter()
+            .filter_map(|kind| Self::from_json(kind, json).ok())
+            .min_by_key(|read| read.findings.len())
+    }
+
     /// Reads a message as a receiver of `kind`.
     ///
     /// # Errors

@@ -86,11 +86,30 @@ pub fn action_id() -> ActionId {
 /// The headers of a sample, with the keys of an original request if the kind has them.
 #[must_use]
 pub fn headers(kind: MessageKind) -> DeliveryHeaders {
-    let message_id = constant("9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11");
+    let mut ids = [
+        "9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11",
+        "2d1e8c34-7f60-4b1f-8a3d-5b9c0e6f7a21",
+        "7a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d",
+    ]
+    .into_iter();
+    headers_with(kind, || {
+        constant(
+            ids.next()
+                .expect("a delivery has three identifiers at most"),
+        )
+    })
+}
+
+/// The headers of a delivery whose identifiers `id` makes: the message id first, then the keys of
+/// an original request if the kind has them.
+#[must_use]
+pub fn headers_with(
+    kind: MessageKind,
+    mut id: impl FnMut() -> bankrail_values::HyphenatedUuid,
+) -> DeliveryHeaders {
+    let message_id = id();
     let headers = if kind.answers_a_request() {
-        let request =
-            sender::OriginalRequest::new(constant("2d1e8c34-7f60-4b1f-8a3d-5b9c0e6f7a21"));
-        let request = request.with_correlation_id(constant("7a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"));
+        let request = sender::OriginalRequest::new(id()).with_correlation_id(id());
         DeliveryHeaders::answering(&request, message_id)
     } else {
         DeliveryHeaders::new(message_id)

@@ -54,7 +54,7 @@ pub(crate) struct Make {
     /// The name of the key, for the header; by default that of a JWK
     #[arg(long)]
     kid: Option<String>,
-    /// How long it is valid, in seconds: 1 to 3600
+    /// The seconds for which the assertion is valid: 1 to 3600
     #[arg(long, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     lifetime: u64,
     /// Add the claim iss

@@ -1,4 +1,4 @@
-//! The runtime of the commands that speak over the network.
+//! The runtime of the commands that use the network.
 
 use crate::failure::Failure;
 use std::future::Future;

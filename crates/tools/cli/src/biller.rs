@@ -122,7 +122,7 @@ pub(crate) struct Arguments {
     /// The address to receive at, in place of that of the connection
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
-    /// What is logged to standard error
+    /// The level of the log on standard error
     #[arg(long, value_parser = logging::levels(), default_value = "warn", value_name = "LEVEL")]
     log: LevelFilter,
 }
@@ -135,7 +135,7 @@ impl Arguments {
         })
     }
 
-    /// The connection, with what the arguments say in its place.
+    /// Returns the connection, some of whose members the arguments replace.
     fn connection(&self) -> Result<Connection, Failure> {
         let mut connection = open(&self.connection)?;
         connection.limit_per_account |= self.limit_per_account;
@@ -279,7 +279,7 @@ async fn serve(
     };
     printer.print(&Event::Started(started), output)?;
 
-    // On a task of its own, so that a reader of the output that is slow delays nothing else.
+    // A separate task, so that a slow reader of the output delays nothing else.
     let mut all = tokio::spawn(async move {
         let receiving = async {
             if let Some(receiving) = receiving {

@@ -31,7 +31,7 @@ pub(crate) fn instant(at: Timestamp) -> String {
 /// `2021-07-29 07:10:05 UTC`, followed by the time in the zone of the machine where that is
 /// another.
 fn both(at: OffsetDateTime) -> String {
-    // The zone is not known where the system does not tell.
+    // Some systems do not reveal their zone.
     let here = UtcOffset::local_offset_at(at)
         .ok()
         .filter(|offset| !offset.is_utc());

@@ -21,10 +21,10 @@ pub(crate) enum Command {
     /// Judge a customer's receivers by the clauses of the specification that can be seen from
     /// outside
     ///
-    /// Plays the provider: delivers some 1,300 messages over HTTPS, good ones and hostile ones, and
-    /// prints a row for each clause: its number in docs/conformance.md under the heading of
-    /// SPEC.md, the verdict, and for a failure what was expected and what was found. Nothing is
-    /// assumed about the language or the library behind the receivers.
+    /// Plays the provider: delivers some 1,300 good and hostile messages over HTTPS, and prints a
+    /// row for each clause. A row has the number in docs/conformance.md, under the heading of
+    /// SPEC.md, and the verdict; a failure also has the expected and the found value. Receivers may
+    /// use any language and library.
     ///
     /// Mandates, payments and cases are made up anew in each run, and receivers store them: judge a
     /// test installation.
@@ -70,9 +70,9 @@ pub(crate) enum Command {
     /// Judge a provider by the clauses of the specification that can be seen from outside
     ///
     /// Calls the provider's two endpoints over HTTPS as a customer does, rightly and wrongly, and
-    /// prints a row for each clause: its number in docs/conformance.md under the heading of
-    /// SPEC.md, the verdict, and for a failure what was expected and what was found. Nothing is
-    /// assumed about the language or the library behind the endpoints.
+    /// prints a row for each clause. A row has the number in docs/conformance.md, under the heading
+    /// of SPEC.md, and the verdict; a failure also has the expected and the found value. Endpoints
+    /// may use any language and library.
     ///
     /// Every call counts against the customer's limits, so the calls are bounded by --budget: 10
     /// for tokens and 25 for statements unless it says otherwise, the most important ones first.
@@ -127,7 +127,7 @@ pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Fai
     }
 }
 
-/// How a judgement is printed, and whether it may be incomplete.
+/// The form in which a judgement is printed, and permission to be incomplete.
 #[derive(clap::Args, Debug)]
 struct Printing {
     /// End with 0 although rows were not run
@@ -143,18 +143,19 @@ struct Printing {
     /// Print one JSON object in place of the table
     #[arg(long)]
     json: bool,
-    /// Let what SPEC.md does not say, and public documentation of live services does, fail too
+    /// Also fail rows for rules that only public documentation of live services has, and not
+    /// SPEC.md
     #[arg(long)]
     strict: bool,
-    /// Make ids, texts and amounts up as the run did whose report says this seed. Receivers know
+    /// Make the same ids, texts and amounts as the run whose report has this seed. Receivers know
     /// the messages of that run
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u32>,
 }
 
 impl Printing {
-    /// Prints the judgement, and says how the command ends: with findings if a row failed,
-    /// otherwise with [`Outcome::NotRun`] if one was not run and that is not allowed.
+    /// Prints the judgement. Returns findings if a row failed, otherwise [`Outcome::NotRun`] if a
+    /// row was not run and must be.
     fn print(&self, judgement: &Judgement, output: &mut Output) -> Result<Outcome, Failure> {
         let files = [&self.junit, &self.html];
         let is_output = |path: &&PathBuf| path.as_os_str() == "-";
@@ -192,7 +193,7 @@ impl Printing {
 fn print_table(judgement: &Judgement, output: &mut Output) -> Result<(), Failure> {
     let mut heading = "";
     for row in judgement.rows() {
-        // One line at the end says why.
+        // One line at the end has the reason.
         if judgement.blocked().is_some() && matches!(row.verdict, Verdict::NotRun(_)) {
             continue;
         }

@@ -24,7 +24,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, Failure> {
     Connection::open(path).map_err(|error| failure(&error))
 }
 
-/// What is wrong with a connection, and what to do about it.
+/// Describes an error of a connection, and what to do about it.
 pub(crate) fn failure(error: &ConnectionError) -> Failure {
     let next = match error {
         ConnectionError::Open { source, .. } if source.kind() == ErrorKind::NotFound => {

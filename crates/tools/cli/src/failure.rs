@@ -1,18 +1,18 @@
-//! How a command ends.
+//! Outcomes and failures of a command, with its exit status.
 
 pub(crate) use bankrail::values::causes;
 use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
 
-/// How a command that was carried out ended. An outcome with more to look at is the greater one.
+/// The outcome of a command that was carried out. A more serious outcome is the greater one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
     /// Nothing is wrong: exit status 0.
     Fine,
     /// Nothing that was judged is wrong, and not everything was judged: exit status 3.
     NotRun,
-    /// What was looked at has findings: exit status 1.
+    /// The subject has findings: exit status 1.
     Findings,
 }
 
@@ -42,7 +42,7 @@ impl From<Outcome> for ExitCode {
 /// Why a command was not carried out.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// What was looked at is refused: exit status 1.
+    /// The subject is refused: exit status 1.
     Refused(String),
     /// A file cannot be read or written, or the arguments do not fit together: exit status 2.
     Unable(String),
@@ -80,7 +80,7 @@ impl Failure {
     }
 }
 
-/// Of standard output only: an error of an input says which file it is of.
+/// An error of standard output. Errors of inputs name their file.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {

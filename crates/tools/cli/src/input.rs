@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 /// The name that stands for standard input.
 pub(crate) const STANDARD: &str = "-";
 
-/// What is read from.
+/// A buffered input that reports its progress.
 pub(crate) type Reader = BufReader<Progress<Box<dyn Read>>>;
 
 /// Opens a file, or standard input for `-`.
@@ -79,9 +79,9 @@ pub(crate) fn read_text(path: &str, most: usize) -> Result<Zeroizing<String>, Fa
     }
 }
 
-/// Parses the TOML text of a file; `next` says what to do about one that is wrong. An error names
-/// the line and leaves out its text, which may be a secret. Serde quotes the value of a member of
-/// another type: a member that is a secret is read by a function of its own.
+/// Parses the TOML text of a file; `next` is the advice in an error. An error names the line and
+/// leaves out its text, which may be a secret. Serde quotes a member's value of the wrong type, so
+/// secret members are read separately.
 pub(crate) fn parse_toml<T: DeserializeOwned>(
     path: &Path,
     text: &str,

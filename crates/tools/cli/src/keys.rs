@@ -95,7 +95,7 @@ enum Format {
     Jwk,
 }
 
-/// What a key is for.
+/// The use of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Use {
     /// Signing, and verifying with the public half.
@@ -114,7 +114,7 @@ pub(crate) struct Convert {
     /// Write the public half
     #[arg(long)]
     public: bool,
-    /// What the key is for; needed for a JWK
+    /// The use of the key; needed for a JWK
     #[arg(
         long = "use",
         value_enum,

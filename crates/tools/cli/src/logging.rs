@@ -12,9 +12,8 @@ pub(crate) fn levels() -> impl TypedValueParser<Value = LevelFilter> {
         .try_map(|name| name.parse::<LevelFilter>())
 }
 
-/// Starts the log: what `RUST_LOG` says, and without it what is of this level. Of the modules that
-/// are `printed`, only errors are logged below the level `info`, because the command prints the
-/// rest itself.
+/// Starts the log with the filter `RUST_LOG`, or at this level without it. Modules in `printed` log
+/// only errors below the level `info`, because the command prints their other events itself.
 pub(crate) fn start(level: LevelFilter, printed: &[&str], colors: bool) {
     let asked = std::env::var("RUST_LOG")
         .ok()

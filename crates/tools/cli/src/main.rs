@@ -76,7 +76,7 @@ enum Command {
     ///
     /// Serves the receivers that the connection describes, polls its accounts, keeps the histories
     /// of mandates and payments, and prints each message, duplicate, conflict, refusal and new
-    /// entry, until Ctrl-C. What it knows is in the data folder, for its owner alone: it may be
+    /// entry, until Ctrl-C. Its state is in the data folder, which only the owner can read. It may be
     /// killed at any time and started again.
     ///
     /// A message or entry is printed when the transaction is committed that takes it in. After a
@@ -150,7 +150,7 @@ fn main() -> ExitCode {
     match done {
         Ok(outcome) => outcome.into(),
         Err(failure) => {
-            // What was printed before the failure comes before it.
+            // Output from before the failure comes first.
             let _ = output.flush();
             let (line, status) = failure.into_parts();
             if let Some(line) = line {
@@ -210,7 +210,7 @@ fn manual(path: &[String]) -> Result<Vec<u8>, Failure> {
     clap_mangen::Man::new(command.clone())
         .title(name)
         .render(&mut page)?;
-    // What stands below the options has the headings that manual pages usually have.
+    // Headings below the options are those of manual pages.
     let mut page = String::from_utf8_lossy(&page).into_owned();
     let headings = [
         (".SH EXTRA\n", ".SH NOTES\n"),

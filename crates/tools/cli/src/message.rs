@@ -3,9 +3,6 @@
 mod check;
 mod sample;
 
-pub(crate) use check::read_any;
-pub(crate) use sample::{fresh, headers};
-
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use bankrail::webhook::MessageKind;
@@ -38,7 +35,7 @@ pub(crate) enum Command {
 }
 
 /// The names of the kinds, as values of an argument.
-pub(crate) fn kinds() -> impl TypedValueParser<Value = MessageKind> {
+fn kinds() -> impl TypedValueParser<Value = MessageKind> {
     PossibleValuesParser::new(MessageKind::ALL.map(MessageKind::as_str))
         .try_map(|name| MessageKind::from_name(&name).ok_or("expected a kind"))
 }
@@ -51,7 +48,7 @@ pub(crate) struct Check {
     /// The kind of message that the receiver takes
     #[arg(long, value_parser = kinds())]
     kind: Option<MessageKind>,
-    /// Print nothing but errors; the exit status tells
+    /// Print nothing but errors; look at the exit status
     #[arg(short, long)]
     quiet: bool,
 }

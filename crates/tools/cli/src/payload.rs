@@ -33,12 +33,12 @@ pub(crate) enum Command {
         Example:\n  bankrail payload open --decrypt decryption.pem --verify sender.pub.pem body.json"
     )]
     Open(Open),
-    /// Say layer by layer what a sealed message is, and which step fails
+    /// Explain a sealed message layer by layer, and name the step that fails
     ///
-    /// Without keys: its form and its header. With the decryption key: whether it was encrypted to
-    /// that key, has not been changed, and who says to have signed it. With the sender's key too:
-    /// whether the signature is valid, and what kind of message is inside. The message itself and
-    /// the keys are never printed.
+    /// Without keys: its form and header. With the decryption key: whether it was encrypted to that
+    /// key and is unchanged, and the claimed signer. With the sender's key too: whether the
+    /// signature is valid, and the kind of the message. The message itself and the keys are never
+    /// printed.
     #[command(
         after_help = "Exit status: 0 if no step fails, 1 if one does, 2 for a file that cannot be read.\n\n\
         Examples:\n  \

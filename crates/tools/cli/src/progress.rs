@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// The size in bytes from which progress is shown. Smaller files are read at once.
 const FROM_BYTES: u64 = 50_000_000;
-/// How often the line changes.
+/// The interval between two updates of the line.
 const EVERY: Duration = Duration::from_millis(200);
 
 /// True while the last line of the terminal is one of progress.

@@ -1,18 +1,15 @@
 //! `bankrail provider`: a bank in a box, and what acts on its data.
 
-mod book;
 mod control;
 mod customers;
 mod demo;
 mod folder;
 mod keys;
 mod limits;
-mod outbox;
 #[cfg(feature = "page")]
 mod page;
 mod rotation;
 mod samples;
-mod send;
 mod serve;
 mod today;
 
@@ -44,53 +41,24 @@ pub(crate) struct Provider {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Book on an account
+    /// Book, add customers, send and resend messages, rotate keys; steer a provider that runs: its
+    /// clock, limits, faults and calls
     ///
-    /// One entry, or all rows of a CSV file with the columns account, date, kind, amount, currency,
-    /// and optionally value_date, reversal, key, reference, end_to_end_id, counterparty, narrative,
-    /// virtual_account, virtual_account_issuer, mandate, cheque. What has a reference or key that
-    /// the account knows is booked once.
-    #[command(after_help = "Examples:\n  \
-        bankrail provider book 999001400100101 25.00 --narrative 'rent, week 31'\n  \
-        bankrail provider book 999001400100101 15.00 --kind fee --reference CH0007\n  \
-        bankrail provider book --csv today.csv")]
-    Book(book::Book),
-    /// Steer a provider that runs with --control: its clock, limits and faults; show and judge its
-    /// calls
-    ///
-    /// Prints the answer in JSON. The folder of the data says where the provider is, and opens it:
-    /// control.json.
+    /// Prints the answer in JSON. A provider that runs with --control does it: control.json in the
+    /// folder of the data has its address and token. Otherwise operations on bookings, messages,
+    /// customers and keys are carried out on the folder, and a provider that runs without --control
+    /// follows within a second.
     #[command(
         after_help = "Exit status: 0 if it was done or is so; 1 if it was refused or is not so; 2 if nobody answers.\n\n\
         Examples:\n  \
-        bankrail provider control set-clock --now 2026-03-02T00:00:00Z --rate 0\n  \
+        bankrail provider control book --account 999001400100101 --amount 25.00\n  \
+        bankrail provider control send --endpoint democustomer --story mandate --wait 20\n  \
+        bankrail provider control set-clock --now 2026-03-02T00:00:00.000Z --rate 0\n  \
         bankrail provider control step-clock --seconds 86400\n  \
         bankrail provider control add-fault --fault statement-503 --count 2\n  \
         bankrail provider control assert-calls --endpoint statement --times 3"
     )]
     Control(control::Order),
-    /// List the customers, add one, give one a new API key
-    #[command(subcommand)]
-    Customers(customers::Command),
-    /// List the keys that sign webhooks, and replace the one in use
-    #[command(subcommand)]
-    Keys(keys::Command),
-    /// List, show, resend and drop messages to deliver; pause and resume endpoints
-    #[command(subcommand)]
-    Outbox(outbox::Command),
-    /// Deliver messages to a registered endpoint, and say what came back
-    ///
-    /// A running provider delivers them; without one they wait. After a delivery that failed, the
-    /// message is delivered again on the schedule, and never to another endpoint.
-    #[command(
-        after_help = "Exit status: 0 if each message was delivered, or stored with --wait 0; 1 if one was not; 2 for \
-        a file that cannot be read and an endpoint that nobody has.\n\n\
-        Examples:\n  \
-        bankrail provider send democustomer --kind query\n  \
-        bankrail provider send democustomer --story mandate\n  \
-        bankrail provider send democustomer message.json --wait 0"
-    )]
-    Send(send::Send),
 }
 
 pub(crate) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, Failure> {
@@ -105,12 +73,11 @@ pub(crate) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, 
         ));
     }
     folders.check()?;
-    match command {
-        Command::Book(book) => block_on(book::run(book, &folders, output)).map(|()| Outcome::Fine),
-        Command::Control(order) => block_on(control::run(order, &folders, output)),
-        Command::Customers(command) => customers::run(command, &folders, output),
-        Command::Keys(command) => keys::run(command, &folders, output),
-        Command::Outbox(command) => block_on(outbox::run(command, &folders, output)),
-        Command::Send(send) => block_on(send::run(send, &folders, output)),
-    }
+    let Command::Control(order) = command;
+    block_on(control::run(
+        order,
+        &arguments.serve.arguments,
+        &folders,
+        output,
+    ))
 }

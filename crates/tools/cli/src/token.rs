@@ -1,4 +1,4 @@
-//! `bankrail token`: an access token for whatever calls the provider by hand.
+//! `bankrail token`: an access token for calls by hand.
 
 use crate::asynchronous::block_on;
 use crate::clock::instant;
@@ -23,7 +23,7 @@ use toml::Table;
     --api-key @api-key\n  \
     bankrail statement fetch --connection connection.toml --token \"$TOKEN\" 012003123456789")]
 pub(crate) struct Arguments {
-    /// The file connection.toml, or its folder; other options take the place of what it says
+    /// The file connection.toml, or its folder; other options override its members
     #[arg(long, value_name = "FILE", required_unless_present_all = ["token_url", "customer", "key"])]
     connection: Option<PathBuf>,
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// What comes before what the file says, under the names of a connection.
+/// Options that override members of the file, under the names of a connection.
 #[derive(Args, Debug, Serialize)]
 struct Over {
     /// The address of the token endpoint
@@ -71,7 +71,7 @@ struct Over {
 }
 
 impl Arguments {
-    /// What the file says, and over it what the options say.
+    /// Returns the connection of the file, with members that options override.
     fn connection(&self) -> Result<Connection, Failure> {
         let wrong = |error| Failure::unable(error, "name files in UTF-8");
         let mut members = match &self.connection {
@@ -101,8 +101,8 @@ impl Arguments {
             let next = format_args!("pass --api-key @FILE or set {API_KEY}");
             return Err(Failure::unable("expected an API key, found none", next));
         }
-        // The arguments have everything else that a connection needs, and only the customer code
-        // has a form of its own.
+        // The arguments have every other member of a connection, and only the customer code can be
+        // malformed.
         members.try_into().map_err(|error: toml::de::Error| {
             Failure::unable(
                 format_args!("customer code: {}", error.message()),

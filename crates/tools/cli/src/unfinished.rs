@@ -163,7 +163,7 @@ async fn end_when_interrupted(ready: Sender<()>) -> io::Result<()> {
     for name in &list.names {
         let _ = fs::remove_file(name);
     }
-    // As a shell says of a program that a signal has ended.
+    // The exit status that a shell reports for a program that a signal ended.
     std::process::exit(128 + number)
 }
 

@@ -1,5 +1,7 @@
 //! The fake bank: its customers, accounts and endpoints.
 
+mod deliveries;
+
 use crate::booking::{Booked, Booking};
 use crate::call::{Call, Endpoint};
 use crate::directory::FakeDirectory;
@@ -7,31 +9,35 @@ use crate::emulator::{Emulator, EmulatorOptions, Engines};
 use crate::fault::Fault;
 use crate::front::Keeps;
 use crate::ids::Ids;
-use crate::keys;
+use crate::keys::{self, WebhookKeys};
 use crate::ledger::FakeLedger;
 use crate::listener::{Bound, OwnCertificate, Running};
 use crate::options::FakeBankOptions;
 use crate::story::{MandateStory, PaymentStory};
 use crate::test_account::TestAccount;
-use crate::webhooks::{Webhooks, dispatcher_options};
+use crate::transport::Recording;
+use crate::webhook::Webhook;
 use bankrail_client::{Client, ClientOptions, Credentials, Pacing, TlsRoots};
 use bankrail_client_assertion::token::{ScopeSet, names};
 use bankrail_client_assertion::{Audience, CustomerCode, Verifier, VerifierOptions};
 use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH};
 use bankrail_jose::{KeySet, SigningKey};
+use bankrail_mailbox::{DEFAULT_DELAYS, Schedule};
 use bankrail_rate_limit::{Limiter, MemoryCounters};
+use bankrail_secured_payload::Sealer;
+use bankrail_service::delivery::{BreakerPolicy, DispatcherOptions};
 use bankrail_service::{ApiKeyHash, CursorSecret, Customer, RegisteredAccount};
 use bankrail_statement::AccountId;
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{Clock as _, Currency, ManualClock, Timestamp};
 use std::error::Error;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// The calls that are kept; the oldest are forgotten.
 const MAX_CALLS: usize = 10_000;
 
-/// A bank on loopback for tests: the provider of `bankrail-service` over stores in memory, with a
-/// clock, accounts and faults that the test controls.
+/// A fake bank on loopback: the provider of `bankrail-service` over stores in memory, with a clock,
+/// accounts and faults that a test controls.
 ///
 /// - It starts with one customer ([`FakeBank::CUSTOMER`]) and one account in Australian dollars
 ///   ([`FakeBank::ACCOUNT`]) without entries.
@@ -187,9 +193,9 @@ impl FakeBank {
         credentials: Credentials = Credentials::new(code(Self::CUSTOMER), keys::first_assertion_key(), Self::API_KEY);
     }
 
-    /// Options for a client of this bank: its certificate and its clock, and calls that the limits
-    /// do not allow yet fail at once ([`Pacing::Fail`]), as waiting for a clock that stands still
-    /// would not end.
+    /// Options for a client of this bank, with its certificate and clock. Calls that the limits do
+    /// not allow yet fail at once ([`Pacing::Fail`]): waiting for a clock that stands still would
+    /// not end.
     #[must_use]
     pub fn client_options(&self) -> ClientOptions {
         let options = ClientOptions::new()
@@ -311,7 +317,7 @@ impl FakeBank {
         self.0.emulator.front.plan.nth(endpoint, nth, fault);
     }
 
-    /// The faults that no call has met yet. A test that ends with some has not tested what it says.
+    /// The faults that no call has met yet. A test that leaves some unmet has not tested them.
     #[must_use]
     pub fn faults_left(&self) -> Vec<(Endpoint, Fault)> {
         self.0.emulator.front.plan.left()
@@ -349,18 +355,26 @@ impl FakeBank {
     pub fn payment(&self) -> PaymentStory {
         PaymentStory::new(self.0.ids.number(), self.clock())
     }
+}
 
-    pub(crate) fn emulator(&self) -> &Emulator {
-        &self.0.emulator
-    }
+/// The keys, the transport and the held-back messages of the bank's deliveries.
+#[derive(Debug)]
+struct Webhooks {
+    keys: WebhookKeys,
+    sealer: Sealer<SigningKey>,
+    transport: Arc<Recording>,
+    ids: Arc<Ids>,
+    withheld: Mutex<Vec<Webhook>>,
+    served: Mutex<Vec<Running>>,
+}
 
-    pub(crate) fn webhooks(&self) -> &Webhooks {
-        &self.0.webhooks
-    }
-
-    pub(crate) fn certificate(&self) -> Option<&OwnCertificate> {
-        self.0.certificate.as_ref()
-    }
+/// A dispatcher with these options makes one delivery after the other, repeats them on the default
+/// schedule without jitter, and leaves no receiver alone that does not ask for it.
+pub(crate) fn dispatcher_options() -> DispatcherOptions {
+    DispatcherOptions::new()
+        .per_endpoint(1)
+        .schedule(Schedule::new(DEFAULT_DELAYS, 0))
+        .breaker(BreakerPolicy::new().failures(u32::MAX))
 }
 
 #[track_caller]

@@ -8,8 +8,8 @@ use bankrail_values::{Date, Money};
 ///
 /// - Default: an entry of the fast-payment channel, booked on the bank's current day, last of its
 ///   day, with a reference of the bank that no other entry has.
-/// - Two equal bookings [without a reference](Booking::without_reference) are twins: two payments
-///   that nothing tells apart.
+/// - Two equal bookings [without a reference](Booking::without_reference) are two payments that
+/// cannot be distinguished.
 ///
 /// ```
 /// use bankrail_emulator::Booking;
@@ -74,8 +74,8 @@ impl Booking {
         self
     }
 
-    /// The bank's reference (`Refs/AcctSvcrRef`), which several entries may share. Default: one of
-    /// its own.
+    /// Sets the bank's reference (`Refs/AcctSvcrRef`), which several entries may share. By default
+    /// each entry has its own.
     #[must_use]
     pub fn reference(mut self, reference: impl Into<String>) -> Self {
         self.reference = Reference::Given(reference.into());
@@ -153,6 +153,6 @@ impl Booking {
     }
 }
 
-/// The name of a booked entry, by which it is corrected or removed.
+/// A handle of a booked entry, which corrects or removes the entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Booked(pub(crate) u64);

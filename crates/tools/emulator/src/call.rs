@@ -1,4 +1,4 @@
-//! What a bank was asked, and what it answered.
+//! Calls to a bank, with their answers.
 
 use crate::fault::Fault;
 use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH};
@@ -103,7 +103,7 @@ pub struct Call {
     pub fault: Option<Fault>,
     /// Why it was refused, or why a delivery had no answer; never a secret.
     pub reason: Option<String>,
-    /// How long it took.
+    /// The time until the answer.
     pub took: Duration,
 }
 
@@ -166,4 +166,21 @@ impl fmt::Display for Call {
     }
 }
 
-compared_as_text!(Call);
+impl fmt::Debug for Call {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.to_string(), out)
+    }
+}
+
+impl PartialEq<str> for Call {
+    fn eq(&self, line: &str) -> bool {
+        let own = self.to_string();
+        own == line
+    }
+}
+
+impl PartialEq<&str> for Call {
+    fn eq(&self, line: &&str) -> bool {
+        *self == **line
+    }
+}

@@ -25,9 +25,9 @@ struct Inner {
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// How many calls there were.
+    /// The number of calls so far.
     count: u64,
-    /// How many bytes their headers and bodies have.
+    /// The total size of the calls' headers and bodies, in bytes.
     bytes: usize,
     /// The oldest first.
     calls: VecDeque<Call>,
@@ -45,7 +45,7 @@ impl Calls {
         }))
     }
 
-    /// Gives a call its number, keeps it, and tells those who subscribed.
+    /// Numbers a call, stores it, and publishes it to subscribers.
     pub fn record(&self, mut call: Call) {
         let mut kept = self.lock();
         kept.count += 1;
@@ -62,8 +62,8 @@ impl Calls {
         while kept.bytes > MOST_BYTES {
             kept.drop_at(Some(0));
         }
-        // While the lock is held, so that calls are told in their order. An error says that nobody
-        // has subscribed.
+        // Sent while the lock is held, so that subscribers receive calls in their order. An error
+        // means that there is no subscriber.
         let _ = self.0.news.send(call);
     }
 

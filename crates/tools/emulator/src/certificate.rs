@@ -9,7 +9,7 @@ use std::fmt;
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// How long the certificates are valid: ten years.
+/// Validity of the certificates: ten years.
 const LIFE: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];

@@ -22,7 +22,7 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub struct BankClock(Mutex<Course>);
 
-/// How the time goes: from `from` at the real time `since`, this many times as fast.
+/// A rate of the clock: since the real time `since` it runs from `from`, this many times as fast.
 #[derive(Clone, Copy, Debug)]
 struct Course {
     since: Timestamp,
@@ -84,27 +84,27 @@ impl BankClock {
         *self.lock() = Course::default();
     }
 
-    /// How many times as fast as the real time it runs.
+    /// Returns the rate of the clock: 1 is real time, 0 stands still.
     #[must_use]
     pub fn rate(&self) -> u32 {
         self.lock().rate
     }
 
-    /// Whether this clock judges the assertions of customers, whose programs take the real time.
-    /// Default: no.
+    /// Sets whether assertions are judged by this clock, instead of by the real time that the
+    /// customers' programs use. Default: no.
     pub fn judge_assertions(&self, by_this_clock: bool) {
         self.lock().judges_assertions = by_this_clock;
     }
 
-    /// Whether this clock judges assertions.
+    /// True if assertions are judged by this clock.
     #[must_use]
     pub fn judges_assertions(&self) -> bool {
         self.lock().judges_assertions
     }
 
-    /// The clock by which assertions are judged, for
+    /// Returns the clock that judges assertions, for
     /// [`ProviderOptions::assertion_clock`](bankrail_service::ProviderOptions::assertion_clock):
-    /// the real time, or this clock's where [`BankClock::judge_assertions`] says so.
+    /// the real time, or this clock after [`BankClock::judge_assertions`].
     #[must_use]
     pub fn for_assertions(self: &Arc<Self>) -> Arc<dyn Clock> {
         Arc::new(AssertionClock(Arc::clone(self)))

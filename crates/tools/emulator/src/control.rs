@@ -61,8 +61,8 @@ bankrail_values::options! {
     /// Options of a [`Control`].
     #[derive(Clone, Debug)]
     pub struct ControlOptions {
-        /// What keeps the bank's data. Without it, there are no operations on bookings, customers,
-        /// keys and snapshots. Default: none.
+        /// The bank's data. Without it, operations on bookings, customers, keys and snapshots fail.
+        /// Default: none.
         data(Arc<dyn BankData> => Some): Option<Arc<dyn BankData>> = None,
     }
 }
@@ -87,10 +87,10 @@ impl Control {
         }))
     }
 
-    /// Carries out an operation, and returns what there is to say about it: a JSON object.
+    /// Carries out an operation, and returns its answer, a JSON object.
     ///
     /// # Errors
-    /// [`ControlError`], which says what is changed then.
+    /// [`ControlError`]. Nothing was changed, unless the bank itself failed.
     pub async fn carry_out(&self, arguments: &Arguments) -> Result<Value, ControlError> {
         match arguments.operation() {
             Operation::Clock => Ok(self.clock_shown()),
@@ -151,11 +151,12 @@ impl Control {
                 Ok(json!({}))
             }
             Operation::Messages => self.messages(arguments).await,
+            Operation::Message => self.message(arguments).await,
             Operation::Send => self.send(arguments).await,
-            Operation::Resend => {
-                self.resend(arguments.number("number").unwrap_or_default())
-                    .await
-            }
+            Operation::Resend => self.resend(arguments).await,
+            Operation::Drop => self.drop_message(arguments).await,
+            Operation::Pause => self.pause(arguments).await,
+            Operation::Resume => self.resume(arguments).await,
             Operation::Reset => {
                 self.reset(arguments.parsed("customer")?.as_ref()).await?;
                 Ok(json!({}))
@@ -223,11 +224,11 @@ impl Control {
         )))
     }
 
-    /// Forgets what happened to one customer. Without one, everything is as at the start: also
-    /// faults, limits and clock.
+    /// Forgets what happened to one customer. Without a customer the whole bank returns to its
+    /// start, including faults, limits and clock.
     ///
     /// # Errors
-    /// [`ControlError`], which says what is changed then.
+    /// [`ControlError`]. Nothing was changed, unless the bank itself failed.
     pub async fn reset(&self, customer: Option<&CustomerCode>) -> Result<(), ControlError> {
         let Steered {
             emulator,
@@ -258,7 +259,7 @@ impl Control {
         if let Some(data) = &self.0.data {
             data.clock_changed().await?;
         }
-        // What is due now is delivered now.
+        // Messages may be due at the new time.
         self.0.emulator.dispatcher().wake();
         Ok(self.clock_shown())
     }
@@ -322,14 +323,16 @@ impl Control {
         let call_type: CallType = arguments
             .parsed("call_type")?
             .ok_or_else(|| messages::missing("call_type"))?;
-        let mut windows = Vec::new();
-        for (name, make) in UNITS {
-            if let Some(limit) = arguments.fitting(name)? {
-                windows.push(
-                    make(limit).map_err(|error| ControlError::Wrong(format!("{name}: {error}")))?,
-                );
-            }
-        }
+        let windows = [
+            arguments.fitting("per_hour")?.map(Window::per_hour),
+            arguments.fitting("per_minute")?.map(Window::per_minute),
+            arguments.fitting("per_second")?.map(Window::per_second),
+        ];
+        let windows: Vec<_> = windows
+            .into_iter()
+            .flatten()
+            .collect::<Result<_, _>>()
+            .map_err(|error| wrong(&error))?;
         let limit = match arguments.flag("unlimited") {
             true if windows.is_empty() => LimitOverride::unlimited(call_type),
             true => {
@@ -352,14 +355,6 @@ impl Control {
         Ok(self.limits(customer))
     }
 }
-
-type MakeWindow = fn(u32) -> Result<Window, bankrail_rate_limit::WindowError>;
-
-const UNITS: [(&str, MakeWindow); 3] = [
-    ("per_hour", Window::per_hour),
-    ("per_minute", Window::per_minute),
-    ("per_second", Window::per_second),
-];
 
 fn add_fault(arguments: &Arguments) -> Result<FaultOrder, ControlError> {
     let mut order = FaultOrder::named(arguments.text("fault").unwrap_or_default())

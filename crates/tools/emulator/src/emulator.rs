@@ -20,7 +20,7 @@ use bankrail_service::{
 use bankrail_values::{Clock, Date, RandomnessError, SystemClock};
 use std::sync::Arc;
 
-/// What a bank in a box keeps its data in.
+/// The stores of a bank in a box.
 #[allow(
     clippy::exhaustive_structs,
     reason = "those who put a bank together name each engine"
@@ -35,7 +35,7 @@ pub struct Engines {
     pub tokens: Arc<dyn TokenStore>,
     /// The messages to deliver.
     pub outbox: Arc<dyn OutboxStore>,
-    /// What delivers them.
+    /// The transport that delivers the messages.
     pub transport: Arc<dyn Transport>,
 }
 
@@ -56,10 +56,10 @@ bankrail_values::options! {
         /// The seed that decides which calls meet these faults: equal seeds choose the same calls.
         /// Default: 0.
         seed: u64 = 0,
-        /// How many calls are kept. Default: 500.
+        /// The number of calls that are kept. Default: 500.
         calls: usize = 500,
-        /// Whether calls keep the headers and bodies of request and answer, with secrets masked,
-        /// and deliveries are kept too. Default: no.
+        /// True to keep headers and bodies of requests and answers, with secrets masked, and to
+        /// keep deliveries too. Default: no.
         pub(crate) journal(bool => |kept| if kept { Keeps::Masked } else { Keeps::Nothing }): Keeps = Keeps::Nothing,
         ;
         pub(crate) ids: Option<Arc<Ids>> = None,
@@ -182,7 +182,7 @@ impl Emulator {
     bankrail_values::getters! { self;
         /// The day of a report made now: the booking day of what is booked now.
         today: Date = self.report_day.today();
-        /// What delivers messages.
+        /// The dispatcher of the bank's messages.
         dispatcher: &Dispatcher = &self.dispatcher;
         /// The receivers that messages are delivered to. They may change at any time.
         endpoints: &Endpoints = &self.endpoints;

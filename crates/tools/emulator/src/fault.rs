@@ -5,9 +5,8 @@ use http::HeaderValue;
 use std::fmt;
 use std::time::Duration;
 
-/// What goes wrong with one call of an [`Emulator`](crate::Emulator) or a
-/// [`FakeBank`](crate::FakeBank), or with one delivery by
-/// [`Emulator::sealer`](crate::Emulator::sealer).
+/// A fault of one call to an [`Emulator`](crate::Emulator) or a [`FakeBank`](crate::FakeBank), or
+/// of one delivery by [`Emulator::sealer`](crate::Emulator::sealer).
 ///
 /// Faults that answer in the bank's place are charged to no limit, as those of a gateway in front
 /// of it.
@@ -40,8 +39,8 @@ pub enum Fault {
     /// The token is revoked before the call is served: that of a statement call, so that the bank
     /// answers 401, or the one that a token call has just got.
     StaleToken,
-    /// Of a statement call: the answer says that there is more, under a cursor that returns to the
-    /// same page for ever.
+    /// A statement answer that promises more entries under a cursor that returns to the same page
+    /// for ever.
     RepeatingCursor,
     /// Of a statement call: narratives are hidden where `includeNarrative` asks for them, and shown
     /// where it does not.
@@ -108,7 +107,7 @@ const HTML: &str =
 
 type MakeFault = fn() -> Fault;
 
-/// What each name orders.
+/// The fault that each name orders.
 const NAMED: [(&str, MakeFault); 14] = [
     ("429", || Fault::TooManyCalls {
         retry_after: Some(Duration::from_secs(1)),
@@ -163,7 +162,8 @@ const PLAIN: [(&str, Fault, &[Endpoint]); 17] = [
 ];
 
 impl Fault {
-    /// What a call says of the fault that it met, and which calls can meet it.
+    /// Returns the reason that calls record for the fault, and the endpoints whose calls can meet
+    /// it.
     fn facts(&self) -> (&'static str, &'static [Endpoint]) {
         match self {
             Self::TooManyCalls { .. } => ("too many calls", ANY),
@@ -210,7 +210,7 @@ impl Fault {
         })
     }
 
-    /// Whether a call of this endpoint can meet the fault.
+    /// True if a call of this endpoint can meet the fault.
     pub(crate) fn concerns(&self, endpoint: Endpoint) -> bool {
         self.facts().1.contains(&endpoint)
     }

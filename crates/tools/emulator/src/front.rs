@@ -1,4 +1,4 @@
-//! What stands around the provider: it records each call and lets it meet its fault.
+//! The layer around the provider that records each call and applies its fault.
 
 use crate::body;
 use crate::call::{Call, Endpoint};
@@ -39,7 +39,7 @@ const MAX_ANSWER: usize = 64 * 1024 * 1024;
 /// The characters of a method and a path that are kept.
 const MAX_TEXT: usize = 200;
 
-/// What calls keep of their requests and answers.
+/// The parts of requests and answers that calls keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keeps {
     Nothing,
@@ -313,9 +313,9 @@ impl Front {
         under_cursor(answer, &cursor).await
     }
 
-    /// The cursor that the answer repeats, if it is one of those that repeat, and the request:
-    /// without its cursor, and so of the first page, if the provider does not know the cursor. A
-    /// walk that begins anew ends the repetition.
+    /// Returns the cursor that the answer repeats, if the request has a repeating cursor, and the
+    /// request. A cursor that the provider does not know is removed from the request, which then
+    /// asks for the first page. A new walk ends the repetition.
     fn repeating(&self, endpoint: Endpoint, body: Bytes) -> (Option<String>, Bytes) {
         let mut by_account = self.lock();
         if endpoint != Endpoint::Statement || by_account.is_empty() {

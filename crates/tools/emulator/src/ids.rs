@@ -41,7 +41,7 @@ impl Ids {
     }
 }
 
-/// What SplitMix64 adds to its state for each number.
+/// The increment of SplitMix64's state for each number.
 pub(crate) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The finalizer of SplitMix64: each bit of the result depends on all of the state.

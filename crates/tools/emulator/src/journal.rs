@@ -7,14 +7,14 @@ use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION, SET_COOKIE};
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value, json};
 
-/// What stands in place of a secret.
+/// The text in place of a secret.
 pub(crate) const MASK: &str = "(masked)";
 
 /// The least length of a signature's text: that of 32 bytes in base64url.
 const SIGNATURE: usize = 43;
 
 bankrail_values::options! {
-    /// Which calls of the journal are meant: those that are as all of this says.
+    /// A filter of the journal's calls, with all of whose conditions a call agrees.
     ///
     /// ```
     /// use bankrail_emulator::{CallFilter, Endpoint};
@@ -39,7 +39,7 @@ bankrail_values::options! {
 }
 
 impl CallFilter {
-    /// Whether a call is meant.
+    /// True if a call passes the filter.
     #[must_use]
     pub fn matches(&self, call: &Call) -> bool {
         let has = |body: &Bytes, part: &String| String::from_utf8_lossy(body).contains(part);

@@ -2,31 +2,6 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
-/// The usual traits of a record whose `Display` is one line: `Debug` shows it, and a text can be
-/// compared with it.
-macro_rules! compared_as_text {
-    ($type:ty) => {
-        impl std::fmt::Debug for $type {
-            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                std::fmt::Debug::fmt(&self.to_string(), out)
-            }
-        }
-
-        impl PartialEq<str> for $type {
-            fn eq(&self, line: &str) -> bool {
-                let own = self.to_string();
-                own == line
-            }
-        }
-
-        impl PartialEq<&str> for $type {
-            fn eq(&self, line: &&str) -> bool {
-                *self == **line
-            }
-        }
-    };
-}
-
 mod bank;
 mod body;
 mod booking;
@@ -52,7 +27,6 @@ mod test_account;
 mod transport;
 mod webhook;
 mod webhook_faults;
-mod webhooks;
 
 pub use bank::FakeBank;
 pub use booking::{Booked, Booking};

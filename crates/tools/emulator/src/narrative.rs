@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 tokio::task_local! {
-    /// What is wrong with the page of the call in progress.
+    /// The fault of the page of the call in progress.
     pub(crate) static WRONG_PAGE: WrongPage;
-    /// How far the clock is ahead for the call in progress.
+    /// The time by which the clock is ahead for the call in progress.
     pub(crate) static AHEAD: Duration;
 }
 
-/// What is wrong with a page.
+/// A fault of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WrongPage {
     NarrativeHidden,
@@ -64,7 +64,7 @@ impl Ledger for FaultyLedger {
                 }
                 for entry in &mut entries {
                     match wrong {
-                        // What the provider takes for an ordinary entry keeps its narrative.
+                        // The provider keeps the narrative of ordinary entries.
                         WrongPage::NarrativeShown => entry.channel = EntryChannel::Ordinary,
                         WrongPage::NarrativeHidden
                             if entry.channel == EntryChannel::FastPayment =>

@@ -13,8 +13,8 @@ bankrail_values::options! {
         pub(crate) seed: u64 = 1,
         /// The time at which the bank's clock starts. Default: 2026-03-02T00:00:00.000Z, a Monday.
         pub(crate) start: Timestamp = "2026-03-02T00:00:00.000Z".parse().expect("a constant that is a time"),
-        /// Whether it serves plain HTTP in place of TLS, for clients in other languages that cannot
-        /// be told to trust a certificate. Default: no.
+        /// True to serve plain HTTP instead of TLS, for clients in other languages that cannot
+        /// trust a certificate of the test. Default: no.
         pub(crate) plain_http: bool = false,
         /// The rate limits. Default: the specification's table, on the bank's clock.
         pub(crate) limits: Limits = Limits::default(),

@@ -38,15 +38,15 @@ pub struct FaultOrder {
     millionths: u64,
     skip: u64,
     count: Option<u64>,
-    /// What ordered it, if those who wonder at a refused call should be told.
+    /// The source of the order, which the reasons of refused calls name.
     by: Option<&'static str>,
 }
 
 impl FaultOrder {
-    /// A fault that all calls meet, by its name as in the text form.
+    /// Parses a fault, by its name in the text form, that all calls meet.
     ///
     /// # Errors
-    /// A text that says what was expected, if there is no such fault of such calls.
+    /// The expected and the found name, if such calls have no such fault.
     pub fn named(name: &str) -> Result<Self, String> {
         let (endpoint, kind) = match name.split_once('-') {
             Some(("token", kind)) => (Some(Endpoint::Token), kind),
@@ -90,30 +90,30 @@ impl FaultOrder {
         self
     }
 
-    /// The part of the calls that meets it, such as `0.1` or `10%`. Default: all.
+    /// Sets the share of the calls that meets the fault, such as `0.1` or `10%`. Default: all.
     ///
     /// # Errors
-    /// A text that says what was expected.
+    /// The expected form of a share.
     pub fn share(mut self, share: &str) -> Result<Self, String> {
         self.millionths = millionths(share)?;
         Ok(self)
     }
 
-    /// How many calls are spared before. Default: none.
+    /// Sets the number of calls that are spared first. Default: none.
     #[must_use]
     pub fn skip(mut self, calls: u64) -> Self {
         self.skip = calls;
         self
     }
 
-    /// How many calls meet it; then it is over. Default: it has no end.
+    /// Sets the number of calls that meet the fault before it ends. Default: it does not end.
     #[must_use]
     pub fn count(mut self, calls: u64) -> Self {
         self.count = Some(calls);
         self
     }
 
-    /// What ordered it, for the reason of refused calls. Default: `--fault`.
+    /// Sets the source of the order, for the reason of refused calls. Default: `--fault`.
     #[must_use]
     pub(crate) fn by(mut self, what: &'static str) -> Self {
         self.by = Some(what);
@@ -130,7 +130,7 @@ impl FaultOrder {
                 .is_none_or(|own| customer == Some(own))
     }
 
-    /// What a refused call says of it. An answer that is only late is not refused.
+    /// Returns the reason of a refused call. An answer that is only late is not refused.
     fn reason(&self) -> Option<String> {
         let by = self.by.filter(|_| !matches!(self.fault, Fault::Late(_)))?;
         Some(format!("the fault {} that {by} ordered", self.name))
@@ -148,7 +148,7 @@ impl FromStr for FaultOrder {
     }
 }
 
-/// What the order is, in one line: `token-500, of ACME, 10%, skip 2, count 3`.
+/// Prints the order in one line: `token-500, of ACME, 10%, skip 2, count 3`.
 impl fmt::Display for FaultOrder {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.name)?;
@@ -201,7 +201,7 @@ pub(crate) struct Plan {
 struct Orders {
     /// The number of the last order.
     last: u64,
-    /// Those that end after a count of calls, and then those that do not: a call meets the first.
+    /// Faults with a count before faults without an end: a call meets the first that fits.
     in_force: Vec<InForce>,
 }
 
@@ -209,7 +209,7 @@ struct Orders {
 struct InForce {
     number: u64,
     order: FaultOrder,
-    /// How many calls could have met it.
+    /// The number of calls that could have met the fault.
     calls: u64,
 }
 
@@ -254,7 +254,7 @@ impl Plan {
         self.lock().add(order)
     }
 
-    /// Whether no call meets a fault.
+    /// True if no call meets a fault.
     pub(crate) fn is_empty(&self) -> bool {
         self.lock().in_force.is_empty()
     }
@@ -291,8 +291,8 @@ impl Plan {
             if !known.order.meets(endpoint, customer) {
                 continue;
             }
-            // Each is drawn for each call that it could meet, so that one does not change what
-            // another meets.
+            // A fault is drawn anew for each call that could meet it, so that faults do not
+            // influence each other.
             let number = mixed(self.seed ^ mixed(known.number) ^ known.calls.wrapping_mul(STEP));
             let is_spared = known.calls < known.order.skip;
             known.calls += 1;

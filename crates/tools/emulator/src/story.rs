@@ -1,5 +1,5 @@
-//! Messages that tell a story: a mandate's life and a payment's, whose identifiers, times and
-//! states follow each other.
+//! Stories in messages: the life of a mandate and of a payment, whose identifiers, times and states
+//! follow each other.
 
 mod mandate;
 mod payment;
@@ -18,8 +18,8 @@ use bankrail_webhook::{DeliveryHeaders, Priority};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What can go wrong within a week: payments that are rejected and delayed, mandates that are
-/// declined and expire, and a case that is opened again, told together.
+/// Makes the messages of a bad week: payments that are rejected and delayed, mandates that are
+/// declined and expire, and a case that is opened again.
 pub(crate) fn bad_week(seed: u64, start: Timestamp) -> Vec<Webhook> {
     let lives: [fn(u64, Timestamp) -> Vec<Webhook>; 6] = [
         PaymentStory::rejected_life,
@@ -38,7 +38,7 @@ pub(crate) fn bad_week(seed: u64, start: Timestamp) -> Vec<Webhook> {
     told
 }
 
-/// What both stories need: identifiers and times that rise.
+/// Identifiers and rising times, for both stories.
 #[derive(Debug)]
 struct Teller {
     ids: Ids,

@@ -35,7 +35,7 @@ pub struct TestAccount {
     entries: &'static [DailyBooking],
 }
 
-/// What happens on an account every day.
+/// A booking that an account has every day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct DailyBooking {
     kind: BookingKind,
@@ -61,7 +61,7 @@ impl TestAccount {
     bankrail_values::getters! { self;
         /// The identifier.
         id: AccountId = AccountId::parse(self.id).expect("the table has identifiers of accounts");
-        /// What the account shows, for people: its currency, or what is special about it.
+        /// The purpose of the account, for people: its currency, or its special feature.
         shows: &'static str = self.shows;
     }
 
@@ -82,8 +82,8 @@ impl TestAccount {
         self.money(self.opening)
     }
 
-    /// What happens on the account on a day: the same every day, but for the references, which end
-    /// with the day. They are also the keys by which a ledger books each of them once.
+    /// Returns the bookings of a day, which are the same every day except for the references: those
+    /// end with the day. A ledger books each reference once.
     #[must_use]
     pub fn bookings(&self, day: Date) -> Vec<Booking> {
         let digits: String = day

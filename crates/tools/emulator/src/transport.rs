@@ -22,7 +22,7 @@ pub(crate) struct Recording {
 #[derive(Debug, Default)]
 struct State {
     made: Vec<Delivered>,
-    /// How many of the oldest deliveries were forgotten.
+    /// The number of oldest deliveries that were dropped.
     forgotten: usize,
     to_lose: usize,
 }
@@ -35,7 +35,7 @@ impl Recording {
         }
     }
 
-    /// How many deliveries were made.
+    /// Returns the number of deliveries so far.
     pub(crate) fn count(&self) -> usize {
         let state = self.lock();
         state.forgotten + state.made.len()
@@ -81,7 +81,7 @@ impl Recording {
         });
     }
 
-    /// Whether the next answer is to be lost.
+    /// True if the next answer is to be lost; counts it.
     fn loses(&self) -> bool {
         let mut state = self.lock();
         let loses = state.to_lose > 0;

@@ -1,8 +1,7 @@
 //! Messages to deliver, and what became of them.
 
 use bankrail_values::{BoundedText, HyphenatedUuid};
-use bankrail_webhook::sender::OriginalRequest;
-use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageKind, Priority};
+use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageKind};
 use std::fmt;
 
 /// A message of the bank, with the headers of its delivery if it has them already.
@@ -48,29 +47,6 @@ impl Webhook {
     }
 }
 
-/// Reads a message of any kind: as the one that fits best.
-pub(crate) fn read_any(json: &[u8]) -> Option<Message> {
-    let read = MessageKind::ALL
-        .into_iter()
-        .filter_map(|kind| Message::from_json(kind, json).ok());
-    read.min_by_key(|read| read.findings.len())
-        .map(|read| read.message)
-}
-
-/// Headers for a message that has none.
-pub(crate) fn fresh_headers(kind: MessageKind, id: impl Fn() -> HyphenatedUuid) -> DeliveryHeaders {
-    let message_id = id();
-    let headers = if kind.answers_a_request() {
-        DeliveryHeaders::answering(
-            &OriginalRequest::new(id()).with_correlation_id(id()),
-            message_id,
-        )
-    } else {
-        DeliveryHeaders::new(message_id)
-    };
-    headers.priority(Priority::Unattended)
-}
-
 fn another<const MOST: usize>() -> BoundedText<1, MOST> {
     "ANOTHER".parse().expect("a text of seven characters")
 }
@@ -109,7 +85,7 @@ pub struct Delivered {
 }
 
 impl Delivered {
-    /// Whether the delivery is over: a 2xx answer with the acknowledgement `RCVD`.
+    /// True if the delivery is complete: a 2xx answer with the acknowledgement `RCVD`.
     #[must_use]
     pub fn is_received(&self) -> bool {
         let acknowledged = self
@@ -138,4 +114,21 @@ impl fmt::Display for Delivered {
     }
 }
 
-compared_as_text!(Delivered);
+impl fmt::Debug for Delivered {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.to_string(), out)
+    }
+}
+
+impl PartialEq<str> for Delivered {
+    fn eq(&self, line: &str) -> bool {
+        let own = self.to_string();
+        own == line
+    }
+}
+
+impl PartialEq<&str> for Delivered {
+    fn eq(&self, line: &&str) -> bool {
+        *self == **line
+    }
+}

@@ -1,10 +1,10 @@
-//! What goes wrong with deliveries, in sealing and in sending, and what the journal keeps of them.
+//! Faults of deliveries, in sealing and in sending, and their records in the journal.
 
 use crate::call::{Call, Endpoint};
 use crate::fault::Fault;
 use crate::front::{Front, Keeps, MAX_REQUEST, Recording, cut};
 use crate::journal::{self, MASK};
-use crate::webhook::{Webhook, read_any};
+use crate::webhook::Webhook;
 use bankrail_http::RequestKey;
 use bankrail_http::names::API_KEY;
 use bankrail_jose::{CurrentKey, EncryptionKey, RsaSize, SigningKey};
@@ -14,6 +14,7 @@ use bankrail_service::delivery::{
     TransportFuture, TransportRequest, TransportResponse,
 };
 use bankrail_values::HyphenatedUuid;
+use bankrail_webhook::Message;
 use bytes::Bytes;
 use futures_util::future::join_all;
 use http::header::RETRY_AFTER;
@@ -21,13 +22,13 @@ use http::{HeaderMap, StatusCode};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// How many times a message of a flood is sent.
+/// The number of times that a message of a flood is sent.
 const FLOOD: usize = 50;
 
-/// How many sealed messages are known at once. A shutdown can leave one that is never sent.
+/// Upper bound of sealed messages in memory. A shutdown can leave one that is never sent.
 const MOST_SEALED: usize = 1000;
 
-/// What was sealed and is not sent yet.
+/// Messages that were sealed and are not sent yet.
 #[derive(Clone, Debug, Default)]
 struct Sealed {
     json: Vec<u8>,
@@ -145,7 +146,7 @@ impl FaultySealer {
 /// A message with the same duplicate key and other content.
 fn contradicting(json: &[u8]) -> Option<Vec<u8>> {
     Some(
-        Webhook::from(read_any(json)?)
+        Webhook::from(Message::from_json_of_any_kind(json)?.message)
             .contradicted(HyphenatedUuid::random())
             .message
             .to_json(),
@@ -243,7 +244,7 @@ impl FaultyTransport {
             .filter(|key| !key.is_empty())
             .map(str::to_owned);
         journal::mask(&mut call);
-        // One that the dispatcher gives up is kept without an answer.
+        // A delivery that the dispatcher abandons is recorded without an answer.
         let mut recording = Recording::new(&front.calls, call);
         let answer = self.inner.post(request).await;
         let call = &mut recording.call;

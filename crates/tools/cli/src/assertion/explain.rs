@@ -102,7 +102,7 @@ pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, F
     }
 }
 
-/// Prints whether a rule is kept, and what there is to say about it.
+/// Prints whether a rule is kept, and a note.
 fn print(mark: &str, rule: &str, note: &str, output: &mut Output) -> Result<(), Failure> {
     let style = match mark {
         "pass" => Style::Green,

@@ -1,5 +1,4 @@
-//! What is printed: one event for each line. `bankrail biller --help` and the README list the
-//! members.
+//! Printed events, one for each line. `bankrail biller --help` and the README list the members.
 
 use crate::statement::row::Row;
 use bankrail::values::{HyphenatedUuid, Timestamp};
@@ -14,7 +13,7 @@ pub(super) enum Event {
     Message(Box<Received>),
     Conflict(Box<Contradiction>),
     Entry(Box<NewEntry>),
-    /// Something about an account that no single entry says.
+    /// A fact about an account that no single entry has.
     Notice(AccountNote),
     /// A message that was delivered again.
     Duplicate {
@@ -22,7 +21,7 @@ pub(super) enum Event {
         kind: String,
         message_id: Option<HyphenatedUuid>,
         entry: u64,
-        /// Whether the first delivery is handled.
+        /// True if the first delivery is handled.
         handled: bool,
     },
     /// A delivery that was refused.
@@ -69,15 +68,15 @@ pub(super) struct Received {
     pub(super) request_key: Option<HyphenatedUuid>,
     /// Its number in the inbox.
     pub(super) entry: u64,
-    /// The number of the message that said that this one was still to come.
+    /// The number of the message that announced this one.
     pub(super) follows: Option<u64>,
     /// The mandate or payment, under its names.
     pub(super) about: Vec<String>,
-    /// What it did to the history.
+    /// The effect of the message on the history.
     pub(super) effect: String,
     /// The state of the mandate or payment after it.
     pub(super) state: Option<String>,
-    /// Whether the rules reach that state from the known messages.
+    /// True if the rules reach that state from the known messages.
     pub(super) complete: Option<bool>,
     pub(super) findings: Vec<String>,
     /// The whole message.
@@ -104,7 +103,7 @@ pub(super) struct NewEntry {
     /// When it was fetched.
     pub(super) at: Timestamp,
     pub(super) account: String,
-    /// Its identifier within the account, the same for ever.
+    /// The identifier of the entry within the account, which never changes.
     pub(super) id: String,
     #[serde(flatten)]
     pub(super) row: Row,
@@ -114,7 +113,7 @@ pub(super) struct NewEntry {
     /// The identifiers of entries that it replaces, or may replace.
     #[serde(default)]
     pub(super) earlier: Vec<String>,
-    /// Whether its day was complete already.
+    /// True if the day of the entry was complete already.
     #[serde(default)]
     pub(super) late: bool,
     pub(super) request_key: HyphenatedUuid,
@@ -142,7 +141,7 @@ pub(super) struct Trouble {
     pub(super) state: String,
     /// The kind of the error.
     pub(super) error: Option<String>,
-    /// What it says, and what to do.
+    /// The error, and a hint what to do.
     pub(super) detail: Option<String>,
     pub(super) status: Option<u16>,
     pub(super) code: Option<String>,

@@ -1,5 +1,5 @@
-//! What is to be printed. Messages, conflicts and entries are written to a table in the transaction
-//! that takes them in, and removed once they are printed. What has no transaction goes through a
+//! Events to print. Messages, conflicts and entries are written to a table in the transaction that
+//! stores them, and removed once they are printed. Events without a transaction go through a
 //! channel of bounded length.
 
 use super::event::Event;
@@ -145,7 +145,7 @@ impl Printer {
         output: &mut Output,
     ) -> Result<T, Failure> {
         let mut stop = std::pin::pin!(stop);
-        // What was committed and not printed before a kill.
+        // Events that were committed and not printed before a kill.
         self.print_written(output).await?;
         let stopped = loop {
             // Nothing is printed within the select, so that nothing is interrupted between printing

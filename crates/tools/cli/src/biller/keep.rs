@@ -49,7 +49,7 @@ fn keep(
                 Some(id) => transaction.find_history("", id)?,
                 None => None,
             };
-            // A payment may have more names than this message says.
+            // A payment may have more names than this message has.
             let names = kept.as_ref().map_or(&ids, |kept| &kept.ids);
             let event = Received {
                 at: received_at,

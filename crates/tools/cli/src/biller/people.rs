@@ -8,7 +8,7 @@ use crate::text::{counted, pad_right, shown};
 use bankrail::values::Timestamp;
 use serde_json::Value;
 
-/// The members of a message that say what it is, in the order in which they are shown.
+/// The members of a message that identify its purpose, in the order in which they are shown.
 const CODES: [&str; 8] = [
     "trigger",
     "status",

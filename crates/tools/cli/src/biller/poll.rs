@@ -21,9 +21,10 @@ use std::time::Duration;
 
 /// The seconds between two polls of an account.
 const USUAL_INTERVAL: u64 = 600;
-/// How long what is known of an entry is kept after its booking day.
+/// The time after its booking day for which the identity of an entry is kept.
 const RETENTION: Duration = Duration::from_secs(90 * 86_400);
-/// How often the state of the accounts is looked at. A failed call is followed by a longer pause.
+/// The pause between two looks at the accounts' states. A failed call is followed by a longer
+/// pause.
 const WATCH: Duration = Duration::from_millis(200);
 
 /// A poller that is ready.
@@ -33,7 +34,7 @@ pub(super) struct Polling {
     told: HashMap<AccountId, Told>,
 }
 
-/// What was reported of an account.
+/// The facts of an account that were reported.
 #[derive(Default)]
 struct Told {
     stopped: bool,
@@ -117,7 +118,7 @@ impl Polling {
     }
 }
 
-/// What was not reported yet of an account.
+/// Returns the events of an account that were not reported yet.
 fn news(status: &AccountStatus, told: &mut Told) -> Vec<Event> {
     let trouble = |at, state: &str, until, error: &str, detail| Trouble {
         at,

@@ -19,10 +19,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long messages are kept to recognise duplicates: longer than any sender delivers one.
+/// Retention of messages for recognising duplicates: longer than any sender repeats a delivery.
 const RETENTION: Duration = Duration::from_secs(90 * 86_400);
-/// How long a message that was being handled waits after a kill. The folder's lock keeps other
-/// workers away.
+/// The time after a kill until a message that was being handled is handled again. The folder's lock
+/// keeps other workers away.
 const LEASE: Duration = Duration::from_secs(5);
 
 /// Receivers that are ready.

@@ -1,4 +1,4 @@
-//! `bankrail conformance provider`: the judge of a provider, told by arguments and connection
+//! `bankrail conformance provider`: the judge of a provider, set up by arguments and connection
 //! files.
 
 use super::{Printing, api_key_header, failure, needed, roots};
@@ -18,7 +18,7 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What `--limits` costs.
+/// A warning of the calls that `--limits` makes.
 const PRICE: &str = "--limits sends up to 27 statements and 16 token requests beyond the budget, in half a minute, and \
     the customer is then locked out for an hour; the worked cases take up to 48 and 4 more, and six hours without --clock";
 
@@ -118,7 +118,7 @@ pub(super) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, 
 }
 
 impl Provider {
-    /// What the arguments say, and for the rest what the connection says.
+    /// Returns a judge with the arguments' values, and those of the connection for the rest.
     fn judge(&self) -> Result<ProviderJudge, Failure> {
         let connection = self.connection.as_deref().map(open).transpose()?;
         let of = |given: &Option<String>, own: fn(&Connection) -> Option<&String>| {

@@ -1,4 +1,4 @@
-//! `bankrail conformance receiver`: the judge of receivers, told by arguments and the file of
+//! `bankrail conformance receiver`: the judge of receivers, set up by arguments and the file of
 //! `--config`.
 
 use super::{Printing, api_key_header, failure, needed, roots};
@@ -25,7 +25,7 @@ const MOST: usize = 1 << 20;
 pub(crate) struct Receiver {
     #[command(flatten)]
     settings: Settings,
-    /// A file with what the other arguments say
+    /// A file with values for the other arguments
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Judge these rows only, such as S9 or S21.7; several times for several
@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &Receiver, output: &mut Output) -> Result<Outcome, 
         .print(&judged.map_err(|error| failure(&error, next))?, output)
 }
 
-/// What both the arguments and the file say.
+/// The values that arguments and file can have.
 #[derive(Args, Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
@@ -91,14 +91,14 @@ struct Settings {
     /// The header of the API key [default: apikey]
     #[arg(long, value_name = "NAME")]
     api_key_header: Option<String>,
-    /// What the receivers have handled: a file or an https address with one JSON object a line, as
-    /// described below
+    /// A list of the messages that the receivers have handled: a file or an https address with one
+    /// JSON object a line, as described below
     #[arg(long, value_name = "URL|FILE")]
     handled: Option<String>,
 }
 
 impl Settings {
-    /// What the arguments say, and for the rest what the file says.
+    /// Returns the arguments' values, and those of the file for the rest.
     fn of(arguments: &Receiver) -> Result<Self, Failure> {
         let file = arguments
             .config

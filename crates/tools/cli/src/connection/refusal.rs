@@ -1,4 +1,4 @@
-//! What a provider's refusal means, and what to do next.
+//! Explanations of a provider's refusals, and what to do next.
 
 use crate::clock::instant;
 use crate::failure::{Failure, causes};

@@ -21,13 +21,13 @@ pub(crate) fn refused(path: &str, error: &dyn std::error::Error) -> Failure {
     input::refused(path, error, NEXT_KEY)
 }
 
-/// What to do about a key that is refused.
+/// Advice about a key that is refused.
 pub(crate) const NEXT_KEY: &str = "pass an RSA key as PEM, DER or JWK without a pass phrase";
 
-/// What to do about a public key where a private one is expected.
+/// Advice about a public key in place of a private one.
 pub(crate) const NEXT_PRIVATE: &str = "pass the private key it belongs to";
 
-/// What to do about a set of several keys where one is expected.
+/// Advice about a set of keys in place of one.
 pub(crate) const NEXT_ONE: &str = "write the key you mean to a file of its own";
 
 /// The keys of a file for one use. Says on standard error which keys of a set are left out, and
@@ -57,7 +57,7 @@ fn keys<K: KeyHandle>(path: &str, sizes: KeySizes) -> Result<KeySet<K>, Failure>
     Ok(keys)
 }
 
-/// The one key of a file for a use, under another name if one is given.
+/// Reads the only key of a file, and gives it another name if one is passed.
 fn key<K: KeyHandle>(path: &str, kid: Option<&str>) -> Result<K, Failure> {
     match keys::<K>(path, KeySizes::default())?.keys().as_slice() {
         [key] => Ok(kid.map_or(key.clone(), |kid| key.clone().with_kid(kid))),

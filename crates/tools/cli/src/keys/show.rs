@@ -1,4 +1,4 @@
-//! What keys are: `show`, `thumbprint`, `jwks`.
+//! Descriptions of keys: `show`, `thumbprint`, `jwks`.
 
 use super::file;
 use super::jwk_set;

@@ -8,7 +8,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-/// Who may read a file.
+/// The readers of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Secrecy {
     /// The owner alone.
@@ -61,7 +61,7 @@ pub(crate) fn write(files: &[NewFile], force: bool) -> Result<(), Failure> {
     {
         return Err(exists(&file.path));
     }
-    // A device, a pipe or a folder is not replaced, whatever is forced.
+    // Even `--force` does not replace a device, a pipe or a folder.
     if let Some(file) = files
         .iter()
         .find(|file| file.path.metadata().is_ok_and(|found| !found.is_file()))

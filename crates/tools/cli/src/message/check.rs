@@ -5,7 +5,7 @@ use crate::failure::{Failure, Outcome, causes};
 use crate::input;
 use crate::output::Output;
 use crate::text::shown;
-use bankrail::webhook::{Message, MessageError, MessageKind, ParsedMessage};
+use bankrail::webhook::{Message, MessageError, MessageKind};
 
 /// The bytes of a message that are read.
 const MOST: usize = 1 << 20;
@@ -17,7 +17,8 @@ pub(super) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Fai
         let json = input::read(path, MOST)?;
         let read = match arguments.kind {
             Some(kind) => Message::from_json(kind, &json),
-            None => read_any(&json),
+            None => Message::from_json_of_any_kind(&json)
+                .map_or_else(|| Message::from_json(meant(&json), &json), Ok),
         };
         let kind = arguments.kind.unwrap_or_else(|| meant(&json));
         let (kind, refusals, findings) = match read {
@@ -70,7 +71,7 @@ fn place(error: &MessageError, json: &[u8]) -> String {
     format!(":{line}:{column}")
 }
 
-/// Members that tell what kind a message is meant to be.
+/// Members that reveal the intended kind of a message.
 const TELLING: [(MessageKind, &[&str]); 4] = [
     (
         MessageKind::Query,
@@ -88,18 +89,6 @@ const TELLING: [(MessageKind, &[&str]); 4] = [
     (MessageKind::MandateNotification, &["trigger"]),
     (MessageKind::MandateOutcome, &["status", "request_id"]),
 ];
-
-/// Reads a message as each kind, and takes the reading with the fewest findings. What is wrong with
-/// one that is of no kind is said of the kind that its members tell.
-pub(crate) fn read_any(json: &[u8]) -> Result<ParsedMessage<Message>, MessageError> {
-    let read = MessageKind::ALL
-        .into_iter()
-        .filter_map(|kind| Message::from_json(kind, json).ok());
-    match read.min_by_key(|parsed| parsed.findings.len()) {
-        Some(best) => Ok(best),
-        None => Message::from_json(meant(json), json),
-    }
-}
 
 fn meant(json: &[u8]) -> MessageKind {
     let members: serde_json::Map<_, _> = serde_json::from_slice(json).unwrap_or_default();

@@ -5,11 +5,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use bankrail::values::random_bytes;
 use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock, TimeUuidGenerator, excerpt};
-use bankrail::webhook::sender::OriginalRequest;
-use bankrail::webhook::{
-    ActionId, CaseType, Change, DeliveryHeaders, MandateId, Message, MessageKind, Priority, Uetr,
-    samples,
-};
+use bankrail::webhook::{ActionId, CaseType, Change, MandateId, Message, Uetr, samples};
 use std::io::Write as _;
 use std::time::Duration;
 
@@ -41,7 +37,8 @@ pub(super) fn run(arguments: &Sample, output: &mut Output) -> Result<(), Failure
     };
     refresh(&mut message)?;
     if arguments.headers {
-        for (name, value) in headers(kind).pairs() {
+        let headers = samples::headers_with(kind, HyphenatedUuid::random);
+        for (name, value) in headers.pairs() {
             output.line(format_args!("{name}: {value}"))?;
         }
         output.line("")?;
@@ -50,7 +47,7 @@ pub(super) fn run(arguments: &Sample, output: &mut Output) -> Result<(), Failure
     output.line("")
 }
 
-/// What a sample is called among those of its kind: the codes that tell it from the others.
+/// Names a sample among those of its kind, by the codes that distinguish it.
 fn name(message: &Message) -> String {
     match message {
         Message::MandateOutcome(outcome) => {
@@ -91,28 +88,6 @@ fn name(message: &Message) -> String {
             _ => "mandate".to_owned(),
         },
     }
-}
-
-/// The first sample of a kind, with fresh identifiers and times.
-pub(crate) fn fresh(kind: MessageKind) -> Result<Message, Failure> {
-    let sample = samples::of(kind).into_iter().next();
-    let mut message =
-        sample.ok_or_else(|| Failure::unable(format_args!("{kind} has no sample"), "report it"))?;
-    refresh(&mut message)?;
-    Ok(message)
-}
-
-/// Headers of a delivery of its own.
-pub(crate) fn headers(kind: MessageKind) -> DeliveryHeaders {
-    let id = HyphenatedUuid::random();
-    let headers = if kind.answers_a_request() {
-        let request = OriginalRequest::new(HyphenatedUuid::random())
-            .with_correlation_id(HyphenatedUuid::random());
-        DeliveryHeaders::answering(&request, id)
-    } else {
-        DeliveryHeaders::new(id)
-    };
-    headers.priority(Priority::Unattended)
 }
 
 /// Gives a sample fresh identifiers and times, so that it is no duplicate of an earlier one.

@@ -3,7 +3,6 @@
 use super::{Explain, compact};
 use crate::failure::{Failure, Outcome, causes};
 use crate::keys::file;
-use crate::message::read_any;
 use crate::output::{Output, Style};
 use crate::text::{counted, shown};
 use bankrail::jose::header::JoseHeader;
@@ -13,6 +12,7 @@ use bankrail::jose::{
 use bankrail::secured_payload::{OpenError, OpenOptions, Opened, Opener, SealedMessage};
 use bankrail::values::HyphenatedUuid;
 use bankrail::values::json::{self, JsonLimits};
+use bankrail::webhook::Message;
 
 pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, Failure> {
     let compact = compact(&arguments.file)?;
@@ -112,7 +112,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Whether one of our keys decrypts the content key.
+    /// Checks whether one of our keys decrypts the content key.
     fn content_key(
         &mut self,
         sealed: &SealedMessage<'_>,
@@ -170,12 +170,12 @@ impl Steps<'_> {
             "message, {}",
             counted(opened.json().len(), "byte", "bytes")
         ))?;
-        match read_any(opened.json()) {
-            Ok(parsed) => {
+        match Message::from_json_of_any_kind(opened.json()) {
+            Some(parsed) => {
                 let findings = counted(parsed.findings.len(), "finding", "findings");
                 self.pass("message", &format!("{}, {findings}", parsed.message.kind()))?;
             }
-            Err(_) => {
+            None => {
                 self.note("JSON, none of the four messages; bankrail message check says why")?
             }
         }

@@ -1,4 +1,4 @@
-//! `bankrail provider control`: steers a provider that runs.
+//! `bankrail provider control`: operations on a provider that runs, or on its folder.
 
 mod data;
 mod past;
@@ -7,6 +7,7 @@ pub(super) use data::FolderData;
 
 use super::demo::new_api_key;
 use super::folder::{Folders, damaged, read};
+use super::serve::{self, Bank};
 use crate::failure::{Failure, Outcome, causes};
 use crate::input;
 use crate::keys::write::{NewFile, write};
@@ -16,27 +17,26 @@ use bankrail::emulator::{Arguments, ControlError, MemberKind, Operation};
 use bankrail::http::tls::client_config;
 use bankrail::values::SecretString;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use http::StatusCode;
 use http::header::AUTHORIZATION;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 
-/// The bytes of a file that is sent.
-const MOST: usize = 8 << 20;
+/// The bytes of a file that is sent at most.
+const MAX_FILE_BYTES: usize = 8 << 20;
 
 /// Where the control of a provider is, and what opens it.
 pub(super) struct Access {
     pub(super) url: String,
     pub(super) token: SecretString,
-    /// The file that says so.
+    /// The file with both.
     pub(super) file: PathBuf,
 }
 
 impl Access {
-    /// That of a control at this address, with the token that the folder's file has, or a new one.
-    /// The file then says both.
+    /// Writes the file for a control at this address, with the token that the file has already, or
+    /// a new one.
     pub(super) fn of(folders: &Folders, address: SocketAddr) -> Result<Self, Failure> {
         let (file, url) = (folders.data("control.json"), format!("http://{address}"));
         let token = if file.exists() {
@@ -73,7 +73,7 @@ impl Access {
     }
 }
 
-/// An operation and what it is given, as the command line says it.
+/// An operation with its arguments on the command line.
 #[derive(Debug)]
 pub(super) struct Order {
     operation: Operation,
@@ -167,66 +167,105 @@ fn described(operation: Operation) -> Command {
 
 pub(super) async fn run(
     order: &Order,
+    serving: &serve::Arguments,
     folders: &Folders,
     output: &mut Output,
 ) -> Result<Outcome, Failure> {
-    let access = Access::read(folders)?;
+    let operation = order.operation;
     let mut given = Vec::with_capacity(order.given.len());
     for (name, kind, value) in &order.given {
         let value = match kind {
-            MemberKind::Object | MemberKind::Lines => input::read_text(value, MOST)?,
+            MemberKind::Object | MemberKind::Lines => input::read_text(value, MAX_FILE_BYTES)?,
             _ => Zeroizing::new(value.clone()),
         };
         given.push((*name, value));
     }
-    let next = format!(
-        "bankrail provider control {} --help",
-        order.operation.name()
-    );
+    let takes_operator = operation.members().iter().any(|of| of.name == "by");
+    if takes_operator && !given.iter().any(|(name, _)| *name == "by") {
+        given.extend(operator().map(|name| ("by", Zeroizing::new(name))));
+    }
+    let next = format!("bankrail provider control {} --help", operation.name());
     let wrong = |error: ControlError| Failure::unable(error, format_args!("{next} says what fits"));
     let given = given.iter().map(|(name, value)| (*name, value.as_str()));
     let arguments = match &order.json {
-        Some(file) => Arguments::from_json(order.operation, &input::read(file, MOST)?),
-        None => Arguments::from_texts(order.operation, given),
+        Some(file) => Arguments::from_json(operation, &input::read(file, MAX_FILE_BYTES)?),
+        None => Arguments::from_texts(operation, given),
     };
-    let (status, said) = ask(&access, &arguments.map_err(wrong)?).await?;
-    if status.is_success() {
-        output.line(format_args!("{said:#}"))?;
-        return Ok(Outcome::Fine);
+    match carry_out(&arguments.map_err(wrong)?, serving, folders).await? {
+        Ok(answer) => {
+            output.line(format_args!("{answer:#}"))?;
+            Ok(Outcome::Fine)
+        }
+        Err(error) => Err(Failure::refused(shown(&error), next)),
     }
-    let error = said
-        .get("error")
-        .and_then(Value::as_str)
-        .unwrap_or("the answer says nothing more");
-    Err(Failure::refused(shown(error), next))
 }
 
-/// Sends an operation, and returns the status and the JSON of the answer.
-async fn ask(access: &Access, arguments: &Arguments) -> Result<(StatusCode, Value), Failure> {
-    let failed = |error: &dyn std::error::Error| {
-        let what = format!("{}: {}", access.url, causes(error));
-        Failure::unable(
-            what,
-            "check that the provider runs with --control, or start it",
-        )
-    };
-    let tls = client_config(None).map_err(|error| failed(&error))?;
-    let client = reqwest::Client::builder()
-        .tls_backend_preconfigured(tls)
-        .no_proxy()
-        .build();
-    let client = client.map_err(|error| failed(&error))?;
+/// Returns the name of the user of this machine.
+pub(super) fn operator() -> Option<String> {
+    ["USER", "USERNAME"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok())
+}
+
+/// Carries out an operation: by the provider that runs with its control, otherwise in this process
+/// on the folder if the operation can be carried out there. The inner error is a refusal.
+async fn carry_out(
+    arguments: &Arguments,
+    serving: &serve::Arguments,
+    folders: &Folders,
+) -> Result<Result<Value, String>, Failure> {
+    let operation = arguments.operation();
+    let needs_provider = !operation.acts_on_data();
+    // control.json stays when a provider ends, and when it starts again without its control.
+    let may_be_asked = folders.is_in_use() && folders.data("control.json").exists();
+    if needs_provider || may_be_asked {
+        let access = Access::read(folders)?;
+        let tls = client_config(None)
+            .map_err(|error| Failure::unable(causes(&error), "mend the system's certificates"))?;
+        let client = reqwest::Client::builder().tls_backend_preconfigured(tls);
+        match ask(client, &access, arguments).await {
+            Ok(answer) => return Ok(answer),
+            Err(error) if needs_provider || !error.is_connect() => {
+                let what = format!("{}: {}", access.url, causes(&error));
+                let next = "check that the provider runs with --control, or start it";
+                return Err(Failure::unable(what, next));
+            }
+            Err(_) => {}
+        }
+    }
+    if arguments.number("wait").is_some() && !folders.is_in_use() {
+        return Err(Failure::refused(
+            "no provider runs on this data",
+            "start bankrail provider, which delivers the message, or leave --wait out",
+        ));
+    }
+    let bank = Bank::unserved(serving, folders).await?;
+    let answer = bank.control(folders).carry_out(arguments).await;
+    bank.store.close().await;
+    Ok(answer.map_err(|error| error.to_string()))
+}
+
+/// Sends an operation to a provider that runs, and returns its answer.
+async fn ask(
+    client: reqwest::ClientBuilder,
+    access: &Access,
+    arguments: &Arguments,
+) -> Result<Result<Value, String>, reqwest::Error> {
     let url = format!("{}/_bank/{}", access.url, arguments.operation().name());
     let token = Zeroizing::new(format!("Bearer {}", access.token.expose_secret()));
     let request = client
+        .no_proxy()
+        .build()?
         .post(url)
         .header(AUTHORIZATION, token.as_str())
         .body(arguments.to_json());
-    let answer = request.send().await.map_err(|error| failed(&error))?;
-    let status = answer.status();
-    let body = answer.bytes().await.map_err(|error| failed(&error))?;
-    Ok((
-        status,
-        serde_json::from_slice(&body).map_err(|error| failed(&error))?,
-    ))
+    let answer = request.send().await?;
+    let is_done = answer.status().is_success();
+    let body: Value = serde_json::from_slice(&answer.bytes().await?).unwrap_or_default();
+    Ok(if is_done {
+        Ok(body)
+    } else {
+        let error = body.get("error").and_then(Value::as_str);
+        Err(error.unwrap_or("the answer gives no reason").to_owned())
+    })
 }

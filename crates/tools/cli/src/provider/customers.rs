@@ -1,81 +1,24 @@
-//! `bankrail provider customers`.
+//! Customers of a folder: new ones, new API keys, and endpoints of demo customers.
 
 mod files;
 
 use super::demo::{connections, new_api_key, set_api_key};
 use super::folder::Folders;
-use crate::failure::{Failure, Outcome, causes};
+use crate::failure::{Failure, causes};
 use crate::keys::file;
-use crate::output::{Output, Style};
-use crate::text::{counted, shown};
 use bankrail::bank::{ApiKeyRecord, CustomerRecord, EndpointRecord};
 use bankrail::client_assertion::CustomerCode;
-use bankrail::client_assertion::token::{ScopeSet, names};
 use bankrail::jose::EncryptionKey;
 use bankrail::service::delivery::EndpointUrl;
-use bankrail::service::{ApiKeyHash, Customer, RegisteredAccount};
-use bankrail::statement::{AccountId, AccountKind};
-use bankrail::values::{Clock as _, Currency, SecretString, SystemClock, Timestamp};
-use clap::{Args, Subcommand};
-use std::path::PathBuf;
+use bankrail::service::{ApiKeyHash, RegisteredAccount};
+use bankrail::statement::AccountId;
+use bankrail::values::{Currency, SecretString, Timestamp};
 use std::time::Duration;
 use zeroize::Zeroizing;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-#[derive(Debug, Subcommand)]
-pub(super) enum Command {
-    /// List the customers with their accounts, API keys and endpoints
-    #[command(after_help = "Example:\n  bankrail provider customers list")]
-    List,
-    /// Add a customer, and print its API key, which is not stored
-    ///
-    /// A running provider knows the customer within a second.
-    #[command(after_help = "Examples:\n  \
-        bankrail provider customers add ACME --key acme.pub.pem --account 999001400300301:AUD\n  \
-        bankrail provider customers add ACME --key acme.pub.pem --endpoint https://biller.example/hooks \
-        --encrypt-to acme-encryption.pub.pem")]
-    Add(Add),
-    /// Give a customer a new API key, and print it; the one before ends later
-    ///
-    /// A demo customer's connection.toml gets the new key. Comments in the customer's file are
-    /// lost; the file as it was stays beside it, under a name that ends in .before.
-    #[command(
-        after_help = "Example:\n  bankrail provider customers rotate DEMOCUSTOMER --overlap 0"
-    )]
-    Rotate(Rotate),
-}
-
-#[derive(Args, Debug)]
-pub(super) struct Add {
-    /// The customer code, in upper case
-    code: CustomerCode,
-    /// The customer's public key for assertions
-    #[arg(long, value_name = "PUB")]
-    key: String,
-    /// A scope; that of statements without one
-    #[arg(long, value_name = "SCOPE")]
-    scope: Vec<String>,
-    /// An account as NUMBER:CURRENCY, with :virtual after it for one that has virtual accounts
-    #[arg(long, value_name = "ACCOUNT", value_parser = account)]
-    account: Vec<(AccountId, RegisteredAccount)>,
-    /// The base address of the customer's webhook receivers
-    #[arg(long, value_name = "URL", requires = "encrypt_to", value_parser = |text: &str| EndpointUrl::parse(text))]
-    endpoint: Option<EndpointUrl>,
-    /// The customer's public key that messages are encrypted for
-    #[arg(long, value_name = "PUB", requires = "endpoint")]
-    encrypt_to: Option<String>,
-}
-
-#[derive(Args, Debug)]
-pub(super) struct Rotate {
-    /// The customer code
-    code: CustomerCode,
-    /// For how many hours the keys before stay valid
-    #[arg(long, value_name = "HOURS", default_value_t = 24)]
-    overlap: u32,
-}
-
+/// Reads `NUMBER:CURRENCY`, with `:virtual` after it for an account that has virtual accounts.
 pub(super) fn account(text: &str) -> Result<(AccountId, RegisteredAccount), String> {
     let (text, is_virtual) = match text.strip_suffix(":virtual") {
         Some(text) => (text, true),
@@ -103,111 +46,11 @@ pub(super) fn account(text: &str) -> Result<(AccountId, RegisteredAccount), Stri
     ))
 }
 
-pub(super) fn run(
-    command: &Command,
-    folders: &Folders,
-    output: &mut Output,
-) -> Result<Outcome, Failure> {
-    match command {
-        Command::List => list(folders, output),
-        Command::Add(add) => self::add(add, folders, output),
-        Command::Rotate(rotate) => self::rotate(rotate, folders, output),
-    }
-}
-
-fn list(folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
-    let now = SystemClock.now();
-    for record in folders.customers()?.book().records() {
-        output.line(output.paint(Style::Bold, record.customer.code.as_str()))?;
-        let valid = record
-            .api_keys
-            .iter()
-            .filter(|key| key.is_valid_at(now))
-            .count();
-        let keys = counted(valid, "valid API key", "valid API keys");
-        let ends: Vec<String> = record
-            .api_keys
-            .iter()
-            .filter_map(|key| ends(key, now))
-            .collect();
-        output.line(format_args!("  {keys}{}", ends.concat()))?;
-        output.line(format_args!("  scopes     {}", record.customer.scopes))?;
-        for (id, account) in &record.accounts {
-            let kind = if account.kind == AccountKind::WithVirtualAccounts {
-                ", virtual accounts"
-            } else {
-                ""
-            };
-            output.line(format_args!(
-                "  account    {}, {}{kind}",
-                shown(id.as_str()),
-                account.currency
-            ))?;
-        }
-        for endpoint in &record.endpoints {
-            let id = shown(endpoint.id().as_ref()).into_owned();
-            output.line(format_args!(
-                "  endpoint   {id}, {}",
-                endpoint.url().as_str()
-            ))?;
-        }
-    }
-    Ok(Outcome::Fine)
-}
-
-fn ends(key: &ApiKeyRecord, now: Timestamp) -> Option<String> {
-    let until = key.valid_until().filter(|until| now < *until)?;
-    Some(format!(", one until {}", crate::clock::instant(until)))
-}
-
-fn add(add: &Add, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
-    let scopes = if add.scope.is_empty() {
-        names::STATEMENT_READ.to_owned()
-    } else {
-        add.scope.join(" ")
-    };
-    let scopes: ScopeSet = scopes.parse().map_err(|error| {
-        Failure::unable(
-            format_args!("--scope: {}", causes(&error)),
-            "pass each scope with an option of its own",
-        )
-    })?;
-    let mut record = CustomerRecord::new(Customer::new(
-        add.code.clone(),
-        file::verifying(&add.key)?,
-        scopes,
-    ));
-    record.accounts.clone_from(&add.account);
-    let receivers = match (&add.endpoint, &add.encrypt_to) {
-        (Some(url), Some(encrypt_to)) => Some((url.clone(), file::encryption(encrypt_to, None)?)),
-        _ => None,
-    };
-    let Added {
-        api_key,
-        receiver_key,
-        path,
-    } = added(record, receivers, folders)?;
-    output.line(format_args!("customer  {}", add.code))?;
-    output.line(format_args!(
-        "API key   apikey: {}  (printed only now)",
-        *api_key
-    ))?;
-    if let Some((id, key)) = &receiver_key {
-        output.line(format_args!(
-            "endpoint  {id}, which is sent apikey: {}",
-            **key
-        ))?;
-    }
-    output.line(format_args!("file      {}", path.display()))?;
-    Ok(Outcome::Fine)
-}
-
-/// What a new customer gets.
+/// The keys of a new customer.
 pub(super) struct Added {
     pub(super) api_key: Zeroizing<String>,
-    /// The name of its endpoint, and the API key that its receivers are sent.
+    /// The name of the customer's endpoint, and the API key that its receivers are sent.
     pub(super) receiver_key: Option<(String, Zeroizing<String>)>,
-    path: PathBuf,
 }
 
 /// Adds a customer with a new API key, and with an endpoint for its receivers.
@@ -230,11 +73,10 @@ pub(super) fn added(
         receiver_key = Some((id, key));
     }
     let _alone = folders.lock_changes()?;
-    let path = files::add(folders, &record)?;
+    files::add(folders, &record)?;
     Ok(Added {
         api_key,
         receiver_key,
-        path,
     })
 }
 
@@ -256,39 +98,14 @@ fn endpoint(
         .map_err(|error| refused(&error))
 }
 
-fn rotate(rotate: &Rotate, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
-    let Rotated {
-        api_key,
-        end,
-        path,
-        told,
-    } = rotated(&rotate.code, rotate.overlap, SystemClock.now(), folders)?;
-    let printed = if matches!(told, Ok(true)) {
-        "also in connection.toml"
-    } else {
-        "printed only now"
-    };
-    output.line(format_args!("customer  {}", rotate.code))?;
-    output.line(format_args!("API key   apikey: {}  ({printed})", *api_key))?;
-    let before = if rotate.overlap == 0 {
-        "ended".to_owned()
-    } else {
-        crate::clock::instant(end)
-    };
-    output.line(format_args!("before    {before}"))?;
-    output.line(format_args!("file      {}", path.display()))?;
-    // The key is in force and stored nowhere: it is printed whatever became of connection.toml.
-    told.map(|_| Outcome::Fine)
-}
-
-/// What came of a new API key.
+/// The new API key of a customer.
 pub(super) struct Rotated {
     pub(super) api_key: Zeroizing<String>,
-    /// When the keys before end.
+    /// The time at which the keys before end.
     pub(super) end: Timestamp,
-    path: PathBuf,
-    /// Whether a demo customer's connection.toml has it now.
-    told: Result<bool, Failure>,
+    /// True if a demo customer's connection.toml has the key now. The caller must show the key even
+    /// after an error, because the key is in force and stored nowhere.
+    pub(super) is_in_connection: Result<bool, Failure>,
 }
 
 /// Gives a customer a new API key.
@@ -301,7 +118,7 @@ pub(super) fn rotated(
     let end = now.saturating_add(HOUR.saturating_mul(overlap));
     let api_key = new_api_key()?;
     let _alone = folders.lock_changes()?;
-    let path = files::change(folders, code, |record| {
+    files::change(folders, code, |record| {
         for key in &mut record.api_keys {
             if key.valid_until().is_none_or(|until| end < until) {
                 *key = key.clone().expires(end);
@@ -315,17 +132,16 @@ pub(super) fn rotated(
             .push(ApiKeyRecord::new(ApiKeyHash::of(api_key.as_bytes())));
         Ok(())
     })?;
-    let told = set_api_key(folders, code.as_str(), &api_key);
+    let is_in_connection = set_api_key(folders, code.as_str(), &api_key);
     Ok(Rotated {
         api_key,
         end,
-        path,
-        told,
+        is_in_connection,
     })
 }
 
-/// Registers an endpoint of the first demo customer at this address. One that is there already gets
-/// these keys. Each address is an endpoint of its own, so that no message for one is ever delivered
+/// Registers an endpoint of the first demo customer at this address, or replaces the keys of an
+/// existing one. Each address is a separate endpoint, so that no message for one is ever delivered
 /// to another.
 pub(super) fn deliver_to(
     folders: &Folders,

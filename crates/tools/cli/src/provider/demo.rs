@@ -1,4 +1,4 @@
-//! What a provider without a configuration makes up, once.
+//! The demo data of a provider without a configuration, made once.
 
 mod connection;
 mod customer;
@@ -95,7 +95,7 @@ fn remove_left(parent: &Path, beginning: &OsStr) {
             .and_then(|at| at.elapsed().ok());
         if random.is_some_and(|random| random.len() == RANDOM) && age.is_some_and(|age| age > LEFT)
         {
-            // It is in nobody's way.
+            // A folder that stays does no harm.
             let _ = fs::remove_dir_all(entry.path());
         }
     }

@@ -11,7 +11,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How many faults of the customers' files are named.
+/// The number of faults in customers' files that an error names.
 const FAULTS: usize = 3;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub(crate) struct Folders {
     config: Option<PathBuf>,
 }
 
-/// How soon a change of the customers is in force.
+/// The time until a change of the customers is in force.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 impl Folders {
@@ -38,8 +38,8 @@ impl Folders {
         }
     }
 
-    /// True if customers, accounts and keys are made up: without a configuration, unless the folder
-    /// of the data has customers of its own.
+    /// True if customers, accounts and keys are demo data: there is no configuration, and the
+    /// folder of the data has no customers but demo ones.
     pub(super) fn is_demo(&self) -> bool {
         self.config.is_none()
             && (self.data.join("demo").is_dir() || !self.data.join("customers").is_dir())

@@ -11,14 +11,13 @@ use std::str::FromStr;
 /// The bytes of a file that are read.
 const MOST: usize = 64 * 1024;
 
-/// How many times as many calls as the specification allows are let through, so that one can try
-/// things.
+/// The factor of the trial limits over those of the specification.
 const MORE: u32 = 40;
 
-/// What to do about a file that is wrong.
+/// Advice about a wrong file.
 const NEXT: &str = "bankrail provider --help shows an example";
 
-/// What `--limits` says.
+/// The value of `--limits`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// [`MORE`] times those of the specification.
@@ -78,8 +77,8 @@ impl Wanted {
         Ok(limits)
     }
 
-    /// What to say about them at the start. A window that a file does not name keeps the
-    /// specification's limit.
+    /// Returns the lines about the limits at the start. A window that a file does not name keeps
+    /// the specification's limit.
     pub(super) fn lines(&self, limits: &Limits) -> Vec<String> {
         match self {
             Self::Trial => {

@@ -7,12 +7,10 @@
 //! - It has no secret in it: no API key, no token, no private key. Calls and messages have their
 //!   bodies if the provider runs with its control, which masks the secrets in them.
 
-mod accounts;
 mod assets;
 mod calls;
 mod command;
 mod control;
-mod customers;
 mod endpoints;
 mod error;
 mod events;
@@ -33,7 +31,7 @@ use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
-use bankrail::bank::{CustomerFolder, SqliteLedger};
+use bankrail::bank::CustomerFolder;
 use bankrail::emulator::{Calls, Control};
 use bankrail::http::serve::Shutdown;
 use bankrail::mailbox::OutboxStore;
@@ -43,14 +41,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// What the page shows.
+/// The subjects of the page.
 pub(crate) struct PageData {
     pub(crate) calls: Calls,
     pub(crate) directory: Arc<CustomerFolder>,
-    pub(crate) ledger: SqliteLedger,
     pub(crate) outbox: Arc<dyn OutboxStore>,
     pub(crate) dispatcher: Dispatcher,
-    /// What buttons are carried out with; without it there are none.
+    /// The control that carries out buttons; without it there are no buttons.
     pub(crate) control: Option<Control>,
     /// The address of the provider.
     pub(crate) issuer: String,
@@ -62,7 +59,7 @@ pub(crate) struct PageData {
     pub(crate) shutdown: Shutdown,
 }
 
-/// What all views share.
+/// State that all views share.
 struct Shared {
     data: PageData,
     /// Where calls are sent again.
@@ -111,10 +108,6 @@ pub(crate) fn router(data: PageData, token: &str) -> Router {
         .route("/outbox", get(outbox::list))
         .route("/outbox/{entry}", get(outbox::show))
         .route("/endpoints", get(endpoints::list))
-        .route("/customers", get(customers::list))
-        .route("/customers/{code}", get(customers::show))
-        .route("/accounts", get(accounts::list))
-        .route("/accounts/{account}", get(accounts::show))
         .route("/control", get(control::show))
         .route(control::PATH, post(control::act));
     let assets = assets::ASSETS

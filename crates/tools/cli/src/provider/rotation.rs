@@ -6,7 +6,7 @@ use bankrail::jose::{CurrentKey, SigningKey, VerifyingKey};
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// How often it is looked whether the key was replaced.
+/// The pause between two looks for a new key.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A JWK set of public keys with their thumbprints as names, as a file.
@@ -18,7 +18,7 @@ pub(super) fn key_set(keys: &[VerifyingKey]) -> String {
     format!("{}\n", jwk_set(&keys))
 }
 
-/// Uses each key that takes the place of the one in the file, for ever.
+/// Watches the file forever, and puts each new key in force.
 pub(super) async fn follow(folders: Folders, current: CurrentKey<SigningKey>) {
     let path = folders.config("signing.pem");
     let read = || std::fs::read(&path).ok().map(Zeroizing::new);

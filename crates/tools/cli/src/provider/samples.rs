@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// A sample: what runs it, its name and text, what else to say of it, and whether it receives
+/// A sample program: its interpreter, its name and text, a remark, and whether it receives
 /// webhooks.
 pub(super) struct Sample {
     pub(super) program: &'static str,
@@ -57,7 +57,7 @@ const SAMPLES: [Sample; 5] = [
     },
 ];
 
-/// The samples that can work with what the connection says.
+/// Returns the samples that the connection is sufficient for.
 pub(super) fn samples(connection: &Connection) -> impl Iterator<Item = &'static Sample> {
     SAMPLES
         .iter()
@@ -72,7 +72,7 @@ pub(super) fn write_all(home: &Path, connection: &Connection) -> Result<(), Fail
         if fs::read(&path).is_ok_and(|found| found == text.as_bytes()) {
             continue;
         }
-        // They hold the API key.
+        // Samples contain the API key.
         write(&[NewFile::private(path, text)], true)?;
     }
     Ok(())

@@ -1,42 +1,34 @@
 //! `bankrail provider` without a command: it serves.
 
 mod announce;
+mod bank;
 mod given;
 mod settings;
 
+pub(super) use bank::Bank;
 pub(super) use given::Given;
+pub(super) use settings::Arguments;
 
-use super::control::{Access, FolderData};
+use super::control::Access;
 use super::folder::{Folders, damaged};
-use super::limits::Wanted;
 #[cfg(feature = "page")]
 use super::page::{self, PageData};
 use super::rotation;
 use super::{customers, demo, today};
-use crate::failure::{Failure, Outcome, causes};
+use crate::failure::{Failure, Outcome};
 use crate::keys::write::make_folder;
 #[cfg(feature = "page")]
 use crate::keys::write::{NewFile, write};
 use crate::output::{Output, Style};
 use crate::{clock, logging, text};
-use bankrail::bank::{CustomerRecord, DirectoryFollower, SqliteLedger};
-use bankrail::client_assertion::Verifier;
-use bankrail::emulator::{
-    BankClock, Call, Control, ControlOptions, Emulator, EmulatorOptions, Endpoint, Engines,
-};
+use bankrail::emulator::{Call, Endpoint};
 use bankrail::http::operations::{Operations, OperationsOptions};
 use bankrail::http::serve::{CertificateFiles, Server, ServerOptions, Shutdown};
-use bankrail::jose::CurrentKey;
-use bankrail::mailbox::OutboxStore;
-use bankrail::rate_limit::Limiter;
 use bankrail::service::ProviderOptions;
 use bankrail::service::audit::{AuditFile, AuditFileOptions, AuditOptions};
-use bankrail::service::delivery::{DispatcherOptions, HttpsTransport, HttpsTransportOptions};
 #[cfg(feature = "page")]
 use bankrail::values::HyphenatedUuid;
-use settings::{
-    Arguments, audience, cursor_secret, default_issuer, host, roots, scopes, verifier_options,
-};
+use settings::{default_issuer, host};
 use std::future::pending;
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -48,10 +40,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::oneshot;
 use tracing::level_filters::LevelFilter;
 
-/// How often the outbox is asked for messages that another process stored.
-const IDLE: Duration = Duration::from_millis(200);
-
-/// How often the certificate is read again.
+/// The interval at which the certificate is read again.
 const CERTIFICATE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Serves until Ctrl-C or SIGTERM.
@@ -63,7 +52,7 @@ pub(super) async fn run(
     logging::start(LevelFilter::WARN, &[], output.log_colors());
     let signal = crate::unfinished::shutdown()?;
     let (speaker, silenced) = oneshot::channel::<()>();
-    // A program that cannot say any more what it does ends as it does at Ctrl-C.
+    // A program whose output is closed ends as at Ctrl-C.
     let shutdown = Shutdown::when(async {
         tokio::select! {
             () = signal.wanted() => {}
@@ -89,96 +78,32 @@ pub(super) async fn run(
     let tls = certificate
         .server_config()
         .map_err(|error| damaged(&folders.config("server.pem"), &error))?;
-    let signing = CurrentKey::new(folders.signing_key()?);
     if let Some(url) = &arguments.deliver_to {
         customers::deliver_to(folders, url, arguments.encrypt_to.as_deref())?;
     }
-    let clock = Arc::new(BankClock::new());
-    let directory = Arc::new(folders.customers_by(clock.clone())?);
-    let store = folders.store()?;
-    let ledger = SqliteLedger::new(store.clone());
-    let outbox: Arc<dyn OutboxStore> = Arc::new(store.outbox());
-    let limits = arguments.limits.limits()?;
-    let limiter = Arc::new(Limiter::new(limits.clone(), Arc::new(store.clone())));
-    if folders.is_demo() {
-        let day = today::book(&ledger, &clock).await?;
-        tokio::spawn(today::follow(ledger.clone(), clock.clone(), day));
-    }
-
-    let transport = HttpsTransportOptions::new().tls_roots(roots(arguments, folders)?);
-    let transport = HttpsTransport::new(transport).map_err(|error| {
-        Failure::unable(
-            format_args!("webhooks: {}", causes(&error)),
-            "check --roots",
-        )
-    })?;
     let (listener, address) = listen(arguments.listen, "--listen").await?;
-    let issuer = arguments
-        .issuer
-        .clone()
-        .unwrap_or_else(|| default_issuer(address));
     let audit = AuditFile::open(folders.data("audit.jsonl"), AuditFileOptions::new())
         .map_err(|error| damaged(&folders.data("audit.jsonl"), &error))?;
-    let mut options = ProviderOptions::new()
-        .issuer(&issuer)
-        .limiter(Arc::clone(&limiter))
-        .assertion_clock(clock.for_assertions())
-        .rate_limit_headers(true)
-        .cursor_secret(cursor_secret(folders)?)
-        .audit(Arc::new(audit), AuditOptions::new());
-    if let Some(scopes) = scopes(&directory.book()) {
-        options = options.scopes_supported(scopes);
+    let options = ProviderOptions::new().audit(Arc::new(audit), AuditOptions::new());
+    let bank = Bank::open(arguments, folders, address, options).await?;
+    let control = bank.control(folders);
+    let Bank {
+        issuer,
+        emulator,
+        clock,
+        directory,
+        follower,
+        ledger,
+        limits,
+        signing,
+        store,
+        ..
+    } = bank;
+    if folders.is_demo() {
+        let day = today::book(&ledger, &clock).await?;
+        tokio::spawn(today::follow(ledger, clock, day));
     }
-    let verifier = Verifier::new(audience(&issuer)?, verifier_options(arguments));
-    let tokens = Arc::new(store.clone());
-    let engines = Engines {
-        directory: directory.clone(),
-        ledger: Arc::new(ledger.clone()),
-        tokens,
-        outbox: Arc::clone(&outbox),
-        transport: Arc::new(transport),
-    };
-    let options = EmulatorOptions::new()
-        .clock(clock.clone())
-        .journal(arguments.control.is_some())
-        .provider(options)
-        // `send` stores messages in another process.
-        .dispatcher(
-            DispatcherOptions::new()
-                .schedule(arguments.schedule.clone())
-                .longest_idle(IDLE)
-                .unknown_endpoint_pause(Duration::from_secs(5)),
-        )
-        .faults(arguments.fault.clone())
-        .seed(arguments.seed);
-    let emulator = Emulator::new(engines, verifier, options).map_err(|error| {
-        Failure::unable(causes(&error), "bankrail provider --help says what fits")
-    })?;
-    let emulator = Arc::new(emulator);
     let (dispatcher, calls) = (emulator.dispatcher().clone(), emulator.calls().clone());
-
-    let mut follower = DirectoryFollower::new().accounts(Arc::new(ledger.clone()));
-    if arguments.limits != Wanted::Off {
-        follower = follower.limiter(Arc::clone(&limiter));
-    }
-    let (key, sealing, known) = (
-        signing.clone(),
-        Arc::clone(&emulator),
-        Arc::clone(&directory),
-    );
-    let mut follower = follower.endpoints(emulator.endpoints().clone(), move |endpoint| {
-        let book = known.book();
-        let owns = |record: &&Arc<CustomerRecord>| {
-            record.endpoints.iter().any(|own| own.id() == endpoint.id())
-        };
-        let customer = book
-            .records()
-            .find(owns)
-            .map(|record| record.customer.code.to_string());
-        sealing.sealer(customer, key.clone(), endpoint.encryption_key().clone())
-    });
-    // Accounts that the ledger refuses are logged with their customer, and all others are served.
-    let _ = follower.apply(&directory.book()).await;
 
     let server = Server::new(listener, tls, emulator.router(), ServerOptions::new());
     for (at, line) in arguments.limits.lines(&limits).iter().enumerate() {
@@ -210,15 +135,6 @@ pub(super) async fn run(
                 "pass --control-beyond-loopback too if others may take the bank over",
             ));
         }
-        let data = FolderData {
-            folders: folders.clone(),
-            ledger: ledger.clone(),
-            directory: Arc::clone(&directory),
-            signing: signing.clone(),
-            clock: Arc::clone(&clock),
-        };
-        let options = ControlOptions::new().data(Arc::new(data));
-        let control = Control::new(Arc::clone(&emulator), clock, limiter, options);
         let (listener, address) = listen(address, "--control").await?;
         let access = Access::of(folders, address)?;
         let server =
@@ -239,8 +155,7 @@ pub(super) async fn run(
         let data = PageData {
             calls: calls.clone(),
             directory: Arc::clone(&directory),
-            ledger,
-            outbox,
+            outbox: Arc::new(store.outbox()),
             dispatcher: dispatcher.clone(),
             control,
             issuer: issuer.clone(),
@@ -270,7 +185,7 @@ pub(super) async fn run(
     tokio::spawn(rotation::follow(folders.clone(), signing));
     let book = directory.book();
     tokio::spawn(async move { follower.run(&*directory, pending()).await });
-    // From here on, what is told is told to those who subscribed.
+    // Subscribed before the server runs, so that no refusal is missed.
     let news = calls.subscribe();
     announce::print(arguments, folders, &issuer, address, &book, output)?;
     let server = tokio::spawn(server.run(shutdown.clone().wanted()));
@@ -283,7 +198,7 @@ pub(super) async fn run(
     let said = said
         .and_then(|()| output.line("stopping"))
         .and_then(|()| Ok(output.flush()?));
-    // Both end within bounds of their own, unless they panicked.
+    // Both are bounded by their own time-outs, unless they panicked.
     let (server, delivering) = (server.await, delivering.await);
     store.close().await;
     match server.and(delivering) {

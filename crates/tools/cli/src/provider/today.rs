@@ -8,7 +8,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often it is looked whether a new day has begun.
+/// The pause between two looks for a new day.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Opens the test accounts, and books their entries of today, each once.
@@ -33,7 +33,7 @@ async fn book_day(ledger: &SqliteLedger, day: Date) -> Result<(), Box<dyn Error>
     Ok(())
 }
 
-/// Books each day that begins after `day`, for ever.
+/// Books each day that begins after `day`; runs forever.
 pub(super) async fn follow(ledger: SqliteLedger, clock: Arc<dyn Clock>, mut day: Date) {
     loop {
         tokio::time::sleep(PAUSE).await;

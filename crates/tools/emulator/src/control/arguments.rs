@@ -1,4 +1,4 @@
-//! What an operation is given.
+//! The arguments of an operation.
 
 use super::error::ControlError;
 use super::operation::{Member, MemberKind, Operation};
@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// What an [`Operation`] is given: its members, each of the right kind, and none that it does not
-/// have.
+/// The arguments of an [`Operation`]: checked members, each of which the operation takes and of the
+/// right kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arguments {
     operation: Operation,
@@ -33,7 +33,7 @@ impl Arguments {
                 .iter()
                 .find(|member| member.name == name)
                 .filter(is_json);
-            // What is no JSON is refused as a text.
+            // A text that is not JSON is refused later, as a text.
             member
                 .and_then(|_| serde_json::from_str(text).ok())
                 .unwrap_or_else(|| Value::from(text))
@@ -131,7 +131,7 @@ impl Arguments {
         self.members.get(name)?.as_u64()
     }
 
-    /// Whether a flag is set.
+    /// True if a flag is set.
     #[must_use]
     pub fn flag(&self, name: &str) -> bool {
         self.members.get(name).is_some_and(|value| value == true)

@@ -1,4 +1,4 @@
-//! What keeps a bank's data, as the control needs it.
+//! A bank's data, as the control needs it.
 
 use super::arguments::Arguments;
 use super::error::ControlError;
@@ -11,19 +11,19 @@ use std::pin::Pin;
 /// The return type of [`BankData`].
 pub type DataFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, ControlError>> + Send + 'a>>;
 
-/// What keeps the data of a bank: its accounts, customers and keys. The program `bankrail provider`
-/// is one over a folder.
+/// The data of a bank: its accounts, customers and keys. The program `bankrail provider` implements
+/// it over a folder.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not keep a bank's data",
     label = "not a `BankData`",
     note = "implement `BankData` over what keeps accounts, customers and keys, and pass it in an `Arc`"
 )]
 pub trait BankData: Debug + Send + Sync {
-    /// Carries out one of the operations on bookings, customers, keys and snapshots, and returns
-    /// what there is to say about it: a JSON object.
+    /// Carries out an operation on bookings, customers, keys or snapshots, and returns its answer,
+    /// a JSON object.
     ///
     /// # Errors
-    /// [`ControlError`], which says what is changed then.
+    /// [`ControlError`]. Nothing was changed, unless the bank itself failed.
     fn carry_out<'a>(&'a self, arguments: &'a Arguments) -> DataFuture<'a, Value>;
 
     /// Forgets what happened to one customer or to all: entries, messages, tokens and counted

@@ -8,13 +8,13 @@ use http::StatusCode;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ControlError {
-    /// What the operation was given is wrong: what was expected, and what was found.
+    /// An argument is wrong. The text has the expected and the found value.
     #[error("{0}")]
     Wrong(String),
-    /// What the operation is about does not exist: what was expected, and what was found.
+    /// The subject of the operation does not exist. The text has the expected and the found value.
     #[error("{0}")]
     Unknown(String),
-    /// What was asserted is not so: what was expected, and what was found.
+    /// The assertion does not hold. The text has the expected and the found value.
     #[error("{0}")]
     NotSo(String),
     /// The bank cannot do it: what failed.
@@ -23,7 +23,7 @@ pub enum ControlError {
 }
 
 impl ControlError {
-    /// The status of an answer that says so: 400, 404, 409 or 500.
+    /// Returns the HTTP status for the error: 400, 404, 409 or 500.
     #[must_use]
     pub const fn status(&self) -> StatusCode {
         match self {

@@ -18,13 +18,13 @@ struct Guarded {
     token: SecretString,
 }
 
-/// An answer that is no success: its status, what is wrong, and a header that says more.
+/// A refusal: the status, the error text, and an additional header.
 type Refusal = (StatusCode, String, Option<(HeaderName, HeaderValue)>);
 
 impl Control {
-    /// Serves each [`Operation`] as `POST /_bank/NAME`, with what it is given as a JSON object, to
-    /// those who send this token: `Authorization: Bearer …`. Every answer is a JSON object; one
-    /// that is no success has the member `error`, a text.
+    /// Serves each [`Operation`] as `POST /_bank/NAME`, with its arguments as a JSON object, to
+    /// clients that send this token as `Authorization: Bearer …`. Every answer is a JSON object. An
+    /// answer without success has the text member `error`.
     ///
     /// | status | why |
     /// |---|---|

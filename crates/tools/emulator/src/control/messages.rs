@@ -1,17 +1,22 @@
-//! The bank's messages to its customers, as the control sends them.
+//! The bank's messages to its customers, as the control sends, lists and resends them.
 
 use super::{Arguments, Control, ControlError};
+use crate::bank::dispatcher_options;
 use crate::ids::Ids;
 use crate::story::{MandateStory, PaymentStory, bad_week};
-use crate::webhook::{Webhook, fresh_headers, read_any};
-use crate::webhooks::dispatcher_options;
-use bankrail_mailbox::{EndpointId, EntryId, Outbox as _, OutboxQuery, OutboxState, OutboxSummary};
+use crate::webhook::Webhook;
+use bankrail_mailbox::{
+    DeliveryNote, DeliveryRecord, DropOutcome, EndpointId, EntryId, Intervention, Outbox as _,
+    OutboxOperator as _, OutboxQuery, OutboxState, OutboxSummary, Outgoing,
+};
 use bankrail_service::delivery::{Dispatcher, EnqueueError};
 use bankrail_stores::memory::MemoryStore;
-use bankrail_values::{Clock as _, HyphenatedUuid, Timestamp, causes};
+use bankrail_values::{Clock as _, HyphenatedUuid, Timestamp, causes, excerpt};
+use bankrail_webhook::{Message, samples};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 
 type Life = fn(u64, Timestamp) -> Vec<Webhook>;
 
@@ -29,11 +34,18 @@ const STORIES: [(&str, Life); 11] = [
     ("bad-week", bad_week),
 ];
 
-/// How long ago a story began: each has a message a day.
-const STORY: Duration = Duration::from_secs(10 * 24 * 3600);
+/// The age of a story's beginning: each story has a message a day.
+const STORY_AGE: Duration = Duration::from_secs(10 * 24 * 3600);
+
+/// The longest that [`Control::send`] waits: less than a server allows for a request.
+const MAX_WAIT_SECONDS: u64 = 50;
+
+/// The pause between two looks at a message that is waited for.
+const PAUSE: Duration = Duration::from_millis(50);
 
 impl Control {
     pub(super) async fn messages(&self, arguments: &Arguments) -> Result<Value, ControlError> {
+        let outbox = &self.0.emulator.outbox;
         let mut query = OutboxQuery::new();
         query.endpoint = arguments.parsed("endpoint")?;
         query.after = arguments.number("after").map(EntryId::new);
@@ -44,47 +56,66 @@ impl Control {
         query.state = arguments
             .one_of("state", &states)?
             .and_then(OutboxState::from_name);
-        let found = self.0.emulator.outbox.list(&query).await?;
-        Ok(json!({ "messages": found.iter().map(shown).collect::<Vec<_>>() }))
+        let found = outbox.list(&query).await?;
+        let mut stopped = outbox.stopped_endpoints().await?;
+        stopped.retain(|stopped| {
+            let endpoint = query.endpoint.as_ref();
+            endpoint.is_none_or(|endpoint| *endpoint == stopped.endpoint)
+        });
+        let stopped = stopped.iter().map(|stopped| {
+            json!({
+                "endpoint": stopped.endpoint.as_str(),
+                "since": stopped.since.to_string(),
+                "by": stopped.intervention.by.as_ref(),
+                "reason": stopped.intervention.reason.as_ref(),
+            })
+        });
+        Ok(json!({
+            "messages": found.iter().map(shown).collect::<Vec<_>>(),
+            "stopped": stopped.collect::<Vec<_>>(),
+        }))
+    }
+
+    pub(super) async fn message(&self, arguments: &Arguments) -> Result<Value, ControlError> {
+        let outbox = &self.0.emulator.outbox;
+        let id = number(arguments);
+        let summary = outbox.summary(id).await?.ok_or_else(|| unknown(id))?;
+        let deliveries = outbox.deliveries(id).await?;
+        let delivery = |delivery: &DeliveryRecord| {
+            json!({
+                "at": delivery.started_at.to_string(),
+                "status": delivery.status,
+                "outcome": outcome(delivery),
+            })
+        };
+        let mut answer = shown(&summary);
+        answer["enqueued"] = summary.enqueued_at.to_string().into();
+        answer["deliveries"] = deliveries.iter().map(delivery).collect();
+        if let Some(Intervention { by, reason }) = &summary.dropped {
+            answer["dropped"] = json!({ "by": by.as_ref(), "reason": reason.as_ref() });
+        }
+        if arguments.flag("body") {
+            let entry = outbox.find(id).await?.ok_or_else(|| unknown(id))?;
+            answer["message"] = serde_json::from_slice(&entry.message.body)
+                .map_err(|error| ControlError::Failed(causes(&error)))?;
+        }
+        Ok(answer)
     }
 
     /// Stores the messages, all or none of them as far as they can be checked before.
     pub(super) async fn send(&self, arguments: &Arguments) -> Result<Value, ControlError> {
-        let endpoint: EndpointId = arguments
-            .parsed("endpoint")?
-            .ok_or_else(|| missing("endpoint"))?;
-        let story = arguments.one_of("story", &STORIES.map(|(name, _)| name))?;
-        let life = STORIES
-            .iter()
-            .find(|(name, _)| Some(*name) == story)
-            .map(|(_, life)| life);
-        let wrong = || {
-            ControlError::Wrong(
-                "message: expected one of the four kinds, found something else".to_owned(),
-            )
-        };
-        let webhooks = match (arguments.object("message"), life) {
-            (Some(message), None) => vec![read_any(message.as_bytes()).ok_or_else(wrong)?.into()],
-            (None, Some(life)) => {
-                let seed = arguments.number("seed").unwrap_or_default();
-                let mut told = life(seed, self.0.clock.now().saturating_sub(STORY));
-                if arguments.flag("shuffled") {
-                    let ids = Ids::new(seed);
-                    told.sort_by_cached_key(|_| ids.number());
-                }
-                told
-            }
-            _ => {
-                return Err(ControlError::Wrong(
-                    "expected either a message or a story".to_owned(),
-                ));
-            }
-        };
-        let (emulator, dispatcher) = (&self.0.emulator, self.0.emulator.dispatcher());
-        let mut outgoing = Vec::with_capacity(webhooks.len());
-        for Webhook { message, headers } in webhooks {
-            let headers =
-                headers.unwrap_or_else(|| fresh_headers(message.kind(), HyphenatedUuid::random));
+        let dispatcher = self.0.emulator.dispatcher();
+        let endpoint = endpoint(arguments)?;
+        let wait = arguments.number("wait").unwrap_or_default();
+        if wait > MAX_WAIT_SECONDS {
+            return Err(ControlError::Wrong(format!(
+                "wait: expected at most {MAX_WAIT_SECONDS}, found {wait}"
+            )));
+        }
+        let mut outgoing = Vec::new();
+        for Webhook { message, headers } in self.told(arguments)? {
+            let headers = headers
+                .unwrap_or_else(|| samples::headers_with(message.kind(), HyphenatedUuid::random));
             let prepared = dispatcher.prepare(&endpoint, &message, headers).await;
             outgoing.push(prepared.map_err(|error| match &error {
                 EnqueueError::UnknownEndpoint { .. } => ControlError::Unknown(causes(&error)),
@@ -92,25 +123,141 @@ impl Control {
             })?);
         }
         let mut numbers = Vec::with_capacity(outgoing.len());
-        for message in &outgoing {
-            numbers.push(
-                emulator
-                    .outbox
-                    .enqueue(message, self.0.clock.now())
-                    .await?
-                    .id()
-                    .get(),
-            );
+        if wait == 0 {
+            for message in &outgoing {
+                numbers.push(self.enqueue(message).await?.get());
+            }
+            dispatcher.wake();
+            return Ok(json!({ "numbers": numbers }));
         }
-        dispatcher.wake();
-        Ok(json!({ "numbers": numbers }))
+        let end = Instant::now() + Duration::from_secs(wait);
+        let (mut outcomes, mut all_delivered) = (Vec::with_capacity(outgoing.len()), true);
+        for message in &outgoing {
+            let id = self.enqueue(message).await?;
+            dispatcher.wake();
+            let (is_delivered, outcome) = self.first_delivery(id, &endpoint, end).await?;
+            all_delivered &= is_delivered;
+            numbers.push(id.get());
+            outcomes.push(format!("message {id}: {outcome}"));
+        }
+        if all_delivered {
+            Ok(json!({ "numbers": numbers, "outcomes": outcomes }))
+        } else {
+            Err(ControlError::NotSo(outcomes.join("; ")))
+        }
     }
 
-    pub(super) async fn resend(&self, number: u64) -> Result<Value, ControlError> {
-        let (emulator, id) = (&self.0.emulator, EntryId::new(number));
-        let unknown =
-            || ControlError::Unknown(format!("expected the number of a message, found {number}"));
-        let entry = emulator.outbox.find(id).await?.ok_or_else(unknown)?;
+    /// Returns the messages that `send` is asked for.
+    fn told(&self, arguments: &Arguments) -> Result<Vec<Webhook>, ControlError> {
+        let story = arguments.one_of("story", &STORIES.map(|(name, _)| name))?;
+        let life = STORIES
+            .iter()
+            .find(|(name, _)| Some(*name) == story)
+            .map(|(_, life)| life);
+        match (arguments.object("message"), life) {
+            (Some(json), None) => {
+                let read = Message::from_json_of_any_kind(json.as_bytes()).ok_or_else(|| {
+                    ControlError::Wrong(
+                        "message: expected one of the four kinds, found something else".to_owned(),
+                    )
+                })?;
+                Ok(vec![read.message.into()])
+            }
+            (None, Some(life)) => {
+                let seed = arguments.number("seed").unwrap_or_default();
+                let mut told = life(seed, self.0.clock.now().saturating_sub(STORY_AGE));
+                if arguments.flag("shuffled") {
+                    let ids = Ids::new(seed);
+                    told.sort_by_cached_key(|_| ids.number());
+                }
+                Ok(told)
+            }
+            _ => Err(ControlError::Wrong(
+                "expected either a message or a story".to_owned(),
+            )),
+        }
+    }
+
+    async fn enqueue(&self, message: &Outgoing) -> Result<EntryId, ControlError> {
+        let enqueued = self.0.emulator.outbox.enqueue(message, self.0.clock.now());
+        Ok(enqueued.await?.id())
+    }
+
+    /// Waits for the first delivery of a message. Returns whether the message is delivered, and
+    /// what came back or holds it up.
+    async fn first_delivery(
+        &self,
+        id: EntryId,
+        endpoint: &EndpointId,
+        end: Instant,
+    ) -> Result<(bool, String), ControlError> {
+        let outbox = &self.0.emulator.outbox;
+        loop {
+            let summary = outbox.summary(id).await?.ok_or_else(|| unknown(id))?;
+            if let Some(delivery) = outbox.deliveries(id).await?.last() {
+                let is_delivered = summary.state == OutboxState::Delivered;
+                let stays = if is_delivered {
+                    ""
+                } else {
+                    "; it stays in the outbox"
+                };
+                return Ok((is_delivered, format!("{}{stays}", outcome(delivery))));
+            }
+            // The answer to this very message may be what holds the endpoint: the message is
+            // leased until that answer is recorded.
+            let is_leased = summary
+                .leased_until
+                .is_some_and(|until| self.0.clock.now() < until);
+            if !is_leased && let Some(why) = self.held(endpoint).await? {
+                return Ok((false, format!("stored, and waits: {why}")));
+            }
+            if Instant::now() >= end {
+                return Ok((false, "stored, and not delivered in time".to_owned()));
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Returns why nothing is delivered to an endpoint now, if that is so.
+    async fn held(&self, endpoint: &EndpointId) -> Result<Option<String>, ControlError> {
+        let outbox = &self.0.emulator.outbox;
+        let stopped = outbox.stopped_endpoints().await?;
+        if let Some(stopped) = stopped.iter().find(|of| of.endpoint == *endpoint) {
+            let Intervention { by, reason } = &stopped.intervention;
+            return Ok(Some(format!(
+                "the endpoint is stopped since {} by {}: {}; resume it",
+                stopped.since,
+                by.as_ref(),
+                reason.as_ref()
+            )));
+        }
+        let circuits = outbox.circuits().await?;
+        let circuit = circuits.iter().find(|of| of.endpoint == *endpoint);
+        let until = circuit
+            .filter(|of| of.circuit.is_held(self.0.clock.now()))
+            .and_then(|of| of.circuit.held_until());
+        Ok(until.map(|until| {
+            format!("the endpoint failed before and is left alone until {until}; resume it")
+        }))
+    }
+
+    pub(super) async fn resend(&self, arguments: &Arguments) -> Result<Value, ControlError> {
+        let endpoint: Option<EndpointId> = arguments.parsed("endpoint")?;
+        match (arguments.number("number"), endpoint) {
+            (Some(number), None) => self.resend_one(EntryId::new(number)).await,
+            (None, Some(endpoint)) => {
+                let resent = self.0.emulator.dispatcher().resend_all(&endpoint).await?;
+                Ok(json!({ "resent": resent }))
+            }
+            _ => Err(ControlError::Wrong(
+                "expected either a number or an endpoint".to_owned(),
+            )),
+        }
+    }
+
+    async fn resend_one(&self, id: EntryId) -> Result<Value, ControlError> {
+        let emulator = &self.0.emulator;
+        let entry = emulator.outbox.find(id).await?.ok_or_else(|| unknown(id))?;
         match entry.state {
             OutboxState::DeadLetter => {
                 emulator.dispatcher().resend(id).await?;
@@ -135,18 +282,85 @@ impl Control {
                     options,
                 );
                 once.map_err(|error| failed(&error))?.run_once().await?;
-                let made = bankrail_mailbox::OutboxOperator::deliveries(&*again, id).await?;
+                let made = again.deliveries(id).await?;
                 Ok(json!({ "status": made.last().and_then(|delivery| delivery.status) }))
             }
-            _ => Err(ControlError::Wrong(
-                "expected a message that was delivered or given up, found another".to_owned(),
-            )),
+            state => Err(ControlError::Wrong(format!(
+                "expected a message that was delivered or given up, found one that is {}",
+                state.as_str()
+            ))),
         }
+    }
+
+    pub(super) async fn drop_message(&self, arguments: &Arguments) -> Result<Value, ControlError> {
+        let id = number(arguments);
+        let dispatcher = self.0.emulator.dispatcher();
+        match dispatcher.drop_entry(id, &intervention(arguments)?).await? {
+            DropOutcome::Dropped => Ok(json!({})),
+            DropOutcome::Leased { until } => Err(ControlError::Wrong(format!(
+                "expected a message that is not being delivered, found one that is until {until}"
+            ))),
+            DropOutcome::NotOpen => {
+                let summary = self.0.emulator.outbox.summary(id).await?;
+                let state = summary.ok_or_else(|| unknown(id))?.state.as_str();
+                Err(ControlError::Wrong(format!(
+                    "expected a message to deliver, found one that is {state}"
+                )))
+            }
+        }
+    }
+
+    pub(super) async fn pause(&self, arguments: &Arguments) -> Result<Value, ControlError> {
+        let endpoint = endpoint(arguments)?;
+        if !self.0.emulator.endpoints().contains(&endpoint) {
+            return Err(ControlError::Unknown(format!(
+                "expected an endpoint of a customer, found {}",
+                excerpt(endpoint.as_str())
+            )));
+        }
+        let dispatcher = self.0.emulator.dispatcher();
+        dispatcher
+            .stop(&endpoint, &intervention(arguments)?)
+            .await?;
+        Ok(json!({}))
+    }
+
+    pub(super) async fn resume(&self, arguments: &Arguments) -> Result<Value, ControlError> {
+        let endpoint = endpoint(arguments)?;
+        let emulator = &self.0.emulator;
+        let was_stopped = emulator.dispatcher().resume(&endpoint).await?;
+        let waiting = emulator.outbox.counts(Some(&endpoint)).await?.pending;
+        Ok(json!({ "was_stopped": was_stopped, "waiting": waiting }))
     }
 }
 
 pub(super) fn missing(name: &str) -> ControlError {
     ControlError::Wrong(format!("expected {name}, found none"))
+}
+
+fn number(arguments: &Arguments) -> EntryId {
+    EntryId::new(arguments.number("number").unwrap_or_default())
+}
+
+fn endpoint(arguments: &Arguments) -> Result<EndpointId, ControlError> {
+    arguments
+        .parsed("endpoint")?
+        .ok_or_else(|| missing("endpoint"))
+}
+
+fn intervention(arguments: &Arguments) -> Result<Intervention, ControlError> {
+    let wrong = |error: &dyn std::error::Error| ControlError::Wrong(causes(error));
+    let [by, reason] = ["by", "reason"].map(|name| arguments.text(name));
+    let by = by.unwrap_or("operator").parse();
+    let reason = reason.unwrap_or_default().parse();
+    Ok(Intervention {
+        by: by.map_err(|error| wrong(&error))?,
+        reason: reason.map_err(|error| wrong(&error))?,
+    })
+}
+
+fn unknown(id: EntryId) -> ControlError {
+    ControlError::Unknown(format!("expected the number of a message, found {id}"))
 }
 
 fn shown(message: &OutboxSummary) -> Value {
@@ -159,4 +373,38 @@ fn shown(message: &OutboxSummary) -> Value {
         "due": (message.state == OutboxState::Pending).then(|| message.due.to_string()),
         "deliveries": message.deliveries,
     })
+}
+
+/// Describes what came back from a delivery.
+fn outcome(record: &DeliveryRecord) -> String {
+    let what = match (record.note, record.status) {
+        (None, _) => "delivered",
+        (Some(DeliveryNote::TimedOut), _) => "no answer in time",
+        (Some(DeliveryNote::NoConnection), _) => {
+            "no connection: nobody listens there, or the name is unknown"
+        }
+        (Some(DeliveryNote::Tls), _) => {
+            "the TLS handshake failed: the receiver's certificate is of no authority that the \
+             provider trusts, or of another host"
+        }
+        (Some(DeliveryNote::Broken), _) => {
+            "the connection broke before the answer was complete: a receiver sends \
+             Content-Length, or ends TLS properly"
+        }
+        (Some(DeliveryNote::Redirected), _) => "redirected, which is not followed",
+        (Some(DeliveryNote::Refused), Some(401 | 403)) => {
+            "refused: the receiver expects another API key"
+        }
+        (Some(DeliveryNote::Refused), _) => "refused",
+        (Some(DeliveryNote::Unacknowledged), _) => {
+            "not acknowledged: expected a body with the status RCVD"
+        }
+        (Some(DeliveryNote::Gone), _) => "gone: the endpoint is stopped until it is resumed",
+        (Some(DeliveryNote::NotSealed), _) => "it could not be sealed",
+        (Some(_), _) => "it failed",
+    };
+    let status = record
+        .status
+        .map_or_else(String::new, |status| format!("status {status}, "));
+    format!("{status}{what}, after {} ms", record.duration.as_millis())
 }

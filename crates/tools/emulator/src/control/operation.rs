@@ -1,59 +1,106 @@
-//! What a bank can be told while it runs: one row for each operation.
+//! The operations on a bank: what a program can ask its control for.
 
-/// States each operation with what it does, its name, and its members: each with its name, its
-/// kind, whether it must be there, and what it says.
-macro_rules! operations {
-    ($(
-        $(#[doc = $about:literal])+
-        $variant:ident = $name:literal {
-            $( $member:literal $kind:ident $($required:ident)?, $what:literal; )*
-        }
-    )+) => {
-        /// What a bank can be told while it runs. [`Control::carry_out`](super::Control::carry_out)
-        /// does it, a program offers it as a command, and
-        /// [`Control::router`](super::Control::router) serves it.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum Operation {
-            $( $(#[doc = $about])+ $variant, )+
-        }
+/// An operation on a bank. [`Control::carry_out`](super::Control::carry_out) does it, a program
+/// offers it as a command, and [`Control::router`](super::Control::router) serves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Shows the clock.
+    Clock,
+    /// Sets the clock or its rate.
+    SetClock,
+    /// Advances the clock.
+    StepClock,
+    /// Shows the limits of calls.
+    Limits,
+    /// Sets a limit of calls.
+    SetLimit,
+    /// Lists the faults that are ordered.
+    Faults,
+    /// Orders a fault.
+    AddFault,
+    /// Ends faults.
+    RemoveFault,
+    /// Shows calls of the journal.
+    Journal,
+    /// Counts calls of the journal.
+    AssertCalls,
+    /// Empties the journal.
+    ForgetCalls,
+    /// Books on an account.
+    Book,
+    /// Lists messages.
+    Messages,
+    /// Shows a message.
+    Message,
+    /// Sends messages.
+    Send,
+    /// Delivers messages once more.
+    Resend,
+    /// Drops a message.
+    Drop,
+    /// Stops deliveries to an endpoint.
+    Pause,
+    /// Resumes deliveries to an endpoint.
+    Resume,
+    /// Lists the customers.
+    Customers,
+    /// Adds a customer.
+    AddCustomer,
+    /// Gives a customer a new API key.
+    RotateApiKey,
+    /// Lists the keys that sign webhooks.
+    Keys,
+    /// Replaces the key that signs webhooks.
+    RotateKey,
+    /// Forgets what happened.
+    Reset,
+    /// Keeps what happened.
+    Snapshot,
+    /// Restores a snapshot.
+    Seed,
+}
 
-        impl Operation {
-            /// All operations.
-            pub const ALL: &'static [Self] = &[$( Self::$variant, )+];
-
-            /// Its name: that of its command, and the last part of its path.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self { $( Self::$variant => $name, )+ }
-            }
-
-            /// What it does, in one or two sentences.
-            #[must_use]
-            pub fn about(self) -> &'static str {
-                match self { $( Self::$variant => concat!($($about),+).trim(), )+ }
-            }
-
-            /// What it can be given.
-            #[must_use]
-            pub const fn members(self) -> &'static [Member] {
-                match self {
-                    $( Self::$variant => &[$( Member {
-                        name: $member,
-                        kind: MemberKind::$kind,
-                        is_required: operations!(@required $($required)?),
-                        about: $what,
-                    }, )*], )+
-                }
-            }
-        }
-    };
-    (@required required) => { true };
-    (@required) => { false };
+/// The row of an operation in the table of operations.
+struct Row {
+    name: &'static str,
+    about: &'static str,
+    members: &'static [Member],
 }
 
 impl Operation {
-    /// The operation of this name.
+    /// All operations.
+    pub const ALL: &'static [Self] = &[
+        Self::Clock,
+        Self::SetClock,
+        Self::StepClock,
+        Self::Limits,
+        Self::SetLimit,
+        Self::Faults,
+        Self::AddFault,
+        Self::RemoveFault,
+        Self::Journal,
+        Self::AssertCalls,
+        Self::ForgetCalls,
+        Self::Book,
+        Self::Messages,
+        Self::Message,
+        Self::Send,
+        Self::Resend,
+        Self::Drop,
+        Self::Pause,
+        Self::Resume,
+        Self::Customers,
+        Self::AddCustomer,
+        Self::RotateApiKey,
+        Self::Keys,
+        Self::RotateKey,
+        Self::Reset,
+        Self::Snapshot,
+        Self::Seed,
+    ];
+
+    /// Returns the operation of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL
@@ -61,23 +108,492 @@ impl Operation {
             .copied()
             .find(|operation| operation.name() == name)
     }
+
+    /// Returns the name of the operation: that of its command, and the last part of its path.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Returns one or two sentences about the operation.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        self.row().about
+    }
+
+    /// Returns the members that the operation takes.
+    #[must_use]
+    pub const fn members(self) -> &'static [Member] {
+        self.row().members
+    }
+
+    /// True if the operation acts on stored data alone: it can be carried out while the bank does
+    /// not run.
+    #[must_use]
+    pub const fn acts_on_data(self) -> bool {
+        !matches!(
+            self,
+            Self::Clock
+                | Self::SetClock
+                | Self::StepClock
+                | Self::Limits
+                | Self::SetLimit
+                | Self::Faults
+                | Self::AddFault
+                | Self::RemoveFault
+                | Self::Journal
+                | Self::AssertCalls
+                | Self::ForgetCalls
+                | Self::Reset
+        )
+    }
+
+    const fn row(self) -> Row {
+        match self {
+            Self::Clock => Row {
+                name: "clock",
+                about: "Shows the bank's time, how fast its clock runs, and by which time \
+                    assertions are judged.",
+                members: &[],
+            },
+            Self::SetClock => Row {
+                name: "set-clock",
+                about: "Sets the bank's clock, or makes it run faster or stand still.",
+                members: const {
+                    &[
+                        Member::text(
+                            "now",
+                            "The bank's time from now on, such as 2026-03-02T00:00:00.000Z, or real.",
+                        ),
+                        Member::number(
+                            "rate",
+                            "How many times as fast as the real time the clock runs, at most \
+                             1000000; 0 makes it stand still.",
+                        ),
+                        Member::text(
+                            "assertions",
+                            "The time by which assertions are judged: real, as at the start, or bank.",
+                        ),
+                    ]
+                },
+            },
+            Self::StepClock => Row {
+                name: "step-clock",
+                about: "Advances the bank's clock.",
+                members: const {
+                    &[Member::number("seconds", "The seconds to advance it by.").required()]
+                },
+            },
+            Self::Limits => Row {
+                name: "limits",
+                about: "Shows the limits of calls, including those agreed with a customer.",
+                members: const { &[OTHER_CUSTOMERS] },
+            },
+            Self::SetLimit => Row {
+                name: "set-limit",
+                about: "Sets the limits of one type of calls. A window that is not named keeps its \
+                    limit.",
+                members: const {
+                    &[
+                        Member::text(
+                            "call_type",
+                            "The type of the calls, such as token or statement.",
+                        )
+                        .required(),
+                        OTHER_CUSTOMERS,
+                        Member::number("per_hour", "The calls allowed in an hour."),
+                        Member::number("per_minute", "The calls allowed in a minute."),
+                        Member::number("per_second", "The calls allowed in a second."),
+                        Member::flag("unlimited", "Set no limit at all."),
+                    ]
+                },
+            },
+            Self::Faults => Row {
+                name: "faults",
+                about: "Lists the faults that are ordered.",
+                members: &[],
+            },
+            Self::AddFault => {
+                Row {
+                    name: "add-fault",
+                    about: "Orders a fault for calls, or for deliveries to receivers.",
+                    members: const {
+                        &[
+                        Member::text(
+                            "fault",
+                            "The name of the fault, after token-, statement- or webhook- for calls \
+                             of one kind.",
+                        )
+                        .required(),
+                        Member::text(
+                            "customer",
+                            "The code of the customer whose calls meet the fault; all customers \
+                             by default.",
+                        ),
+                        Member::text(
+                            "share",
+                            "The share of the calls that meets the fault, such as 0.1 or 10%; all \
+                             calls by default.",
+                        ),
+                        Member::number("skip", "The calls that are spared before the fault begins."),
+                        Member::number(
+                            "count",
+                            "The calls that meet the fault before it ends; no end by default.",
+                        ),
+                    ]
+                    },
+                }
+            }
+            Self::RemoveFault => Row {
+                name: "remove-fault",
+                about: "Ends a fault, or all.",
+                members: const {
+                    &[Member::number(
+                        "number",
+                        "The number of the fault; all faults by default.",
+                    )]
+                },
+            },
+            Self::Journal => Row {
+                name: "journal",
+                about: "Shows the calls that the bank has answered, and those that delivered \
+                    messages, the oldest first. Secrets are masked.",
+                members: const {
+                    &[
+                        CALL_ENDPOINT,
+                        CALL_CUSTOMER,
+                        CALL_STATUS,
+                        CALL_BODY,
+                        CALL_ANSWER,
+                        CALL_AFTER,
+                        Member::number(
+                            "most",
+                            "The most calls that are shown, the newest; 100 by default.",
+                        ),
+                    ]
+                },
+            },
+            Self::AssertCalls => Row {
+                name: "assert-calls",
+                about: "Fails unless the journal has as many calls as expected: one or more, if \
+                    no number is named.",
+                members: const {
+                    &[
+                        CALL_ENDPOINT,
+                        CALL_CUSTOMER,
+                        CALL_STATUS,
+                        CALL_BODY,
+                        CALL_ANSWER,
+                        CALL_AFTER,
+                        Member::number("times", "The exact number of calls."),
+                        Member::number(
+                            "at_least",
+                            "The least number of calls; 1 if no number is named.",
+                        ),
+                        Member::number("at_most", "The greatest number of calls."),
+                    ]
+                },
+            },
+            Self::ForgetCalls => Row {
+                name: "forget-calls",
+                about: "Forgets the calls so far.",
+                members: &[],
+            },
+            Self::Book => Row {
+                name: "book",
+                about: "Books on an account: one entry, the rows of a CSV file, or a day of a shop.",
+                members: const {
+                    &[
+                        Member::text("account", "The account."),
+                        Member::text(
+                            "amount",
+                            "The amount in the account's currency, more than zero.",
+                        ),
+                        Member::text(
+                            "kind",
+                            "The kind of the entry, such as fast_payment_in (the default), \
+                             transfer_out or fee.",
+                        ),
+                        Member::text(
+                            "day",
+                            "The booking day; that of the bank's clock by default.",
+                        ),
+                        Member::text(
+                            "reference",
+                            "The bank's reference, under which the entry is booked once.",
+                        ),
+                        Member::text("narrative", "The remittance text."),
+                        Member::text("counterparty", "The other party's name."),
+                        Member::text(
+                            "virtual_account",
+                            "The virtual account that a credit is for.",
+                        ),
+                        Member::flag("reversal", "Reverse an earlier booking of this kind."),
+                        Member::lines(
+                            "csv",
+                            "A CSV file whose rows are booked, all of them or none. Its columns \
+                             are account, date, kind, amount, currency, and optionally \
+                             value_date, reversal, key, reference, end_to_end_id, counterparty, \
+                             narrative, virtual_account, virtual_account_issuer, mandate, cheque.",
+                        ),
+                        Member::text("story", "In place of an amount: shop, a day of a shop."),
+                        Member::number(
+                            "seed",
+                            "The number of the story: the same number gives the same bookings.",
+                        ),
+                    ]
+                },
+            },
+            Self::Messages => Row {
+                name: "messages",
+                about: "Lists messages to deliver, without their content, and the endpoints that \
+                    are stopped.",
+                members: const {
+                    &[
+                        ENDPOINT,
+                        Member::text(
+                            "state",
+                            "The state: pending, delivered, dead_letter or dropped.",
+                        ),
+                        Member::number(
+                            "after",
+                            "The number of the last message of the list before this one.",
+                        ),
+                    ]
+                },
+            },
+            Self::Message => Row {
+                name: "message",
+                about: "Shows a message and each of its deliveries.",
+                members: const {
+                    &[
+                        NUMBER.required(),
+                        Member::flag("body", "Show the content of the message too."),
+                    ]
+                },
+            },
+            Self::Send => Row {
+                name: "send",
+                about: "Sends a message, or those of a story one after the other.",
+                members: const {
+                    &[
+                        ENDPOINT.required(),
+                        Member::object("message", "The message."),
+                        Member::text(
+                            "story",
+                            "In place of a message: mandate, mandate-declined, mandate-expired, \
+                             mandate-amended, mandate-ported, mandate-queried, payment, \
+                             payment-same-day, payment-delayed, payment-rejected or bad-week.",
+                        ),
+                        Member::number(
+                            "seed",
+                            "The number of the story: the same number gives the same identifiers.",
+                        ),
+                        Member::flag(
+                            "shuffled",
+                            "Send the story in an order that the seed decides.",
+                        ),
+                        Member::number(
+                            "wait",
+                            "The seconds to wait for the first delivery of each message, at most \
+                             50 for all; fails if one is not delivered. Does not wait by default.",
+                        ),
+                    ]
+                },
+            },
+            Self::Resend => Row {
+                name: "resend",
+                about: "Delivers messages once more, under the same message ids: one that was \
+                    delivered at once, a dead letter when its turn comes.",
+                members: const {
+                    &[
+                        NUMBER,
+                        Member::text("endpoint", "In place of a number: all dead letters of it."),
+                    ]
+                },
+            },
+            Self::Drop => Row {
+                name: "drop",
+                about: "Drops a message that waits or is a dead letter: it is never delivered.",
+                members: const { &[NUMBER.required(), REASON, BY] },
+            },
+            Self::Pause => Row {
+                name: "pause",
+                about: "Stops deliveries to an endpoint. Messages to it wait.",
+                members: const { &[ENDPOINT.required(), REASON, BY] },
+            },
+            Self::Resume => Row {
+                name: "resume",
+                about: "Resumes deliveries to an endpoint that is paused, was stopped by its answer \
+                    410, or is left alone after failures. All waiting messages are sent now.",
+                members: const { &[ENDPOINT.required()] },
+            },
+            Self::Customers => Row {
+                name: "customers",
+                about: "Lists the customers with their scopes, accounts and endpoints.",
+                members: &[],
+            },
+            Self::AddCustomer => Row {
+                name: "add-customer",
+                about: "Adds a customer, and shows its API key, which is not stored.",
+                members: const {
+                    &[
+                        Member::text("code", "The customer code, in upper case.").required(),
+                        Member::lines(
+                            "key",
+                            "The customer's public key for assertions, as PEM or JWK.",
+                        )
+                        .required(),
+                        Member::text(
+                            "scopes",
+                            "The scopes, separated by spaces; that of statements by default.",
+                        ),
+                        Member::text(
+                            "accounts",
+                            "The accounts, each as NUMBER:CURRENCY, separated by spaces; with \
+                             :virtual after one that has virtual accounts.",
+                        ),
+                        Member::text(
+                            "webhooks",
+                            "The base address of the customer's webhook receivers.",
+                        ),
+                        Member::lines(
+                            "encrypt_to",
+                            "The customer's public key that messages are encrypted for, as PEM or \
+                             JWK.",
+                        ),
+                    ]
+                },
+            },
+            Self::RotateApiKey => Row {
+                name: "rotate-api-key",
+                about: "Gives a customer a new API key, and shows it; the one before ends later.",
+                members: const {
+                    &[
+                        Member::text("code", "The customer code.").required(),
+                        Member::number(
+                            "overlap",
+                            "The hours for which the keys before stay valid; 24 by default.",
+                        ),
+                    ]
+                },
+            },
+            Self::Keys => Row {
+                name: "keys",
+                about: "Lists the keys that sign webhooks, the one in use first.",
+                members: &[],
+            },
+            Self::RotateKey => Row {
+                name: "rotate-key",
+                about: "Makes a new key that signs webhooks from now on.",
+                members: &[],
+            },
+            Self::Reset => Row {
+                name: "reset",
+                about: "Forgets what happened: entries, messages, tokens, counted calls and the \
+                    journal. Without a customer also faults, other limits, and the clock that was \
+                    set. Customers, accounts and keys stay.",
+                members: const {
+                    &[Member::text(
+                        "customer",
+                        "The code of the customer whose data is forgotten; all customers by \
+                         default.",
+                    )]
+                },
+            },
+            Self::Snapshot => Row {
+                name: "snapshot",
+                about: "Keeps what happened so far under a name: entries, messages, tokens and \
+                    counted calls.",
+                members: const {
+                    &[Member::text(
+                        "name",
+                        "The name: 1 to 64 lower-case letters, digits and hyphens.",
+                    )
+                    .required()]
+                },
+            },
+            Self::Seed => Row {
+                name: "seed",
+                about: "Puts a snapshot in the place of what happened since. Customers, keys and \
+                    the clock stay as they are.",
+                members: const { &[Member::text("name", "The name of the snapshot.").required()] },
+            },
+        }
+    }
 }
 
-/// Something that an operation can be given: a member of the JSON object that is sent.
+const OTHER_CUSTOMERS: Member = Member::text(
+    "customer",
+    "The code of the customer; the limits of all others by default.",
+);
+const CALL_ENDPOINT: Member = Member::text(
+    "endpoint",
+    "The endpoint: token, statement, webhook (messages that the bank delivered) or other.",
+);
+const CALL_CUSTOMER: Member = Member::text("customer", "The code of the customer.");
+const CALL_STATUS: Member = Member::number("status", "The status of the answer.");
+const CALL_BODY: Member = Member::text("body", "A text that the body of the request contains.");
+const CALL_ANSWER: Member = Member::text("answer", "A text that the body of the answer contains.");
+const CALL_AFTER: Member = Member::number("after", "The number of the call before the first one.");
+const ENDPOINT: Member = Member::text("endpoint", "The endpoint.");
+const NUMBER: Member = Member::number("number", "The number of the message.");
+const REASON: Member = Member::text("reason", "The reason, for those who look later.");
+const BY: Member = Member::text("by", "The name of the person who asks for it.");
+
+/// A member of the JSON object that an operation takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Member {
-    /// Its name.
+    /// The name of the member.
     pub name: &'static str,
-    /// What it is.
+    /// The kind of its value.
     pub kind: MemberKind,
-    /// Whether the operation needs it.
+    /// True if the operation needs the member.
     pub is_required: bool,
-    /// What it says, in one sentence.
+    /// A sentence about the value.
     pub about: &'static str,
 }
 
-/// What a member is.
+impl Member {
+    const fn new(name: &'static str, kind: MemberKind, about: &'static str) -> Self {
+        Self {
+            name,
+            kind,
+            is_required: false,
+            about,
+        }
+    }
+
+    const fn text(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, MemberKind::Text, about)
+    }
+
+    const fn lines(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, MemberKind::Lines, about)
+    }
+
+    const fn number(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, MemberKind::Number, about)
+    }
+
+    const fn flag(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, MemberKind::Flag, about)
+    }
+
+    const fn object(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, MemberKind::Object, about)
+    }
+
+    const fn required(self) -> Self {
+        Self {
+            is_required: true,
+            ..self
+        }
+    }
+}
+
+/// The kind of a member's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemberKind {
@@ -91,141 +607,4 @@ pub enum MemberKind {
     Flag,
     /// A JSON object: on a command line, the name of a file.
     Object,
-}
-
-operations! {
-    /// Shows the bank's time, how fast its clock runs, and by which time assertions are judged.
-    Clock = "clock" {}
-    /// Sets the bank's clock, or makes it run faster or stand still.
-    SetClock = "set-clock" {
-        "now" Text, "The bank's time from now on, such as 2026-03-02T00:00:00Z, or real.";
-        "rate" Number, "How many times as fast as the real time it runs, at most 1000000; 0 stands still.";
-        "assertions" Text, "By which time assertions are judged: real, as at the start, or bank.";
-    }
-    /// Advances the bank's clock.
-    StepClock = "step-clock" {
-        "seconds" Number required, "By how many seconds.";
-    }
-    /// Shows the limits of calls, those that are agreed with a customer among them.
-    Limits = "limits" {
-        "customer" Text, "The code of the customer; without it, the limits of all others.";
-    }
-    /// Sets the limits of one type of calls. A window that is not named keeps its limit.
-    SetLimit = "set-limit" {
-        "call_type" Text required, "The type of the calls, such as token or statement.";
-        "customer" Text, "The code of the customer; without it, the limits of all others.";
-        "per_hour" Number, "The calls of an hour.";
-        "per_minute" Number, "The calls of a minute.";
-        "per_second" Number, "The calls of a second.";
-        "unlimited" Flag, "No limit at all.";
-    }
-    /// Lists the faults that are ordered.
-    Faults = "faults" {}
-    /// Orders a fault for calls, or for deliveries to receivers.
-    AddFault = "add-fault" {
-        "fault" Text required, "The name of the fault, after token-, statement- or webhook- for calls of one kind.";
-        "customer" Text, "The code of the customer whose calls meet it; all without it.";
-        "share" Text, "The part of the calls that meets it, such as 0.1 or 10%; all without it.";
-        "skip" Number, "How many calls are spared before.";
-        "count" Number, "How many calls meet it; without it, it has no end.";
-    }
-    /// Ends a fault, or all.
-    RemoveFault = "remove-fault" {
-        "number" Number, "The number of the fault; all without it.";
-    }
-    /// Shows the calls that the bank has answered, and those that delivered messages, the oldest
-    /// first. Secrets are masked.
-    Journal = "journal" {
-        "endpoint" Text, "The endpoint: token, statement, webhook (messages that the bank delivered) or other.";
-        "customer" Text, "The code of the customer.";
-        "status" Number, "The status of the answer.";
-        "body" Text, "A text that the body of the request has.";
-        "answer" Text, "A text that the body of the answer has.";
-        "after" Number, "The number of the call before the first one.";
-        "most" Number, "The most calls that are shown, the newest; 100 without it.";
-    }
-    /// Fails unless the journal has as many calls as expected: one or more, if no number is named.
-    AssertCalls = "assert-calls" {
-        "endpoint" Text, "The endpoint: token, statement, webhook (messages that the bank delivered) or other.";
-        "customer" Text, "The code of the customer.";
-        "status" Number, "The status of the answer.";
-        "body" Text, "A text that the body of the request has.";
-        "answer" Text, "A text that the body of the answer has.";
-        "after" Number, "The number of the call before the first one.";
-        "times" Number, "How many calls are expected.";
-        "at_least" Number, "How many calls are expected at least; 1 without any number.";
-        "at_most" Number, "How many calls are expected at most.";
-    }
-    /// Forgets the calls so far.
-    ForgetCalls = "forget-calls" {}
-    /// Books on an account: one entry, the rows of a CSV file, or a day of a shop.
-    Book = "book" {
-        "account" Text, "The account.";
-        "amount" Text, "The amount in the account's currency, more than zero.";
-        "kind" Text, "What happened, such as fast_payment_in (without it), transfer_out or fee.";
-        "day" Text, "The booking day; that of the bank's clock without it.";
-        "reference" Text, "The bank's reference, under which it is booked once.";
-        "narrative" Text, "The remittance text.";
-        "counterparty" Text, "The other party's name.";
-        "virtual_account" Text, "The virtual account that a credit is for.";
-        "reversal" Flag, "Reverse an earlier booking of this kind.";
-        "csv" Lines, "All rows of a CSV file as bankrail provider book takes it, all of them or none.";
-        "story" Text, "In place of an amount: shop, a day of a shop.";
-        "seed" Number, "Which story: the same number, the same bookings.";
-    }
-    /// Lists messages to deliver, without their content.
-    Messages = "messages" {
-        "endpoint" Text, "The endpoint.";
-        "state" Text, "The state: pending, delivered, dead_letter or dropped.";
-        "after" Number, "The number of the message before the first one.";
-    }
-    /// Sends a message, or those of a story one after the other.
-    Send = "send" {
-        "endpoint" Text required, "The endpoint.";
-        "message" Object, "The message.";
-        "story" Text, "In place of a message: mandate, mandate-declined, mandate-expired, mandate-amended, \
-            mandate-ported, mandate-queried, payment, payment-same-day, payment-delayed, payment-rejected or bad-week.";
-        "seed" Number, "Which story: the same number, the same identifiers.";
-        "shuffled" Flag, "In an order that the seed decides.";
-    }
-    /// Delivers a message once more, under the same message id: one that was delivered at once, a
-    /// dead letter when its turn comes.
-    Resend = "resend" {
-        "number" Number required, "The number of the message.";
-    }
-    /// Lists the customers with their scopes, accounts and endpoints.
-    Customers = "customers" {}
-    /// Adds a customer, and shows its API key, which is not stored.
-    AddCustomer = "add-customer" {
-        "code" Text required, "The customer code, in upper case.";
-        "key" Lines required, "The customer's public key for assertions, as PEM or JWK.";
-        "scopes" Text, "The scopes, separated by spaces; that of statements without them.";
-        "accounts" Text, "The accounts, each as NUMBER:CURRENCY, separated by spaces.";
-        "webhooks" Text, "The base address of the customer's webhook receivers.";
-        "encrypt_to" Lines, "The customer's public key that messages are encrypted for, as PEM or JWK.";
-    }
-    /// Gives a customer a new API key, and shows it; the one before ends later.
-    RotateApiKey = "rotate-api-key" {
-        "code" Text required, "The customer code.";
-        "overlap" Number, "For how many hours the keys before stay valid; 24 without it.";
-    }
-    /// Lists the keys that sign webhooks, the one in use first.
-    Keys = "keys" {}
-    /// Makes a new key that signs webhooks from now on.
-    RotateKey = "rotate-key" {}
-    /// Forgets what happened: entries, messages, tokens, counted calls and the journal. Without a
-    /// customer also faults, other limits, and the clock that was set. Customers, accounts and keys
-    /// stay.
-    Reset = "reset" {
-        "customer" Text, "The code of the customer whose data is forgotten; all without it.";
-    }
-    /// Keeps what happened so far under a name: entries, messages, tokens and counted calls.
-    Snapshot = "snapshot" {
-        "name" Text required, "The name: 1 to 64 lower-case letters, digits and hyphens.";
-    }
-    /// Puts a snapshot in the place of what happened since. Customers, keys and the clock stay as
-    /// they are.
-    Seed = "seed" {
-        "name" Text required, "The name of the snapshot.";
-    }
 }

@@ -13,8 +13,8 @@ use bankrail_webhook::{
 };
 use std::sync::Arc;
 
-/// A mandate that a biller creates, told by the messages that the biller gets: each step is the
-/// next message.
+/// The life of a mandate that a biller creates, as the messages that the biller receives: each step
+/// is the next message.
 ///
 /// - All messages are about one mandate. Messages about one action share its identifier, and the
 ///   outcomes of one request its `request_id` and its headers.
@@ -385,7 +385,7 @@ impl MandateStory {
         self.changed_by_payer(StatusChangeCode::Cancel, MandateState::Cancelled)
     }
 
-    /// The biller has suspended the mandate: an outcome `STCH`, `CMPL` of a request of its own.
+    /// Suspends the mandate at the biller's request: an outcome `STCH`, `CMPL`.
     ///
     /// # Panics
     /// If the mandate is not active.

@@ -9,8 +9,8 @@ use bankrail_webhook::sender::{PaymentCondition, PaymentInstruction};
 use bankrail_webhook::{MandateId, MessageAmount, OriginalTransaction, TransactionStatus, Uetr};
 use std::sync::Arc;
 
-/// A payment instruction of a biller, told by its outcomes (Specification: "Payment instruction
-/// (MPIR) outcome rules").
+/// The life of a payment instruction of a biller, as its outcomes (Specification: "Payment
+/// instruction (MPIR) outcome rules").
 ///
 /// - All outcomes name one instruction, by both of its identifiers, and answer one request.
 /// - Each is later than the one before: the clock's time, and if the clock stands still, a
@@ -142,10 +142,10 @@ impl PaymentStory {
         }
     }
 
-    /// Future-dated: `PDNG`.
+    /// Schedules the payment for a later date: an outcome `PDNG`.
     ///
     /// # Panics
-    /// If the date is not in the future or another outcome was told before.
+    /// If the date is not in the future, or the story has an outcome already.
     #[track_caller]
     pub fn warehoused(&mut self, requested_execution_date: Date) -> Webhook {
         self.tell(&PaymentCondition::FutureDated {

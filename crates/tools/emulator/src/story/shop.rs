@@ -4,7 +4,7 @@ use crate::ids::Ids;
 use bankrail_bank::{Booking, BookingKind};
 use bankrail_values::{Currency, Date, Decimal, Money};
 
-/// What happens on a shop's account in a day.
+/// The bookings of a day on a shop's account.
 ///
 /// ```
 /// use bankrail_emulator::ShopStory;

@@ -1,11 +1,10 @@
 //! The data of a provider, as its control acts on it.
 
-use super::super::book::{Book, book_one};
 use super::super::folder::Folders;
 use super::super::{customers, keys, today};
 use super::past;
 use crate::failure::{Failure, causes};
-use bankrail::bank::{Booked, BookingKind, CustomerFolder, CustomerRecord, SqliteLedger};
+use bankrail::bank::{Booked, Booking, BookingKind, CustomerFolder, CustomerRecord, SqliteLedger};
 use bankrail::client_assertion::CustomerCode;
 use bankrail::client_assertion::token::{ScopeSet, names};
 use bankrail::emulator::{
@@ -16,7 +15,8 @@ use bankrail::jose::{
 };
 use bankrail::service::Customer;
 use bankrail::service::delivery::EndpointUrl;
-use bankrail::values::Clock as _;
+use bankrail::statement::AccountId;
+use bankrail::values::{Clock as _, Currency, Date, Money, parse_decimal};
 use serde_json::{Value, json};
 use std::fmt::Display;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl BankData for FolderData {
                 Operation::RotateApiKey => self.rotate_api_key(arguments).await,
                 Operation::Keys => Ok(kids(&keys::published(&self.folders)?)),
                 Operation::RotateKey => {
-                    let (keys, _) = keys::rotated(&self.folders)?;
+                    let keys = keys::rotated(&self.folders)?;
                     self.signing.replace(self.folders.signing_key()?);
                     Ok(kids(&keys))
                 }
@@ -117,62 +117,40 @@ impl BankData for FolderData {
 
 impl FolderData {
     async fn book(&self, arguments: &Arguments) -> Result<Value, ControlError> {
-        let text = |name| arguments.text(name).map(str::to_owned);
-        if let Some(rows) = text("csv") {
-            let loaded = self.ledger.load_csv(std::io::Cursor::new(rows)).await;
+        if let Some(rows) = arguments.text("csv") {
+            let rows = std::io::Cursor::new(rows.to_owned());
+            let loaded = self.ledger.load_csv(rows).await;
             let loaded = loaded.map_err(|error| wrong(format_args!("csv: {}", causes(&error))))?;
             return Ok(json!({ "booked": loaded.booked, "known": loaded.already }));
         }
-        let today = self.clock.now().date();
-        let book = Book {
-            account: arguments.parsed("account")?,
-            amount: text("amount"),
-            kind: arguments
-                .parsed("kind")?
-                .unwrap_or(BookingKind::FastPaymentIn),
-            day: arguments.parsed("day")?,
-            reference: text("reference"),
-            narrative: text("narrative"),
-            counterparty: text("counterparty"),
-            virtual_account: text("virtual_account"),
-            reversal: arguments.flag("reversal"),
-            csv: None,
-        };
-        if arguments.one_of("story", &["shop"])?.is_none() {
-            let (_, booked, _, balance) = book_one(&book, &self.ledger, today).await?;
-            let is_new = u64::from(matches!(booked, Booked::New(_)));
-            return Ok(
-                json!({ "booked": is_new, "known": 1 - is_new, "balance": balance.to_string() }),
-            );
-        }
-        let account = book
-            .account
+        let account: AccountId = arguments
+            .parsed("account")?
             .ok_or_else(|| wrong("expected account, found none"))?;
         let unknown = || {
             ControlError::Unknown(
                 "expected an account that the provider has, found another".to_owned(),
             )
         };
-        let currency = self
-            .ledger
-            .balance(&account)
-            .await?
-            .ok_or_else(unknown)?
-            .currency();
+        let balance = self.ledger.balance(&account).await?.ok_or_else(unknown)?;
+        let day = arguments.parsed("day")?;
+        let day = day.unwrap_or_else(|| self.clock.now().date());
+        let bookings = match arguments.one_of("story", &["shop"])? {
+            Some(_) => {
+                let seed = arguments.number("seed").unwrap_or_default();
+                ShopStory::day(seed, balance.currency(), day)
+            }
+            None => vec![booking(arguments, balance.currency(), day)?],
+        };
         let (mut new, mut known) = (0, 0);
-        let seed = arguments.number("seed").unwrap_or_default();
-        for booking in ShopStory::day(seed, currency, book.day.unwrap_or(today)) {
-            match self
-                .ledger
-                .book(&account, &booking)
-                .await
-                .map_err(|error| failed(&error))?
-            {
+        for booking in bookings {
+            let booked = self.ledger.book(&account, &booking).await;
+            match booked.map_err(|error| wrong(causes(&error)))? {
                 Booked::New(_) => new += 1,
                 _ => known += 1,
             }
         }
-        Ok(json!({ "booked": new, "known": known }))
+        let balance = self.ledger.balance(&account).await?.unwrap_or(balance);
+        Ok(json!({ "booked": new, "known": known, "balance": balance.to_string() }))
     }
 
     fn customers(&self) -> Value {
@@ -242,7 +220,16 @@ impl FolderData {
         let overlap = arguments.fitting("overlap")?.unwrap_or(24);
         let rotated = customers::rotated(&code, overlap, self.clock.now(), &self.folders)?;
         self.reload().await?;
-        Ok(json!({ "api_key": *rotated.api_key, "before_ends": rotated.end.to_string() }))
+        let (is_in_connection, error) = match rotated.is_in_connection {
+            Ok(is_in_connection) => (is_in_connection, None),
+            Err(failure) => (false, failure.into_parts().0),
+        };
+        Ok(json!({
+            "api_key": *rotated.api_key,
+            "before_ends": rotated.end.to_string(),
+            "in_connection_toml": is_in_connection,
+            "connection_toml_error": error,
+        }))
     }
 
     /// Puts changed files of customers in force now.
@@ -264,6 +251,34 @@ impl FolderData {
         }
         Ok(json!({}))
     }
+}
+
+/// Reads the one booking that `book` is given.
+fn booking(arguments: &Arguments, currency: Currency, day: Date) -> Result<Booking, ControlError> {
+    let amount = arguments
+        .text("amount")
+        .ok_or_else(|| wrong("expected an amount, found none"))?;
+    let amount = parse_decimal(amount).map_err(|error| wrong(causes(&error)))?;
+    let kind = arguments
+        .parsed("kind")?
+        .unwrap_or(BookingKind::FastPaymentIn);
+    let mut booking = Booking::new(kind, Money::new(amount, currency), day);
+    if let Some(text) = arguments.text("reference") {
+        booking = booking.reference(text);
+    }
+    if let Some(text) = arguments.text("narrative") {
+        booking = booking.narrative(text);
+    }
+    if let Some(name) = arguments.text("counterparty") {
+        booking = booking.counterparty(name);
+    }
+    if let Some(number) = arguments.text("virtual_account") {
+        booking = booking.virtual_account(number);
+    }
+    if arguments.flag("reversal") {
+        booking = booking.reversal();
+    }
+    Ok(booking)
 }
 
 fn kids(keys: &[VerifyingKey]) -> Value {

@@ -1,5 +1,5 @@
-//! What happened at a provider: forgotten, kept under a name, and put back. The rows of its
-//! database are copied by SQLite itself, beside the store that the provider uses.
+//! The history of a provider: forgotten, kept under a name, and restored. SQLite itself copies the
+//! rows, beside the store that the provider uses.
 
 use super::super::folder::Folders;
 use crate::keys::write::{Secrecy, make_folder, unnamed};
@@ -17,7 +17,7 @@ const TABLES: &str =
     "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name GLOB 'bankrail_*'
     AND name <> 'bankrail_schema' AND name NOT GLOB 'bankrail_customer*'";
 
-/// What belongs to one customer.
+/// Commands that delete the rows of one customer.
 const OF_CUSTOMER: [&str; 3] = [
     "DELETE FROM bankrail_token WHERE customer = ?1",
     "DELETE FROM bankrail_counter WHERE customer = ?1",
@@ -25,7 +25,7 @@ const OF_CUSTOMER: [&str; 3] = [
         WHERE account IN (SELECT account FROM bankrail_account_customer WHERE customer = ?1)",
 ];
 
-/// What belongs to one endpoint.
+/// Commands that delete the rows of one endpoint.
 const OF_ENDPOINT: [&str; 3] = [
     "DELETE FROM bankrail_outbox WHERE endpoint = ?1",
     "DELETE FROM bankrail_stopped WHERE endpoint = ?1",
@@ -104,7 +104,7 @@ pub(super) async fn seed(folders: &Folders, arguments: &Arguments) -> Result<(),
     let path = path.to_string_lossy().into_owned();
     on_database(folders, move |connection| {
         connection.execute("ATTACH ?1 AS kept", [path])?;
-        // What triggers would write is in the snapshot.
+        // The snapshot has the rows that triggers would write.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.pragma_update(None, "defer_foreign_keys", true)?;
@@ -145,7 +145,7 @@ fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
         .collect()
 }
 
-/// Works on a connection of its own to the provider's database.
+/// Runs `work` on a separate connection to the provider's database.
 async fn on_database<T: Send + 'static>(
     folders: &Folders,
     work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,

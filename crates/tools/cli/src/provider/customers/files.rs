@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use zeroize::Zeroizing;
 
 /// Writes the file of a new customer.
-pub(super) fn add(folders: &Folders, record: &CustomerRecord) -> Result<PathBuf, Failure> {
+pub(super) fn add(folders: &Folders, record: &CustomerRecord) -> Result<(), Failure> {
     let code = &record.customer.code;
     let book = folders.customers()?.book();
     if book.get(code).is_some() {
@@ -25,8 +25,7 @@ pub(super) fn add(folders: &Folders, record: &CustomerRecord) -> Result<PathBuf,
         .chain([record.clone()]);
     CustomerBook::new(all).map_err(|error| refused(&error))?;
     let path = folders.config("customers").join(file_name(code)?);
-    write(&[NewFile::private(&path, record.to_toml())], false)?;
-    Ok(path)
+    write(&[NewFile::private(&path, record.to_toml())], false)
 }
 
 /// The name of the file of a new customer. A code may have characters that lead out of the folder,
@@ -44,13 +43,13 @@ fn file_name(code: &CustomerCode) -> Result<String, Failure> {
     Ok(format!("{}.toml", code.as_str().to_ascii_lowercase()))
 }
 
-/// Changes a customer's record, and keeps the file as it was beside it. Nothing is written if
-/// nothing changes.
+/// Changes a customer's record, and keeps the previous file beside the new one. An unchanged record
+/// is not written.
 pub(super) fn change(
     folders: &Folders,
     code: &CustomerCode,
     change: impl FnOnce(&mut CustomerRecord) -> Result<(), Failure>,
-) -> Result<PathBuf, Failure> {
+) -> Result<(), Failure> {
     let book = folders.customers()?.book();
     let Some(known) = book.get(code) else {
         let codes: Vec<&str> = book
@@ -60,14 +59,14 @@ pub(super) fn change(
         let what = format!("expected one of {}, found {code}", codes.join(", "));
         return Err(Failure::refused(
             what,
-            "bankrail provider customers list prints the customers",
+            "bankrail provider control customers prints the customers",
         ));
     };
     let mut record = (**known).clone();
     change(&mut record)?;
     let path = file_of(folders, code)?;
     if record == **known {
-        return Ok(path);
+        return Ok(());
     }
     let others = book
         .records()
@@ -78,8 +77,7 @@ pub(super) fn change(
     let mut name = path.clone().into_os_string();
     name.push(".before");
     write(&[NewFile::private(name, before)], true)?;
-    write(&[NewFile::private(&path, record.to_toml())], true)?;
-    Ok(path)
+    write(&[NewFile::private(&path, record.to_toml())], true)
 }
 
 /// The file of a customer that is in force.

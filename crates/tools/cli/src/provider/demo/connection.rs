@@ -10,8 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-/// The folder of each demo customer with what its `connection.toml` says, by name. Files in it are
-/// as they are written.
+/// Returns the folder and the connection of each demo customer, by name. Files are named as in
+/// `connection.toml`.
 pub(crate) fn connections(folders: &Folders) -> Result<Vec<(PathBuf, Connection)>, Failure> {
     let demo = folders.data("demo");
     let mut homes = Vec::new();

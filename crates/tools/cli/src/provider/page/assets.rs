@@ -15,7 +15,7 @@ pub(super) const ASSETS: [(&str, &str, &str); 3] = [
     ("/icon.svg", "image/svg+xml", include_str!("icon.svg")),
 ];
 
-/// Whether a path is that of an asset. They are the same for everybody.
+/// True if a path is that of an asset. Assets are the same for everybody.
 pub(super) fn is_asset(path: &str) -> bool {
     ASSETS.iter().any(|(own, ..)| *own == path)
 }

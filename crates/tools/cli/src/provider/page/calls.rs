@@ -17,18 +17,18 @@ use std::time::Duration;
 /// Which calls are asked for. Members that are empty, as those of a form, ask for nothing.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Filter {
-    /// Those that were refused only, whatever the value.
+    /// Present with any value: refused calls only.
     refused: Option<String>,
-    /// Those of this customer only.
+    /// Calls of this customer only.
     #[serde(default, deserialize_with = "text")]
     customer: Option<String>,
-    /// Those with this text in their request key only.
+    /// Calls with this text in their request key only.
     #[serde(default, deserialize_with = "text")]
     key: Option<String>,
-    /// Those at this time or later only.
+    /// Calls at this time or later only.
     #[serde(default, deserialize_with = "time")]
     from: Option<Timestamp>,
-    /// Those within the second of this time or earlier only.
+    /// Calls within the second of this time or earlier only.
     #[serde(default, deserialize_with = "time")]
     until: Option<Timestamp>,
 }
@@ -81,7 +81,7 @@ impl Filter {
                 .is_none_or(|until| call.at < until.saturating_add(Duration::from_secs(1)))
     }
 
-    /// Whether some calls are left out.
+    /// True if some calls are left out.
     fn leaves_out(&self) -> bool {
         let Self {
             refused,
@@ -145,7 +145,7 @@ pub(super) struct OneCall<'a> {
 pub(super) struct CallList {
     pub(super) rows: Vec<Call>,
     pub(super) place: Arc<Destination>,
-    /// What is said in place of no calls.
+    /// The text in place of an empty list.
     pub(super) none: &'static str,
     /// The stream of later calls, unless the list shows earlier ones.
     pub(super) events: Option<String>,

@@ -1,63 +1,73 @@
 //! The commands that a reader of the page may want to give next.
 
 use super::Shared;
+use super::control::BUTTONS;
+use bankrail::emulator::Operation;
 use std::path::Path;
 
-/// A command and what it does.
+/// A command and its purpose.
 pub(super) struct Command {
     pub(super) does: &'static str,
     pub(super) line: String,
     pub(super) button: Option<Button>,
 }
 
-/// What a button sends in place of a command.
+/// The form that is sent in place of a command.
 pub(super) struct Button {
     pub(super) token: String,
-    pub(super) task: &'static str,
+    pub(super) operation: &'static str,
+    pub(super) member: &'static str,
     pub(super) about: String,
 }
 
-/// What a command does, and its words after `bankrail provider`, with `{}` for what it is about.
-pub(super) type Task = (&'static str, &'static str);
+/// A task of a reader: an operation of the control that is given one member.
+#[derive(Clone, Copy)]
+pub(super) struct Task(&'static str, Operation, &'static str);
 
-pub(super) const SHOW_ENTRY: Task = ("Show the message and its deliveries", "outbox show {}");
-pub(super) const RESEND_ENTRY: Task = ("Resend", "outbox resend {}");
-pub(super) const RESEND_DELIVERED: Task = (
-    "Resend now, under the same X-Message-Id",
-    "control resend --number {}",
+pub(super) const SHOW_ENTRY: Task = Task(
+    "Show the message and its deliveries",
+    Operation::Message,
+    "number",
 );
-pub(super) const DROP_ENTRY: Task = ("Drop: never deliver it", "outbox drop {}");
-pub(super) const DEAD_LETTERS: Task = ("List the dead letters", "outbox list --state dead_letter");
-pub(super) const PAUSE: Task = ("Pause deliveries", "outbox pause {}");
-pub(super) const RESUME: Task = (
+pub(super) const RESEND_ENTRY: Task = Task(
+    "Resend, under the same X-Message-Id",
+    Operation::Resend,
+    "number",
+);
+pub(super) const DROP_ENTRY: Task = Task("Drop: never deliver it", Operation::Drop, "number");
+pub(super) const LIST_STATE: Task = Task("List them", Operation::Messages, "state");
+pub(super) const PAUSE: Task = Task("Pause deliveries", Operation::Pause, "endpoint");
+pub(super) const RESUME: Task = Task(
     "Resume deliveries: send all waiting messages now",
-    "outbox resume {}",
+    Operation::Resume,
+    "endpoint",
 );
-pub(super) const RESEND_ALL: Task = ("Resend all dead letters", "outbox resend --endpoint {}");
-pub(super) const SEND: Task = ("Send a sample message", "send {} --kind query");
-pub(super) const ADD_CUSTOMER: Task = ("Add a customer", "customers add CODE --key PUBLIC.pem");
-pub(super) const ROTATE_KEYS: Task = ("Issue a new API key", "customers rotate {}");
-pub(super) const BOOK: Task = ("Book an entry", "book {} 25.00");
+pub(super) const RESEND_ALL: Task = Task("Resend all dead letters", Operation::Resend, "endpoint");
+pub(super) const SEND: Task = Task("Send a sample message", Operation::Send, "endpoint");
 
 impl Shared {
-    /// The command of a task for the data folder of this provider.
-    pub(super) fn command(&self, (does, words): Task, about: &str) -> Command {
+    /// Returns the command of a task for the data folder of this provider.
+    pub(super) fn command(&self, task: Task, about: &str) -> Command {
+        let Task(does, operation, member) = task;
         let mut line = format!("bankrail provider --data {}", path(&self.data.data));
         if let Some(config) = &self.data.config {
             line.push_str(" --config ");
             line.push_str(&path(config));
         }
-        for word in words.split(' ') {
-            line.push(' ');
-            line.push_str(&quoted(if word == "{}" { about } else { word }));
+        let operation_name = operation.name();
+        line.push_str(&format!(
+            " control {operation_name} --{member} {}",
+            quoted(about)
+        ));
+        if operation == Operation::Send {
+            line = format!("bankrail message sample query | {line} --message - --wait 20");
         }
-        let token = self
-            .buttons
-            .as_ref()
-            .and_then(|buttons| buttons.token_of((does, words)));
-        let button = token.map(|token| Button {
-            token: token.to_owned(),
-            task: words,
+        let buttons = self.buttons.as_ref();
+        let button = buttons.filter(|_| BUTTONS.contains(&operation));
+        let button = button.map(|buttons| Button {
+            token: buttons.token.expose_secret().to_owned(),
+            operation: operation_name,
+            member,
             about: about.to_owned(),
         });
         Command { does, line, button }

@@ -1,19 +1,17 @@
 //! The buttons of a provider that runs with its control, and the view of its clock and faults.
 
 use super::Page;
-use super::command::{DROP_ENTRY, PAUSE, RESEND_ALL, RESEND_DELIVERED, RESEND_ENTRY, RESUME, Task};
 use super::error::{PageError, Refused};
 use super::layout::{Head, html};
 use super::text::filters;
 use crate::clock::readable;
-use crate::provider::outbox::intervention;
+use crate::provider::control::operator;
 use askama::Template;
 use axum::extract::{Form, State};
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse as _, Response};
 use bankrail::emulator::{Arguments, Control, ControlError, Fault, MemberKind, Operation};
-use bankrail::mailbox::{DropOutcome, EndpointId, EntryId};
 use bankrail::values::SecretString;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -21,17 +19,15 @@ use std::collections::BTreeMap;
 /// The path that buttons send to.
 pub(super) const PATH: &str = "/do";
 
-/// The commands that are buttons too.
-const BUTTONS: [Task; 6] = [
-    RESEND_ENTRY,
-    RESEND_DELIVERED,
-    DROP_ENTRY,
-    RESEND_ALL,
-    PAUSE,
-    RESUME,
+/// The operations whose commands are buttons too.
+pub(super) const BUTTONS: [Operation; 4] = [
+    Operation::Resend,
+    Operation::Drop,
+    Operation::Pause,
+    Operation::Resume,
 ];
 
-/// The operations that have a form, and what its button says.
+/// The operations that have a form, and the labels of their buttons.
 const FORMS: [(Operation, &str); 3] = [
     (Operation::SetClock, "Set the clock"),
     (Operation::StepClock, "Step the clock"),
@@ -45,12 +41,7 @@ pub(super) struct Buttons {
 }
 
 impl Buttons {
-    /// The token of the button of a task, if it has one.
-    pub(super) fn token_of(&self, task: Task) -> Option<&str> {
-        BUTTONS.contains(&task).then(|| self.token.expose_secret())
-    }
-
-    /// What an operation without members says under this name.
+    /// Carries out an operation without members, and returns this member of its answer.
     async fn said(&self, operation: Operation, name: &str) -> Result<Value, PageError> {
         let nothing: [(&str, &str); 0] = [];
         let said = self
@@ -67,12 +58,12 @@ impl From<ControlError> for PageError {
     }
 }
 
-/// What the view says of a provider with a control.
+/// The state of a provider with a control.
 struct Steered<'a> {
     token: &'a str,
     now: String,
     rate: String,
-    /// The numbers of the faults that are ordered, and what they say.
+    /// The numbers and descriptions of the faults that are ordered.
     faults: Vec<(u64, String)>,
 }
 
@@ -113,69 +104,33 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
     }))
 }
 
-/// Does what a button says: the member `do` names it, `about` what it is about.
+/// Carries out the operation that the member `do` names, with all other members.
 pub(super) async fn act(
     State(page): State<Page>,
     Form(mut given): Form<BTreeMap<String, String>>,
 ) -> Result<Response, PageError> {
     let mut taken = |name| given.remove(name).unwrap_or_default();
-    let [token, what, about] = ["token", "do", "about"].map(&mut taken);
+    let [token, name] = ["token", "do"].map(&mut taken);
     let buttons = page.buttons.as_ref().ok_or(PageError::NotFound)?;
     if !buttons.token.matches(token.as_bytes()) {
         return Ok(Refused::BUTTON.into_response());
     }
-    let next = match BUTTONS.into_iter().find(|(_, words)| *words == what) {
-        Some(RESEND_DELIVERED) => {
-            let arguments = Arguments::from_texts(Operation::Resend, [("number", &about)])?;
-            buttons.control.carry_out(&arguments).await?;
-            format!("/outbox/{about}")
-        }
-        Some(task) => outbox(&page, task, &about).await?,
-        None => {
-            let operation = Operation::named(&what).ok_or(PageError::NotFound)?;
-            let is_offered = FORMS.iter().any(|(form, _)| *form == operation)
-                || operation == Operation::RemoveFault;
-            if !is_offered {
-                return Err(PageError::NotFound);
-            }
-            given.retain(|_, value| !value.is_empty());
-            buttons
-                .control
-                .carry_out(&Arguments::from_texts(operation, given)?)
-                .await?;
-            "/control".to_owned()
-        }
+    let operation = Operation::named(&name).ok_or(PageError::NotFound)?;
+    let has_form = FORMS.iter().any(|(form, _)| *form == operation);
+    if !has_form && operation != Operation::RemoveFault && !BUTTONS.contains(&operation) {
+        return Err(PageError::NotFound);
+    }
+    given.retain(|_, value| !value.is_empty());
+    let next = match given.get("number") {
+        Some(number) if BUTTONS.contains(&operation) => format!("/outbox/{number}"),
+        _ if BUTTONS.contains(&operation) => "/endpoints".to_owned(),
+        _ => "/control".to_owned(),
     };
+    if operation.members().iter().any(|member| member.name == "by") {
+        given.insert("reason".to_owned(), "on the page".to_owned());
+        given.extend(operator().map(|name| ("by".to_owned(), name)));
+    }
+    let arguments = Arguments::from_texts(operation, given)?;
+    buttons.control.carry_out(&arguments).await?;
     Ok((StatusCode::SEE_OTHER, [(LOCATION, next)]).into_response())
-}
-
-/// Carries out a task of messages or endpoints, and returns the view that shows what has come of
-/// it.
-async fn outbox(page: &Page, task: Task, about: &str) -> Result<String, PageError> {
-    let dispatcher = &page.data.dispatcher;
-    let by = || intervention("on the page").map_err(ControlError::from);
-    let not_done =
-        |what: &str| PageError::NotDone(format!("Message {about}: {what}. Nothing was changed."));
-    if matches!(task, RESEND_ENTRY | DROP_ENTRY) {
-        let id = EntryId::new(about.parse().map_err(|_| PageError::NotFound)?);
-        if task == DROP_ENTRY {
-            match dispatcher.drop_entry(id, &by()?).await? {
-                DropOutcome::Dropped => {}
-                DropOutcome::Leased { .. } => return Err(not_done("it is being delivered")),
-                DropOutcome::NotOpen => {
-                    return Err(not_done("expected one to deliver, found another"));
-                }
-            }
-        } else if !dispatcher.resend(id).await? {
-            return Err(not_done("expected a dead letter, found another"));
-        }
-        return Ok(format!("/outbox/{id}"));
-    }
-    let endpoint = EndpointId::parse(about).map_err(|_| PageError::NotFound)?;
-    match task {
-        PAUSE => dispatcher.stop(&endpoint, &by()?).await?,
-        RESUME => drop(dispatcher.resume(&endpoint).await?),
-        _ => drop(dispatcher.resend_all(&endpoint).await?),
-    }
-    Ok("/endpoints".to_owned())
 }

@@ -13,7 +13,7 @@ use bankrail::service::delivery::{CircuitState, DispatcherSnapshot, EndpointSnap
 use bankrail::values::Timestamp;
 use std::collections::BTreeMap;
 
-/// What is known of an endpoint, from each place that knows of it.
+/// The facts of an endpoint, from customers, dispatcher and outbox.
 #[derive(Clone, Default)]
 struct Known {
     customer: Option<String>,

@@ -10,7 +10,7 @@ use bankrail::values::StoreError;
 pub(super) enum PageError {
     /// Nothing exists at this address.
     NotFound,
-    /// What a button says was not done: why.
+    /// A button's operation was refused: the reason.
     NotDone(String),
     /// The store or directory that the view shows failed.
     Store(StoreError),

@@ -24,14 +24,14 @@ use tokio::time::{Instant, sleep_until};
 /// The most streams at once.
 pub(super) const MOST_STREAMS: usize = 16;
 
-/// How long a stream lasts. The browser then asks for the next one, and says which call it saw
-/// last.
+/// The longest duration of a stream. The browser then asks for the next one, with the number of the
+/// last call it saw.
 pub(super) const LONGEST: Duration = Duration::from_secs(45);
 
-/// How long the browser waits before it asks for the next stream.
+/// The pause of the browser before it asks for the next stream.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// How often something is sent at least, so that a browser that is gone is noticed.
+/// The longest pause without a message, so that a closed browser is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Deserialize)]
@@ -49,7 +49,7 @@ pub(super) async fn stream(
     let Ok(permit) = page.streams.clone().try_acquire_owned() else {
         return (StatusCode::SERVICE_UNAVAILABLE, "too many pages are open\n").into_response();
     };
-    // What the browser says when it comes back is newer than the address that it comes back to.
+    // The header of a browser that comes back is newer than its address.
     let seen = headers
         .get("last-event-id")
         .and_then(|id| id.to_str().ok()?.parse().ok())
@@ -77,7 +77,7 @@ pub(super) async fn stream(
         .into_response()
 }
 
-/// What one reader has been sent and is to be sent.
+/// The state of one reader: calls sent, and calls to send.
 struct Following {
     calls: Calls,
     place: Arc<Destination>,
@@ -152,8 +152,7 @@ impl Following {
         }
     }
 
-    /// Adds the calls that are kept and later than the last one, and says how many are no longer
-    /// kept.
+    /// Adds the kept calls after the last one, and counts the calls that are no longer kept.
     fn catch_up(&mut self) {
         let mut later = self.calls.newest();
         later.retain(|call| call.number > self.last);

@@ -1,4 +1,4 @@
-//! What a call asked and what it was answered, and the command that repeats it.
+//! The request and the answer of a call, and the command that repeats it.
 
 use super::command::quoted;
 use crate::text::shown_lines;
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 /// The characters of a body that are shown. A longer request cannot be repeated with a command.
 const MOST: usize = 4_000;
 
-/// Whether headers and bodies of a call were kept.
+/// True if headers and bodies of a call were kept.
 pub(super) fn is_kept(call: &Call) -> bool {
     !call.headers.is_empty()
 }
@@ -91,7 +91,7 @@ pub(super) fn curl(call: &Call, to: &Destination) -> Option<String> {
     let url = format!("{}{}", to.issuer, call.path);
     let mut line = format!("curl -i{ca} -X {} {}", quoted(&call.method), quoted(&url));
     for (name, value) in &call.headers {
-        // What curl says by itself.
+        // Headers that curl sends by itself.
         if ![
             ACCEPT_ENCODING,
             CONNECTION,

@@ -1,4 +1,4 @@
-//! Who may see the page, and what a browser may do with it.
+//! Access to the page, and the rules for browsers that show it.
 
 use super::assets;
 use super::control;
@@ -77,7 +77,7 @@ impl Guard {
                     .into_response(),
             );
         }
-        // Browsers say so themselves, and no site can change it.
+        // Browsers send this header themselves, and no site can change it.
         if is_button
             && headers
                 .get("sec-fetch-site")
@@ -150,8 +150,8 @@ pub(super) async fn guard(
     answer
 }
 
-/// Whether the browser asked for a loopback address. A foreign name that resolves to one (DNS
-/// rebinding) would make the page one of a foreign site's.
+/// True if the browser asked for a loopback address. A foreign name that resolves to one (DNS
+/// rebinding) would make this a page of the foreign site.
 fn is_for_loopback(uri: &Uri, headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else {

@@ -1,4 +1,4 @@
-//! What all views have around them, and around their lists.
+//! The frame of all views, and of their lists.
 
 use super::text::encoded;
 use askama::Template;
@@ -11,13 +11,11 @@ use serde::Deserialize;
 pub(super) const ROWS: usize = 50;
 
 /// The sections, with the links to them at the top.
-const SECTIONS: [(&str, &str); 7] = [
+const SECTIONS: [(&str, &str); 5] = [
     ("/", "Overview"),
     ("/calls", "Calls"),
     ("/outbox", "Outbox"),
     ("/endpoints", "Endpoints"),
-    ("/customers", "Customers"),
-    ("/accounts", "Accounts"),
     ("/control", "Control"),
 ];
 
@@ -27,7 +25,7 @@ pub(super) struct Head {
     pub(super) links: Vec<NavLink>,
 }
 
-/// One of several views to choose from.
+/// A link to a view.
 pub(super) struct NavLink {
     pub(super) href: String,
     pub(super) name: String,

@@ -3,7 +3,7 @@
 mod newest;
 
 use self::newest::newest;
-use super::command::{Command, DROP_ENTRY, RESEND_DELIVERED, RESEND_ENTRY, RESUME, SHOW_ENTRY};
+use super::command::{Command, DROP_ENTRY, RESEND_ENTRY, RESUME, SHOW_ENTRY};
 use super::error::PageError;
 use super::exchange::{Destination, outgoing};
 use super::layout::{Head, NavLink, Paging, ROWS, address, html};
@@ -61,18 +61,18 @@ fn state_name(state: &OutboxState) -> &'static str {
 
 /// When an entry is delivered next.
 enum Next {
-    /// It is not delivered unless an operator acts.
+    /// Never, unless an operator acts.
     Not,
     /// A worker is delivering it.
     UnderWay,
-    /// It is delivered when its endpoint is resumed.
+    /// When the endpoint is resumed.
     Stopped,
-    /// It is delivered as soon as a worker is free.
+    /// As soon as a worker is free.
     Due,
     At(Timestamp),
 }
 
-/// What keeps entries from being delivered.
+/// The endpoints that hold entries back.
 struct Endpoints {
     stopped: HashSet<EndpointId>,
     circuits: HashMap<EndpointId, Circuit>,
@@ -113,7 +113,7 @@ impl Endpoints {
     }
 }
 
-/// An entry as a row, and the facts of its own page.
+/// An entry as a row of the list, with the facts for its page.
 struct EntryRow {
     summary: OutboxSummary,
     last: Option<DeliveryRecord>,
@@ -141,7 +141,7 @@ impl EntryRow {
     }
 }
 
-/// How a delivery ended: `200`, `503 refused`, `timed out`.
+/// Describes the end of a delivery: `200`, `503 refused`, `timed out`.
 fn ended(delivery: &DeliveryRecord) -> String {
     let status = delivery.status.map(|status| status.to_string());
     let note = delivery.note.map(|note| note.as_str().replace('_', " "));
@@ -159,7 +159,7 @@ struct OutboxView {
     head: Head,
     now: Timestamp,
     endpoint: Option<String>,
-    /// Whether other messages are left out.
+    /// True if other messages are left out.
     is_filtered: bool,
     states: Vec<NavLink>,
     rows: Vec<EntryRow>,
@@ -267,8 +267,8 @@ pub(super) async fn show(
     let tasks = match summary.state {
         OutboxState::DeadLetter => &[SHOW_ENTRY, RESEND_ENTRY, DROP_ENTRY][..],
         OutboxState::Pending => &[SHOW_ENTRY, DROP_ENTRY],
-        OutboxState::Delivered if page.buttons.is_some() => &[SHOW_ENTRY, RESEND_DELIVERED],
-        _ => &[SHOW_ENTRY],
+        OutboxState::Delivered => &[SHOW_ENTRY, RESEND_ENTRY],
+        OutboxState::Dropped => &[SHOW_ENTRY],
     };
     let mut commands: Vec<Command> = tasks
         .iter()

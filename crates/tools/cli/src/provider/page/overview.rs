@@ -3,18 +3,16 @@
 
 use super::Page;
 use super::calls::{CallList, Filter};
-use super::command::{Command, DEAD_LETTERS, RESUME};
+use super::command::{Command, LIST_STATE, RESUME};
 use super::error::PageError;
 use super::layout::{Head, html};
-use super::text::{encoded, filters, shown};
-use crate::provider::outbox::words::intervention;
+use super::text::{encoded, filters, intervention, shown};
 use crate::text::counted;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use bankrail::service::delivery::CircuitState;
 use bankrail::values::Timestamp;
-use std::collections::HashSet;
 
 /// The refused calls that are shown.
 const MOST_CALLS: usize = 10;
@@ -30,7 +28,7 @@ struct Concern {
     commands: Vec<Command>,
 }
 
-/// How many there are of something, and where they are listed.
+/// A count, and a link to the list.
 struct Tile {
     count: u64,
     what: &'static str,
@@ -70,7 +68,6 @@ struct OverviewView {
 
 pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError> {
     let data = &page.data;
-    let book = data.directory.book();
     let snapshot = data.dispatcher.snapshot().await?;
     let mut concerns = Vec::new();
     if let Some(rejected) = data.directory.rejected() {
@@ -97,7 +94,7 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
                 "dead letters are",
             ) + " no longer delivered",
             href: Some("/outbox?state=dead_letter".to_owned()),
-            commands: vec![page.command(DEAD_LETTERS, "")],
+            commands: vec![page.command(LIST_STATE, "dead_letter")],
         });
     }
     concerns.extend(snapshot.stopped.iter().take(MOST_CONCERNS).map(|stopped| {
@@ -134,10 +131,6 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
                 })
             }),
     );
-    let accounts: HashSet<_> = book
-        .records()
-        .flat_map(|record| record.accounts.iter().map(|(id, _)| id.as_str()))
-        .collect();
     let newest = data.calls.newest();
     let refused = Filter::refused();
     let (calls, refusals) = (
@@ -201,13 +194,6 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
             "message dropped",
             "messages dropped",
             "/outbox?state=dropped",
-        ),
-        Tile::new(book.len(), "customer", "customers", "/customers"),
-        Tile::new(
-            accounts.len(),
-            "account registered",
-            "accounts registered",
-            "/accounts",
         ),
         Tile::new(
             snapshot.endpoints.len(),

@@ -3,6 +3,7 @@
 use crate::clock;
 use crate::text::cut;
 use askama::filters::HtmlSafe;
+use bankrail::mailbox::Intervention;
 use bankrail::values::Timestamp;
 use std::fmt::{self, Write as _};
 use std::time::Duration;
@@ -16,10 +17,19 @@ pub(super) fn shown(text: &str) -> String {
     cut(&crate::text::shown(text), WIDEST).into_owned()
 }
 
+/// Returns who intervened, and why.
+pub(super) fn intervention(intervention: &Intervention) -> String {
+    let Intervention { by, reason } = intervention;
+    match reason.as_ref() {
+        "" => by.to_string(),
+        reason => format!("{by}: {reason}"),
+    }
+}
+
 /// A time as an element, in UTC; in the zone of the machine too where a pointer rests on it.
 pub(super) struct When(Timestamp);
 
-/// What templates write values with.
+/// Filters with which templates write values.
 #[allow(
     unreachable_pub,
     reason = "the attribute of a filter makes public items"

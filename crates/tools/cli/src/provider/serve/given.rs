@@ -9,7 +9,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 #[derive(Debug)]
 pub(in crate::provider) struct Given {
     pub(in crate::provider) arguments: Arguments,
-    /// One that was given, such as `--limits`.
+    /// An option that was given, such as `--limits`.
     pub(in crate::provider) option: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl Args for Given {
     }
 }
 
-/// The first option of the command line that has a value of its own, even if that is the default.
+/// Returns the first option that the command line sets, even to its default.
 fn option(matches: &ArgMatches) -> Option<String> {
     let all = Arguments::augment_args(Command::new("provider"));
     let is_given = |option: &&Arg| {

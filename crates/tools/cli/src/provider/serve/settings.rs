@@ -1,4 +1,4 @@
-//! What the options and the files of a provider say.
+//! Options and files of a provider.
 
 use super::super::folder::{Folders, damaged, read};
 use super::super::limits::Wanted;
@@ -65,8 +65,8 @@ pub(in crate::provider) struct Arguments {
     #[cfg(feature = "page")]
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub(super) page: WantedPage,
-    /// Let programs steer the bank while it runs, at this address over HTTP: its clock, faults,
-    /// limits and journal
+    /// Serve the control of the bank at this address over HTTP: clock, faults, limits, journal and
+    /// more
     ///
     /// control.json in the folder of the data has the address and the token; bankrail provider
     /// control uses it.
@@ -90,7 +90,7 @@ fn fault_help() -> String {
     )
 }
 
-/// Those of the library.
+/// The default pauses of the library.
 const PAUSES: &str = "5s,5m,30m,2h,5h,10h,14h,20h,24h";
 
 fn schedule(text: &str) -> Result<Schedule, &'static str> {

@@ -154,6 +154,24 @@ pub(super) fn act<S: AsRef<OsStr>>(data: &Path, arguments: impl IntoIterator<Ite
         .chain(arguments.into_iter().map(|word| word.as_ref().to_owned())))
 }
 
+/// The answer to an operation of the control, which is carried out.
+pub(super) fn control(data: &Path, words: &[&str]) -> serde_json::Value {
+    serde_json::from_str(&act(data, ["control"].iter().chain(words)).fine()).unwrap()
+}
+
+/// The line with which an operation of the control is refused.
+pub(super) fn refused(data: &Path, words: &[&str]) -> String {
+    act(data, ["control"].iter().chain(words)).failed(1)
+}
+
+/// Sends a new message to an endpoint, and waits for its first delivery.
+pub(super) fn send(data: &Path, endpoint: &str) -> Run {
+    let folder = Folder::new();
+    let message = folder.file("query.json", run(["message", "sample", "query"]).fine());
+    let words = ["control", "send", "--endpoint", endpoint, "--wait", "20"];
+    act(data, words.iter().chain(&["--message", &message]))
+}
+
 /// A customer who knows what `connection.toml` says, and no more.
 pub(super) struct Customer {
     home: PathBuf,

@@ -1,16 +1,20 @@
-//! The commands that act on the data of a provider that runs.
+//! Operations on the data of a provider that runs without its control, and of one that does not run.
 
-use super::bank::{Bank, Customer, PATIENCE, copy_of_data};
+use super::bank::{Bank, Customer, PATIENCE, act, control, copy_of_data, refused};
 use crate::{Folder, run, text};
+use serde_json::json;
 use std::time::{Duration, Instant};
 
 #[tokio::test]
 async fn what_is_booked_is_in_the_next_statement() {
     let folder = Folder::new();
     let bank = Bank::start(&copy_of_data(&folder), &[]);
-    let book = |words: &[&str]| bank.run(["book"].iter().chain(words));
-    let out = book(&[
-        "SGD000000000105",
+    let account = "SGD000000000105";
+    let fee = [
+        "book",
+        "--account",
+        account,
+        "--amount",
         "12.5",
         "--kind",
         "fee",
@@ -18,147 +22,101 @@ async fn what_is_booked_is_in_the_next_statement() {
         "CH1",
         "--narrative",
         "a fee 👍",
-    ])
-    .fine();
-    assert!(
-        out.contains("booked as entry 1 of SGD000000000105") && out.contains("balance 29.50 SGD"),
-        "{out}"
-    );
-    let again = book(&[
-        "SGD000000000105",
-        "12.5",
-        "--kind",
-        "fee",
-        "--reference",
-        "CH1",
-        "--narrative",
-        "a fee 👍",
-    ])
-    .fine();
-    assert!(
-        again.contains("booked before as entry 1") && again.contains("balance 29.50 SGD"),
-        "{again}"
-    );
+    ];
+    let booked = |new, known| json!({ "booked": new, "known": known, "balance": "29.50 SGD" });
+    assert_eq!(control(&bank.data, &fee), booked(1, 0));
+    assert_eq!(control(&bank.data, &fee), booked(0, 1));
     let csv = folder.file(
         "day.csv",
-        "account,date,kind,amount,currency\nSGD000000000105,2021-07-29,cash_deposit,1,SGD\n",
+        format!("account,date,kind,amount,currency\n{account},2021-07-29,cash_deposit,1,SGD\n"),
     );
     assert_eq!(
-        book(&["--csv", &csv]).fine(),
-        "1 entry booked, 0 booked before\n"
+        control(&bank.data, &["book", "--csv", &csv]),
+        json!({ "booked": 1, "known": 0 })
     );
+    for (words, expected) in [
+        (
+            &["--account", "000000000000000", "--amount", "1"][..],
+            "expected an account that the provider has",
+        ),
+        (&["--account", account, "--amount", "0"], "expected"),
+        (&["--account", account, "--amount", "0.001"], "expected"),
+        (&["--account", account, "--amount", "x"], "expected"),
+        (&["--account", account], "expected an amount"),
+    ] {
+        let line = refused(&bank.data, &[&["book"], words].concat());
+        assert!(line.contains(expected), "{words:?}: {line}");
+    }
     let customer = bank.customer("democustomer");
-    let answer = customer
-        .statement(&customer.token().await, "SGD000000000105")
-        .await;
+    let answer = customer.statement(&customer.token().await, account).await;
     assert!(
         answer.text.contains("a fee 👍") && answer.text.contains("30.50"),
         "{}",
         answer.text
     );
-    for (words, expected) in [
-        (
-            &["000000000000000", "1"][..],
-            "expected an account that the provider has",
-        ),
-        (&["SGD000000000105", "-1"], "unexpected argument"),
-        (&["SGD000000000105", "0"], "nothing was booked"),
-        (&["SGD000000000105", "0.001"], "nothing was booked"),
-    ] {
-        let run = book(words);
-        assert!(
-            run.status != 0 && run.err.contains(expected),
-            "{words:?}: {}",
-            run.err
-        );
-    }
 }
 
 #[tokio::test]
 async fn a_customer_is_added_and_gets_a_new_api_key_while_the_provider_runs() {
     let folder = Folder::new();
     let bank = Bank::start(&copy_of_data(&folder), &["--limits", "off"]);
-    let key = text(&bank.data.join("demo/democustomer/signing.pub.pem"));
-    let added = bank
-        .run([
-            "customers",
-            "add",
-            "ACME",
+    let data = &bank.data;
+    let key = text(&data.join("demo/democustomer/signing.pub.pem"));
+    let add = |code, account| {
+        [
+            "add-customer",
+            "--code",
+            code,
             "--key",
             &key,
-            "--account",
-            "999001400300301:AUD",
-        ])
-        .fine();
-    let api_key = added
-        .split("apikey: ")
-        .nth(1)
-        .unwrap()
-        .split(' ')
-        .next()
-        .unwrap()
-        .to_owned();
-    let listed = bank.run(["customers", "list"]).fine();
-    assert!(
-        listed.contains("ACME\n  1 valid API key") && listed.contains("999001400300301, AUD"),
-        "{listed}"
+            "--accounts",
+            account,
+        ]
+    };
+    let added = control(data, &add("ACME", "999001400300301:AUD"));
+    let api_key = added["api_key"].as_str().unwrap();
+    let listed = control(data, &["customers"]);
+    let acme = &listed["customers"][0];
+    assert_eq!(
+        (&acme["code"], &acme["api_keys"], &acme["accounts"]),
+        (&json!("ACME"), &json!(1), &json!(["999001400300301"]))
     );
-    assert!(
-        !listed.contains(&api_key)
-            && !std::fs::read_to_string(bank.data.join("customers/acme.toml"))
-                .unwrap()
-                .contains(&api_key)
-    );
+    let file = std::fs::read_to_string(data.join("customers/acme.toml")).unwrap();
+    assert!(!listed.to_string().contains(api_key) && !file.contains(api_key));
     for (words, expected) in [
+        (&add("ACME", "1:AUD")[..], "expected a new customer code"),
+        (&add("../EVIL", "1:AUD"), "as a file's name, found ../EVIL"),
         (
-            &["add", "ACME", "--key", &key][..],
-            "expected a new customer code",
-        ),
-        (
-            &["add", "../EVIL", "--key", &key],
-            "as a file's name, found ../EVIL",
-        ),
-        (
-            &["add", "/TMP/EVIL", "--key", &key],
+            &add("/TMP/EVIL", "1:AUD"),
             "as a file's name, found /TMP/EVIL",
         ),
+        (&add(".HIDDEN", "1:AUD"), "as a file's name, found .HIDDEN"),
         (
-            &["add", ".HIDDEN", "--key", &key],
-            "as a file's name, found .HIDDEN",
+            &add("X", "999001777777777:AUD"),
+            "reserved for negative testing",
         ),
         (
-            &["rotate", "NOBODY"],
+            &["rotate-api-key", "--code", "NOBODY"],
             "expected one of ACME, DEMOCUSTOMER, OTHERCUSTOMER, found NOBODY",
         ),
     ] {
-        let line = bank.run(["customers"].iter().chain(words)).failed(1);
+        let line = refused(data, words);
         assert!(line.contains(expected), "{line}");
     }
-    let reserved = bank.run([
-        "customers",
-        "add",
-        "X",
-        "--key",
-        &key,
-        "--account",
-        "999001777777777:AUD",
-    ]);
-    assert!(
-        reserved.status == 2 && reserved.err.contains("reserved for negative testing"),
-        "{}",
-        reserved.err
-    );
 
     let before = bank.customer("democustomer");
-    let out = bank.run(["customers", "rotate", "DEMOCUSTOMER"]).fine();
+    let rotate = ["rotate-api-key", "--code", "DEMOCUSTOMER"];
+    let rotated = control(data, &rotate);
     let after = bank.customer("democustomer");
     assert_ne!(before.text("api_key"), after.text("api_key"));
-    assert!(out.contains(after.text("api_key")), "{out}");
+    assert_eq!(
+        (&rotated["api_key"], &rotated["in_connection_toml"]),
+        (&json!(after.text("api_key")), &json!(true))
+    );
     // In force within a second; the one before is valid beside it.
     answers(&after, 200).await;
     before.token().await;
-    bank.run(["customers", "rotate", "DEMOCUSTOMER", "--overlap", "0"])
-        .fine();
+    control(data, &[&rotate[..], &["--overlap", "0"]].concat());
     answers(&before, 401).await;
     assert!(
         bank.line("api_key").contains("unknown customer"),
@@ -182,19 +140,19 @@ async fn answers(customer: &Customer, status: u16) {
 fn a_new_signing_key_is_published_beside_the_one_before() {
     let folder = Folder::new();
     let data = copy_of_data(&folder);
-    let act = |words: &[&str]| super::bank::act(&data, words).fine();
-    let before = act(&["keys", "list"]);
+    let kids = |operation| {
+        control(&data, &[operation])["kids"]
+            .as_array()
+            .unwrap()
+            .clone()
+    };
+    let before = kids("keys");
+    assert_eq!(before.len(), 1);
+    let rotated = kids("rotate-key");
+    let after = kids("keys");
     assert!(
-        before.lines().count() == 1 && before.contains("signs"),
-        "{before}"
-    );
-    let old = before.split(' ').next().unwrap();
-    act(&["keys", "rotate"]);
-    let after = act(&["keys", "list"]);
-    let lines: Vec<&str> = after.lines().collect();
-    assert!(
-        lines.len() == 2 && lines[0].ends_with("signs") && lines[1].starts_with(old),
-        "{after}"
+        after == rotated && after.len() == 2 && after[1] == before[0],
+        "{after:?}"
     );
     let set = |name: &str| run(["keys", "thumbprint", &text(&data.join(name))]).fine();
     assert_eq!(
@@ -204,11 +162,28 @@ fn a_new_signing_key_is_published_beside_the_one_before() {
     assert_eq!(set("signing.jwks.json").lines().count(), 2);
     assert_eq!(set("signing.pem"), set("signing.pub.pem"));
     assert!(set("signing.jwks.json").starts_with(&set("signing.pem")));
-    act(&["keys", "rotate"]);
-    act(&["keys", "rotate"]);
+    kids("rotate-key");
+    kids("rotate-key");
     assert_eq!(
         set("signing.jwks.json").lines().count(),
         3,
         "the set does not grow for ever"
     );
+}
+
+#[test]
+fn a_running_bank_alone_has_a_clock() {
+    let folder = Folder::new();
+    let data = copy_of_data(&folder);
+    // Left over from a provider that ran with its control.
+    Bank::start(&data, &["--control", "127.0.0.1:0"]).stop();
+    let bank = Bank::start(&data, &[]);
+    let line = act(&data, ["control", "clock"]).failed(2);
+    assert!(
+        line.contains("check that the provider runs with --control"),
+        "{line}"
+    );
+    control(&data, &["messages"]);
+    bank.stop();
+    control(&data, &["messages"]);
 }

@@ -1,6 +1,6 @@
 //! A provider that is steered while it runs, by commands and over HTTP.
 
-use super::bank::{Bank, act, copy_of_data};
+use super::bank::{Bank, act, control, copy_of_data, send};
 use super::receiver::{Receiver, listener};
 use crate::{Folder, run, text};
 use serde_json::{Value, json};
@@ -15,10 +15,6 @@ fn access(data: &Path) -> (String, String) {
         said["url"].as_str().unwrap().to_owned(),
         said["token"].as_str().unwrap().to_owned(),
     )
-}
-
-fn control(data: &Path, words: &[&str]) -> Value {
-    serde_json::from_str(&act(data, ["control"].iter().chain(words)).fine()).unwrap()
 }
 
 #[tokio::test]
@@ -104,16 +100,8 @@ async fn deliveries_are_asserted_on() {
     Receiver::start(listener, &data);
     let url = format!("https://127.0.0.1:{port}");
     let bank = Bank::start(&data, &["--deliver-to", &url, "--control", "127.0.0.1:0"]);
-    assert!(
-        bank.run([
-            "send",
-            &url.replace("https://", "democustomer@"),
-            "--kind",
-            "query"
-        ])
-        .fine()
-        .contains("delivered")
-    );
+    let sent = send(&data, &url.replace("https://", "democustomer@")).fine();
+    assert!(sent.contains("delivered"), "{sent}");
     let delivered = [
         "assert-calls",
         "--endpoint",
@@ -419,10 +407,7 @@ async fn what_happened_is_kept_forgotten_and_put_back() {
             &["reset", "--customer", "NOBODY"],
             "expected the code of a customer, found NOBODY",
         ),
-        (
-            &["book", "--account", account],
-            "expected an account and an amount",
-        ),
+        (&["book", "--account", account], "expected an amount"),
         (
             &["book", "--account", "000000000000000", "--amount", "1"],
             "expected an account that the provider has",

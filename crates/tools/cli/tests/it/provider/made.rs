@@ -196,10 +196,10 @@ fn a_missing_or_damaged_file_is_named_and_nothing_is_replaced() {
 fn the_commands_need_data_and_say_so() {
     let folder = Folder::new();
     for words in [
-        &["customers", "list"][..],
-        &["outbox", "list"],
-        &["send", "x", "--kind", "query"],
-        &["keys", "list"],
+        &["control", "customers"][..],
+        &["control", "messages"],
+        &["control", "send", "--endpoint", "x", "--story", "mandate"],
+        &["control", "clock"],
     ] {
         let line = act(&folder.path("nothing"), words).failed(2);
         assert!(
@@ -213,7 +213,7 @@ fn the_commands_need_data_and_say_so() {
 #[test]
 fn options_of_serving_are_refused_beside_a_command() {
     let folder = Folder::new();
-    let command = ["customers", "list"];
+    let command = ["control", "customers"];
     for given in [
         &["--limits", "off"][..],
         &["--lenient-clients"],
@@ -276,7 +276,7 @@ fn a_folder_with_customers_of_its_own_gets_no_test_accounts() {
     let folder = Folder::new();
     let data = copy_of_data(&folder);
     fs::remove_dir_all(data.join("demo")).unwrap();
-    let before = act(&data, ["customers", "list"]).fine();
+    let before = act(&data, ["control", "customers"]).fine();
     let authority = text(&data.join("ca.pem"));
     let bank = Bank::start(&data, &["--roots", &authority]);
     assert!(
@@ -296,5 +296,5 @@ fn a_folder_with_customers_of_its_own_gets_no_test_accounts() {
         line.contains("--deliver-to: expected a demo customer, found none"),
         "{line}"
     );
-    assert_eq!(act(&data, ["customers", "list"]).fine(), before);
+    assert_eq!(act(&data, ["control", "customers"]).fine(), before);
 }

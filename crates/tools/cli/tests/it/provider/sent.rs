@@ -1,9 +1,19 @@
 //! Messages: what comes back is said, and none goes to another endpoint.
 
-use super::bank::{Bank, PATIENCE, copy_of_data};
+use super::bank::{Bank, PATIENCE, control, copy_of_data, refused, send};
 use super::receiver::{Receiver, bank_for, listener};
 use crate::{Folder, text};
+use serde_json::{Value, json};
 use std::time::{Duration, Instant};
+
+/// The outcomes of messages that are all delivered.
+fn outcomes(run: crate::Run) -> Vec<String> {
+    let answer: Value = serde_json::from_str(&run.fine()).unwrap();
+    let outcomes = answer["outcomes"].as_array().unwrap().iter();
+    outcomes
+        .map(|outcome| outcome.as_str().unwrap().to_owned())
+        .collect()
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_came_back_is_said_of_each_message() {
@@ -11,20 +21,13 @@ async fn what_came_back_is_said_of_each_message() {
     let data = copy_of_data(&folder);
     let (listener, port) = listener().await;
     let receiver = Receiver::start(listener, &data);
-    let bank = bank_for(port, &data);
-    let send = |words: &[&str]| bank.run(["send", "democustomer"].iter().chain(words));
-    let out = send(&["--kind", "query", "--kind", "payment_outcome"]).fine();
-    let lines: Vec<&str> = out.lines().collect();
+    let _bank = bank_for(port, &data);
+    let send = || send(&data, "democustomer");
+    let out = outcomes(send());
     assert!(
-        lines[0].starts_with("query: message 1: status 200, delivered"),
-        "{out}"
+        out.len() == 1 && out[0].starts_with("message 1: status 200, delivered"),
+        "{out:?}"
     );
-    assert!(
-        lines[1].starts_with("payment_outcome: message 2: status 200, delivered"),
-        "{out}"
-    );
-
-    // Two messages of one kind are no duplicates, and the second is sent although the first fails.
     for (status, expected) in [
         (
             401,
@@ -34,81 +37,53 @@ async fn what_came_back_is_said_of_each_message() {
         (204, "status 204, not acknowledged"),
     ] {
         receiver.answer(status);
-        let run = send(&["--kind", "query", "--kind", "query"]);
-        assert_eq!(run.status, 1, "{}", run.out);
-        assert_eq!(
-            run.out
-                .lines()
-                .filter(|line| line.contains(expected))
-                .count(),
-            2,
-            "{}",
-            run.out
-        );
-        for line in run.out.lines() {
-            let id = line
-                .split("message ")
-                .nth(1)
-                .unwrap()
-                .split(':')
-                .next()
-                .unwrap();
-            bank.run(["outbox", "drop", id]).fine();
+        // Two messages of one kind are no duplicates.
+        for _ in 0..2 {
+            let line = send().failed(1);
+            assert!(line.contains(expected), "{line}");
+            let (_, rest) = line.split_once("message ").unwrap();
+            let (number, _) = rest.split_once(':').unwrap();
+            control(&data, &["drop", "--number", number]);
         }
         // After several failures in a row the endpoint would be left alone.
         receiver.answer(200);
-        send(&["--kind", "query"]).fine();
+        outcomes(send());
     }
     receiver.answer(410);
+    let line = send().failed(1);
     assert!(
-        send(&["--kind", "query"])
-            .out
-            .contains("gone: the endpoint is stopped until it is resumed")
+        line.contains("gone: the endpoint is stopped until it is resumed"),
+        "{line}"
     );
     receiver.answer(200);
-    let run = send(&["--kind", "query"]);
+    let line = send().failed(1);
     assert!(
-        run.status == 1
-            && run.out.contains("is stopped since")
-            && run.out.contains("outbox resume"),
-        "{}",
-        run.out
+        line.contains("is stopped since") && line.contains("resume it"),
+        "{line}"
     );
-    assert!(
-        bank.run(["outbox", "list"])
-            .fine()
-            .contains("endpoint democustomer is stopped")
+    assert_eq!(
+        control(&data, &["messages"])["stopped"][0]["endpoint"],
+        "democustomer"
     );
-    assert!(
-        bank.run(["outbox", "resume", "democustomer"])
-            .fine()
-            .contains("resumed")
-    );
-    assert!(
-        send(&["--kind", "query"])
-            .fine()
-            .contains("status 200, delivered")
-    );
+    let resume = || control(&data, &["resume", "--endpoint", "democustomer"]);
+    assert_eq!(resume()["was_stopped"], true);
+    outcomes(send());
 
     receiver.answer(500);
     let held = (0..10)
-        .map(|_| send(&["--kind", "query"]).out)
-        .find(|out| out.contains("left alone until"));
-    assert!(held.unwrap().contains("outbox resume democustomer goes on"));
+        .map(|_| send().failed(1))
+        .find(|line| line.contains("left alone until"));
+    assert!(held.unwrap().contains("resume it"));
     receiver.answer(200);
-    let resumed = bank.run(["outbox", "resume", "democustomer"]).fine();
+    let resumed = resume();
     assert!(
-        resumed.contains("is not left alone any more; ") && resumed.contains("due now"),
+        resumed["was_stopped"] == false && resumed["waiting"].as_u64().unwrap() > 0,
         "{resumed}"
     );
-    assert!(
-        send(&["--kind", "query"])
-            .fine()
-            .contains("status 200, delivered")
-    );
+    outcomes(send());
     let end = Instant::now() + PATIENCE;
-    let waiting = || bank.run(["outbox", "list", "--state", "pending"]).fine();
-    while !waiting().starts_with("no messages") {
+    let waiting = || control(&data, &["messages", "--state", "pending"])["messages"].clone();
+    while waiting() != json!([]) {
         assert!(
             Instant::now() < end,
             "what waited for the schedule is not sent: {}",
@@ -123,15 +98,10 @@ async fn a_refused_connection_and_an_unknown_authority_are_told_apart() {
     let folder = Folder::new();
     let data = copy_of_data(&folder);
     let (listener, port) = listener().await;
-    let bank = bank_for(port, &data);
+    let _bank = bank_for(port, &data);
     drop(listener);
-    let send = || bank.run(["send", "democustomer", "--kind", "query"]);
-    let run = send();
-    assert!(
-        run.status == 1 && run.out.contains("no connection"),
-        "{}",
-        run.out
-    );
+    let line = send(&data, "democustomer").failed(1);
+    assert!(line.contains("no connection"), "{line}");
     let key = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port))
         .await
@@ -141,15 +111,13 @@ async fn a_refused_connection_and_an_unknown_authority_are_told_apart() {
         key.cert.pem().as_bytes(),
         key.signing_key.serialize_pem().as_bytes(),
     );
-    let run = send();
+    let line = send(&data, "democustomer").failed(1);
+    assert!(line.contains("the TLS handshake failed"), "{line}");
+    let line = send(&data, "nobody").failed(1);
+    assert!(line.contains("nobody"), "{line}");
+    let line = refused(&data, &["pause", "--endpoint", "nobody"]);
     assert!(
-        run.status == 1 && run.out.contains("the TLS handshake failed"),
-        "{}",
-        run.out
-    );
-    let line = bank.run(["send", "nobody", "--kind", "query"]).failed(2);
-    assert!(
-        line.contains("there are: democustomer, othercustomer"),
+        line.contains("expected an endpoint of a customer, found nobody"),
         "{line}"
     );
 }
@@ -161,18 +129,13 @@ async fn a_message_is_given_up_at_the_end_of_the_schedule() {
     let (nobody, port) = listener().await;
     drop(nobody);
     let url = format!("https://localhost:{port}/hooks");
-    let bank = Bank::start(&data, &["--deliver-to", &url, "--schedule", "0s"]);
-    bank.run([
-        "send",
-        &url.replace("https://", "democustomer@"),
-        "--kind",
-        "query",
-    ]);
+    let _bank = Bank::start(&data, &["--deliver-to", &url, "--schedule", "0s"]);
+    send(&data, &url.replace("https://", "democustomer@")).failed(1);
     let end = Instant::now() + PATIENCE;
     let given_up = loop {
-        let shown = bank.run(["outbox", "show", "1"]).fine();
-        if shown.contains("dead_letter") || Instant::now() > end {
-            break shown;
+        let shown = control(&data, &["message", "--number", "1"]);
+        if shown["state"] == "dead_letter" || Instant::now() > end {
+            break shown.to_string();
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     };
@@ -191,11 +154,8 @@ async fn a_message_to_one_address_never_goes_to_another() {
     // Nobody is at the first address.
     drop(first);
     let bank = Bank::start(&data, &["--deliver-to", &urls[0]]);
-    assert!(
-        bank.run(["send", &ids[0], "--kind", "query"])
-            .out
-            .contains("no connection")
-    );
+    let line = send(&data, &ids[0]).failed(1);
+    assert!(line.contains("no connection"), "{line}");
     bank.stop();
     let receiver = Receiver::start(second, &data);
     let encrypt_to = text(&data.join("demo/othercustomer/encryption.pub.pem"));
@@ -210,30 +170,18 @@ async fn a_message_to_one_address_never_goes_to_another() {
         "{:?}",
         bank.first
     );
-    assert!(
-        bank.run(["send", &ids[1], "--kind", "query"])
-            .fine()
-            .contains("delivered")
-    );
-    assert!(
-        bank.run(["outbox", "resend", "--endpoint", &ids[0]])
-            .fine()
-            .contains("0 dead letters")
-    );
-    assert!(
-        bank.run(["send", &ids[1], "--kind", "query"])
-            .fine()
-            .contains("delivered")
-    );
+    outcomes(send(&data, &ids[1]));
+    let resent = control(&data, &["resend", "--endpoint", &ids[0]]);
+    assert_eq!(resent["resent"], 0);
+    outcomes(send(&data, &ids[1]));
     assert_eq!(
         receiver.got(),
         2,
         "the message to the first address still waits"
     );
-    assert!(
-        bank.run(["outbox", "list", &ids[0]])
-            .fine()
-            .contains("pending")
+    assert_eq!(
+        control(&data, &["messages", "--endpoint", &ids[0]])["messages"][0]["state"],
+        "pending"
     );
 }
 
@@ -241,32 +189,29 @@ async fn a_message_to_one_address_never_goes_to_another() {
 async fn a_story_is_told_in_its_order_and_a_message_waits_for_its_provider() {
     let folder = Folder::new();
     let data = copy_of_data(&folder);
-    let query = folder.file(
-        "query.json",
-        crate::run(["message", "sample", "query"]).fine(),
+    let line = send(&data, "democustomer").failed(1);
+    assert!(line.contains("no provider runs on this data"), "{line}");
+    let stored = |number: u64| {
+        let sample = crate::run(["message", "sample", "query"]).fine();
+        let query = folder.file("query.json", sample);
+        let words = ["send", "--endpoint", "democustomer", "--message", &query];
+        assert_eq!(control(&data, &words), json!({ "numbers": [number] }));
+    };
+    stored(1);
+    stored(2);
+    control(&data, &["drop", "--number", "2", "--reason", "a test"]);
+    let shown = control(&data, &["message", "--number", "2", "--body"]);
+    assert_eq!(
+        (&shown["state"], &shown["dropped"]["reason"]),
+        (&json!("dropped"), &json!("a test"))
     );
-    let stored = super::bank::act(&data, ["send", "democustomer", &query]);
+    assert!(shown["message"]["case_id"].is_string(), "{shown}");
+    let line = refused(&data, &["resend", "--number", "2"]);
     assert!(
-        stored.status == 1 && stored.out.contains("no provider runs on this data"),
-        "{}",
-        stored.out
-    );
-    let stored = super::bank::act(
-        &data,
-        ["send", "democustomer", "--kind", "query", "--wait", "0"],
-    )
-    .fine();
-    assert_eq!(stored, "query: stored as message 2\n");
-    super::bank::act(&data, ["outbox", "drop", "2", "--reason", "a test"]).fine();
-    let shown = super::bank::act(&data, ["outbox", "show", "2", "--body"]).fine();
-    assert!(
-        shown.contains("dropped") && shown.contains(": a test") && shown.contains("\"case_id\""),
-        "{shown}"
-    );
-    let refused = super::bank::act(&data, ["outbox", "resend", "2"]).failed(1);
-    assert!(
-        refused.contains("expected a dead letter, found one that is dropped"),
-        "{refused}"
+        line.contains(
+            "expected a message that was delivered or given up, found one that is dropped"
+        ),
+        "{line}"
     );
 
     let (listener, port) = listener().await;
@@ -277,21 +222,22 @@ async fn a_story_is_told_in_its_order_and_a_message_waits_for_its_provider() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     assert_eq!(receiver.got(), 1, "the message from before the start");
-    let out = bank
-        .run(["send", "democustomer", "--story", "mandate"])
-        .fine();
-    assert_eq!(out.lines().count(), 11, "{out}");
-    assert!(
-        out.starts_with("1 mandate_outcome: message 3: status 200")
-            && out.contains("\n11 mandate_notification"),
-        "{out}"
+    let words = ["control", "send", "--endpoint", "democustomer"];
+    let story = ["--story", "mandate", "--wait", "40"];
+    let out = outcomes(bank.run(words.iter().chain(&story)));
+    assert_eq!(out.len(), 11, "{out:?}");
+    assert!(out[0].starts_with("message 3: status 200"), "{out:?}");
+    let kind = |number| control(&data, &["message", "--number", number])["kind"].clone();
+    assert_eq!(
+        [kind("3"), kind("13")],
+        ["mandate_outcome", "mandate_notification"]
     );
     let broken = folder.file("broken.json", "{}");
-    let line = bank.run(["send", "democustomer", &broken]).failed(1);
-    assert!(
-        line.contains("broken.json") && line.contains("bankrail message check"),
-        "{line}"
+    let line = refused(
+        &data,
+        &["send", "--endpoint", "democustomer", "--message", &broken],
     );
+    assert!(line.contains("expected one of the four kinds"), "{line}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -300,7 +246,7 @@ async fn a_running_provider_signs_with_the_new_key_and_receivers_know_both() {
     let data = copy_of_data(&folder);
     let (listener, port) = listener().await;
     let receiver = Receiver::start(listener, &data);
-    let bank = bank_for(port, &data);
+    let _bank = bank_for(port, &data);
     let home = data.join("demo/democustomer");
     let decryption = text(&home.join("decryption.pem"));
     let opens = |keys: &std::path::Path, body: &str| {
@@ -316,12 +262,12 @@ async fn a_running_provider_signs_with_the_new_key_and_receivers_know_both() {
         run.status == 0 && run.out.contains("\"case_id\"")
     };
     let sent = || {
-        bank.run(["send", "democustomer", "--kind", "query"]).fine();
+        send(&data, "democustomer").fine();
         folder.file("body.json", receiver.last())
     };
     let body = sent();
     assert!(opens(&data.join("signing.pub.pem"), &body));
-    bank.run(["keys", "rotate"]).fine();
+    control(&data, &["rotate-key"]);
     assert!(
         !opens(&data.join("signing.pub.pem"), &body),
         "the file has the new key"

@@ -184,8 +184,11 @@ async fn a_provider_that_is_killed_goes_on_where_it_was() {
     let bank = Bank::start(&data, &[]);
     let token = bank.customer("democustomer").token().await;
     bank.run([
+        "control",
         "book",
+        "--account",
         "999001400100101",
+        "--amount",
         "7.31",
         "--narrative",
         "before the end",
@@ -261,7 +264,9 @@ async fn a_configuration_is_served_and_nothing_is_made_up_beside_it() {
         404
     );
     assert_eq!(customer.status_of(&of("operations")).await, 200);
-    let listed = bank.run(["--config", &config, "customers", "list"]).fine();
+    let listed = bank
+        .run(["--config", &config, "control", "customers"])
+        .fine();
     assert!(
         listed.contains("OTHERCUSTOMER") && !listed.contains("DEMOCUSTOMER"),
         "{listed}"

@@ -14,7 +14,7 @@ fn token(page: &str) -> &str {
         .unwrap()
 }
 
-/// The answer to a button of the page: its status, and where it leads or what it says.
+/// Presses a button of the page. Returns the status, and the location or the body.
 async fn press(world: &World, form: &str) -> (u16, String) {
     let (cookie, page) = (world.cookie().await, world.page("/control").await);
     let form = format!("token={}&{form}", token(&page));
@@ -39,11 +39,7 @@ async fn buttons_do_what_their_commands_do() {
     let world = World::steered().await;
     world.fill("no such endpoint").await;
     let page = world.page("/endpoints").await;
-    for button in [
-        "outbox resend --endpoint {}",
-        "outbox resume {}",
-        "outbox pause {}",
-    ] {
+    for button in ["resend", "resume", "pause"] {
         assert!(
             page.contains(&format!("<button name=\"do\" value=\"{button}\">")),
             "{page}"
@@ -54,7 +50,7 @@ async fn buttons_do_what_their_commands_do() {
         "a command alone"
     );
     assert_eq!(
-        press(&world, "do=outbox+pause+{}&about=acme").await,
+        press(&world, "do=pause&endpoint=acme").await,
         to("/endpoints")
     );
     assert!(
@@ -64,7 +60,7 @@ async fn buttons_do_what_their_commands_do() {
             .contains("Nothing is delivered to the endpoint acme: stopped by ")
     );
     assert_eq!(
-        press(&world, "do=outbox+resume+{}&about=acme").await,
+        press(&world, "do=resume&endpoint=acme").await,
         to("/endpoints")
     );
     assert!(!world.page("/").await.contains("to the endpoint acme"));
@@ -77,41 +73,38 @@ async fn buttons_do_what_their_commands_do() {
             .unwrap()
             .state
     };
-    assert_eq!(
-        press(&world, "do=outbox+resend+{}&about=1").await,
-        to("/outbox/1")
-    );
+    assert_eq!(press(&world, "do=resend&number=1").await, to("/outbox/1"));
     assert_eq!(state(1).await, OutboxState::Pending);
-    assert_eq!(
-        press(&world, "do=outbox+drop+{}&about=1").await,
-        to("/outbox/1")
-    );
+    assert_eq!(press(&world, "do=drop&number=1").await, to("/outbox/1"));
     assert_eq!(state(1).await, OutboxState::Dropped);
     assert_eq!(
-        press(&world, "do=outbox+resend+--endpoint+{}&about=acme").await,
+        press(&world, "do=resend&endpoint=acme").await,
         to("/endpoints")
     );
     for (form, why) in [
         (
-            "do=outbox+resend+{}&about=1",
-            "expected a dead letter, found another",
+            "do=resend&number=1",
+            "expected a message that was delivered or given up, found one that is dropped",
         ),
         (
-            "do=outbox+drop+{}&about=2",
-            "expected one to deliver, found another",
+            "do=drop&number=2",
+            "expected a message to deliver, found one that is delivered",
         ),
-        ("do=outbox+drop+{}&about=4", "it is being delivered"),
+        (
+            "do=drop&number=4",
+            "expected a message that is not being delivered",
+        ),
     ] {
         let (status, said) = press(&world, form).await;
         assert!(status == 409 && said.contains(why), "{form}: {said}");
     }
-    for form in [
-        "do=outbox+drop+{}&about=x",
-        "do=outbox+pause+{}&about=",
-        "do=outbox+show+{}&about=1",
-        "",
+    for (form, status) in [
+        ("do=drop&number=x", 409),
+        ("do=pause&endpoint=", 409),
+        ("do=message&number=1", 404),
+        ("", 404),
     ] {
-        assert_eq!(press(&world, form).await.0, 404, "{form}");
+        assert_eq!(press(&world, form).await.0, status, "{form}");
     }
 }
 
@@ -127,17 +120,10 @@ async fn a_message_is_shown_with_what_was_sent_and_answered_and_sent_again() {
     );
     assert!(!page.contains("Requests and answers"), "not of this run");
     assert!(
-        !world.page("/outbox/1").await.contains("control resend"),
-        "a dead letter is resent by its own command"
-    );
-    assert!(
-        page.contains("<button name=\"do\" value=\"control resend --number {}\">"),
+        page.contains("<button name=\"do\" value=\"resend\">"),
         "{page}"
     );
-    assert_eq!(
-        press(&world, "do=control+resend+--number+{}&about=2").await,
-        to("/outbox/2")
-    );
+    assert_eq!(press(&world, "do=resend&number=2").await, to("/outbox/2"));
     let page = world.page("/outbox/2").await;
     for part in [
         "Requests and answers",
@@ -165,12 +151,7 @@ async fn a_message_is_shown_with_what_was_sent_and_answered_and_sent_again() {
     );
     for (about, status) in [("5", 409), ("77", 409), ("x", 409)] {
         assert_eq!(
-            press(
-                &world,
-                &format!("do=control+resend+--number+{{}}&about={about}")
-            )
-            .await
-            .0,
+            press(&world, &format!("do=resend&number={about}")).await.0,
             status,
             "{about}"
         );
@@ -282,7 +263,7 @@ async fn without_a_control_there_are_no_buttons() {
     );
     let cookie = world.cookie().await;
     let answer = world
-        .press("token=&do=outbox+drop+{}&about=1", &[("Cookie", &cookie)])
+        .press("token=&do=drop&number=1", &[("Cookie", &cookie)])
         .await;
     assert_eq!(answer.status, 404);
 }

@@ -1,11 +1,9 @@
-//! What each view says.
+//! The content of each view.
 
 use super::world::{World, call};
-use bankrail::bank::{Booking, BookingKind};
 use bankrail::emulator::Endpoint;
 use bankrail::mailbox::{Circuit, Intervention};
-use bankrail::service::RegisteredAccount;
-use bankrail::values::{Clock as _, Currency, SystemClock, Timestamp};
+use bankrail::values::{Clock as _, SystemClock, Timestamp};
 
 /// All of them are in the page.
 fn has(page: &str, expected: &[&str]) {
@@ -65,14 +63,12 @@ async fn the_overview_says_what_needs_somebody() {
             "<b>2</b> messages waiting",
             "<b>1</b> dead letter",
             "<b>1</b> message dropped",
-            "<b>2</b> customers",
-            "<b>2</b> accounts",
             "Needs attention",
             "2 calls were refused, of the newest 500",
             "1 dead letter is no longer delivered",
             "stopped by dispatcher: no such endpoint",
             &format!(
-                "bankrail provider --data &#39;{data}&#39; outbox resume &#39;gone no such endpoint&#39;"
+                "bankrail provider --data &#39;{data}&#39; control resume --endpoint &#39;gone no such endpoint&#39;"
             ),
         ],
     );
@@ -186,7 +182,7 @@ async fn messages_have_their_states_and_commands() {
             "1, last 503 refused",
             "1, last timed out",
             "being delivered",
-            "outbox resend 1</code>",
+            "control resend --number 1</code>",
         ],
     );
     has(
@@ -195,15 +191,18 @@ async fn messages_have_their_states_and_commands() {
             "dead letter</span> since",
             "503 refused",
             "12 ms",
-            "outbox show 1</code>",
-            "outbox drop 1</code>",
+            "control message --number 1</code>",
+            "control drop --number 1</code>",
         ],
     );
     has(
         &world.page("/outbox/2").await,
-        &["delivered</span> since", "outbox show 2</code>"],
+        &[
+            "delivered</span> since",
+            "control message --number 2</code>",
+        ],
     );
-    assert!(!world.page("/outbox/2").await.contains("outbox drop"));
+    assert!(!world.page("/outbox/2").await.contains("control drop"));
     has(
         &world.page("/outbox/5").await,
         &["by <bdi>dispatcher: no such endpoint</bdi>"],
@@ -247,11 +246,11 @@ async fn endpoints_have_their_condition_and_commands() {
             "https://biller.example/hooks",
             "running</span>",
             "1 waiting, 1 dead letter",
-            "outbox resend --endpoint acme</code>",
-            "outbox pause acme</code>",
-            "outbox resume acme</code>",
+            "control resend --endpoint acme</code>",
+            "control pause --endpoint acme</code>",
+            "control resume --endpoint acme</code>",
             "stopped</span> since",
-            "outbox resume &#39;gone no such endpoint&#39;</code>",
+            "control resume --endpoint &#39;gone no such endpoint&#39;</code>",
         ],
     );
     assert_eq!(
@@ -317,17 +316,21 @@ async fn an_endpoint_that_keeps_failing_says_when_the_next_delivery_is() {
     let failing = "failing</span> next delivery at <time datetime=\"2099-01-02";
     has(
         &world.page("/endpoints").await,
-        &[failing, "outbox resume acme</code>"],
+        &[failing, "control resume --endpoint acme</code>"],
     );
     let failing =
         "Deliveries to the endpoint acme keep failing: the next one is at 2099-01-02 03:04:05 UTC";
     has(
         &world.page("/").await,
-        &["Needs attention", failing, "outbox resume acme</code>"],
+        &[
+            "Needs attention",
+            failing,
+            "control resume --endpoint acme</code>",
+        ],
     );
     has(
         &world.page(&format!("/outbox/{entry}")).await,
-        &["outbox resume acme</code>"],
+        &["control resume --endpoint acme</code>"],
     );
     let by = Intervention {
         by: "root".parse().unwrap(),
@@ -340,157 +343,12 @@ async fn an_endpoint_that_keeps_failing_says_when_the_next_delivery_is() {
         .unwrap();
     has(
         &world.page("/endpoints").await,
-        &["0 waiting", "outbox resume acme</code>"],
+        &["0 waiting", "control resume --endpoint acme</code>"],
     );
     world
         .outbox
         .resume_endpoint(&"acme".parse().unwrap(), SystemClock.now())
         .await
         .unwrap();
-    assert!(!world.page("/endpoints").await.contains("outbox resume"));
-}
-
-#[tokio::test]
-async fn customers_have_what_is_arranged_with_them() {
-    let world = World::new().await;
-    let list = world.page("/customers").await;
-    has(
-        &list,
-        &[
-            "href=\"/customers/ACME\"",
-            "href=\"/customers/BETA\"",
-            "GBL.INSTO.ACCOUNTS.STATEMENT.READ",
-        ],
-    );
-    assert_eq!(
-        world
-            .page("/customers?after=ACME")
-            .await
-            .matches("scope=\"row\"")
-            .count(),
-        1
-    );
-    has(
-        &world.page("/customers/ACME").await,
-        &[
-            ">2026<",
-            ">2048<",
-            "2c70e12b<",
-            "2099-01-01",
-            "50 an hour",
-            "href=\"/accounts/999001400100101\"",
-            "Operating account",
-            "https://biller.example/hooks",
-            "x-key",
-            ">e1<",
-        ],
-    );
-    assert_eq!(world.get("/customers/NOBODY").await.status, 404);
-    assert_eq!(world.get("/customers/no%20code").await.status, 404);
-}
-
-#[tokio::test]
-async fn accounts_have_balances_and_the_entries_of_a_day() {
-    let world = World::new().await;
-    world.fill("rent, week 31").await;
-    let list = world.page("/accounts").await;
-    has(
-        &list,
-        &[
-            "999001400100101",
-            "Operating account",
-            ">37.50<",
-            "href=\"/customers/BETA\"",
-        ],
-    );
-    let last = world.page("/accounts/999001400100101").await;
-    has(
-        &last,
-        &[
-            "Booked on 2021-07-29, the last day",
-            "+12.50",
-            "rent, week 31",
-            "book 999001400100101",
-        ],
-    );
-    assert!(!last.contains("+25.00"));
-    let before = links_to(&last, "Day before: 2021-07-28");
-    assert_eq!(before, ["/accounts/999001400100101?day=2021-07-28"]);
-    let earlier = world.page(&before[0]).await;
-    has(&earlier, &["+25.00", "Last day"]);
-    has(&world.page("/accounts/2").await, &["No entries yet"]);
-    for address in [
-        "/accounts/3",
-        "/accounts/no%20account",
-        "/accounts/2?day=yesterday",
-    ] {
-        assert_eq!(world.get(address).await.status, 404, "{address}");
-    }
-    let large = Booking::new(
-        BookingKind::Fee,
-        "1234567.50 AUD".parse().unwrap(),
-        "2021-07-30".parse().unwrap(),
-    );
-    world
-        .ledger
-        .book(&"999001400100101".parse().unwrap(), &large)
-        .await
-        .unwrap();
-    has(
-        &world.page("/accounts/999001400100101").await,
-        &["-1,234,567.50", "<b>-1,234,530.00 AUD</b>"],
-    );
-    // One that no customer may ask for.
-    world
-        .ledger
-        .open_account(&"3".parse().unwrap(), "0.50 AUD".parse().unwrap())
-        .await
-        .unwrap();
-    has(
-        &world.page("/accounts/3").await,
-        &["none: nobody may ask", "0.50 AUD"],
-    );
-}
-
-#[tokio::test]
-async fn long_lists_are_cut_into_pages() {
-    let world = World::new().await;
-    let account = "2".parse().unwrap();
-    for _ in 0..60 {
-        let paid = Booking::new(
-            BookingKind::FastPaymentIn,
-            "1.00 NZD".parse().unwrap(),
-            "2021-07-29".parse().unwrap(),
-        );
-        world.ledger.book(&account, &paid).await.unwrap();
-    }
-    let rows = |page: &str| page.matches("data-label=\"Amount\"").count();
-    let entries = pages(&world, "/accounts/2").await;
-    assert_eq!(
-        entries.iter().map(|page| rows(page)).collect::<Vec<_>>(),
-        [50, 10]
-    );
-    assert_eq!(
-        links_to(&entries[1], "Newest of this day"),
-        ["/accounts/2?day=2021-07-29"]
-    );
-
-    let more = (100..160).map(|id| {
-        (
-            id.to_string().parse().unwrap(),
-            RegisteredAccount::new(Currency::AUD),
-        )
-    });
-    world
-        .ledger
-        .register(&"ACME".parse().unwrap(), more.collect())
-        .await
-        .unwrap();
-    let rows = |page: &str| page.matches("scope=\"row\"").count();
-    let accounts = pages(&world, "/accounts").await;
-    assert_eq!(
-        accounts.iter().map(|page| rows(page)).collect::<Vec<_>>(),
-        [50, 12]
-    );
-    assert_eq!(links_to(&accounts[1], "First page"), ["/accounts"]);
+    assert!(!world.page("/endpoints").await.contains("control resume"));
 }

@@ -52,7 +52,7 @@ pub(super) struct World {
     pub(super) clock: Arc<BankClock>,
 }
 
-/// What a browser gets.
+/// An answer to a browser.
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) head: String,
@@ -148,7 +148,6 @@ impl World {
         let data = PageData {
             calls: calls.clone(),
             directory: directory.clone(),
-            ledger: ledger.clone(),
             outbox: outbox.clone(),
             dispatcher: emulator.dispatcher().clone(),
             control: is_steered.then_some(control),
@@ -291,13 +290,13 @@ impl World {
         );
     }
 
-    /// What a browser that followed the link gets.
+    /// Gets a page as a browser that followed the link.
     pub(super) async fn get(&self, target: &str) -> Answer {
         let cookie = self.cookie().await;
         self.ask("GET", target, &[("Cookie", &cookie)]).await
     }
 
-    /// The body of a page that there is.
+    /// Returns the body of an existing page.
     pub(super) async fn page(&self, target: &str) -> String {
         let answer = self.get(target).await;
         assert_eq!(answer.status, 200, "{target}: {}", answer.body);

@@ -1,42 +1,30 @@
-//! The fake bank's webhooks: a real dispatcher over an outbox in memory.
+//! Deliveries of the fake bank to its customer's receivers.
 
-use crate::bank::FakeBank;
+use super::{FakeBank, Webhooks, dispatcher_options};
 use crate::ids::Ids;
 use crate::keys::WebhookKeys;
-use crate::listener::{Bound, OwnCertificate, Running};
+use crate::listener::{Bound, OwnCertificate};
 use crate::transport::Recording;
-use crate::webhook::{Delivered, Webhook, fresh_headers};
+use crate::webhook::{Delivered, Webhook};
 use axum::Router;
-use bankrail_jose::{DecryptionKey, KeySet, SigningKey, VerifyingKey};
-use bankrail_mailbox::{DEFAULT_DELAYS, EndpointId, Schedule};
+use bankrail_jose::{DecryptionKey, KeySet, VerifyingKey};
+use bankrail_mailbox::EndpointId;
 use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
 use bankrail_service::delivery::{
-    BreakerPolicy, Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, HttpsTransport,
-    HttpsTransportOptions, TlsRoots, Transport,
+    Dispatcher, Endpoint, EndpointUrl, HttpsTransport, HttpsTransportOptions, TlsRoots, Transport,
 };
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::SecretString;
-use bankrail_webhook::DeliveryHeaders;
+use bankrail_webhook::{DeliveryHeaders, samples};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The name of the only receiver.
+/// Returns the name of the only receiver.
 fn receiver() -> EndpointId {
     "receiver".parse().expect("a short text")
 }
 
-/// What delivers the bank's messages.
-#[derive(Debug)]
-pub(crate) struct Webhooks {
-    keys: WebhookKeys,
-    sealer: Sealer<SigningKey>,
-    transport: Arc<Recording>,
-    ids: Arc<Ids>,
-    withheld: Mutex<Vec<Webhook>>,
-    served: Mutex<Vec<Running>>,
-}
-
 impl Webhooks {
-    pub(crate) fn new(ids: &Arc<Ids>, certificate: Option<&OwnCertificate>) -> Self {
+    pub(super) fn new(ids: &Arc<Ids>, certificate: Option<&OwnCertificate>) -> Self {
         let keys = WebhookKeys::new();
         let (signing, encryption) = keys.current();
         let options = match certificate {
@@ -55,7 +43,7 @@ impl Webhooks {
         }
     }
 
-    pub(crate) fn transport(&self) -> Arc<dyn Transport> {
+    pub(super) fn transport(&self) -> Arc<dyn Transport> {
         Arc::clone(&self.transport) as _
     }
 
@@ -63,7 +51,7 @@ impl Webhooks {
     fn addressed(&self, webhook: Webhook) -> (Webhook, DeliveryHeaders) {
         let headers = webhook
             .headers
-            .unwrap_or_else(|| fresh_headers(webhook.message.kind(), || self.ids.uuid()));
+            .unwrap_or_else(|| samples::headers_with(webhook.message.kind(), || self.ids.uuid()));
         (
             Webhook {
                 headers: Some(headers),
@@ -104,16 +92,7 @@ impl Webhooks {
     }
 }
 
-/// A dispatcher with these options makes one delivery after the other, repeats them on the default
-/// schedule without jitter, and leaves no receiver alone that does not ask for it.
-pub(crate) fn dispatcher_options() -> DispatcherOptions {
-    DispatcherOptions::new()
-        .per_endpoint(1)
-        .schedule(Schedule::new(DEFAULT_DELAYS, 0))
-        .breaker(BreakerPolicy::new().failures(u32::MAX))
-}
-
-/// Webhooks: real deliveries, sealed anew each time, to one receiver.
+/// Deliveries of webhooks: each is real, and sealed anew, to one receiver.
 impl FakeBank {
     /// Serves the customer's receivers, such as the router of `bankrail-client`, on loopback, with
     /// TLS if the bank has it, and delivers to them from now on. Returns their base address. They
@@ -123,9 +102,10 @@ impl FakeBank {
     /// If loopback has no free port.
     pub async fn serve(&self, receivers: Router) -> String {
         let bound = Bound::any_port().await;
-        let url = bound.url(self.certificate());
-        let running = bound.serve(receivers, self.certificate());
-        self.webhooks()
+        let url = bound.url(self.0.certificate.as_ref());
+        let running = bound.serve(receivers, self.0.certificate.as_ref());
+        self.0
+            .webhooks
             .served
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -143,10 +123,10 @@ impl FakeBank {
     pub fn send_to(&self, base_url: &str) {
         let base = EndpointUrl::danger_allow_http_on_loopback(base_url);
         let base = base.unwrap_or_else(|error| panic!("receivers at {base_url}: {error}"));
-        let endpoint = Endpoint::new(receiver(), base, Arc::new(self.webhooks().sealer.clone()))
+        let endpoint = Endpoint::new(receiver(), base, Arc::new(self.0.webhooks.sealer.clone()))
             .with_api_key(&SecretString::from(Self::RECEIVER_API_KEY))
             .expect("a constant that a header can carry");
-        self.emulator().endpoints().insert(endpoint);
+        self.0.emulator.endpoints().insert(endpoint);
     }
 
     /// Delivers a message once and returns what became of it. A delivery that fails is due again on
@@ -156,16 +136,16 @@ impl FakeBank {
     /// If there are no receivers, or if the message breaks the specification or a documented
     /// default.
     pub async fn deliver(&self, webhook: impl Into<Webhook>) -> Delivered {
-        self.deliver_by(self.emulator().dispatcher(), webhook.into())
+        self.deliver_by(self.0.emulator.dispatcher(), webhook.into())
             .await
     }
 
     async fn deliver_by(&self, dispatcher: &Dispatcher, webhook: Webhook) -> Delivered {
         assert!(
-            self.emulator().endpoints().contains(&receiver()),
+            self.0.emulator.endpoints().contains(&receiver()),
             "the fake bank has no receivers: call `serve` or `send_to` before"
         );
-        self.webhooks().deliver(dispatcher, webhook).await
+        self.0.webhooks.deliver(dispatcher, webhook).await
     }
 
     /// Makes the deliveries that are due at the bank's time, as after the clock was advanced, and
@@ -174,7 +154,8 @@ impl FakeBank {
         let mut made = 0;
         loop {
             match self
-                .emulator()
+                .0
+                .emulator
                 .dispatcher()
                 .run_once()
                 .await
@@ -186,9 +167,9 @@ impl FakeBank {
         }
     }
 
-    /// Delivers a message that was delivered before once more, under the same message id and sealed
-    /// anew, as a bank does that missed the answer. The message must have its headers: keep a
-    /// [`Webhook`] of a story, or one made by [`Webhook::new`].
+    /// Repeats the delivery of a message, under the same message id and sealed anew, as a bank does
+    /// that missed the answer. The message must have its headers: keep a [`Webhook`] of a story, or
+    /// one made by [`Webhook::new`].
     ///
     /// # Panics
     /// As [`FakeBank::deliver`], and without headers.
@@ -197,12 +178,12 @@ impl FakeBank {
             webhook.headers.is_some(),
             "expected a webhook with headers, found a message alone"
         );
-        let webhooks = self.webhooks();
+        let webhooks = &self.0.webhooks;
         // The outbox knows the message id and would not send it twice, so that another one is
         // needed.
         let (outbox, endpoints) = (
             Arc::new(MemoryStore::new().outbox()),
-            self.emulator().endpoints().clone(),
+            self.0.emulator.endpoints().clone(),
         );
         let dispatcher = Dispatcher::new(
             outbox,
@@ -218,19 +199,20 @@ impl FakeBank {
         .await
     }
 
-    /// Delivers a conflict: a message with the same duplicate key and other content, under a
-    /// message id of its own.
+    /// Delivers a message that conflicts with this one: it has the same duplicate key, other
+    /// content, and its own message id.
     ///
     /// # Panics
     /// As [`FakeBank::deliver`].
     pub async fn deliver_conflict(&self, webhook: impl Into<Webhook>) -> Delivered {
-        let conflict = webhook.into().contradicted(self.webhooks().ids.uuid());
+        let conflict = webhook.into().contradicted(self.0.webhooks.ids.uuid());
         self.deliver(conflict).await
     }
 
     /// Keeps a message back until [`FakeBank::release`].
     pub fn withhold(&self, webhook: impl Into<Webhook>) {
-        self.webhooks()
+        self.0
+            .webhooks
             .withheld
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -261,7 +243,8 @@ impl FakeBank {
     ) -> Vec<Delivered> {
         let mut withheld = std::mem::take(
             &mut *self
-                .webhooks()
+                .0
+                .webhooks
                 .withheld
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner),
@@ -277,12 +260,13 @@ impl FakeBank {
     /// Loses the answers to the next deliveries, after the receivers have made them: the bank
     /// delivers these messages again when they are due.
     pub fn lose_answers(&self, deliveries: usize) {
-        self.webhooks().transport.lose(deliveries);
+        self.0.webhooks.transport.lose(deliveries);
     }
 
     /// Delivers again to receivers that have answered 410 or asked for a pause.
     pub async fn resume(&self) {
-        self.emulator()
+        self.0
+            .emulator
             .dispatcher()
             .resume(&receiver())
             .await
@@ -292,11 +276,11 @@ impl FakeBank {
     /// The deliveries so far, oldest first; the last 10,000.
     #[must_use]
     pub fn deliveries(&self) -> Vec<Delivered> {
-        self.webhooks().transport.since(0)
+        self.0.webhooks.transport.since(0)
     }
 
-    /// What opens the bank's deliveries with the keys of this moment: the customer's decryption
-    /// keys and the bank's verifying keys, old and new, with the options of a customer.
+    /// Returns an opener of the bank's deliveries with the present keys: the customer's decryption
+    /// keys and the bank's verifying keys, old and new.
     #[must_use]
     pub fn opener(&self) -> Opener {
         let decryption =
@@ -308,25 +292,27 @@ impl FakeBank {
 
     bankrail_values::getters! { self;
         /// The public halves of the keys that the bank has signed with, the oldest first.
-        verifying_keys: Vec<VerifyingKey> = self.webhooks().keys.verifying();
+        verifying_keys: Vec<VerifyingKey> = self.0.webhooks.keys.verifying();
         /// The same keys as a JWK set (RFC 7517 section 5).
         jwk_set: String = KeySet::new(self.verifying_keys()).expect("each key has an id of its own").to_jwk_set();
         /// The customer's keys that the bank has encrypted to, the oldest first.
-        decryption_keys: Vec<DecryptionKey> = self.webhooks().keys.decryption();
+        decryption_keys: Vec<DecryptionKey> = self.0.webhooks.keys.decryption();
     }
 
     /// Signs with a new key from now on. An opener that was made before does not know it.
     pub fn rotate_signing_key(&self) {
-        self.webhooks()
+        self.0
+            .webhooks
             .sealer
-            .replace_signing_key(self.webhooks().keys.add_signing());
+            .replace_signing_key(self.0.webhooks.keys.add_signing());
     }
 
     /// Encrypts to a new key of the customer from now on. An opener that was made before does not
     /// know it.
     pub fn rotate_encryption_key(&self) {
-        self.webhooks()
+        self.0
+            .webhooks
             .sealer
-            .replace_encryption_key(self.webhooks().keys.add_encryption());
+            .replace_encryption_key(self.0.webhooks.keys.add_encryption());
     }
 }

@@ -1,0 +1,162 @@
+//! The bank over a provider's folder, put together and not yet served.
+
+use super::super::control::FolderData;
+use super::super::folder::Folders;
+use super::super::limits::Wanted;
+use super::settings::{
+    Arguments, audience, cursor_secret, default_issuer, roots, scopes, verifier_options,
+};
+use crate::failure::{Failure, causes};
+use bankrail::bank::{CustomerFolder, CustomerRecord, DirectoryFollower, SqliteLedger};
+use bankrail::client_assertion::Verifier;
+use bankrail::emulator::{BankClock, Control, ControlOptions, Emulator, EmulatorOptions, Engines};
+use bankrail::jose::{CurrentKey, SigningKey};
+use bankrail::rate_limit::{Limiter, Limits};
+use bankrail::service::ProviderOptions;
+use bankrail::service::delivery::{DispatcherOptions, HttpsTransport, HttpsTransportOptions};
+use bankrail::stores::sqlite::SqliteStore;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The pause after which the outbox is asked again for messages that another process stored.
+const IDLE: Duration = Duration::from_millis(200);
+
+/// The parts of a bank that is not served yet.
+pub(in crate::provider) struct Bank {
+    pub(super) issuer: String,
+    pub(super) emulator: Arc<Emulator>,
+    pub(super) clock: Arc<BankClock>,
+    pub(super) directory: Arc<CustomerFolder>,
+    pub(super) follower: DirectoryFollower,
+    pub(super) ledger: SqliteLedger,
+    pub(super) limiter: Arc<Limiter>,
+    pub(super) limits: Limits,
+    pub(super) signing: CurrentKey<SigningKey>,
+    pub(in crate::provider) store: SqliteStore,
+}
+
+impl Bank {
+    /// Puts a bank together that is never served, for the operations of its control.
+    pub(in crate::provider) async fn unserved(
+        arguments: &Arguments,
+        folders: &Folders,
+    ) -> Result<Self, Failure> {
+        Self::open(arguments, folders, arguments.listen, ProviderOptions::new()).await
+    }
+
+    /// Puts the bank together that is served at this address. The folder decides all options of
+    /// its provider but these.
+    pub(super) async fn open(
+        arguments: &Arguments,
+        folders: &Folders,
+        address: SocketAddr,
+        options: ProviderOptions,
+    ) -> Result<Self, Failure> {
+        let issuer = arguments
+            .issuer
+            .clone()
+            .unwrap_or_else(|| default_issuer(address));
+        let signing = CurrentKey::new(folders.signing_key()?);
+        let clock = Arc::new(BankClock::new());
+        let directory = Arc::new(folders.customers_by(clock.clone())?);
+        let store = folders.store()?;
+        let ledger = SqliteLedger::new(store.clone());
+        let limits = arguments.limits.limits()?;
+        let limiter = Arc::new(Limiter::new(limits.clone(), Arc::new(store.clone())));
+        let transport = HttpsTransportOptions::new().tls_roots(roots(arguments, folders)?);
+        let transport = HttpsTransport::new(transport).map_err(|error| {
+            Failure::unable(
+                format_args!("webhooks: {}", causes(&error)),
+                "check --roots",
+            )
+        })?;
+        let mut options = options
+            .issuer(&issuer)
+            .limiter(Arc::clone(&limiter))
+            .assertion_clock(clock.for_assertions())
+            .rate_limit_headers(true)
+            .cursor_secret(cursor_secret(folders)?);
+        if let Some(scopes) = scopes(&directory.book()) {
+            options = options.scopes_supported(scopes);
+        }
+        let verifier = Verifier::new(audience(&issuer)?, verifier_options(arguments));
+        let engines = Engines {
+            directory: directory.clone(),
+            ledger: Arc::new(ledger.clone()),
+            tokens: Arc::new(store.clone()),
+            outbox: Arc::new(store.outbox()),
+            transport: Arc::new(transport),
+        };
+        let options = EmulatorOptions::new()
+            .clock(clock.clone())
+            .journal(arguments.control.is_some())
+            .provider(options)
+            // `control send` may store messages in another process.
+            .dispatcher(
+                DispatcherOptions::new()
+                    .schedule(arguments.schedule.clone())
+                    .longest_idle(IDLE)
+                    .unknown_endpoint_pause(Duration::from_secs(5)),
+            )
+            .faults(arguments.fault.clone())
+            .seed(arguments.seed);
+        let emulator = Emulator::new(engines, verifier, options).map_err(|error| {
+            Failure::unable(causes(&error), "bankrail provider --help says what fits")
+        })?;
+        let emulator = Arc::new(emulator);
+
+        let mut follower = DirectoryFollower::new().accounts(Arc::new(ledger.clone()));
+        if arguments.limits != Wanted::Off {
+            follower = follower.limiter(Arc::clone(&limiter));
+        }
+        let (key, sealing, known) = (
+            signing.clone(),
+            Arc::clone(&emulator),
+            Arc::clone(&directory),
+        );
+        let mut follower = follower.endpoints(emulator.endpoints().clone(), move |endpoint| {
+            let book = known.book();
+            let owns = |record: &&Arc<CustomerRecord>| {
+                record.endpoints.iter().any(|own| own.id() == endpoint.id())
+            };
+            let customer = book
+                .records()
+                .find(owns)
+                .map(|record| record.customer.code.to_string());
+            sealing.sealer(customer, key.clone(), endpoint.encryption_key().clone())
+        });
+        // Accounts that the ledger refuses are logged with their customer, and all others are
+        // served.
+        let _ = follower.apply(&directory.book()).await;
+        Ok(Self {
+            issuer,
+            emulator,
+            clock,
+            directory,
+            follower,
+            ledger,
+            limiter,
+            limits,
+            signing,
+            store,
+        })
+    }
+
+    /// Returns the control of the bank, with the operations on the folder.
+    pub(in crate::provider) fn control(&self, folders: &Folders) -> Control {
+        let data = FolderData {
+            folders: folders.clone(),
+            ledger: self.ledger.clone(),
+            directory: Arc::clone(&self.directory),
+            signing: self.signing.clone(),
+            clock: Arc::clone(&self.clock),
+        };
+        Control::new(
+            Arc::clone(&self.emulator),
+            Arc::clone(&self.clock),
+            Arc::clone(&self.limiter),
+            ControlOptions::new().data(Arc::new(data)),
+        )
+    }
+}
