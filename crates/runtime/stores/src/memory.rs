@@ -73,7 +73,7 @@ struct Parts {
     #[cfg(feature = "mailbox")]
     outbox: Mutex<outbox::Messages>,
     #[cfg(feature = "webhook")]
-    histories: Mutex<histories::Kept>,
+    histories: Mutex<histories::Records>,
     #[cfg(feature = "webhook")]
     changed: tokio::sync::Notify,
     #[cfg(feature = "statement")]
@@ -134,34 +134,6 @@ bankrail_values::impl_debug!(Parts, self; capacity: self.capacity);
 fn lock<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
 }
-
-/// States operations of a store trait, one line each: its arguments and its answer, and what it
-/// does with the records of their kind and, where it adds some, with their greatest number.
-#[cfg(any(
-    feature = "client-assertion",
-    feature = "mailbox",
-    feature = "statement"
-))]
-macro_rules! operations {
-    (
-        $self:ident.parts.$part:ident;
-        $( $name:ident($($arg:ident: $of:ty),*) -> $answer:ty = $records:ident $(, $capacity:ident)? => $work:expr; )+
-    ) => { $(
-        fn $name<'a>(&'a $self $(, $arg: $of)*) -> StoreFuture<'a, $answer> {
-            Box::pin(async move {
-                let $records = &mut *lock(&$self.parts.$part);
-                $( let $capacity = $self.parts.capacity; )?
-                $work
-            })
-        }
-    )+ };
-}
-#[cfg(any(
-    feature = "client-assertion",
-    feature = "mailbox",
-    feature = "statement"
-))]
-use operations;
 
 /// The greatest number of records that a caller asks for.
 #[cfg(feature = "mailbox")]

@@ -6,7 +6,7 @@ use std::hash::Hash;
 
 /// The maximum number of expired records that one write drops. More than one, so that a backlog
 /// shrinks.
-const SWEPT: usize = 8;
+const SWEPT_RECORDS: usize = 8;
 
 /// A map whose records can be swept in the order in which they expire.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl<K: Copy + Eq + Hash + Ord, V> Expiring<K, V> {
     /// Drops a few of the records that have expired [`EXPIRY_GRACE`] before `now`, earliest first.
     pub(super) fn sweep(&mut self, now: Timestamp) {
         let before = now.saturating_sub(EXPIRY_GRACE);
-        for _ in 0..SWEPT {
+        for _ in 0..SWEPT_RECORDS {
             match self.order.first() {
                 Some(&(expires, key)) if expires < before => self.remove(&key),
                 _ => return,

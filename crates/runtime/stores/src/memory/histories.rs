@@ -1,13 +1,13 @@
 //! Histories of mandates and payments.
 
-use super::{Parts, lock, most, operations};
+use super::{Parts, lock, most};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use bankrail_webhook::Message;
 use bankrail_webhook::history::{
     Fold, Histories, HistoryId, HistoryState, KeptHistory, Observation,
 };
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 /// The histories of a [`MemoryStore`](super::MemoryStore).
 #[derive(Clone, Debug)]
@@ -16,40 +16,87 @@ pub struct MemoryHistories {
 }
 
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct Records {
     last: u64,
     last_change: u64,
     histories: BTreeMap<u64, KeptHistory>,
 }
 
+impl MemoryHistories {
+    fn records(&self) -> MutexGuard<'_, Records> {
+        lock(&self.parts.histories)
+    }
+}
+
 impl Histories for MemoryHistories {
-    operations! {
-        self.parts.histories;
-        apply(scope: &'a str, message: &'a Message, now: Timestamp) -> Observation = kept, capacity => {
-            let observation = kept.apply(scope, message, now, capacity)?;
+    fn apply<'a>(
+        &'a self,
+        scope: &'a str,
+        message: &'a Message,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Observation> {
+        Box::pin(async move {
+            let observation = self
+                .records()
+                .apply(scope, message, now, self.parts.capacity)?;
             self.parts.changed.notify_waiters();
             Ok(observation)
-        };
-        find(scope: &'a str, id: &'a HistoryId) -> Option<KeptHistory> = kept => {
-            Ok(kept.histories.values().find(|kept| kept.scope == scope && kept.ids.contains(id)).cloned())
-        };
-        list(scope: &'a str, state: HistoryState, after: Option<u64>, limit: u32) -> Vec<KeptHistory> = kept => {
-            let wanted = |kept: &&KeptHistory| {
-                kept.scope == scope && kept.state() == state && after.is_none_or(|after| kept.number > after)
-            };
-            Ok(kept.histories.values().filter(wanted).take(most(limit)).cloned().collect())
-        };
-        changes_after(change: u64, limit: u32) -> Vec<KeptHistory> = kept => {
-            let mut changed: Vec<_> = kept.histories.values().filter(|kept| kept.change > change).cloned().collect();
-            changed.sort_unstable_by_key(|kept| kept.change);
+        })
+    }
+
+    fn find<'a>(
+        &'a self,
+        scope: &'a str,
+        id: &'a HistoryId,
+    ) -> StoreFuture<'a, Option<KeptHistory>> {
+        Box::pin(async move {
+            let records = self.records();
+            let mut histories = records.histories.values();
+            Ok(histories
+                .find(|known| known.scope == scope && known.ids.contains(id))
+                .cloned())
+        })
+    }
+
+    fn list<'a>(
+        &'a self,
+        scope: &'a str,
+        state: HistoryState,
+        after: Option<u64>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<KeptHistory>> {
+        Box::pin(async move {
+            let records = self.records();
+            let wanted = records.histories.values().filter(|known| {
+                known.scope == scope
+                    && known.state() == state
+                    && after.is_none_or(|after| known.number > after)
+            });
+            Ok(wanted.take(most(limit)).cloned().collect())
+        })
+    }
+
+    fn changes_after(&self, change: u64, limit: u32) -> StoreFuture<'_, Vec<KeptHistory>> {
+        Box::pin(async move {
+            let records = self.records();
+            let changed = records
+                .histories
+                .values()
+                .filter(|known| known.change > change);
+            let mut changed: Vec<_> = changed.cloned().collect();
+            changed.sort_unstable_by_key(|known| known.change);
             changed.truncate(most(limit));
             Ok(changed)
-        };
-        forget(before: Timestamp) -> u64 = kept => {
-            let held = kept.histories.len();
-            kept.histories.retain(|_, kept| !kept.state().is_final() || kept.changed_at >= before);
-            Ok(u64::try_from(held - kept.histories.len()).unwrap_or(u64::MAX))
-        };
+        })
+    }
+
+    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(async move {
+            let histories = &mut self.records().histories;
+            let held = histories.len();
+            histories.retain(|_, known| !known.state().is_final() || known.changed_at >= before);
+            Ok(u64::try_from(held - histories.len()).unwrap_or(u64::MAX))
+        })
     }
 
     fn changed_after(&self, change: u64) -> StoreFuture<'_, ()> {
@@ -57,7 +104,8 @@ impl Histories for MemoryHistories {
             loop {
                 // Created before the histories are read, so that no change in between is missed.
                 let changed = self.parts.changed.notified();
-                if lock(&self.parts.histories)
+                if self
+                    .records()
                     .histories
                     .values()
                     .any(|kept| kept.change > change)
@@ -70,7 +118,7 @@ impl Histories for MemoryHistories {
     }
 }
 
-impl Kept {
+impl Records {
     fn apply(
         &mut self,
         scope: &str,

@@ -1,13 +1,13 @@
 //! The inbox: received messages.
 
-use super::{Parts, lock, most, operations};
+use super::{Parts, lock, most};
 use bankrail_mailbox::{
     EntryId, Fingerprint, Inbox, InboxCounts, InboxEntry, InboxState, InboxUpdate, Incoming,
     KeyHash, Kind, KnownEntry, Lease, LeaseOwner, ReceiveDecision, ReceiveOutcome,
 };
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 /// The inbox of a [`MemoryStore`](super::MemoryStore).
 #[derive(Clone, Debug)]
@@ -33,35 +33,96 @@ struct Stored {
     finished: Timestamp,
 }
 
+impl MemoryInbox {
+    fn messages(&self) -> MutexGuard<'_, Messages> {
+        lock(&self.parts.inbox)
+    }
+}
+
 impl Inbox for MemoryInbox {
-    operations! {
-        self.parts.inbox;
-        receive(message: &'a Incoming, now: Timestamp) -> ReceiveOutcome =
-            messages, capacity => messages.receive(message, now, capacity);
-        lease(kinds: &'a [Kind], limit: u32, lease: Lease, now: Timestamp) -> Vec<InboxEntry> =
-            messages => Ok(messages.lease(kinds, limit, lease, now));
-        update(id: EntryId, owner: LeaseOwner, update: InboxUpdate<'a>, now: Timestamp) -> bool =
-            messages => Ok(messages.update(id, owner, update, now));
-        release_all(owners: &'a [LeaseOwner]) -> u64 = messages => Ok(messages.release_all(owners));
-        dead_letters(after: Option<EntryId>, limit: u32) -> Vec<InboxEntry> = messages => {
+    fn receive<'a>(
+        &'a self,
+        message: &'a Incoming,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ReceiveOutcome> {
+        Box::pin(async move { self.messages().receive(message, now, self.parts.capacity) })
+    }
+
+    fn lease<'a>(
+        &'a self,
+        kinds: &'a [Kind],
+        limit: u32,
+        lease: Lease,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Vec<InboxEntry>> {
+        Box::pin(async move { Ok(self.messages().lease(kinds, limit, lease, now)) })
+    }
+
+    fn update<'a>(
+        &'a self,
+        id: EntryId,
+        owner: LeaseOwner,
+        update: InboxUpdate<'a>,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        Box::pin(async move { Ok(self.messages().update(id, owner, update, now)) })
+    }
+
+    fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
+        Box::pin(async move { Ok(self.messages().release_all(owners)) })
+    }
+
+    fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
+        Box::pin(async move {
+            let messages = self.messages();
             let entries = messages.entries.values().map(|stored| &stored.entry);
-            let listed = entries.filter(|entry| entry.state == InboxState::DeadLetter && Some(entry.id) > after);
+            let listed = entries
+                .filter(|entry| entry.state == InboxState::DeadLetter && Some(entry.id) > after);
             Ok(listed.take(most(limit)).cloned().collect())
-        };
-        resend(id: EntryId, now: Timestamp) -> bool = messages => Ok(messages.resend(id, now));
-        find(id: EntryId) -> Option<InboxEntry> =
-            messages => Ok(messages.entries.get(&id).map(|stored| stored.entry.clone()));
-        forget(before: Timestamp) -> u64 = messages => Ok(messages.forget(before));
-        oldest_pending() -> Option<Timestamp> = messages => {
-            let first = messages.pending.first().and_then(|id| messages.entries.get(id));
+        })
+    }
+
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(async move { Ok(self.messages().resend(id, now)) })
+    }
+
+    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>> {
+        Box::pin(async move {
+            Ok(self
+                .messages()
+                .entries
+                .get(&id)
+                .map(|stored| stored.entry.clone()))
+        })
+    }
+
+    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(async move { Ok(self.messages().forget(before)) })
+    }
+
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        Box::pin(async move {
+            let messages = self.messages();
+            let first = messages
+                .pending
+                .first()
+                .and_then(|id| messages.entries.get(id));
             Ok(first.map(|stored| stored.entry.received_at))
-        };
-        counts() -> InboxCounts = messages => {
-            let of = |state| messages.entries.values().filter(|stored| stored.entry.state == state).map(|_| 1).sum();
-            let [pending, completed, dead_letters] =
-                [InboxState::Pending, InboxState::Completed, InboxState::DeadLetter].map(of);
-            Ok(InboxCounts { pending, completed, dead_letters })
-        };
+        })
+    }
+
+    fn counts(&self) -> StoreFuture<'_, InboxCounts> {
+        Box::pin(async move {
+            let mut counts = InboxCounts::default();
+            for stored in self.messages().entries.values() {
+                *match stored.entry.state {
+                    InboxState::Pending => &mut counts.pending,
+                    InboxState::Completed => &mut counts.completed,
+                    InboxState::DeadLetter => &mut counts.dead_letters,
+                } += 1;
+            }
+            Ok(counts)
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The outbox: messages to deliver.
 
-use super::{Parts, lock, operations};
+use super::{Parts, lock};
 use bankrail_mailbox::{
     Circuit, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit,
     EndpointId, Enqueued, EntryId, Intervention, Lease, LeaseCandidate, LeaseOwner, LeaseRequest,
@@ -9,7 +9,7 @@ use bankrail_mailbox::{
 };
 use bankrail_values::{HyphenatedUuid, StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 mod operator;
 
@@ -39,96 +39,223 @@ struct Stored {
 
 /// The entries of one endpoint that may be leased.
 struct Queue {
-    /// The turn of the next one.
+    /// The turn of the next candidate.
     turn: u32,
-    /// How many more may be candidates.
+    /// The number of further candidates.
     open: u32,
     slow: bool,
 }
 
+impl MemoryOutbox {
+    fn messages(&self) -> MutexGuard<'_, Messages> {
+        lock(&self.parts.outbox)
+    }
+}
+
 impl Outbox for MemoryOutbox {
-    operations! {
-        self.parts.outbox;
-        enqueue(message: &'a Outgoing, now: Timestamp) -> Enqueued =
-            messages, capacity => messages.enqueue(message, now, capacity);
-        lease(request: LeaseRequest<'a>, now: Timestamp) -> Vec<OutboxEntry> =
-            messages => Ok(messages.lease(request, now));
-        record(
-            id: EntryId,
-            owner: LeaseOwner,
-            delivery: &'a DeliveryRecord,
-            disposition: Disposition,
-            answered: Option<&'a EndpointId>,
-            now: Timestamp
-        ) -> bool = messages => {
+    fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued> {
+        Box::pin(async move { self.messages().enqueue(message, now, self.parts.capacity) })
+    }
+
+    fn lease<'a>(
+        &'a self,
+        request: LeaseRequest<'a>,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Vec<OutboxEntry>> {
+        Box::pin(async move { Ok(self.messages().lease(request, now)) })
+    }
+
+    fn record<'a>(
+        &'a self,
+        id: EntryId,
+        owner: LeaseOwner,
+        delivery: &'a DeliveryRecord,
+        disposition: Disposition,
+        answered: Option<&'a EndpointId>,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        Box::pin(async move {
+            let mut messages = self.messages();
             if let Some(endpoint) = answered {
-                let rest = messages.circuits.remove(endpoint).and_then(|circuit| circuit.closed(now));
-                messages.circuits.extend(rest.map(|rest| (endpoint.clone(), rest)));
+                let circuit = messages.circuits.remove(endpoint);
+                let rest = circuit.and_then(|circuit| circuit.closed(now));
+                messages
+                    .circuits
+                    .extend(rest.map(|rest| (endpoint.clone(), rest)));
             }
             Ok(messages.record(id, owner, delivery, disposition, now))
-        };
-        release(id: EntryId, owner: LeaseOwner, due: Timestamp) -> bool = messages => {
-            let Some(stored) = messages.owned(id, owner) else { return Ok(false) };
+        })
+    }
+
+    fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(async move {
+            let mut messages = self.messages();
+            let Some(stored) = messages.owned(id, owner) else {
+                return Ok(false);
+            };
             stored.lease = None;
             messages.make_pending(id, due);
             Ok(true)
-        };
-        release_all(owners: &'a [LeaseOwner]) -> u64 = messages => {
-            let owned = |stored: &&mut Stored| stored.lease.is_some_and(|lease| owners.contains(&lease.owner));
-            let leased = messages.entries.values_mut().filter(owned);
-            Ok(leased.map(|stored| stored.lease = None).map(|()| 1).sum())
-        };
-        next_due() -> Option<Timestamp> = messages => {
+        })
+    }
+
+    fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
+        Box::pin(async move {
+            let mut released = 0;
+            for stored in self.messages().entries.values_mut() {
+                if stored
+                    .lease
+                    .is_some_and(|lease| owners.contains(&lease.owner))
+                {
+                    stored.lease = None;
+                    released += 1;
+                }
+            }
+            Ok(released)
+        })
+    }
+
+    fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        Box::pin(async move {
+            let messages = self.messages();
             let next = messages.open().map(|Stored { entry, lease, .. }| {
-                let held = messages.circuits.get(&entry.message.endpoint).and_then(Circuit::held_until);
-                [lease.map(|lease| lease.until), held].into_iter().flatten().fold(entry.due, Timestamp::max)
+                let circuit = messages.circuits.get(&entry.message.endpoint);
+                let held = circuit.and_then(Circuit::held_until);
+                let leased = lease.map(|lease| lease.until);
+                entry.due.max(held.max(leased).unwrap_or(entry.due))
             });
             Ok(next.min())
-        };
-        hold_endpoint(endpoint: &'a EndpointId, circuit: Circuit) -> () = messages => {
-            let kept = messages.circuits.entry(endpoint.clone()).or_default();
-            *kept = kept.joined(circuit);
+        })
+    }
+
+    fn hold_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        circuit: Circuit,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let mut messages = self.messages();
+            let known = messages.circuits.entry(endpoint.clone()).or_default();
+            *known = known.joined(circuit);
             Ok(())
-        };
-        stop_endpoint(endpoint: &'a EndpointId, intervention: &'a Intervention, now: Timestamp) -> () = messages => {
-            let (endpoint, intervention) = (endpoint.clone(), intervention.clone());
-            let stopped = messages.stopped.entry(endpoint.clone());
-            stopped.or_insert(StoppedEndpoint { endpoint, since: now, intervention });
+        })
+    }
+
+    fn stop_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let stopped = || StoppedEndpoint {
+                endpoint: endpoint.clone(),
+                since: now,
+                intervention: intervention.clone(),
+            };
+            self.messages()
+                .stopped
+                .entry(endpoint.clone())
+                .or_insert_with(stopped);
             Ok(())
-        };
-        forget(before: Timestamp) -> u64 = messages => Ok(messages.forget(before));
+        })
+    }
+
+    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(async move { Ok(self.messages().forget(before)) })
     }
 }
 
 impl OutboxOperator for MemoryOutbox {
-    operations! {
-        self.parts.outbox;
-        list(query: &'a OutboxQuery) -> Vec<OutboxSummary> = messages => Ok(messages.list(query));
-        summary(id: EntryId) -> Option<OutboxSummary> = messages => Ok(messages.entries.get(&id).map(Stored::summary));
-        deliveries(id: EntryId) -> Vec<DeliveryRecord> =
-            messages => Ok(messages.entries.get(&id).map(|stored| stored.deliveries.clone()).unwrap_or_default());
-        find(id: EntryId) -> Option<OutboxEntry> =
-            messages => Ok(messages.entries.get(&id).map(|stored| stored.entry.clone()));
-        resend(id: EntryId, now: Timestamp) -> bool = messages => Ok(messages.resend(id, now));
-        resend_all(endpoint: &'a EndpointId, now: Timestamp) -> u64 =
-            messages => Ok(messages.resend_all(endpoint, now));
-        drop_entry(id: EntryId, intervention: &'a Intervention, now: Timestamp) -> DropOutcome =
-            messages => Ok(messages.drop_entry(id, intervention, now));
-        resume_endpoint(endpoint: &'a EndpointId, now: Timestamp) -> bool = messages => {
+    fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>> {
+        Box::pin(async move { Ok(self.messages().list(query)) })
+    }
+
+    fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>> {
+        Box::pin(async move { Ok(self.messages().entries.get(&id).map(Stored::summary)) })
+    }
+
+    fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
+        Box::pin(async move {
+            let messages = self.messages();
+            let stored = messages.entries.get(&id);
+            Ok(stored
+                .map(|stored| stored.deliveries.clone())
+                .unwrap_or_default())
+        })
+    }
+
+    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
+        Box::pin(async move {
+            Ok(self
+                .messages()
+                .entries
+                .get(&id)
+                .map(|stored| stored.entry.clone()))
+        })
+    }
+
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(async move { Ok(self.messages().resend(id, now)) })
+    }
+
+    fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
+        Box::pin(async move { Ok(self.messages().resend_all(endpoint, now)) })
+    }
+
+    fn drop_entry<'a>(
+        &'a self,
+        id: EntryId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, DropOutcome> {
+        Box::pin(async move { Ok(self.messages().drop_entry(id, intervention, now)) })
+    }
+
+    fn resume_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        Box::pin(async move {
+            let mut messages = self.messages();
             messages.make_due(endpoint, now);
             messages.circuits.remove(endpoint);
             Ok(messages.stopped.remove(endpoint).is_some())
-        };
-        stopped_endpoints() -> Vec<StoppedEndpoint> = messages => Ok(messages.stopped.values().cloned().collect());
-        circuits() -> Vec<EndpointCircuit> = messages => {
-            let circuits = messages.circuits.clone().into_iter();
-            Ok(circuits.map(|(endpoint, circuit)| EndpointCircuit { endpoint, circuit }).collect())
-        };
-        oldest_pending() -> Option<Timestamp> =
-            messages => Ok(messages.open().map(|stored| &stored.entry).min_by_key(|e| e.id).map(|e| e.enqueued_at));
-        counts(endpoint: Option<&'a EndpointId>) -> OutboxCounts = messages => Ok(messages.counts(endpoint));
-        backlogs(after: Option<&'a EndpointId>, limit: u32) -> Vec<EndpointBacklog> =
-            messages => Ok(messages.backlogs(after, limit));
+        })
+    }
+
+    fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
+        Box::pin(async move { Ok(self.messages().stopped.values().cloned().collect()) })
+    }
+
+    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
+        Box::pin(async move {
+            let circuits = self.messages().circuits.clone().into_iter();
+            Ok(circuits
+                .map(|(endpoint, circuit)| EndpointCircuit { endpoint, circuit })
+                .collect())
+        })
+    }
+
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        Box::pin(async move {
+            let messages = self.messages();
+            let oldest = messages.open().min_by_key(|stored| stored.entry.id);
+            Ok(oldest.map(|stored| stored.entry.enqueued_at))
+        })
+    }
+
+    fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
+        Box::pin(async move { Ok(self.messages().counts(endpoint)) })
+    }
+
+    fn backlogs<'a>(
+        &'a self,
+        after: Option<&'a EndpointId>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<EndpointBacklog>> {
+        Box::pin(async move { Ok(self.messages().backlogs(after, limit)) })
     }
 }
 
@@ -156,7 +283,8 @@ impl Messages {
         }
         self.last += 1;
         let id = EntryId::new(self.last);
-        let (message, state) = (message.clone(), OutboxState::Pending);
+        let message = message.clone();
+        let state = OutboxState::Pending;
         let entry = OutboxEntry {
             id,
             message,
@@ -220,7 +348,8 @@ impl Messages {
             let endpoint = &stored.entry.message.endpoint;
             let queue = queues.entry(endpoint).or_insert_with(|| queue_of(endpoint));
             if queue.open > 0 && stored.lease.is_none_or(|lease| lease.is_over(now)) {
-                let (turn, slow) = (queue.turn, queue.slow);
+                let turn = queue.turn;
+                let slow = queue.slow;
                 candidates.push(LeaseCandidate {
                     id: *id,
                     endpoint: endpoint.as_str().to_owned(),
@@ -279,7 +408,7 @@ impl Messages {
         true
     }
 
-    /// The entry is pending no more.
+    /// Moves an entry from the pending ones to this state.
     fn finish(&mut self, id: EntryId, state: OutboxState, now: Timestamp) {
         if let Some(stored) = self.entries.get_mut(&id) {
             stored.entry.state = state;

@@ -1,6 +1,6 @@
 //! Statement entries that were imported.
 
-use super::{MemoryStore, lock, operations};
+use super::{MemoryStore, lock};
 use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry, check_position};
 use bankrail_values::{Date, StoreError, StoreErrorKind, StoreFuture};
 use std::collections::{HashMap, HashSet};
@@ -13,18 +13,45 @@ pub(super) struct Accounts {
 }
 
 impl SeenEntries for MemoryStore {
-    operations! {
-        self.parts.seen;
-        counts(account: &'a AccountId, keys: &'a [EntryKey]) -> Vec<u32> = seen => {
+    fn counts<'a>(
+        &'a self,
+        account: &'a AccountId,
+        keys: &'a [EntryKey],
+    ) -> StoreFuture<'a, Vec<u32>> {
+        Box::pin(async move {
+            let seen = lock(&self.parts.seen);
             let known = seen.accounts.get(account);
-            let count = |key| known.and_then(|known| known.get(key)).map_or(0, |known| known.occurrence);
-            Ok(keys.iter().map(count).collect())
-        };
-        record(account: &'a AccountId, entries: &'a [SeenEntry], position: Option<&'a str>) -> () =
-            seen, capacity => seen.record(account, entries, position, capacity);
-        position(account: &'a AccountId) -> Option<String> =
-            seen => Ok(seen.positions.get(account).map(|position| (**position).to_owned()));
-        forget_before(account: &'a AccountId, day: Date) -> u64 = seen => Ok(seen.forget_before(account, day));
+            let entry = |key| known.and_then(|known| known.get(key));
+            let counts = keys
+                .iter()
+                .map(|key| entry(key).map_or(0, |entry| entry.occurrence));
+            Ok(counts.collect())
+        })
+    }
+
+    fn record<'a>(
+        &'a self,
+        account: &'a AccountId,
+        entries: &'a [SeenEntry],
+        position: Option<&'a str>,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            lock(&self.parts.seen).record(account, entries, position, self.parts.capacity)
+        })
+    }
+
+    fn position<'a>(&'a self, account: &'a AccountId) -> StoreFuture<'a, Option<String>> {
+        Box::pin(async move {
+            let seen = lock(&self.parts.seen);
+            Ok(seen
+                .positions
+                .get(account)
+                .map(|position| (**position).to_owned()))
+        })
+    }
+
+    fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {
+        Box::pin(async move { Ok(lock(&self.parts.seen).forget_before(account, day)) })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Used assertions and access tokens, both hashed.
 
 use super::expiring::Expiring;
-use super::{MemoryStore, lock, operations};
+use super::{MemoryStore, lock};
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
 use bankrail_client_assertion::{ReplayKey, ReplayStore};
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
@@ -13,22 +13,33 @@ pub(super) struct Tokens {
 }
 
 impl ReplayStore for MemoryStore {
-    operations! {
-        self.parts.tokens;
-        claim(key: ReplayKey, now: Timestamp) -> bool = t, capacity => t.claim(key, now, capacity);
+    fn claim(&self, key: ReplayKey, now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(async move { lock(&self.parts.tokens).claim(key, now, self.parts.capacity) })
     }
 }
 
 impl TokenStore for MemoryStore {
-    operations! {
-        self.parts.tokens;
-        grant_once(claim: Option<ReplayKey>, hash: TokenHash, grant: TokenGrant) -> bool = t, capacity => {
-            t.grant_once(claim, hash, grant, capacity)
-        };
-        find(hash: TokenHash, now: Timestamp) -> Option<TokenGrant> = t => {
-            Ok(t.grants.get(&hash).map(|(_, grant)| grant).filter(|grant| grant.is_valid_at(now)).cloned())
-        };
-        revoke(hash: TokenHash) -> bool = t => Ok(t.grants.remove(&hash).is_some());
+    fn grant_once(
+        &self,
+        claim: Option<ReplayKey>,
+        hash: TokenHash,
+        grant: TokenGrant,
+    ) -> StoreFuture<'_, bool> {
+        Box::pin(async move {
+            lock(&self.parts.tokens).grant_once(claim, hash, grant, self.parts.capacity)
+        })
+    }
+
+    fn find(&self, hash: TokenHash, now: Timestamp) -> StoreFuture<'_, Option<TokenGrant>> {
+        Box::pin(async move {
+            let tokens = lock(&self.parts.tokens);
+            let grant = tokens.grants.get(&hash).map(|(_, grant)| grant);
+            Ok(grant.filter(|grant| grant.is_valid_at(now)).cloned())
+        })
+    }
+
+    fn revoke(&self, hash: TokenHash) -> StoreFuture<'_, bool> {
+        Box::pin(async move { Ok(lock(&self.parts.tokens).grants.remove(&hash).is_some()) })
     }
 }
 

@@ -1,4 +1,4 @@
-//! What operators see and do.
+//! Operations for operators.
 
 use super::{Messages, Stored};
 use crate::memory::most;
