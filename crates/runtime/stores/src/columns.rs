@@ -1,4 +1,4 @@
-//! Rows of the engines that keep fields by name: which column holds which field. A value that
+//! The columns of the fields of records, in the engines that store fields by name. A value that
 //! cannot be read back is a corrupt record.
 
 use bankrail_values::{StoreError, StoreErrorKind, Timestamp};
@@ -26,26 +26,26 @@ pub(crate) trait FromRow: Sized {
 /// A row of SQLite or PostgreSQL, with its columns by name, for statements that both engines run. A
 /// value of another kind than it is read as is a corrupt record.
 pub trait Cells {
-    /// A number, or a truth value as 0 or 1.
+    /// Returns a number, or a Boolean as 0 or 1.
     ///
     /// # Errors
     /// [`StoreError`] for a value of another kind, or no such column.
     fn integer(&self, column: &str) -> Result<Option<i64>, StoreError>;
 
-    /// A text.
+    /// Returns a text.
     ///
     /// # Errors
     /// [`StoreError`] for a value of another kind, or no such column.
     fn text(&self, column: &str) -> Result<Option<&str>, StoreError>;
 
-    /// Bytes.
+    /// Returns bytes.
     ///
     /// # Errors
     /// [`StoreError`] for a value of another kind, or no such column.
     fn blob(&self, column: &str) -> Result<Option<&[u8]>, StoreError>;
 }
 
-/// What the fields of records are read from.
+/// A row with columns by name, from which the fields of records are read.
 pub(crate) trait Columns: Cells {
     fn number<T: TryFrom<i64, Error: Into<Cause>>>(&self, column: &str) -> Result<T, StoreError> {
         there(column, self.integer(column)?)?
@@ -75,7 +75,7 @@ pub(crate) trait Columns: Cells {
         there(column, self.text(column)?)?.parse().map_err(corrupt)
     }
 
-    /// A stable name.
+    /// Reads a stable name.
     fn named<T>(
         &self,
         column: &str,
@@ -114,7 +114,7 @@ fn instant(millis: i64) -> Result<Timestamp, StoreError> {
     })
 }
 
-/// The instant in the column `at`.
+/// Reads the instant in the column `at`.
 impl FromRow for Timestamp {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
         row.instant("at")
@@ -140,7 +140,7 @@ impl FromRow for bankrail_client_assertion::token::TokenGrant {
     }
 }
 
-/// `None`: no counter is kept yet.
+/// Reads a counter; `None` if the row has none yet.
 #[cfg(all(feature = "rate-limit", any(feature = "sqlite", feature = "postgres")))]
 impl FromRow for Option<bankrail_rate_limit::State> {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
@@ -152,7 +152,7 @@ impl FromRow for Option<bankrail_rate_limit::State> {
     }
 }
 
-/// Without its names, which are in rows of their own.
+/// Reads a history without its names, which are in another table.
 #[cfg(feature = "webhook")]
 impl FromRow for bankrail_webhook::history::KeptHistory {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {

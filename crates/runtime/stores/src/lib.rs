@@ -9,10 +9,10 @@
 ))]
 const UNREADABLE: &str = "the stored entry is unreadable";
 
-/// The maximum number of entries that one call makes ready. If more come due at once, later calls
-/// make the rest ready.
+/// The maximum number of entries that one lease makes ready. If more become due at once, later
+/// leases make the rest ready.
 #[cfg(all(feature = "mailbox", any(feature = "sqlite", feature = "postgres")))]
-const MOST_WOKEN: u32 = 1000;
+const MAX_WOKEN_ENTRIES: u32 = 1000;
 
 #[cfg(all(
     feature = "client-assertion",

@@ -1,15 +1,14 @@
-//! Inbox, outbox, seen entries, histories, counters and cached tokens in PostgreSQL 12 or later,
-//! for several workers on several machines; also the tables of a bank's ledger and directory of
-//! customers.
+//! Inbox, outbox, seen entries, histories, counters and cached tokens in PostgreSQL 12 or later.
+//! Several workers on several machines may share a database, which also holds the tables of a
+//! bank's ledger and directory of customers.
 //!
 //! [`PostgresStore`] is a cheap handle to a few connections, which are opened when needed and again
 //! after they were lost. It needs a Tokio runtime.
 //!
 //! - Workers lease one after the other, and work at the same time. No worker waits for another's
 //!   handler.
-//! - What a lease looks at depends neither on the backlog nor on what was delivered or handled
-//!   before, also while some other transaction, such as a dump, keeps old versions of rows in the
-//!   tables.
+//! - The cost of a lease depends neither on the backlog nor on earlier deliveries, even while
+//!   another transaction, such as a dump, keeps old versions of rows in the tables.
 //! - [`InTransaction`] runs the same operations inside the caller's transaction, on the caller's
 //!   connection: a message is stored, enqueued or completed, and a page recorded, together with the
 //!   caller's rows, or not at all.
@@ -18,15 +17,15 @@
 //! - An enqueue wakes the idle workers of other processes (`Outbox::changed`): a store that workers
 //!   wait on listens on a connection of its own. Enqueues notify as a rule only while some worker
 //!   is idle, because transactions that notify wait for each other's commit.
-//! - Isolation level, time-outs and the planner's switches are set once for each session, and
-//!   statements are prepared once: connect to the server itself, through a pooler that keeps
-//!   sessions, or, through one that does not, with [`PostgresOptions::transaction_pooling`]. A
-//!   `PostgresWork` of the caller's is planned as by default.
+//! - Each session sets isolation level, time-outs and the planner's switches once, and prepares
+//!   each statement once. So connect to the server itself or through a pooler that keeps sessions;
+//!   through another pooler, set [`PostgresOptions::transaction_pooling`]. The server plans the
+//!   caller's `PostgresWork` with its defaults.
 //! - Tables are named `bankrail_…` and are in the first schema of the connection's search path.
 //! - Message bodies are stored as they were received, in clear: protect the database like the data
 //!   in it.
-//! - Errors keep of the server's answer the SQLSTATE and the names of constraint and table
-//!   ([`DatabaseError`]), because the server's text may quote row values.
+//! - Errors contain the SQLSTATE and the names of constraint and table ([`DatabaseError`]), but not
+//!   the server's text, which may quote row values.
 //! - A connection string may name several servers, of which one can be written:
 //!   `host=a,b target_session_attrs=read-write connect_timeout=2`. When another one takes over,
 //!   operations fail until it can be written, and connections to one that only reads are closed.
@@ -35,6 +34,7 @@
 //!   minutes, and each checkpoint that this forces makes the log grow faster. Give it several
 //!   gigabytes.
 
+use crate::columns::FromRow;
 use bankrail_values::{StoreError, StoreErrorKind};
 use std::future::Future;
 use std::sync::Arc;
@@ -45,8 +45,6 @@ use tokio_postgres::{Row, Socket};
 
 #[cfg(feature = "client-assertion")]
 mod cached;
-#[cfg(feature = "mailbox")]
-mod choice;
 #[cfg(feature = "rate-limit")]
 mod counters;
 mod error;
@@ -86,6 +84,7 @@ pub use {inbox::PostgresInbox, outbox::PostgresOutbox};
 pub use tokio_postgres;
 
 use pool::{PLAN_FREELY, Pool, Pooled};
+use session::Session;
 
 /// All stores of the enabled features in a PostgreSQL database.
 ///
@@ -102,17 +101,17 @@ use pool::{PLAN_FREELY, Pool, Pooled};
 /// ```
 #[derive(Clone, Debug)]
 pub struct PostgresStore {
-    shared: Arc<Shared>,
+    inner: Arc<Inner>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct Inner {
     pool: Pool,
     timeout: Duration,
     /// Workers that wait for messages.
     #[cfg(feature = "mailbox")]
     idle: outbox::Idle,
-    /// Wakes those who wait for a transaction of a caller's work.
+    /// Notified after each transaction of a caller's work, which may have changed a history.
     #[cfg(feature = "webhook")]
     committed: tokio::sync::Notify,
 }
@@ -152,11 +151,10 @@ impl PostgresStore {
             Fault::Connect(error) | Fault::Sql(error) => ConnectError::failed(error),
             other => ConnectError::failed(StoreError::from(other)),
         })?;
-        // Tables of an earlier version may hold millions of rows, which takes longer than an
-        // operation.
+        // Without the time-out: a migration of millions of rows takes longer than an operation.
         schema::migrate(&mut client).await?;
         client.give_back();
-        let shared = Shared {
+        let inner = Inner {
             pool,
             timeout,
             #[cfg(feature = "mailbox")]
@@ -165,18 +163,19 @@ impl PostgresStore {
             committed: tokio::sync::Notify::new(),
         };
         Ok(Self {
-            shared: Arc::new(shared),
+            inner: Arc::new(inner),
         })
     }
 
-    /// Whether the database can be written, for a check of readiness: it commits a row that stays
-    /// as it is, so that a full disk or a standby is noticed.
+    /// Checks that the database can be written, for a check of readiness. The check commits an
+    /// update that leaves its row unchanged, so that a full disk or a standby is noticed.
     ///
     /// # Errors
     /// [`StoreError`] if there is no connection, nothing can be written, or no answer comes within
     /// [`PostgresOptions::operation_timeout`].
     pub fn check(&self) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
-        let (store, sql) = (self.clone(), "UPDATE bankrail_schema SET version = version");
+        let store = self.clone();
+        let sql = "UPDATE bankrail_schema SET version = version";
         async move {
             store
                 .timed(async { store.query(sql, &[]).await.map(drop) })
@@ -223,19 +222,48 @@ impl PostgresStore {
     /// not sent.
     async fn timed<T>(
         &self,
-        work: impl Future<Output = Result<T, Fault>> + Send,
+        work: impl Future<Output = Result<T, Fault>>,
     ) -> Result<T, StoreError> {
-        match tokio::time::timeout(self.shared.timeout, work).await {
+        match tokio::time::timeout(self.inner.timeout, work).await {
             Ok(answer) => answer.map_err(|fault| {
-                self.shared.pool.look_at(&fault);
+                self.inner.pool.look_at(&fault);
                 StoreError::from(fault)
             }),
             Err(late) => Err(StoreError::new(StoreErrorKind::Timeout, late)),
         }
     }
 
+    /// Runs an operation, each statement of which is a transaction, within its maximum duration.
+    async fn with_session<T>(
+        &self,
+        work: impl AsyncFnOnce(Session<'_>) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        self.timed(async {
+            let client = self.client().await?;
+            let answer = work(client.each()).await?;
+            client.give_back();
+            Ok(answer)
+        })
+        .await
+    }
+
+    /// Runs an operation that begins one transaction and commits it ([`Session::own`]), within its
+    /// maximum duration.
+    async fn with_transaction<T>(
+        &self,
+        work: impl AsyncFnOnce(Session<'_>) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        self.timed(async {
+            let client = self.client().await?;
+            let answer = work(client.own()).await?;
+            client.give_back();
+            Ok(answer)
+        })
+        .await
+    }
+
     async fn client(&self) -> Result<Pooled<'_>, Fault> {
-        self.shared.pool.take().await
+        self.inner.pool.take().await
     }
 
     async fn query(&self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<Vec<Row>, Fault> {
@@ -245,16 +273,20 @@ impl PostgresStore {
         Ok(rows)
     }
 
-    /// Runs a statement that looks at much, for an operator, planned each time for its parameters
+    /// Runs a query of an operator, which reads much: it is planned each time, for its parameters
     /// and the tables.
-    async fn survey(&self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<Vec<Row>, Fault> {
+    async fn survey<T: FromRow>(
+        &self,
+        sql: &'static str,
+        parameters: &[Typed<'_>],
+    ) -> Result<Vec<T>, Fault> {
         let mut client = self.client().await?;
         let (transaction, _) = client.begin().await?;
         transaction.batch_execute(PLAN_FREELY).await?;
         let rows = transaction.query_typed(sql, parameters).await?;
         transaction.commit().await?;
         client.give_back();
-        Ok(rows)
+        rows.iter().map(|row| Ok(T::read(row)?)).collect()
     }
 }
 
@@ -267,13 +299,13 @@ bankrail_values::options! {
         /// while workers wait for messages. Default: 8.
         connections(usize => |most| most.max(1)): usize = 8,
         /// The maximum duration of an operation, the wait for a connection included. A longer one
-        /// fails with [`StoreErrorKind::Timeout`]. A dispatcher counts on at most 10 s: it gives
-        /// back for 30 s what was leased without an answer. Default: 5 s.
+        /// fails with [`StoreErrorKind::Timeout`]. At most 10 s for a dispatcher, which releases
+        /// unanswered leases for 30 s. Default: 5 s.
         operation_timeout: Duration = Duration::from_secs(5),
-        /// Whether the connections go through a pooler that keeps no session, such as PgBouncer
-        /// with `pool_mode = transaction`. Then no statement stays prepared, what is otherwise set
-        /// for a session is set for each transaction, and [`PostgresStore::listen`] is refused: a
-        /// `DirectoryFollower` looks at its interval, and so does a dispatcher. Default: false.
+        /// True for a pooler that keeps no session, such as PgBouncer with
+        /// `pool_mode = transaction`. Then statements are not prepared, each transaction makes the
+        /// settings of a session, and [`PostgresStore::listen`] fails: a `DirectoryFollower` and a
+        /// dispatcher poll at their intervals. Default: false.
         ///
         /// - Without it, a connection that such a pooler has mixed up with another one fails with
         ///   an error that names this option, if it is noticed: statements of two programs may have
@@ -316,20 +348,20 @@ impl ConnectError {
     }
 }
 
-/// Why an operation failed.
+/// The cause of a failed operation.
 #[derive(Debug)]
 #[allow(dead_code, reason = "not used with every feature")]
 enum Fault {
-    /// The operation did not begin.
+    /// No connection: the operation did not begin.
     Connect(DatabaseError),
     Sql(DatabaseError),
-    /// Another worker was faster; a retry shows the new state.
+    /// A race that another worker won; a retry reads the new state.
     Lost(&'static str),
     Store(StoreError),
 }
 
 impl Fault {
-    /// A record that this version cannot read.
+    /// Returns the fault of a record that this version cannot read.
     #[allow(dead_code, reason = "not used with every feature")]
     fn corrupt(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Store(crate::columns::corrupt(cause))

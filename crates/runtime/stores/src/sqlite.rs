@@ -68,10 +68,10 @@ use connection::Database;
 
 /// The maximum number of entries that one transaction deletes.
 #[cfg(any(feature = "mailbox", feature = "statement"))]
-const FORGOTTEN: u32 = 500;
+const FORGET_BATCH: u32 = 500;
 
-/// Twice in one transaction, it leaves the row as it is. Once with the same number would not do:
-/// SQLite does not write what stays the same.
+// Runs twice in one transaction, which leaves the row unchanged. `SET version = version` would not
+// do: SQLite does not write a page that stays the same.
 const CHECK: &str = "UPDATE bankrail_schema SET version = -version";
 
 /// The statements of each kind of record, for the test of their query plans.
@@ -150,9 +150,9 @@ impl SqliteStore {
         self.database.fold_log().await;
     }
 
-    /// Whether the file can be written, for a check of readiness: it commits a page to the log, so
-    /// that a full disk is noticed once the log has no room left. It waits for other processes that
-    /// write.
+    /// Checks that the file can be written, for a check of readiness. The check commits a page to
+    /// the log, so that a full disk is noticed once the log has no room left, and waits for other
+    /// processes that write.
     ///
     /// # Errors
     /// [`StoreError`] if nothing can be written, or the thread that writes is gone.
@@ -179,8 +179,8 @@ impl SqliteStore {
 
 #[cfg(any(feature = "mailbox", feature = "statement"))]
 impl SqliteStore {
-    /// Runs a deletion until it finds no more rows. `of` gives its parameters, the last of which is
-    /// how many rows it may delete at once. Other writes run in between.
+    /// Runs a deletion until it finds no more rows. `of` returns its parameters for a maximum
+    /// number of rows. Other writes run in between.
     async fn forget_in_pieces<P: rusqlite::Params + Clone + Send + 'static>(
         &self,
         sql: &'static str,
@@ -188,7 +188,7 @@ impl SqliteStore {
     ) -> Result<u64, StoreError> {
         let mut forgotten = 0;
         loop {
-            let parameters = of(FORGOTTEN);
+            let parameters = of(FORGET_BATCH);
             let piece = self
                 .database
                 .write(move |c| statements::run(c, sql, parameters.clone()));
@@ -204,14 +204,14 @@ bankrail_values::options! {
     /// Options of a [`SqliteStore`].
     #[derive(Clone, Debug)]
     pub struct SqliteOptions {
-        /// How long to wait for another process that is writing to the same file. Default: 5 s.
+        /// The maximum wait for another process that writes to the same file. Default: 5 s.
         busy_timeout: Duration = Duration::from_secs(5),
-        /// What an acknowledged write survives. Default: [`Durability::PowerLoss`].
+        /// The failures that an acknowledged write survives. Default: [`Durability::PowerLoss`].
         durability: Durability = Durability::PowerLoss,
-        /// How long a transaction waits at most for more writes to share it. Zero: not at all.
-        /// Default: 4 ms.
+        /// The maximum time for which a transaction waits for more writes to share it; zero for no
+        /// wait. Default: 4 ms.
         ///
-        /// It waits only if the previous transaction was shared, and stops after a millisecond
+        /// A transaction waits only if the one before was shared, and stops after a millisecond
         /// without a new write, so a single writer never waits.
         gather: Duration = Duration::from_millis(4),
         /// The number of operations that may wait in the queue; further callers wait for room. At
@@ -220,7 +220,7 @@ bankrail_values::options! {
     }
 }
 
-/// What an acknowledged write survives.
+/// The failures that an acknowledged write survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Durability {

@@ -3,13 +3,15 @@
 use super::{Columns, FromRow, corrupt};
 use bankrail_mailbox::{
     ArchiveLabel, ArchiveRecord, Circuit, DeliveryNote, DeliveryRecord, EndpointBacklog,
-    EndpointCircuit, EntryId, Fingerprint, InboxEntry, InboxState, Intervention, Kind, KnownEntry,
-    OpaqueBytes, OutboxCounts, OutboxEntry, OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
+    EndpointCircuit, EntryId, Fingerprint, InboxCounts, InboxEntry, InboxState, Intervention, Kind,
+    KnownEntry, OpaqueBytes, OutboxCounts, OutboxEntry, OutboxState, OutboxSummary, Outgoing,
+    StoppedEndpoint,
 };
 use bankrail_values::{HyphenatedUuid, StoreError};
 use std::time::Duration;
 
-/// A number in the database. One that no row can have becomes one that no row has.
+/// Converts a number to the integers of the database. Numbers above `i64::MAX` saturate; no row has
+/// that number.
 pub(crate) fn row_number(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -183,15 +185,23 @@ impl FromRow for EndpointBacklog {
     }
 }
 
+impl FromRow for InboxCounts {
+    fn read(row: &impl Columns) -> Result<Self, StoreError> {
+        Ok(Self {
+            pending: row.number("pending")?,
+            completed: row.number("completed")?,
+            dead_letters: row.number("dead_letters")?,
+        })
+    }
+}
+
 impl FromRow for OutboxCounts {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
-        let [pending, delivered] = [row.number("pending")?, row.number("delivered")?];
-        let [dead_letters, dropped] = [row.number("dead_letters")?, row.number("dropped")?];
         Ok(Self {
-            pending,
-            delivered,
-            dead_letters,
-            dropped,
+            pending: row.number("pending")?,
+            delivered: row.number("delivered")?,
+            dead_letters: row.number("dead_letters")?,
+            dropped: row.number("dropped")?,
         })
     }
 }

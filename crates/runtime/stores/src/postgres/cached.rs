@@ -1,6 +1,6 @@
 //! A customer's sealed tokens: one or two statements for each operation.
 
-use super::session::{Session, operations};
+use super::session::Session;
 use super::values::params;
 use super::{Fault, PostgresStore};
 use crate::cached::check_sealed;
@@ -19,12 +19,35 @@ const SWEEP: &str = "DELETE FROM bankrail_cached_token WHERE key = ANY (ARRAY(
     SELECT key FROM bankrail_cached_token WHERE expires < $1 ORDER BY expires LIMIT 8 FOR UPDATE SKIP LOCKED))";
 
 impl TokenCache for PostgresStore {
-    operations! {
-        self => self;
-        each get(key: &'a TokenCacheKey, now: Timestamp) -> Option<CachedToken> =
-            s => s.first(GET, params![key.as_bytes().as_slice(), now.unix_millis()]);
-        each put(key: &'a TokenCacheKey, token: &'a CachedToken, now: Timestamp) -> () = s => put(s, key, token, now);
-        each remove(key: &'a TokenCacheKey, token: &'a CachedToken) -> () = s => remove(s, key, token);
+    fn get<'a>(
+        &'a self,
+        key: &'a TokenCacheKey,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Option<CachedToken>> {
+        Box::pin(self.with_session(async move |session| {
+            session
+                .first(GET, params![key.as_bytes().as_slice(), now.unix_millis()])
+                .await
+        }))
+    }
+
+    fn put<'a>(
+        &'a self,
+        key: &'a TokenCacheKey,
+        token: &'a CachedToken,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(self.with_session(async move |session| put(session, key, token, now).await))
+    }
+
+    fn remove<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken) -> StoreFuture<'a, ()> {
+        Box::pin(self.with_session(async move |session| {
+            let key = key.as_bytes().as_slice();
+            session
+                .execute(REMOVE, params![key, token.sealed])
+                .await
+                .map(drop)
+        }))
     }
 }
 
@@ -42,20 +65,10 @@ async fn put(
             params![now.saturating_sub(EXPIRY_GRACE).unix_millis()],
         )
         .await?;
-    let (key, expires) = (key.as_bytes().as_slice(), token.expires_at.unix_millis());
+    let key = key.as_bytes().as_slice();
+    let expires = token.expires_at.unix_millis();
     session
         .execute(PUT, params![key, token.sealed, expires])
-        .await
-        .map(drop)
-}
-
-async fn remove(
-    session: Session<'_>,
-    key: &TokenCacheKey,
-    token: &CachedToken,
-) -> Result<(), Fault> {
-    session
-        .execute(REMOVE, params![key.as_bytes().as_slice(), token.sealed])
         .await
         .map(drop)
 }

@@ -9,12 +9,12 @@ use bankrail_rate_limit::{Charge, CounterStore, Decision, State, decide};
 use bankrail_values::{EXPIRY_GRACE, StoreFuture, Timestamp};
 use tokio_postgres::Row;
 
-/// Held until the transaction ends: one decision at a time on a customer's calls of one type.
-/// Before the state is read, so that it is read as the decision before it left it.
+// Held until the transaction ends: one decision at a time on a customer's calls of one type. Taken
+// before the state is read, so that the state of the decision before is read.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_counter ' || $2 || ' ' || encode($1, 'hex'), 0))";
 
-/// One row, with the state if there is one. The server's time is that of this statement, after the
-/// wait for the lock.
+// One row, with the state if there is one. `clock_timestamp()` is the time of this statement, after
+// the wait for the lock; `now()` would be that of the transaction's begin.
 const FIND: &str =
     "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now, high_water, counts
     FROM (VALUES (1)) AS one LEFT JOIN bankrail_counter ON customer = $1 AND call_type = $2";
@@ -23,13 +23,14 @@ const KEEP: &str = "INSERT INTO bankrail_counter (customer, call_type, high_wate
     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (customer, call_type)
     DO UPDATE SET high_water = excluded.high_water, counts = excluded.counts, expires = excluded.expires";
 
-/// A row that another transaction writes at the same time is left out: it has not expired.
+// `SKIP LOCKED`: a row that another transaction writes at the same time has not expired. A few rows
+// each time, in the order of the index by expiry, bound the cost of a charge.
 const SWEEP: &str = "DELETE FROM bankrail_counter WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM bankrail_counter WHERE expires < $1 ORDER BY expires LIMIT 8 FOR UPDATE SKIP LOCKED))";
 
 /// The rate-limit counters of a [`PostgresStore`], which all machines share that use the database.
 ///
-/// - [`CounterClock`] says whose clock decides.
+/// - [`CounterClock`] selects the clock that decides.
 /// - A decision is one short transaction. Decisions on one customer's calls of one type run one
 ///   after the other, others side by side. A look ([`Charge::cost`] of 0) is one statement, and a
 ///   refusal that charges nothing writes nothing.
@@ -61,7 +62,8 @@ impl PostgresCounters {
         if charge.policy().windows().is_empty() {
             return decided(&mut State::new(), &charge, charge.now());
         }
-        let (customer, call_type) = (charge.customer().as_bytes(), charge.call_type().as_str());
+        let customer = charge.customer().as_bytes();
+        let call_type = charge.call_type().as_str();
         let key = params![customer, call_type];
         let client = self.store.client().await?;
         if charge.cost() == 0 {
@@ -111,8 +113,10 @@ async fn keep(
 ) -> Result<(), Fault> {
     let high_water = state.high_water().unwrap_or(now);
     let expires = state.expires_at().unwrap_or(high_water);
-    let (customer, call_type) = (charge.customer().as_bytes(), charge.call_type().as_str());
-    let (high_water, expires) = (high_water.unix_millis(), expires.unix_millis());
+    let customer = charge.customer().as_bytes();
+    let call_type = charge.call_type().as_str();
+    let high_water = high_water.unix_millis();
+    let expires = expires.unix_millis();
     let counts = counts::written(state);
     let kept = params![customer, call_type, high_water, counts, expires];
     let expired = now.saturating_sub(EXPIRY_GRACE).unix_millis();

@@ -1,4 +1,4 @@
-//! What may be shown of a failure of the database.
+//! Failures of the database, without values of rows.
 
 use std::error::Error;
 use std::fmt;
@@ -11,12 +11,12 @@ use std::fmt;
 ///   it.
 #[derive(Debug)]
 pub struct DatabaseError {
-    said: Said,
+    failure: Failure,
     source: Option<std::io::Error>,
 }
 
 #[derive(Debug)]
-enum Said {
+enum Failure {
     Server {
         code: String,
         constraint: Option<String>,
@@ -30,40 +30,40 @@ const SET_OPTION: &str =
     "a pooler passes sessions on: set PostgresOptions::transaction_pooling, or let it keep them";
 
 impl DatabaseError {
-    /// The server's SQLSTATE, five characters (PostgreSQL manual, appendix A). `None`: the client
-    /// failed.
+    /// Returns the server's SQLSTATE, five characters (PostgreSQL manual, appendix A); `None` if
+    /// the client failed.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
-        match &self.said {
-            Said::Server { code, .. } => Some(code),
-            Said::Client(_) | Said::SessionPassedOn => None,
+        match &self.failure {
+            Failure::Server { code, .. } => Some(code),
+            Failure::Client(_) | Failure::SessionPassedOn => None,
         }
     }
 
-    /// The constraint that was violated, if the server named one.
+    /// Returns the violated constraint, if the server named one.
     #[must_use]
     pub fn constraint(&self) -> Option<&str> {
-        match &self.said {
-            Said::Server { constraint, .. } => constraint.as_deref(),
-            Said::Client(_) | Said::SessionPassedOn => None,
+        match &self.failure {
+            Failure::Server { constraint, .. } => constraint.as_deref(),
+            Failure::Client(_) | Failure::SessionPassedOn => None,
         }
     }
 
-    /// The table in question, if the server named one.
+    /// Returns the table in question, if the server named one.
     #[must_use]
     pub fn table(&self) -> Option<&str> {
-        match &self.said {
-            Said::Server { table, .. } => table.as_deref(),
-            Said::Client(_) | Said::SessionPassedOn => None,
+        match &self.failure {
+            Failure::Server { table, .. } => table.as_deref(),
+            Failure::Client(_) | Failure::SessionPassedOn => None,
         }
     }
 }
 
 impl DatabaseError {
-    /// What another connection has set was found on a new one.
+    /// Returns the error of a new connection that has settings of another one.
     pub(super) fn session_passed_on() -> Self {
         Self {
-            said: Said::SessionPassedOn,
+            failure: Failure::SessionPassedOn,
             source: None,
         }
     }
@@ -73,9 +73,10 @@ impl From<tokio_postgres::Error> for DatabaseError {
     fn from(error: tokio_postgres::Error) -> Self {
         if let Some(answer) = error.as_db_error() {
             let name = |name: Option<&str>| name.map(str::to_owned);
-            let (code, constraint) = (answer.code().code().to_owned(), name(answer.constraint()));
+            let code = answer.code().code().to_owned();
+            let constraint = name(answer.constraint());
             return Self {
-                said: Said::Server {
+                failure: Failure::Server {
                     code,
                     constraint,
                     table: name(answer.table()),
@@ -83,12 +84,12 @@ impl From<tokio_postgres::Error> for DatabaseError {
                 source: None,
             };
         }
-        let said = Said::Client(error.to_string());
+        let failure = Failure::Client(error.to_string());
         let source = error
             .into_source()
             .and_then(|source| source.downcast().ok());
         Self {
-            said,
+            failure,
             source: source.map(|source| *source),
         }
     }
@@ -96,14 +97,15 @@ impl From<tokio_postgres::Error> for DatabaseError {
 
 impl fmt::Display for DatabaseError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.said {
-            Said::Client(text) => out.write_str(text),
-            Said::SessionPassedOn => out.write_str(SET_OPTION),
-            // A prepared statement that is not there, or that is there already.
-            Said::Server { code, .. } if ["26000", "42P05"].contains(&&**code) => {
+        match &self.failure {
+            Failure::Client(text) => out.write_str(text),
+            Failure::SessionPassedOn => out.write_str(SET_OPTION),
+            // A prepared statement does not exist, or exists already, although this session alone
+            // names them: a pooler has passed the session on.
+            Failure::Server { code, .. } if ["26000", "42P05"].contains(&&**code) => {
                 write!(out, "the database answered {code}: {SET_OPTION}")
             }
-            Said::Server {
+            Failure::Server {
                 code,
                 constraint,
                 table,

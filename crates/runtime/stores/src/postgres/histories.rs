@@ -1,6 +1,6 @@
 //! Histories of mandates and payments.
 
-use super::session::{Session, operations};
+use super::session::Session;
 use super::values::{get, params, storable};
 use super::{Fault, InTransaction, PostgresStore};
 use crate::columns::{FromRow as _, row_number};
@@ -12,35 +12,34 @@ use bankrail_webhook::history::{
 use std::time::Duration;
 use tokio_postgres::Row;
 
-/// How often changes by other processes are looked for.
-const POLL: Duration = Duration::from_secs(1);
+// The database notifies only the own process of changes; those of others are polled for.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The number of the last change. Its row stays locked until the transaction ends, so that messages
-/// are folded one after the other.
+// The row stays locked until the transaction ends, so that messages are folded one after the other
+// and changes become visible in the order of their numbers.
 const LAST_CHANGE: &str = "SELECT last FROM bankrail_history_change FOR UPDATE";
 
 const SET_LAST_CHANGE: &str = "UPDATE bankrail_history_change SET last = $1";
 
-/// Histories by some of their names, each of which is looked up by itself.
-macro_rules! named {
-    ($rest:literal) => {
-        concat!(
-            "SELECT h.id, h.scope, h.changed, h.change, h.history,
-                ARRAY(SELECT name FROM bankrail_history_name WHERE id = h.id) AS names
-            FROM bankrail_history h
-            WHERE h.id = ANY (ARRAY(
-                SELECT named.id FROM unnest($2::text[]) AS wanted (name) CROSS JOIN LATERAL (
-                    SELECT id FROM bankrail_history_name AS one WHERE scope = $1 AND one.name = wanted.name OFFSET 0)
-                AS named))",
-            $rest
-        )
-    };
-}
+// `OFFSET 0` makes the planner look up each name by itself, so that no plan reads the names of a
+// whole scope.
+const NAMED: &str = "SELECT h.id, h.scope, h.changed, h.change, h.history,
+        ARRAY(SELECT name FROM bankrail_history_name WHERE id = h.id) AS names
+    FROM bankrail_history h
+    WHERE h.id = ANY (ARRAY(
+        SELECT named.id FROM unnest($2::text[]) AS wanted (name) CROSS JOIN LATERAL (
+            SELECT id FROM bankrail_history_name AS one
+            WHERE scope = $1 AND one.name = wanted.name OFFSET 0) AS named))";
 
-const NAMED: &str = named!("");
-
-/// None of them is forgotten before it is written.
-const LOCK_NAMED: &str = named!(" FOR UPDATE OF h");
+// As `NAMED`, with a lock on each row, so that none is forgotten before it is written.
+const LOCK_NAMED: &str = "SELECT h.id, h.scope, h.changed, h.change, h.history,
+        ARRAY(SELECT name FROM bankrail_history_name WHERE id = h.id) AS names
+    FROM bankrail_history h
+    WHERE h.id = ANY (ARRAY(
+        SELECT named.id FROM unnest($2::text[]) AS wanted (name) CROSS JOIN LATERAL (
+            SELECT id FROM bankrail_history_name AS one
+            WHERE scope = $1 AND one.name = wanted.name OFFSET 0) AS named))
+    FOR UPDATE OF h";
 
 const BY_STATE: &str = "SELECT h.id, h.scope, h.changed, h.change, h.history,
         ARRAY(SELECT name FROM bankrail_history_name WHERE id = h.id) AS names
@@ -87,31 +86,49 @@ impl Histories for PostgresHistories {
         now: Timestamp,
     ) -> StoreFuture<'a, Observation> {
         Box::pin(async move {
-            let observation = self.store.timed(async {
-                let client = self.store.client().await?;
-                let observation = apply(client.own(), scope, message, now).await?;
-                client.give_back();
-                Ok(observation)
-            });
-            let observation = observation.await?;
-            self.store.shared.committed.notify_waiters();
+            let work = async move |session: Session<'_>| apply(session, scope, message, now).await;
+            let observation = self.store.with_transaction(work).await?;
+            self.store.inner.committed.notify_waiters();
             Ok(observation)
         })
     }
 
-    operations! {
-        self => self.store;
-        each find(scope: &'a str, id: &'a HistoryId) -> Option<KeptHistory> = s => find(s, scope, id);
-        each list(scope: &'a str, state: HistoryState, after: Option<u64>, limit: u32) -> Vec<KeptHistory> =
-            s => list(s, scope, state, after, limit);
-        each changes_after(change: u64, limit: u32) -> Vec<KeptHistory> = s => changes_after(s, change, limit);
+    fn find<'a>(
+        &'a self,
+        scope: &'a str,
+        id: &'a HistoryId,
+    ) -> StoreFuture<'a, Option<KeptHistory>> {
+        Box::pin(
+            self.store
+                .with_session(async move |session| find(session, scope, id).await),
+        )
+    }
+
+    fn list<'a>(
+        &'a self,
+        scope: &'a str,
+        state: HistoryState,
+        after: Option<u64>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<KeptHistory>> {
+        Box::pin(
+            self.store
+                .with_session(async move |session| list(session, scope, state, after, limit).await),
+        )
+    }
+
+    fn changes_after(&self, change: u64, limit: u32) -> StoreFuture<'_, Vec<KeptHistory>> {
+        Box::pin(
+            self.store
+                .with_session(async move |session| changes_after(session, change, limit).await),
+        )
     }
 
     fn changed_after(&self, change: u64) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             loop {
                 // Created before the database is read, so that no change in between is missed.
-                let committed = self.store.shared.committed.notified();
+                let committed = self.store.inner.committed.notified();
                 let sql = "SELECT 1 FROM bankrail_history WHERE change > $1 LIMIT 1";
                 let rows = self
                     .store
@@ -120,7 +137,7 @@ impl Histories for PostgresHistories {
                     return Ok(());
                 }
                 // The end of the time is no error: then another process may have made a change.
-                let _ = tokio::time::timeout(POLL, committed).await;
+                let _ = tokio::time::timeout(POLL_INTERVAL, committed).await;
             }
         })
     }
@@ -179,11 +196,9 @@ async fn list(
     after: Option<u64>,
     limit: u32,
 ) -> Result<Vec<KeptHistory>, Fault> {
-    let (scope, after, limit) = (
-        storable(scope),
-        after.map_or(-1, row_number),
-        i64::from(limit),
-    );
+    let scope = storable(scope);
+    let after = after.map_or(-1, row_number);
+    let limit = i64::from(limit);
     session
         .query(BY_STATE, params![scope, state.as_str(), after, limit])
         .await?
@@ -205,7 +220,7 @@ async fn changes_after(
         .collect()
 }
 
-/// Begins the transaction and commits it, unless a caller does.
+/// Folds a message, in its own transaction unless the session has one.
 async fn apply(
     session: Session<'_>,
     scope: &str,
@@ -245,12 +260,11 @@ async fn apply(
         let merged: Vec<i64> = fold.merged.iter().copied().map(row_number).collect();
         session.execute(DELETE, params![merged]).await?;
     }
-    let (state, json, changed_at) = (
-        fold.history.state(),
-        fold.history.to_json(),
-        changed_at.unix_millis(),
-    );
-    let (is_final, state) = (state.is_final(), state.as_str());
+    let state = fold.history.state();
+    let json = fold.history.to_json();
+    let changed_at = changed_at.unix_millis();
+    let is_final = state.is_final();
+    let state = state.as_str();
     let id = match fold.number.map(row_number) {
         Some(id) => {
             session
@@ -295,8 +309,8 @@ fn kept(row: &Row) -> Result<KeptHistory, Fault> {
     Ok(kept)
 }
 
-/// The name of an id in the database. An id with U+0000 shares it with the one that has U+FFFD
-/// there.
+/// Returns the name of an id in the database. PostgreSQL stores no U+0000, so an id with it has the
+/// name of the id with U+FFFD.
 fn name(id: &HistoryId) -> String {
     storable(&id.to_string())
 }

@@ -1,7 +1,10 @@
 //! The inbox: received messages.
+//!
+//! A statement that makes a message ready, or changes the time for which it waits, writes the
+//! number of its transaction into the column `changed`. The next lease finds the message by it. The
+//! outbox does the same in the column `freed`: see [`outbox`](super::outbox).
 
-use super::choice::{forget, written};
-use super::session::{Session, operations};
+use super::session::Session;
 use super::values::{get, params, storable, typed};
 use super::{Fault, PostgresStore, Typed};
 use crate::columns::{Columns as _, FromRow, entry_number, readable};
@@ -16,63 +19,74 @@ mod receive;
 
 pub(super) use receive::receive;
 
-/// An [`InboxUpdate`] of a message that is handled or given up from now on.
+/// The [`InboxUpdate`] of a message that is handled or given up.
 const FINISH: &str = "WITH entry AS (
         DELETE FROM bankrail_inbox_queue WHERE entry = $1 AND owner = $2 RETURNING entry, attempts, last_error)
     INSERT INTO bankrail_inbox_finished (entry, state, attempts, last_error, finished)
     SELECT entry, $3, attempts, coalesce($4, last_error), $5 FROM entry";
 
-/// An [`InboxUpdate`] of a message that is still to be handled.
-const REQUEUE: &str = concat!(
-    "UPDATE bankrail_inbox_queue SET due = coalesce($3, due), until = $4,
-        owner = CASE WHEN $4 IS NOT NULL THEN owner END, waits = greatest(coalesce($3, due), $4),
-        last_error = coalesce($5, last_error), changed = ",
-    written!("bankrail_inbox_cursor"),
-    " WHERE entry = $1 AND owner = $2"
-);
+/// The [`InboxUpdate`] of a message that is still pending.
+const REQUEUE: &str = "UPDATE bankrail_inbox_queue
+    SET due = coalesce($3, due), until = $4, owner = CASE WHEN $4 IS NOT NULL THEN owner END,
+        waits = greatest(coalesce($3, due), $4), last_error = coalesce($5, last_error),
+        changed = (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)
+            THEN 9223372036854775807 ELSE txid_current() END
+            FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1)
+    WHERE entry = $1 AND owner = $2";
 
-/// Leased messages are among those that wait, and `waits_from` is not after the end of any lease.
-const RELEASE_ALL: &str = concat!(
-    "UPDATE bankrail_inbox_queue SET owner = NULL, until = NULL, waits = due, attempts = greatest(attempts - 1, 0),
-        changed = ",
-    written!("bankrail_inbox_cursor"),
-    " WHERE owner = ANY ($1)
-        AND waits >= (SELECT waits_from FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1)"
-);
+// Leased messages are among those that wait, and `waits_from` is not after the end of any lease.
+// The comparison with it selects the index of waiting messages; there is no index of owners.
+const RELEASE_ALL: &str = "UPDATE bankrail_inbox_queue
+    SET owner = NULL, until = NULL, waits = due, attempts = greatest(attempts - 1, 0),
+        changed = (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)
+            THEN 9223372036854775807 ELSE txid_current() END
+            FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1)
+    WHERE owner = ANY ($1)
+        AND waits >= (SELECT waits_from FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1)";
 
-/// Messages with their state.
-macro_rules! entries {
-    ($rest:literal) => {
-        concat!(
-            "SELECT message.id, message.kind, attributes, body, acknowledgement, received, conflicts_with,
-                message.follows, coalesce(finished.state, 'pending') AS state,
-                coalesce(queue.attempts, finished.attempts) AS attempts,
-                coalesce(queue.last_error, finished.last_error) AS last_error
-            FROM bankrail_inbox AS message
-            LEFT JOIN bankrail_inbox_queue AS queue ON queue.entry = message.id
-            LEFT JOIN bankrail_inbox_finished AS finished ON finished.entry = message.id ",
-            $rest
-        )
-    };
-}
+const FIND: &str =
+    "SELECT message.id, message.kind, attributes, body, acknowledgement, received, conflicts_with,
+        message.follows, coalesce(finished.state, 'pending') AS state,
+        coalesce(queue.attempts, finished.attempts) AS attempts,
+        coalesce(queue.last_error, finished.last_error) AS last_error
+    FROM bankrail_inbox AS message
+    LEFT JOIN bankrail_inbox_queue AS queue ON queue.entry = message.id
+    LEFT JOIN bankrail_inbox_finished AS finished ON finished.entry = message.id
+    WHERE message.id = $1";
 
-const FIND: &str = entries!("WHERE message.id = $1");
+// The comparison and the order select the index of dead letters.
+const DEAD_LETTERS: &str =
+    "SELECT message.id, message.kind, attributes, body, acknowledgement, received, conflicts_with,
+        message.follows, coalesce(finished.state, 'pending') AS state,
+        coalesce(queue.attempts, finished.attempts) AS attempts,
+        coalesce(queue.last_error, finished.last_error) AS last_error
+    FROM bankrail_inbox AS message
+    LEFT JOIN bankrail_inbox_queue AS queue ON queue.entry = message.id
+    LEFT JOIN bankrail_inbox_finished AS finished ON finished.entry = message.id
+    WHERE finished.state = 'dead_letter' AND finished.entry > $1
+    ORDER BY finished.entry LIMIT $2";
 
-const DEAD_LETTERS: &str = entries!(
-    "WHERE finished.state = 'dead_letter' AND finished.entry > $1 ORDER BY finished.entry LIMIT $2"
-);
-
-const RESEND: &str = concat!(
-    "WITH entry AS (
-        DELETE FROM bankrail_inbox_finished WHERE entry = $1 AND state = 'dead_letter' RETURNING entry, last_error)
+const RESEND: &str = "WITH entry AS (
+        DELETE FROM bankrail_inbox_finished WHERE entry = $1 AND state = 'dead_letter'
+        RETURNING entry, last_error)
     INSERT INTO bankrail_inbox_queue (entry, kind, follows, due, last_error, changed)
-    SELECT id, kind, follows, $2, last_error, ",
-    written!("bankrail_inbox_cursor"),
-    " FROM entry CROSS JOIN LATERAL (
-        SELECT id, kind, follows FROM bankrail_inbox WHERE id = entry.entry OFFSET 0) AS message"
-);
+    SELECT id, kind, follows, $2, last_error,
+        (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)
+            THEN 9223372036854775807 ELSE txid_current() END
+            FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1)
+    FROM entry CROSS JOIN LATERAL (
+        SELECT id, kind, follows FROM bankrail_inbox WHERE id = entry.entry OFFSET 0) AS message";
 
-const FORGET: &str = forget!("bankrail_inbox", "state = 'completed'");
+// Deletes some completed messages from a position on, in the order of their index, and returns
+// their number and the position of the last. Each statement is short, so that others run in
+// between, and begins after the position, so that it does not read the rows that were just deleted.
+const FORGET: &str = "WITH piece AS (
+        SELECT entry, finished FROM bankrail_inbox_finished
+        WHERE state = 'completed' AND finished < $1 AND (finished, entry) > ($2, $3)
+        ORDER BY finished, entry LIMIT 500 FOR UPDATE SKIP LOCKED),
+    gone AS (DELETE FROM bankrail_inbox WHERE id = ANY (ARRAY(SELECT entry FROM piece)))
+    SELECT finished, entry, count(*) OVER () AS forgotten FROM piece
+    ORDER BY finished DESC, entry DESC LIMIT 1";
 
 const COUNTS: &str = "SELECT (SELECT count(*) FROM bankrail_inbox_queue) AS pending,
     (SELECT count(*) FROM bankrail_inbox_finished WHERE state = 'completed') AS completed,
@@ -87,21 +101,70 @@ pub struct PostgresInbox {
 }
 
 impl Inbox for PostgresInbox {
-    operations! {
-        self => self.store;
-        own receive(message: &'a Incoming, now: Timestamp) -> ReceiveOutcome = s => receive(s, message, now);
-        own lease(kinds: &'a [Kind], limit: u32, lease: Lease, now: Timestamp) -> Vec<InboxEntry> =
-            s => lease::lease(s, kinds, limit, lease, now);
-        each update(id: EntryId, owner: LeaseOwner, update: InboxUpdate<'a>, now: Timestamp) -> bool =
-            s => self::update(s, id, owner, update, now);
-        each release_all(owners: &'a [LeaseOwner]) -> u64 = s => {
-            let owners: Vec<&[u8]> = owners.iter().map(|owner| owner.as_bytes().as_slice()).collect();
-            async move { s.execute(RELEASE_ALL, params![owners]).await }
-        };
-        each resend(id: EntryId, now: Timestamp) -> bool =
-            s => s.changes(RESEND, params![entry_number(id), now.unix_millis()]);
-        each find(id: EntryId) -> Option<InboxEntry> = s => s.first(FIND, params![entry_number(id)]);
-        each oldest_pending() -> Option<Timestamp> = s => s.first(OLDEST, &[]);
+    fn receive<'a>(
+        &'a self,
+        message: &'a Incoming,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ReceiveOutcome> {
+        Box::pin(
+            self.store
+                .with_transaction(async move |session| receive(session, message, now).await),
+        )
+    }
+
+    fn lease<'a>(
+        &'a self,
+        kinds: &'a [Kind],
+        limit: u32,
+        lease: Lease,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Vec<InboxEntry>> {
+        Box::pin(self.store.with_transaction(async move |session| {
+            lease::lease(session, kinds, limit, lease, now).await
+        }))
+    }
+
+    fn update<'a>(
+        &'a self,
+        id: EntryId,
+        owner: LeaseOwner,
+        update: InboxUpdate<'a>,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        Box::pin(
+            self.store.with_session(async move |session| {
+                self::update(session, id, owner, update, now).await
+            }),
+        )
+    }
+
+    fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
+        Box::pin(self.store.with_session(async move |session| {
+            session
+                .execute(RELEASE_ALL, params![owner_bytes(owners)])
+                .await
+        }))
+    }
+
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(self.store.with_session(async move |session| {
+            session
+                .changes(RESEND, params![entry_number(id), now.unix_millis()])
+                .await
+        }))
+    }
+
+    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>> {
+        Box::pin(self.store.with_session(async move |session| {
+            session.first(FIND, params![entry_number(id)]).await
+        }))
+    }
+
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        Box::pin(
+            self.store
+                .with_session(async |session| session.first(OLDEST, &[]).await),
+        )
     }
 
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
@@ -116,22 +179,16 @@ impl Inbox for PostgresInbox {
     }
 
     fn counts(&self) -> StoreFuture<'_, InboxCounts> {
-        Box::pin(self.store.timed(async move {
-            let rows = self.store.survey(COUNTS, &[]).await?;
-            let row = rows.first().ok_or_else(|| Fault::corrupt("no counts"))?;
-            let [pending, completed] = [row.number("pending")?, row.number("completed")?];
-            Ok(InboxCounts {
-                pending,
-                completed,
-                dead_letters: row.number("dead_letters")?,
-            })
+        Box::pin(self.store.timed(async {
+            let counts = self.store.survey(COUNTS, &[]).await?.pop();
+            counts.ok_or_else(|| Fault::corrupt("no counts"))
         }))
     }
 }
 
 impl PostgresStore {
-    /// Returns the next `limit` readable entries of a query for an operator, which reads them in
-    /// their order by an index. Its parameters are the number before them, a limit and `further`.
+    /// Returns the next `limit` readable entries of an operator's query. The parameters of the
+    /// query are the number before the page, a limit and `further`.
     pub(super) async fn readable_page<T: FromRow>(
         &self,
         sql: &'static str,
@@ -139,7 +196,8 @@ impl PostgresStore {
         limit: u32,
         further: &[Typed<'_>],
     ) -> Result<Vec<T>, Fault> {
-        let (mut after, mut left) = (after.map_or(-1, entry_number), i64::from(limit));
+        let mut after = after.map_or(-1, entry_number);
+        let mut left = i64::from(limit);
         let mut entries = Vec::new();
         while left > 0 {
             let rows = self
@@ -157,13 +215,15 @@ impl PostgresStore {
         Ok(entries)
     }
 
-    /// Runs a bounded deletion from the position after the last one until nothing is left.
+    /// Repeats a bounded deletion, each time after the last position, until nothing is left.
     pub(super) async fn forget_in_pieces(
         &self,
         sql: &'static str,
         before: Timestamp,
     ) -> Result<u64, StoreError> {
-        let (mut finished, mut entry, mut forgotten) = (i64::MIN, i64::MIN, 0);
+        let mut finished = i64::MIN;
+        let mut entry = i64::MIN;
+        let mut forgotten = 0;
         loop {
             let piece = self.timed(async {
                 let rows = self
@@ -186,6 +246,14 @@ impl PostgresStore {
     }
 }
 
+/// Returns the parameter of `owner = ANY (…)`.
+pub(super) fn owner_bytes(owners: &[LeaseOwner]) -> Vec<&[u8]> {
+    owners
+        .iter()
+        .map(|owner| owner.as_bytes().as_slice())
+        .collect()
+}
+
 pub(super) async fn update(
     session: Session<'_>,
     id: EntryId,
@@ -198,11 +266,9 @@ pub(super) async fn update(
     }: InboxUpdate<'_>,
     now: Timestamp,
 ) -> Result<bool, Fault> {
-    let (id, owner, error) = (
-        entry_number(id),
-        owner.as_bytes().as_slice(),
-        error.map(storable),
-    );
+    let id = entry_number(id);
+    let owner = owner.as_bytes().as_slice();
+    let error = error.map(storable);
     if state == InboxState::Pending {
         let [due, until] = [due, until].map(|instant| instant.map(Timestamp::unix_millis));
         return session

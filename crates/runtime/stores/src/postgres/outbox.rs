@@ -1,7 +1,15 @@
 //! The outbox: messages to deliver.
+//!
+//! A statement that makes a message free to lease writes the number of its transaction into the
+//! column `freed`. The next lease finds the message by it.
+//!
+//! The snapshot `seen` of the last lease cannot contain a transaction that still writes. If it does
+//! by its numbers, they are those of another cluster, as after a restore of a dump. In that case
+//! the statement writes the greatest number, 9223372036854775807, and every lease reads the
+//! message.
 
-use super::choice::{forget, written};
-use super::session::{Session, operations};
+use super::inbox::owner_bytes;
+use super::session::Session;
 use super::values::{params, typed};
 use super::{Fault, PostgresStore};
 use crate::columns::{Columns as _, entry_number};
@@ -14,105 +22,154 @@ use bankrail_mailbox::{
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 
 mod changed;
-mod circuit;
 mod lease;
 mod operator;
 
 pub(super) use changed::Idle;
 
-const INSERT: &str = concat!(
-    "WITH message AS (
-        INSERT INTO bankrail_outbox (endpoint, kind, message_id, fingerprint, attributes, enqueued, body)
-        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (endpoint, message_id) DO NOTHING RETURNING id)
-    INSERT INTO bankrail_outbox_queue (entry, endpoint, due, freed) SELECT id, $1, $6, ",
-    written!("bankrail_outbox_cursor"),
-    " FROM message RETURNING entry, ",
-    changed::notified!()
-);
+// Stores a message once, and notifies idle workers after the commit. No worker is idle if the
+// statement gets one of two locks (see `changed`). Two enqueues that try for the same lock take each
+// other for a worker, unless one of them gets its second lock. Connections that were opened one
+// after the other have different first locks, and most others have different second locks.
+const INSERT: &str = "WITH message AS (
+        INSERT INTO bankrail_outbox (
+            endpoint, kind, message_id, fingerprint, attributes, enqueued, body)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        ON CONFLICT (endpoint, message_id) DO NOTHING RETURNING id)
+    INSERT INTO bankrail_outbox_queue (entry, endpoint, due, freed)
+    SELECT id, $1, $6, (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)
+        THEN 9223372036854775807 ELSE txid_current() END
+        FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)
+    FROM message
+    RETURNING entry, CASE WHEN pg_try_advisory_xact_lock(hashtextextended('bankrail_outbox_idle',
+            64 * 'bankrail_outbox_queue'::regclass::oid::bigint + pg_backend_pid() % 64)) THEN FALSE
+        WHEN pg_try_advisory_xact_lock(hashtextextended('bankrail_outbox_idle',
+            64 * 'bankrail_outbox_queue'::regclass::oid::bigint + pg_backend_pid() / 64 % 64))
+            THEN FALSE
+        ELSE pg_notify('bankrail_outbox_' || 'bankrail_outbox_queue'::regclass::oid, '') IS NOT NULL
+        END AS notified";
 
-/// A message with its state.
-macro_rules! entry {
-    ($which:literal) => {
-        concat!(
-            "SELECT message.id, message.endpoint, message.kind, message_id, fingerprint, attributes, body,
-                message.enqueued, coalesce(finished.state, 'pending') AS state,
-                coalesce(queue.due, finished.due) AS due,
-                coalesce(queue.deliveries, finished.deliveries) AS deliveries
-            FROM (SELECT * FROM bankrail_outbox WHERE ",
-            $which,
-            " OFFSET 0) AS message
-            LEFT JOIN LATERAL (SELECT * FROM bankrail_outbox_queue WHERE entry = message.id OFFSET 0) AS queue ON TRUE
-            LEFT JOIN LATERAL (SELECT * FROM bankrail_outbox_finished WHERE entry = message.id OFFSET 0) AS finished
-                ON TRUE"
-        )
-    };
-}
+// A message with its state. `OFFSET 0` makes the planner look up each row by its number, so that no
+// plan joins whole tables.
+const FIND: &str =
+    "SELECT message.id, message.endpoint, message.kind, message_id, fingerprint, attributes, body,
+        message.enqueued, coalesce(finished.state, 'pending') AS state,
+        coalesce(queue.due, finished.due) AS due,
+        coalesce(queue.deliveries, finished.deliveries) AS deliveries
+    FROM (SELECT * FROM bankrail_outbox WHERE id = $1 OFFSET 0) AS message
+    LEFT JOIN LATERAL (
+        SELECT * FROM bankrail_outbox_queue WHERE entry = message.id OFFSET 0) AS queue ON TRUE
+    LEFT JOIN LATERAL (
+        SELECT * FROM bankrail_outbox_finished WHERE entry = message.id OFFSET 0) AS finished
+        ON TRUE";
 
-const FIND: &str = entry!("id = $1");
+// As `FIND`, by the unique index of the sender's identification.
+const BY_MESSAGE_ID: &str =
+    "SELECT message.id, message.endpoint, message.kind, message_id, fingerprint, attributes, body,
+        message.enqueued, coalesce(finished.state, 'pending') AS state,
+        coalesce(queue.due, finished.due) AS due,
+        coalesce(queue.deliveries, finished.deliveries) AS deliveries
+    FROM (SELECT * FROM bankrail_outbox WHERE endpoint = $1 AND message_id = $2 OFFSET 0) AS message
+    LEFT JOIN LATERAL (
+        SELECT * FROM bankrail_outbox_queue WHERE entry = message.id OFFSET 0) AS queue ON TRUE
+    LEFT JOIN LATERAL (
+        SELECT * FROM bankrail_outbox_finished WHERE entry = message.id OFFSET 0) AS finished
+        ON TRUE";
 
-const THERE: &str = entry!("endpoint = $1 AND message_id = $2");
+const RELEASE: &str = "UPDATE bankrail_outbox_queue
+    SET due = $3, owner = NULL, until = NULL, lease = NULL,
+        freed = (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)
+            THEN 9223372036854775807 ELSE txid_current() END
+            FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)
+    WHERE entry = $1 AND owner = $2";
 
-const RELEASE: &str = concat!(
-    "UPDATE bankrail_outbox_queue SET due = $3, owner = NULL, until = NULL, lease = NULL, freed = ",
-    written!("bankrail_outbox_cursor"),
-    " WHERE entry = $1 AND owner = $2"
-);
+// The comparison of `lease` selects the index of leases; there is no index of owners.
+const RELEASE_ALL: &str = "UPDATE bankrail_outbox_queue
+    SET owner = NULL, until = NULL, lease = NULL,
+        freed = (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)
+            THEN 9223372036854775807 ELSE txid_current() END
+            FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)
+    WHERE owner = ANY ($1)
+        AND lease >= (SELECT leases_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)";
 
-/// By the index of leases.
-const RELEASE_ALL: &str = concat!(
-    "UPDATE bankrail_outbox_queue SET owner = NULL, until = NULL, lease = NULL, freed = ",
-    written!("bankrail_outbox_cursor"),
-    " WHERE owner = ANY ($1)
-        AND lease >= (SELECT leases_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)"
-);
+// Adds a delivery to a message that becomes due again, and closes the circuit of an endpoint as
+// `Circuit::closed` does, in one statement and so in one round trip.
+const RETRY: &str = "WITH closed AS (
+        DELETE FROM bankrail_circuit
+        WHERE endpoint = $8 AND (rests_until IS NULL OR rests_until <= $7)),
+    resting AS (
+        UPDATE bankrail_circuit SET openings = 0, open_until = NULL
+        WHERE endpoint = $8 AND rests_until > $7),
+    entry AS (
+        UPDATE bankrail_outbox_queue
+        SET due = $9, deliveries = deliveries + 1, owner = NULL, until = NULL, lease = NULL,
+            freed = (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)
+                THEN 9223372036854775807 ELSE txid_current() END
+                FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)
+        WHERE entry = $1 AND owner = $2 RETURNING entry)
+    INSERT INTO bankrail_delivery (entry, number, started, duration, status, note)
+    SELECT entry,
+        1 + (SELECT coalesce(max(number), 0) FROM bankrail_delivery WHERE entry = $1),
+        $3, $4, $5, $6
+    FROM entry";
 
-/// Adds a delivery to the messages of `entry`, and closes the circuit of an endpoint as
-/// `Circuit::closed` does.
-macro_rules! with_delivery {
-    ($($entry:expr),+) => {
-        concat!(
-            "WITH closed AS (
-                DELETE FROM bankrail_circuit WHERE endpoint = $8 AND (rests_until IS NULL OR rests_until <= $7)),
-            resting AS (
-                UPDATE bankrail_circuit SET openings = 0, open_until = NULL WHERE endpoint = $8 AND rests_until > $7),
-            entry AS (",
-            $($entry,)+
-            " INSERT INTO bankrail_delivery (entry, number, started, duration, status, note)
-            SELECT entry, 1 + (SELECT coalesce(max(number), 0) FROM bankrail_delivery WHERE entry = $1), $3, $4, $5, $6
-            FROM entry"
-        )
-    };
-}
-
-const RETRY: &str = with_delivery!(
-    "UPDATE bankrail_outbox_queue SET due = $9, deliveries = deliveries + 1, owner = NULL, until = NULL, lease = NULL,
-        freed = ",
-    written!("bankrail_outbox_cursor"),
-    " WHERE entry = $1 AND owner = $2 RETURNING entry)"
-);
-
-const FINISH: &str = with_delivery!(
-    "DELETE FROM bankrail_outbox_queue WHERE entry = $1 AND owner = $2 RETURNING entry, endpoint, due, deliveries),
+// Adds the last delivery to a message, and closes the circuit as `RETRY` does.
+const FINISH: &str = "WITH closed AS (
+        DELETE FROM bankrail_circuit
+        WHERE endpoint = $8 AND (rests_until IS NULL OR rests_until <= $7)),
+    resting AS (
+        UPDATE bankrail_circuit SET openings = 0, open_until = NULL
+        WHERE endpoint = $8 AND rests_until > $7),
+    entry AS (
+        DELETE FROM bankrail_outbox_queue WHERE entry = $1 AND owner = $2
+        RETURNING entry, endpoint, due, deliveries),
     finished AS (
         INSERT INTO bankrail_outbox_finished (entry, endpoint, state, due, deliveries, finished)
-        SELECT entry, endpoint, $9, due, deliveries + 1, $7 FROM entry)"
-);
+        SELECT entry, endpoint, $9, due, deliveries + 1, $7 FROM entry)
+    INSERT INTO bankrail_delivery (entry, number, started, duration, status, note)
+    SELECT entry,
+        1 + (SELECT coalesce(max(number), 0) FROM bankrail_delivery WHERE entry = $1),
+        $3, $4, $5, $6
+    FROM entry";
 
-const DELIVERIES: &str = "SELECT started, duration, status, note FROM bankrail_delivery WHERE entry = $1 ORDER BY number";
+const DELIVERIES: &str = "SELECT started, duration, status, note FROM bankrail_delivery
+    WHERE entry = $1 ORDER BY number";
 
-const RESEND: &str = concat!(
-    "WITH entry AS (
-        DELETE FROM bankrail_outbox_finished WHERE entry = $1 AND state = 'dead_letter' RETURNING entry, endpoint)
-    INSERT INTO bankrail_outbox_queue (entry, endpoint, due, freed) SELECT entry, endpoint, $2, ",
-    written!("bankrail_outbox_cursor"),
-    " FROM entry"
-);
+const RESEND: &str = "WITH entry AS (
+        DELETE FROM bankrail_outbox_finished WHERE entry = $1 AND state = 'dead_letter'
+        RETURNING entry, endpoint)
+    INSERT INTO bankrail_outbox_queue (entry, endpoint, due, freed)
+    SELECT entry, endpoint, $2, (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)
+        THEN 9223372036854775807 ELSE txid_current() END
+        FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)
+    FROM entry";
 
-const FORGET: &str = forget!("bankrail_outbox", "state <> 'dead_letter'");
+// Deletes some finished messages from a position on, in the order of the index of messages that are
+// no dead letters, and returns their number and the position of the last. As in the inbox, each
+// statement is short and does not read the rows that were just deleted.
+const FORGET: &str = "WITH piece AS (
+        SELECT entry, finished FROM bankrail_outbox_finished
+        WHERE state <> 'dead_letter' AND finished < $1 AND (finished, entry) > ($2, $3)
+        ORDER BY finished, entry LIMIT 500 FOR UPDATE SKIP LOCKED),
+    gone AS (DELETE FROM bankrail_outbox WHERE id = ANY (ARRAY(SELECT entry FROM piece)))
+    SELECT finished, entry, count(*) OVER () AS forgotten FROM piece
+    ORDER BY finished DESC, entry DESC LIMIT 1";
 
 const OLDEST: &str = "SELECT enqueued AS at FROM bankrail_outbox WHERE id = (
     SELECT entry FROM bankrail_outbox_queue WHERE endpoint NOT IN (SELECT endpoint FROM bankrail_stopped)
     ORDER BY entry LIMIT 1)";
+
+// Joins as `Circuit::joined` does, in one statement, because several workers may open the circuit
+// of an endpoint at the same time.
+const HOLD_CIRCUIT: &str = "INSERT INTO bankrail_circuit AS kept (endpoint, openings, open_until, rests_until)
+    VALUES ($1, $2, $3, $4)
+    ON CONFLICT (endpoint) DO UPDATE SET openings = greatest(kept.openings, excluded.openings),
+    open_until = CASE WHEN excluded.openings > kept.openings THEN excluded.open_until ELSE kept.open_until END,
+    rests_until = greatest(kept.rests_until, excluded.rests_until)";
+
+// Healthy endpoints have no row, so this reads few.
+const CIRCUITS: &str =
+    "SELECT endpoint, openings, open_until, rests_until FROM bankrail_circuit ORDER BY endpoint";
 
 /// The outbox of a [`PostgresStore`].
 #[derive(Clone, Debug)]
@@ -121,28 +178,79 @@ pub struct PostgresOutbox {
 }
 
 impl Outbox for PostgresOutbox {
-    operations! {
-        self => self.store;
-        each enqueue(message: &'a Outgoing, now: Timestamp) -> Enqueued = s => enqueue(s, message, now);
-        own lease(request: LeaseRequest<'a>, now: Timestamp) -> Vec<OutboxEntry> = s => lease::lease(s, request, now);
-        each record(
-            id: EntryId,
-            owner: LeaseOwner,
-            delivery: &'a DeliveryRecord,
-            disposition: Disposition,
-            answered: Option<&'a EndpointId>,
-            now: Timestamp
-        ) -> bool = s => record(s, id, owner, delivery, disposition, answered, now);
-        each release(id: EntryId, owner: LeaseOwner, due: Timestamp) -> bool =
-            s => s.changes(RELEASE, params![entry_number(id), owner.as_bytes().as_slice(), due.unix_millis()]);
-        each release_all(owners: &'a [LeaseOwner]) -> u64 = s => {
-            let owners: Vec<&[u8]> = owners.iter().map(|owner| owner.as_bytes().as_slice()).collect();
-            async move { s.execute(RELEASE_ALL, params![owners]).await }
-        };
-        each next_due() -> Option<Timestamp> = s => lease::next_due(s);
-        each hold_endpoint(endpoint: &'a EndpointId, circuit: Circuit) -> () = s => circuit::hold(s, endpoint, circuit);
-        each stop_endpoint(endpoint: &'a EndpointId, intervention: &'a Intervention, now: Timestamp) -> () =
-            s => operator::stop(s, endpoint, intervention, now);
+    fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued> {
+        Box::pin(
+            self.store
+                .with_session(async move |session| enqueue(session, message, now).await),
+        )
+    }
+
+    fn lease<'a>(
+        &'a self,
+        request: LeaseRequest<'a>,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Vec<OutboxEntry>> {
+        Box::pin(
+            self.store
+                .with_transaction(async move |session| lease::lease(session, request, now).await),
+        )
+    }
+
+    fn record<'a>(
+        &'a self,
+        id: EntryId,
+        owner: LeaseOwner,
+        delivery: &'a DeliveryRecord,
+        disposition: Disposition,
+        answered: Option<&'a EndpointId>,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        Box::pin(self.store.with_session(async move |session| {
+            record(session, id, owner, delivery, disposition, answered, now).await
+        }))
+    }
+
+    fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(self.store.with_session(async move |session| {
+            let owner = owner.as_bytes().as_slice();
+            session
+                .changes(RELEASE, params![entry_number(id), owner, due.unix_millis()])
+                .await
+        }))
+    }
+
+    fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
+        Box::pin(self.store.with_session(async move |session| {
+            session
+                .execute(RELEASE_ALL, params![owner_bytes(owners)])
+                .await
+        }))
+    }
+
+    fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        Box::pin(self.store.with_session(lease::next_due))
+    }
+
+    fn hold_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        circuit: Circuit,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(
+            self.store
+                .with_session(async move |session| hold_circuit(session, endpoint, circuit).await),
+        )
+    }
+
+    fn stop_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(self.store.with_session(async move |session| {
+            operator::stop(session, endpoint, intervention, now).await
+        }))
     }
 
     fn changed(&self) -> StoreFuture<'_, ()> {
@@ -155,18 +263,64 @@ impl Outbox for PostgresOutbox {
 }
 
 impl OutboxOperator for PostgresOutbox {
-    operations! {
-        self => self.store;
-        each summary(id: EntryId) -> Option<OutboxSummary> = s => s.first(operator::FIND, params![entry_number(id)]);
-        each deliveries(id: EntryId) -> Vec<DeliveryRecord> = s => s.all(DELIVERIES, params![entry_number(id)]);
-        each find(id: EntryId) -> Option<OutboxEntry> = s => s.first(FIND, params![entry_number(id)]);
-        each resend(id: EntryId, now: Timestamp) -> bool =
-            s => s.changes(RESEND, params![entry_number(id), now.unix_millis()]);
-        each drop_entry(id: EntryId, intervention: &'a Intervention, now: Timestamp) -> DropOutcome =
-            s => operator::drop_entry(s, id, intervention, now);
-        each stopped_endpoints() -> Vec<StoppedEndpoint> = s => s.all(operator::STOPPED, &[]);
-        each circuits() -> Vec<EndpointCircuit> = s => s.all(circuit::ALL, &[]);
-        each oldest_pending() -> Option<Timestamp> = s => s.first(OLDEST, &[]);
+    fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>> {
+        Box::pin(self.store.with_session(async move |session| {
+            session
+                .first(operator::FIND, params![entry_number(id)])
+                .await
+        }))
+    }
+
+    fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
+        Box::pin(self.store.with_session(async move |session| {
+            session.all(DELIVERIES, params![entry_number(id)]).await
+        }))
+    }
+
+    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
+        Box::pin(self.store.with_session(async move |session| {
+            session.first(FIND, params![entry_number(id)]).await
+        }))
+    }
+
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(self.store.with_session(async move |session| {
+            session
+                .changes(RESEND, params![entry_number(id), now.unix_millis()])
+                .await
+        }))
+    }
+
+    fn drop_entry<'a>(
+        &'a self,
+        id: EntryId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, DropOutcome> {
+        Box::pin(self.store.with_session(async move |session| {
+            operator::drop_entry(session, id, intervention, now).await
+        }))
+    }
+
+    fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
+        Box::pin(
+            self.store
+                .with_session(async |session| session.all(operator::STOPPED, &[]).await),
+        )
+    }
+
+    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
+        Box::pin(
+            self.store
+                .with_session(async |session| session.all(CIRCUITS, &[]).await),
+        )
+    }
+
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        Box::pin(
+            self.store
+                .with_session(async |session| session.first(OLDEST, &[]).await),
+        )
     }
 
     fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>> {
@@ -215,25 +369,37 @@ async fn record(
         Disposition::RetryAt(due) => (RETRY, Some(due), None),
         Disposition::DeadLetter => (FINISH, None, Some(OutboxState::DeadLetter)),
     };
-    let (id, owner, started) = (
-        entry_number(id),
-        owner.as_bytes().as_slice(),
-        delivery.started_at.unix_millis(),
-    );
+    let id = entry_number(id);
+    let owner = owner.as_bytes().as_slice();
+    let started = delivery.started_at.unix_millis();
     let duration = i64::try_from(delivery.duration.as_millis()).unwrap_or(i64::MAX);
-    let (status, note) = (
-        delivery.status.map(i32::from),
-        delivery.note.map(DeliveryNote::as_str),
-    );
-    let (now, answered) = (now.unix_millis(), answered.map(EndpointId::as_str));
-    let (due, state) = (
-        due.map(Timestamp::unix_millis),
-        state.map(OutboxState::as_str),
-    );
+    let status = delivery.status.map(i32::from);
+    let note = delivery.note.map(DeliveryNote::as_str);
+    let now = now.unix_millis();
+    let answered = answered.map(EndpointId::as_str);
+    let due = due.map(Timestamp::unix_millis);
+    let state = state.map(OutboxState::as_str);
     let mut values = params![id, owner, started, duration, status, note, now, answered].to_vec();
     values.extend(due.as_ref().map(typed));
     values.extend(state.as_ref().map(typed));
     session.changes(sql, &values).await
+}
+
+async fn hold_circuit(
+    session: Session<'_>,
+    endpoint: &EndpointId,
+    news: Circuit,
+) -> Result<(), Fault> {
+    let [open_until, rests_until] =
+        [news.open_until, news.rests_until].map(|until| until.map(Timestamp::unix_millis));
+    let openings = i64::from(news.openings);
+    session
+        .execute(
+            HOLD_CIRCUIT,
+            params![endpoint.as_str(), openings, open_until, rests_until],
+        )
+        .await
+        .map(drop)
 }
 
 pub(super) async fn enqueue(
@@ -241,12 +407,13 @@ pub(super) async fn enqueue(
     message: &Outgoing,
     now: Timestamp,
 ) -> Result<Enqueued, Fault> {
-    let (endpoint, message_id) = (message.endpoint.as_str(), message.message_id.to_string());
-    let (kind, fingerprint) = (
-        message.kind.as_str(),
-        message.fingerprint.as_bytes().as_slice(),
-    );
-    let (attributes, body, now) = (&*message.attributes, &*message.body, now.unix_millis());
+    let endpoint = message.endpoint.as_str();
+    let message_id = message.message_id.to_string();
+    let kind = message.kind.as_str();
+    let fingerprint = message.fingerprint.as_bytes().as_slice();
+    let attributes = &*message.attributes;
+    let body = &*message.body;
+    let now = now.unix_millis();
     let values = params![
         endpoint,
         kind,
@@ -261,8 +428,10 @@ pub(super) async fn enqueue(
             .number("entry")
             .map(|id| Enqueued::New(EntryId::new(id)))?);
     }
-    // A statement of its own sees what another worker has committed in the meantime.
-    let there: Option<OutboxEntry> = session.first(THERE, params![endpoint, message_id]).await?;
+    // Another statement, whose snapshot includes the commit of the worker that was faster.
+    let there: Option<OutboxEntry> = session
+        .first(BY_MESSAGE_ID, params![endpoint, message_id])
+        .await?;
     let there = there.ok_or(Fault::Lost(
         "the message was stored before and has been forgotten",
     ))?;

@@ -1,6 +1,6 @@
 //! A few connections, opened when needed.
 
-use super::session::{Kept, Prepared, Session};
+use super::session::{Pooling, Prepared, Session};
 use super::{DatabaseError, Fault, PostgresOptions};
 use bankrail_values::{StoreError, StoreErrorKind};
 use std::fmt;
@@ -18,8 +18,8 @@ use tokio_postgres::{
 
 type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Client, DatabaseError>> + Send + 'a>>;
 
-/// Opens a connection and starts the task that drives it. Notifications that reach the connection
-/// are told to `tell`, several as one.
+/// Opens a connection and starts the task that drives it. The task forwards notifications to
+/// `tell`, several as one.
 trait Connect: Send + Sync {
     fn connect(&self, tell: Option<mpsc::Sender<()>>) -> Connecting<'_>;
 }
@@ -27,17 +27,18 @@ trait Connect: Send + Sync {
 struct Connector<T> {
     config: Config,
     tls: T,
-    /// `None`: no session is kept.
+    /// The settings of a session; `None` with transaction pooling.
     settings: Option<String>,
 }
 
-/// The settings of each session, or of each transaction (`SET LOCAL`), beside its isolation level.
+/// Returns the settings of each session, or of each transaction (`SET LOCAL`), beside the isolation
+/// level.
 ///
-/// - A worker that is cut off within a transaction must not keep its locks until the server
-///   notices. The time-out of an operation is shorter.
-/// - A plan is kept for all parameters, and goes by the indexes. The planner knows neither how few
-///   rows are in a queue nor how many old versions of rows are, and would otherwise read whole
-///   tables now and then.
+/// - The time-outs end the transaction of a worker that is cut off, so that it does not keep its
+///   locks until the server notices. They are twice the time-out of an operation, which ends first.
+/// - The server keeps one plan for all parameters, and uses indexes. The planner knows neither how
+///   few rows are in a queue nor how many old versions of rows there are, and would sometimes read
+///   whole tables.
 fn settings(set: &str, timeout: Duration) -> String {
     let millis = timeout
         .as_millis()
@@ -50,15 +51,15 @@ fn settings(set: &str, timeout: Duration) -> String {
     )
 }
 
-/// A connection that was just opened has no such setting, unless a pooler passes sessions on.
+// A new connection has no such setting, unless a pooler has passed it on from another client.
 const IS_NEW: &str = "SELECT coalesce(current_setting('bankrail.session', true), '')";
 
-/// The rules against storing a message twice need this isolation level, whatever the database's
-/// default.
+// Set because the database may have another default: under another level two transactions could
+// store the same message.
 const ISOLATION: &str = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
-/// The planner's own choice again, until the transaction ends: for statements that are not the
-/// store's, and for those that look at much.
+// Restores the planner's defaults until the transaction ends, for the caller's statements and for
+// queries that read much.
 pub(super) const PLAN_FREELY: &str = "SET LOCAL enable_seqscan TO DEFAULT; SET LOCAL enable_bitmapscan TO DEFAULT;
     SET LOCAL enable_hashjoin TO DEFAULT; SET LOCAL enable_mergejoin TO DEFAULT; SET LOCAL jit TO DEFAULT;
     SET LOCAL plan_cache_mode TO DEFAULT";
@@ -108,9 +109,9 @@ pub(super) struct Pool {
     connector: Box<dyn Connect>,
     idle: Mutex<Vec<Connection>>,
     permits: Semaphore,
-    /// What is set for each transaction, if no session is kept.
+    /// The settings of each transaction, with transaction pooling.
     local: Option<String>,
-    /// Connections of an earlier one are not used again.
+    /// The generation of connections in use; those of an earlier one are closed.
     generation: AtomicU64,
 }
 
@@ -148,7 +149,7 @@ impl Pool {
         }
     }
 
-    /// Takes a connection that was open when it was last used, or opens one.
+    /// Takes an idle connection, or opens one.
     pub(super) async fn take(&self) -> Result<Pooled<'_>, Fault> {
         let permit = self
             .permits
@@ -179,9 +180,8 @@ impl Pool {
         })
     }
 
-    /// After an operation has failed. A server that refuses to write is a standby now, or another
-    /// one has taken over from it: no connection to it is used again, also for reading, which would
-    /// read what is old.
+    /// Closes the idle connections after a failure that shows a read-only server. It is a standby
+    /// now, or another server has taken over, so its data may be old even for reading.
     pub(super) fn look_at(&self, fault: &Fault) {
         let read_only = SqlState::READ_ONLY_SQL_TRANSACTION.code();
         if matches!(fault, Fault::Sql(error) if error.code() == Some(read_only)) {
@@ -190,12 +190,12 @@ impl Pool {
         }
     }
 
-    /// Whether a connection keeps what is set for its session.
+    /// Returns true if connections keep the settings of their session.
     pub(super) fn keeps_sessions(&self) -> bool {
         self.local.is_none()
     }
 
-    /// A connection of its own, beside those of the pool, which listens on a channel.
+    /// Opens a connection beside those of the pool, and listens on a channel.
     pub(super) async fn listen(&self, channel: &str) -> Result<Notifications, Fault> {
         let notifications = self.apart().await?;
         notifications
@@ -205,7 +205,7 @@ impl Pool {
         Ok(notifications)
     }
 
-    /// A connection of its own, beside those of the pool, which can listen.
+    /// Opens a connection beside those of the pool, for listening.
     pub(super) async fn apart(&self) -> Result<Notifications, Fault> {
         if !self.keeps_sessions() {
             let cause =
@@ -231,23 +231,23 @@ impl Pool {
 
 impl fmt::Debug for Pool {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without the configuration, which holds the password.
+        // Without the configuration, which contains the password.
         out.debug_struct("Pool")
             .field("free", &self.permits.available_permits())
             .finish_non_exhaustive()
     }
 }
 
-/// What a connection of its own hears on a channel (`LISTEN`), of
-/// [`PostgresStore::listen`](super::PostgresStore::listen). Dropping it closes the connection.
+/// Notifications on a channel (`LISTEN`), from
+/// [`PostgresStore::listen`](super::PostgresStore::listen). A drop closes the connection.
 pub struct Notifications {
     pub(super) told: mpsc::Receiver<()>,
     pub(super) client: Client,
 }
 
 impl Notifications {
-    /// Waits for the next notification; several that came meanwhile are one. `None`: the connection
-    /// was lost.
+    /// Waits for the next notification; several that arrived meanwhile are one. Returns `None`
+    /// after the connection was lost.
     pub async fn next(&mut self) -> Option<()> {
         self.told.recv().await
     }
@@ -269,39 +269,39 @@ pub(super) struct Pooled<'a> {
 
 #[allow(dead_code, reason = "not used with every feature")]
 impl Pooled<'_> {
-    /// For statements that are each a transaction.
+    /// Returns a session in which each statement is a transaction.
     pub(super) fn each(&self) -> Session<'_> {
         Session::each(
             &self.connection.client,
-            self.kept(&self.connection.prepared),
+            self.pooling(&self.connection.prepared),
         )
     }
 
-    /// For an operation that is a transaction.
+    /// Returns a session for an operation that is one transaction.
     pub(super) fn own(&self) -> Session<'_> {
         Session::own(
             &self.connection.client,
-            self.kept(&self.connection.prepared),
+            self.pooling(&self.connection.prepared),
         )
     }
 
-    /// For a transaction that [`Pooled::start`] begins.
+    /// Returns a session in a transaction that [`Pooled::start`] begins.
     pub(super) fn started(&self) -> Session<'_> {
         Session::started(
             &self.connection.client,
-            self.kept(&self.connection.prepared),
+            self.pooling(&self.connection.prepared),
         )
     }
 
-    fn kept<'a>(&'a self, prepared: &'a Prepared) -> Kept<'a> {
+    fn pooling<'a>(&'a self, prepared: &'a Prepared) -> Pooling<'a> {
         self.pool
             .local
             .as_deref()
-            .map_or(Kept::Prepared(prepared), Kept::Nothing)
+            .map_or(Pooling::Session(prepared), Pooling::Transaction)
     }
 
-    /// Sends a statement whose answer is no rows. Not prepared, so that what is sent after it runs
-    /// after it.
+    /// Sends a statement without rows. It is not prepared, so that later statements are sent after
+    /// it.
     pub(super) async fn batch(&self, sql: &str) -> Result<(), Error> {
         self.connection.client.batch_execute(sql).await
     }
@@ -315,20 +315,20 @@ impl Pooled<'_> {
     }
 
     /// Begins a transaction for a caller's work.
-    pub(super) async fn begin(&mut self) -> Result<(Transaction<'_>, Kept<'_>), Error> {
+    pub(super) async fn begin(&mut self) -> Result<(Transaction<'_>, Pooling<'_>), Error> {
         let builder = self.connection.client.build_transaction();
         let transaction = builder
             .isolation_level(IsolationLevel::ReadCommitted)
             .start()
             .await?;
         let Some(local) = &self.pool.local else {
-            return Ok((transaction, Kept::Prepared(&self.connection.prepared)));
+            return Ok((transaction, Pooling::Session(&self.connection.prepared)));
         };
         transaction.batch_execute(local).await?;
-        Ok((transaction, Kept::Nothing(local)))
+        Ok((transaction, Pooling::Transaction(local)))
     }
 
-    /// Keeps the connection for the next operation.
+    /// Returns the connection to the pool.
     pub(super) fn give_back(self) {
         let mut idle = self.pool.idle();
         if self.connection.generation == self.pool.generation.load(Ordering::Relaxed) {

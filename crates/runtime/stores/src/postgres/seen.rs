@@ -1,22 +1,19 @@
 //! Statement entries that were imported, and the positions of the walks through statements.
 
-use super::session::{Session, operations};
-use super::transaction::PostgresWork;
+use super::session::Session;
 use super::values::params;
 use super::{Fault, PostgresStore};
 use crate::columns::{Columns, FromRow};
-use bankrail_statement::{
-    AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries,
-    check_position,
-};
+use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry, check_position};
 use bankrail_values::{Date, StoreError, StoreFuture};
 use std::collections::HashMap;
 
-/// Held until the transaction ends: what is known of an account is read and written by one
-/// transaction at a time.
-const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_seen ' || $1, 0))";
+// Held until the transaction ends, so that one transaction at a time reads and writes the entries
+// of an account.
+pub(super) const LOCK: &str =
+    "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_seen ' || $1, 0))";
 
-/// Each is looked up by itself, so that no plan goes through an account.
+// `OFFSET 0` makes the planner look up each key by itself, so that no plan reads a whole account.
 const KNOWN: &str = "SELECT known.* FROM unnest($2::bytea[]) AS wanted (key) CROSS JOIN LATERAL (
     SELECT key, count, day FROM bankrail_seen WHERE account = $1 AND bankrail_seen.key = wanted.key OFFSET 0) AS known";
 
@@ -33,19 +30,36 @@ const FORGET: &str = "DELETE FROM bankrail_seen WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM bankrail_seen WHERE account = $1 AND day < $2 ORDER BY day LIMIT 1000))";
 
 impl SeenEntries for PostgresStore {
-    operations! {
-        self => self;
-        each counts(account: &'a AccountId, keys: &'a [EntryKey]) -> Vec<u32> = s => counts(s, account, keys);
-        own record(account: &'a AccountId, entries: &'a [SeenEntry], position: Option<&'a str>) -> () =
-            s => record(s, account, entries, position);
-        each position(account: &'a AccountId) -> Option<String> = s => position(s, account);
+    fn counts<'a>(
+        &'a self,
+        account: &'a AccountId,
+        keys: &'a [EntryKey],
+    ) -> StoreFuture<'a, Vec<u32>> {
+        Box::pin(self.with_session(async move |session| counts(session, account, keys).await))
+    }
+
+    fn record<'a>(
+        &'a self,
+        account: &'a AccountId,
+        entries: &'a [SeenEntry],
+        position: Option<&'a str>,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(self.with_transaction(async move |session| {
+            record(session, account, entries, position).await
+        }))
+    }
+
+    fn position<'a>(&'a self, account: &'a AccountId) -> StoreFuture<'a, Option<String>> {
+        Box::pin(self.with_session(async move |session| position(session, account).await))
     }
 
     fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {
         Box::pin(async move {
-            let (day, mut forgotten) = (day.to_string(), 0);
+            let day = day.to_string();
+            let mut forgotten = 0;
             loop {
-                match self.timed(self.forget(account, &day)).await? {
+                let work = async |session: Session<'_>| forget_some(session, account, &day).await;
+                match self.with_transaction(work).await? {
                     0 => return Ok(forgotten),
                     piece => forgotten += piece,
                 }
@@ -54,51 +68,19 @@ impl SeenEntries for PostgresStore {
     }
 }
 
-impl TransactionalSeenEntries for PostgresStore {
-    type Work = PostgresWork;
-
-    /// The work and the wait for a connection and for other transactions on the account share the
-    /// maximum duration of one operation. When it is over, the work is undone unless its commit has
-    /// begun.
-    fn record_with<'a>(
-        &'a self,
-        account: &'a AccountId,
-        page: PageRecord<'a>,
-        work: PostgresWork,
-    ) -> StoreFuture<'a, Recorded> {
-        let own = async move |session: Session<'_>| {
-            session.query(LOCK, params![account.as_str()]).await?;
-            if page.is_overtaken(&counts(session, account, &page.new_keys()).await?) {
-                return Ok(Some(Recorded::Overtaken));
-            }
-            record(session, account, page.entries, page.position).await?;
-            Ok(None)
-        };
-        let outcome =
-            |done: Result<(), _>| done.map_or_else(Recorded::Undone, |()| Recorded::Committed);
-        Box::pin(self.timed(self.run_work(own, work, outcome)))
-    }
+/// Forgets a bounded number of entries, so that other transactions on the account run in between.
+async fn forget_some(session: Session<'_>, account: &AccountId, day: &str) -> Result<u64, Fault> {
+    session
+        .begin_with([(LOCK, params![account.as_str()])])
+        .await?;
+    let forgotten = session
+        .execute(FORGET, params![account.as_str(), day])
+        .await?;
+    session.commit_with([]).await?;
+    Ok(forgotten)
 }
 
-impl PostgresStore {
-    /// Forgets a bounded number of entries, so that other transactions on the account run in
-    /// between.
-    async fn forget(&self, account: &AccountId, day: &str) -> Result<u64, Fault> {
-        let client = self.client().await?;
-        let session = client.own();
-        session
-            .begin_with([(LOCK, params![account.as_str()])])
-            .await?;
-        let forgotten = session
-            .execute(FORGET, params![account.as_str(), day])
-            .await?;
-        session.commit_with([]).await?;
-        client.give_back();
-        Ok(forgotten)
-    }
-}
-
-/// The entry of a row of [`KNOWN`].
+/// Reads the entry of a row of [`KNOWN`].
 impl FromRow for SeenEntry {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
         let has_day = row.text("day")?.is_some();
@@ -149,7 +131,7 @@ pub(super) async fn position(
         .map_err(Fault::corrupt)
 }
 
-/// Begins the transaction and commits it, unless a caller does.
+/// Records entries, in its own transaction unless the session has one.
 pub(super) async fn record(
     session: Session<'_>,
     account: &AccountId,
@@ -158,7 +140,8 @@ pub(super) async fn record(
 ) -> Result<(), Fault> {
     check_position(position).map_err(Fault::Store)?;
     let keys: Vec<EntryKey> = entries.iter().map(|entry| entry.key).collect();
-    let (account, hashes) = (account.as_str(), hashes(&keys));
+    let account = account.as_str();
+    let hashes = hashes(&keys);
     let [_, known] = session
         .begin_with([(LOCK, params![account]), (KNOWN, params![account, hashes])])
         .await?;

@@ -8,28 +8,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row, Statement, Transaction};
 
-/// States operations of a store trait, one line each: the sort of its session (`each` or `own`),
-/// its arguments and its answer, and what it does in the session, within the maximum duration.
-#[allow(unused_macros, reason = "not used without the feature of any trait")]
-macro_rules! operations {
-    (
-        $self:ident => $store:expr;
-        $( $sort:ident $name:ident($($arg:ident: $of:ty),*) -> $answer:ty = $session:ident => $work:expr; )+
-    ) => { $(
-        fn $name<'a>(&'a $self $(, $arg: $of)*) -> StoreFuture<'a, $answer> {
-            Box::pin($store.timed(async move {
-                let client = $store.client().await?;
-                let $session = client.$sort();
-                let answer = $work.await?;
-                client.give_back();
-                Ok(answer)
-            }))
-        }
-    )+ };
-}
-#[allow(unused_imports, reason = "not used without the feature of any trait")]
-pub(super) use operations;
-
 /// A statement and its parameters.
 pub(super) type Query<'a> = (&'static str, &'a [Typed<'a>]);
 
@@ -47,36 +25,36 @@ impl Prepared {
     }
 }
 
-/// What a connection of the pool keeps from one transaction to the next.
+/// The state that a connection of the pool keeps from one transaction to the next.
 #[derive(Clone, Copy)]
-pub(super) enum Kept<'a> {
-    /// Its settings, and the statements that are prepared.
-    Prepared(&'a Prepared),
-    /// Nothing. This is set in each transaction.
-    Nothing(&'a str),
+pub(super) enum Pooling<'a> {
+    /// A session: the settings stay, and so do the prepared statements.
+    Session(&'a Prepared),
+    /// No session: each transaction makes these settings.
+    Transaction(&'a str),
 }
 
-/// Where the statements of an operation run.
+/// The place where the statements of an operation run.
 ///
 /// - On a connection of the pool, each statement is prepared at its first use. Parsing and planning
 ///   it each time would be half of the server's work.
-/// - On a caller's connection, and where none stays prepared, each statement is sent whole, with
-///   the types of its parameters.
-/// - Either way it takes one round trip, but for the first use on a connection, and several that do
-///   not depend on each other's answers share one.
+/// - On a caller's connection, and with transaction pooling, each statement is sent whole, with the
+///   types of its parameters.
+/// - In both cases a statement takes one round trip, except at its first use on a connection.
+///   Several statements that do not depend on each other's answers share one round trip.
 #[derive(Clone, Copy)]
 pub(super) struct Session<'a> {
     client: &'a Client,
     prepared: Option<&'a Prepared>,
-    /// What a transaction that the session begins has to set.
+    /// The settings of each transaction that the session begins.
     local: Option<&'a str>,
     of: Transactions,
 }
 
-/// Who begins and commits a transaction.
+/// The part of the program that begins and commits the transactions of a session.
 #[derive(Clone, Copy, PartialEq)]
 enum Transactions {
-    /// Each statement is one.
+    /// The server, for each statement.
     Each,
     /// The operation.
     Own,
@@ -85,11 +63,11 @@ enum Transactions {
 
 #[allow(dead_code, reason = "not used with every feature")]
 impl<'a> Session<'a> {
-    /// Each statement is a transaction.
-    pub(super) fn each(client: &'a Client, kept: Kept<'a>) -> Self {
-        let (prepared, local) = match kept {
-            Kept::Prepared(prepared) => (Some(prepared), None),
-            Kept::Nothing(local) => (None, Some(local)),
+    /// Returns a session in which each statement is a transaction.
+    pub(super) fn each(client: &'a Client, pooling: Pooling<'a>) -> Self {
+        let (prepared, local) = match pooling {
+            Pooling::Session(prepared) => (Some(prepared), None),
+            Pooling::Transaction(local) => (None, Some(local)),
         };
         Self {
             client,
@@ -99,24 +77,24 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// One transaction, from [`Session::begin_with`] to [`Session::commit_with`]. If the operation
-    /// ends before, the connection must be closed.
-    pub(super) fn own(client: &'a Client, kept: Kept<'a>) -> Self {
+    /// Returns a session of one transaction, from [`Session::begin_with`] to
+    /// [`Session::commit_with`]. If the operation ends before, the connection must be closed.
+    pub(super) fn own(client: &'a Client, pooling: Pooling<'a>) -> Self {
         Self {
             of: Transactions::Own,
-            ..Self::each(client, kept)
+            ..Self::each(client, pooling)
         }
     }
 
-    /// A transaction that others begin and end, on a connection of the pool.
-    pub(super) fn started(client: &'a Client, kept: Kept<'a>) -> Self {
+    /// Returns a session in a transaction that others begin and end, on a connection of the pool.
+    pub(super) fn started(client: &'a Client, pooling: Pooling<'a>) -> Self {
         Self {
             of: Transactions::Others,
-            ..Self::each(client, kept)
+            ..Self::each(client, pooling)
         }
     }
 
-    /// A caller's transaction.
+    /// Returns a session in a caller's transaction.
     pub(super) fn of_caller(transaction: &'a Transaction<'a>) -> Self {
         Self {
             client: transaction.client(),
@@ -137,7 +115,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Returns how many rows were changed.
+    /// Returns the number of changed rows.
     pub(super) async fn execute(
         self,
         sql: &'static str,
@@ -152,7 +130,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Sends a statement, in a transaction of its own if it has to set something before.
+    /// Sends a statement, with settings in a transaction around it under transaction pooling.
     async fn alone<T>(self, statement: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         if self.local.is_none() || self.of != Transactions::Each {
             return statement.await;
@@ -171,7 +149,7 @@ impl<'a> Session<'a> {
             .await
     }
 
-    /// Whether a statement that changes at most one row has changed one.
+    /// Returns true if a statement that changes at most one row has changed one.
     pub(super) async fn changes(
         self,
         sql: &'static str,
@@ -249,8 +227,8 @@ impl<'a> Session<'a> {
             return self.queries(queries).await;
         }
         let commit: Query<'_> = ("COMMIT", &[]);
-        // After a failed statement the server would answer the commit without an error, but the
-        // statement with one.
+        // A failed statement is noticed by its own error: the server would answer the commit after
+        // it without one, and roll back.
         let mut answers = self
             .pipeline(&[queries.as_slice(), &[commit]].concat())
             .await?;
@@ -261,8 +239,8 @@ impl<'a> Session<'a> {
     }
 
     async fn pipeline(self, queries: &[Query<'_>]) -> Result<Vec<Vec<Row>>, Fault> {
-        // All of them before the first one runs: a statement that is still to be prepared is sent
-        // later than the next one that is not.
+        // All are prepared before the first one runs: otherwise a statement that is still to be
+        // prepared would be sent later than the next one.
         for (sql, parameters) in queries {
             self.statement(sql, parameters).await?;
         }
@@ -272,7 +250,7 @@ impl<'a> Session<'a> {
         futures_util::future::try_join_all(running).await
     }
 
-    /// The prepared statement. `None`: on this connection none is prepared.
+    /// Returns the prepared statement; `None` if the connection prepares none.
     async fn statement(
         self,
         sql: &'static str,

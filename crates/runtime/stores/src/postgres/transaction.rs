@@ -1,4 +1,4 @@
-//! The store's operations inside the caller's transaction.
+//! The operations of a store inside the caller's transaction.
 
 use super::pool::{Notifications, Pool};
 use super::session::Session;
@@ -20,10 +20,10 @@ mod work;
 #[cfg(any(feature = "mailbox", feature = "statement"))]
 pub use work::{PostgresWork, PostgresWorkFuture};
 
-/// Without a snapshot: each statement sees what was committed before it.
+// Each statement sees what was committed before it.
 const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
-/// All statements see one state of the database.
+// All statements see one state of the database.
 const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// The store inside the caller's transaction: operations take effect together with the caller's
@@ -35,8 +35,8 @@ const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 ///   again, and a conflict with it may count as new.
 /// - A transaction that enqueues is committed in one step: after a notification of idle workers the
 ///   server refuses `PREPARE TRANSACTION`.
-/// - After any [`StoreError`] the transaction is void; roll it back. So it is when the future of an
-///   operation was dropped half way, as by a time-out around it.
+/// - After any [`StoreError`], or after the future of an operation was dropped half way, as by a
+///   time-out around it, the transaction is void; roll it back.
 ///
 /// A message that is enqueued together with a row of the ledger (feature `mailbox`):
 ///
@@ -56,14 +56,14 @@ const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 #[derive(Clone, Copy)]
 pub struct InTransaction<'a> {
     session: Session<'a>,
-    /// The maximum duration of a statement, if that of the whole is not bounded.
+    /// The maximum duration of each statement, if that of the transaction is not bounded.
     longest: Option<Duration>,
-    /// Where a connection of the store's is from.
+    /// The pool of the connection, unless it is the caller's.
     pool: Option<&'a Pool>,
 }
 
 impl<'a> InTransaction<'a> {
-    /// The store in this transaction.
+    /// Returns the operations of the store in this transaction.
     #[must_use]
     pub fn of(transaction: &'a Transaction<'a>) -> Self {
         Self {
@@ -78,9 +78,9 @@ impl<'a> InTransaction<'a> {
         self.session
     }
 
-    /// The rows of a statement on the caller's own tables, which names its parameters `$1`, `$2`
-    /// and so on. In a transaction of [`PostgresStore::transaction`] or [`PostgresStore::read`] it
-    /// is prepared once for each connection, and planned once for all parameters: by indexes.
+    /// Returns the rows of a statement on the caller's own tables, with parameters `$1`, `$2` and
+    /// so on. In a transaction of [`PostgresStore::transaction`] or [`PostgresStore::read`] it is
+    /// prepared once for each connection, and planned once for all parameters: by indexes.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -92,7 +92,7 @@ impl<'a> InTransaction<'a> {
         self.bounded(self.session.query(sql, parameters)).await
     }
 
-    /// Runs a statement as [`InTransaction::query`] does, and returns how many rows it has changed.
+    /// Runs a statement as [`InTransaction::query`] does, and returns the number of changed rows.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -129,8 +129,8 @@ impl fmt::Debug for InTransaction<'_> {
 }
 
 impl PostgresStore {
-    /// Runs `work` in a transaction of its own. Its statements take effect together, or not at all
-    /// if it returns an error. It runs at the isolation level `READ COMMITTED`.
+    /// Runs `work` in a new transaction at the isolation level `READ COMMITTED`. The statements of
+    /// `work` take effect together, or not at all if `work` returns an error.
     ///
     /// - The work neither begins nor ends a transaction, and changes no setting of the session
     ///   (`SET`, `LISTEN`, advisory locks of a session): its connection goes back to the pool.
@@ -156,7 +156,7 @@ impl PostgresStore {
         &self,
         work: impl AsyncFnOnce(&InTransaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        tokio::time::timeout(self.shared.timeout, self.run_alone(WRITE, None, work))
+        tokio::time::timeout(self.inner.timeout, self.run_alone(WRITE, None, work))
             .await
             .map_err(late)?
     }
@@ -171,7 +171,7 @@ impl PostgresStore {
         &self,
         work: impl AsyncFnOnce(&InTransaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        tokio::time::timeout(self.shared.timeout, self.run_alone(READ, None, work))
+        tokio::time::timeout(self.inner.timeout, self.run_alone(READ, None, work))
             .await
             .map_err(late)?
     }
@@ -185,7 +185,7 @@ impl PostgresStore {
         &self,
         work: impl AsyncFnOnce(&InTransaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.run_alone(WRITE, Some(self.shared.timeout), work).await
+        self.run_alone(WRITE, Some(self.inner.timeout), work).await
     }
 
     /// Runs `work` as [`PostgresStore::read`] does, where it takes longer than an operation: the
@@ -197,7 +197,7 @@ impl PostgresStore {
         &self,
         work: impl AsyncFnOnce(&InTransaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.run_alone(READ, Some(self.shared.timeout), work).await
+        self.run_alone(READ, Some(self.inner.timeout), work).await
     }
 
     async fn run_alone<T, E: From<StoreError>>(
@@ -211,7 +211,7 @@ impl PostgresStore {
         let transaction = InTransaction {
             session: client.started(),
             longest,
-            pool: Some(&self.shared.pool),
+            pool: Some(&self.inner.pool),
         };
         // The first statement of the work is sent without waiting for the answer.
         let (begun, done) = tokio::join!(biased; client.start(begin), work(&transaction));
@@ -231,12 +231,12 @@ impl PostgresStore {
         };
         match (done, ended) {
             (Ok(_), Err(error)) => Err(error.into()),
-            // The error of the work says more.
+            // The error of the work is the cause of the other one.
             (Err(error), Err(_)) => Err(error),
             (done, Ok(())) => {
                 client.give_back();
                 #[cfg(feature = "webhook")]
-                self.shared.committed.notify_waiters();
+                self.inner.committed.notify_waiters();
                 done
             }
         }
@@ -250,6 +250,6 @@ impl PostgresStore {
     /// [`StoreError`] if there is no connection within the maximum duration of an operation, or
     /// none can be kept ([`PostgresOptions::transaction_pooling`](super::PostgresOptions)).
     pub async fn listen(&self, channel: &'static str) -> Result<Notifications, StoreError> {
-        self.timed(self.shared.pool.listen(channel)).await
+        self.timed(self.inner.pool.listen(channel)).await
     }
 }

@@ -9,52 +9,74 @@ use tokio_postgres::types::{FromSql, ToSql, Type};
 
 /// A value of a parameter whose type follows from it.
 pub(super) trait Value: ToSql + Sync {
-    fn sql_type() -> Type;
+    const SQL_TYPE: Type;
 }
 
-macro_rules! values {
-    ($($of:ty => $sql:ident,)*) => { $(
-        impl Value for $of {
-            fn sql_type() -> Type {
-                Type::$sql
-            }
-        }
-    )* };
+impl Value for bool {
+    const SQL_TYPE: Type = Type::BOOL;
 }
 
-values! {
-    bool => BOOL,
-    i32 => INT4,
-    i64 => INT8,
-    &i64 => INT8,
-    &str => TEXT,
-    String => TEXT,
-    &String => TEXT,
-    &[u8] => BYTEA,
-    Vec<u8> => BYTEA,
-    &Vec<u8> => BYTEA,
-    Vec<i64> => INT8_ARRAY,
-    &Vec<i64> => INT8_ARRAY,
-    &[i64] => INT8_ARRAY,
-    Vec<&str> => TEXT_ARRAY,
-    &Vec<&str> => TEXT_ARRAY,
-    Vec<String> => TEXT_ARRAY,
-    Vec<Option<String>> => TEXT_ARRAY,
-    Vec<&[u8]> => BYTEA_ARRAY,
-    &Vec<&[u8]> => BYTEA_ARRAY,
+impl Value for i32 {
+    const SQL_TYPE: Type = Type::INT4;
+}
+
+impl Value for i64 {
+    const SQL_TYPE: Type = Type::INT8;
+}
+
+impl Value for &str {
+    const SQL_TYPE: Type = Type::TEXT;
+}
+
+impl Value for String {
+    const SQL_TYPE: Type = Type::TEXT;
+}
+
+impl Value for &[u8] {
+    const SQL_TYPE: Type = Type::BYTEA;
+}
+
+impl Value for Vec<u8> {
+    const SQL_TYPE: Type = Type::BYTEA;
+}
+
+impl Value for &[i64] {
+    const SQL_TYPE: Type = Type::INT8_ARRAY;
+}
+
+impl Value for Vec<i64> {
+    const SQL_TYPE: Type = Type::INT8_ARRAY;
+}
+
+impl Value for Vec<&str> {
+    const SQL_TYPE: Type = Type::TEXT_ARRAY;
+}
+
+impl Value for Vec<String> {
+    const SQL_TYPE: Type = Type::TEXT_ARRAY;
+}
+
+impl Value for Vec<Option<String>> {
+    const SQL_TYPE: Type = Type::TEXT_ARRAY;
+}
+
+impl Value for Vec<&[u8]> {
+    const SQL_TYPE: Type = Type::BYTEA_ARRAY;
+}
+
+impl<V: Value> Value for &V {
+    const SQL_TYPE: Type = V::SQL_TYPE;
 }
 
 impl<V: Value> Value for Option<V> {
-    fn sql_type() -> Type {
-        V::sql_type()
-    }
+    const SQL_TYPE: Type = V::SQL_TYPE;
 }
 
 pub(super) fn typed<V: Value>(value: &V) -> Typed<'_> {
-    (value, V::sql_type())
+    (value, V::SQL_TYPE)
 }
 
-/// The parameters of a statement.
+/// The parameters of a statement with their types, as `rusqlite::params!` writes those of SQLite.
 macro_rules! params {
     ($($value:expr),* $(,)?) => { &[$($crate::postgres::values::typed(&$value)),*] };
 }

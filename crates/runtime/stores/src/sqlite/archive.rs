@@ -2,14 +2,14 @@
 
 use super::SqliteStore;
 use super::connection::Fault;
-use super::statements::{all, first, operations, run};
+use super::statements::{all, first, run};
 use crate::columns::row_number;
 use bankrail_mailbox::{ArchiveLabel, ArchiveRecord, ArchiveStore, OpaqueBytes};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-/// `begin` counts the bytes of all records of a kind before this one, so that no statement adds up
-/// what is there.
+// `begin` counts the bytes of all records of a kind before this one, so that no statement adds up
+// the lengths of all records.
 const END: &str = "SELECT begin + length(sealed) FROM bankrail_archive WHERE kind = ?1 ORDER BY begin DESC LIMIT 1";
 
 const ADD: &str = "INSERT INTO bankrail_archive (kind, subject, call, at, begin, sealed)
@@ -29,13 +29,27 @@ const CONTENT: &str = "SELECT sealed FROM bankrail_archive WHERE number = ?1";
 pub(super) const DAILY: &[&str] = &[END, ADD, FORGET, SHRINK, RECORDS, CONTENT];
 
 impl ArchiveStore for SqliteStore {
-    operations! {
-        self => self.database;
-        write add(label: &'a ArchiveLabel, sealed: &'a OpaqueBytes, oldest: Timestamp, max_bytes: u64) -> () =
-            c => add(c, &label, &sealed, oldest, max_bytes);
-        read records(after: u64, most: u32) -> Vec<ArchiveRecord> =
-            c => all(c, RECORDS, params![row_number(after), most]);
-        read content(number: u64) -> Option<OpaqueBytes> = c => first(c, CONTENT, [row_number(number)]);
+    fn add<'a>(
+        &'a self,
+        label: &'a ArchiveLabel,
+        sealed: &'a OpaqueBytes,
+        oldest: Timestamp,
+        max_bytes: u64,
+    ) -> StoreFuture<'a, ()> {
+        let label = label.clone();
+        let sealed = sealed.clone();
+        self.database
+            .write(move |connection| add(connection, &label, &sealed, oldest, max_bytes))
+    }
+
+    fn records(&self, after: u64, most: u32) -> StoreFuture<'_, Vec<ArchiveRecord>> {
+        self.database
+            .read(move |connection| all(connection, RECORDS, params![row_number(after), most]))
+    }
+
+    fn content(&self, number: u64) -> StoreFuture<'_, Option<OpaqueBytes>> {
+        self.database
+            .read(move |connection| first(connection, CONTENT, [row_number(number)]))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::SqliteStore;
 use super::connection::Fault;
-use super::statements::{first, operations, run, sweep};
+use super::statements::{first, run, sweep};
 use crate::cached::check_sealed;
 use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
 use bankrail_values::{StoreFuture, Timestamp};
@@ -23,13 +23,35 @@ const SWEEP: &str = "DELETE FROM bankrail_cached_token WHERE key =
 pub(super) const DAILY: &[&str] = &[GET, PUT, REMOVE, SWEEP];
 
 impl TokenCache for SqliteStore {
-    operations! {
-        self => self.database;
-        read get(key: &'a TokenCacheKey, now: Timestamp) -> Option<CachedToken> =
-            c => first(c, GET, params![key.as_bytes(), now.unix_millis()]);
-        write put(key: &'a TokenCacheKey, token: &'a CachedToken, now: Timestamp) -> () = c => put(c, key, &token, now);
-        write remove(key: &'a TokenCacheKey, token: &'a CachedToken) -> () =
-            c => run(c, REMOVE, params![key.as_bytes(), token.sealed]).map(drop);
+    fn get<'a>(
+        &'a self,
+        key: &'a TokenCacheKey,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Option<CachedToken>> {
+        let key = *key;
+        self.database.read(move |connection| {
+            first(connection, GET, params![key.as_bytes(), now.unix_millis()])
+        })
+    }
+
+    fn put<'a>(
+        &'a self,
+        key: &'a TokenCacheKey,
+        token: &'a CachedToken,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
+        let key = *key;
+        let token = token.clone();
+        self.database
+            .write(move |connection| put(connection, key, &token, now))
+    }
+
+    fn remove<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken) -> StoreFuture<'a, ()> {
+        let key = *key;
+        let token = token.clone();
+        self.database.write(move |connection| {
+            run(connection, REMOVE, params![key.as_bytes(), token.sealed]).map(drop)
+        })
     }
 }
 

@@ -1,8 +1,8 @@
-//! The threads of a database: one writes and several read, each with a connection of its own.
+//! The threads of a database: one that writes and several that read, each with its own connection.
 
 use super::schema::{self, MigrateError};
 use super::{Durability, SqliteOpenError, SqliteOptions};
-use bankrail_values::{StoreError, StoreErrorKind};
+use bankrail_values::{StoreError, StoreErrorKind, StoreFuture};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,25 +17,26 @@ mod log;
 
 use log::{LOG_BYTES, LOG_PAGES, Log};
 
-/// The maximum number of writes in a transaction, which bounds how long the first of them waits for
-/// the last.
+/// The maximum number of writes in a transaction. It bounds the time for which the first of them
+/// waits for the last.
 const MAX_BATCH: usize = 512;
 
-/// How long a transaction that gathers writes waits for the next write before it begins.
-const PAUSE: Duration = Duration::from_millis(1);
+/// The time for which a transaction that gathers writes waits for the next one.
+const GATHER_PAUSE: Duration = Duration::from_millis(1);
 
-/// How many reads of a file run at once: a long one, as an operator's list, delays no caller.
+/// The number of threads that read a file, so that a long read, as an operator's list, delays no
+/// other caller.
 const READERS: usize = 4;
 
 /// The queues of a database: that of the thread that writes, and that of those that read.
 pub(super) struct Database {
     path: Option<PathBuf>,
-    /// The number of the last message of the outbox that [`super::SqliteOutbox`] has told of.
+    /// The number of the last outbox message for which a waiting worker was woken.
     #[cfg(feature = "mailbox")]
     pub(super) told: std::sync::atomic::AtomicI64,
     writer: mpsc::Sender<Box<dyn Job>>,
     reader: mpsc::Sender<Box<dyn Job>>,
-    /// Wakes those who wait for a transaction of a caller's work.
+    /// Notified after each transaction of a caller's work, which may have changed a history.
     #[cfg(feature = "webhook")]
     committed: tokio::sync::Notify,
 }
@@ -96,20 +97,16 @@ impl Database {
 
     /// Runs `work` in the next transaction and answers after its commit. If `work` fails, its
     /// effects are undone. It runs twice if other work in the same transaction fails.
-    pub(super) async fn write<T: Send + 'static>(
+    pub(super) fn write<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> Result<T, Fault> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        send(
-            &self.writer,
-            move |connection| work(connection).map(Outcome::Keep),
-            false,
-        )
-        .await
+    ) -> StoreFuture<'_, T> {
+        let work = move |connection: &Connection| work(connection).map(Outcome::Keep);
+        Box::pin(send(&self.writer, work, false))
     }
 
-    /// As [`Database::write`], for the caller's work, which may be undone with an answer that is
-    /// not an error of the store.
+    /// Runs the caller's work as [`Database::write`] does. The work may be undone with an answer
+    /// that is not an error of the store.
     pub(super) async fn write_shared<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
@@ -120,8 +117,8 @@ impl Database {
         answer
     }
 
-    /// As [`Database::write`], in a transaction of its own, for the caller's work, which may be
-    /// undone with an answer that is not an error of the store.
+    /// Runs the caller's work as [`Database::write_shared`] does, in a transaction that no other
+    /// work shares.
     pub(super) async fn write_alone<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
@@ -132,7 +129,7 @@ impl Database {
         answer
     }
 
-    /// Ready after the next [`Database::write_alone`] or [`Database::write_shared`].
+    /// Waits for the next [`Database::write_alone`] or [`Database::write_shared`].
     #[cfg(feature = "webhook")]
     pub(super) fn committed(&self) -> impl Future<Output = ()> {
         self.committed.notified()
@@ -141,20 +138,16 @@ impl Database {
     /// Runs `work`, which only reads, on a state with all writes that were answered before the
     /// call.
     #[allow(dead_code, reason = "not used without the feature of any trait")]
-    pub(super) async fn read<T: Send + 'static>(
+    pub(super) fn read<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> Result<T, Fault> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        send(
-            &self.reader,
-            move |connection| work(connection).map(Outcome::Keep),
-            false,
-        )
-        .await
+    ) -> StoreFuture<'_, T> {
+        let work = move |connection: &Connection| work(connection).map(Outcome::Keep);
+        Box::pin(send(&self.reader, work, false))
     }
 
-    /// As [`Database::read`], for the caller's work. Without a file, the writing thread runs it and
-    /// undoes it.
+    /// Runs the caller's work as [`Database::read`] does. Without a file, the writing thread runs
+    /// it and undoes it.
     pub(super) async fn read_alone<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
@@ -162,7 +155,7 @@ impl Database {
         send(&self.reader, once(work), true).await
     }
 
-    /// The write-ahead log; `None` if the database has no file.
+    /// Returns the path of the write-ahead log; `None` if the database has no file.
     #[cfg(feature = "mailbox")]
     pub(super) fn log(&self) -> Option<PathBuf> {
         self.path.as_ref().map(|path| {
@@ -175,7 +168,7 @@ impl Database {
 
     /// Waits for all operations in the writer's queue.
     pub(super) async fn flush(&self) {
-        // An error means that the queue is closed, and then it is empty.
+        // An error means that the queue is closed, and a closed queue is empty.
         let _ = self.write(|_| Ok(())).await;
     }
 
@@ -203,7 +196,7 @@ pub(super) enum Outcome<T> {
     Undo(T),
 }
 
-/// Why a piece of work failed.
+/// The cause of failed work.
 #[derive(Debug)]
 pub(super) enum Fault {
     Sql(rusqlite::Error),
@@ -228,14 +221,14 @@ impl Fault {
         }
     }
 
-    /// A record that this version cannot read.
+    /// Returns the fault of a record that this version cannot read.
     #[allow(dead_code, reason = "not used with every feature")]
     pub(super) fn corrupt(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Store(crate::columns::corrupt(cause))
     }
 }
 
-/// A page of the file is not what SQLite wrote.
+/// A damaged file: a page is not the one that SQLite wrote.
 #[derive(Debug, thiserror::Error)]
 #[error("{file} is damaged: `sqlite3 {file} .recover | sqlite3 saved.db` saves what can be read")]
 struct DamagedFile {
@@ -282,8 +275,8 @@ fn kind_of(error: &rusqlite::Error) -> StoreErrorKind {
     }
 }
 
-/// Makes the file where there is none, for its owner only: it holds messages in clear. Its log gets
-/// the same mode from SQLite. SQLite itself reports a path that cannot be used.
+/// Creates a missing file for its owner only, because it will hold messages in clear. SQLite gives
+/// the log the same mode. Errors are left to SQLite, which reports a path that cannot be used.
 #[cfg(unix)]
 fn make_private(path: &Path) {
     use std::os::unix::fs::OpenOptionsExt;
@@ -303,7 +296,7 @@ fn make_private(path: &Path) {
     }
 }
 
-/// The folder decides who may read the file.
+/// Does nothing: on other systems the folder decides who may read the file.
 #[cfg(not(unix))]
 fn make_private(_: &Path) {}
 
@@ -328,9 +321,10 @@ fn open_error(path: &Path, error: rusqlite::Error) -> SqliteOpenError {
 fn prepare(connection: &Connection, options: &SqliteOptions) -> rusqlite::Result<()> {
     connection.busy_timeout(options.busy_timeout)?;
     connection.set_prepared_statement_cache_capacity(128);
-    // Otherwise a statement is prepared again whenever new parameter values might change its plan.
+    // Keeps the plan of a statement. Without it, SQLite prepares a statement again whenever new
+    // parameter values might change its plan.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    // Returns the mode in force: a database in memory has no write-ahead log.
+    // The answer is ignored: a database in memory has no write-ahead log.
     connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
     let synchronous = match options.durability {
         Durability::PowerLoss => "FULL",
@@ -338,7 +332,7 @@ fn prepare(connection: &Connection, options: &SqliteOptions) -> rusqlite::Result
     };
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    // Each piece of work can be undone alone. What that takes is kept in memory and dropped after
+    // Each piece of work can be undone alone. Its undo journal is kept in memory and dropped after
     // the piece; in a file it would be kept until the commit.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     // Content of deleted rows (payloads, names, accounts) is overwritten where that costs no extra
@@ -349,8 +343,8 @@ fn prepare(connection: &Connection, options: &SqliteOptions) -> rusqlite::Result
     connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |_| Ok(()))
 }
 
-/// What the operating system says of a path that SQLite cannot open. The file is not opened:
-/// closing it would end the locks that this process has on it.
+/// Returns the operating system's error for a path that SQLite cannot open. The file itself is not
+/// opened, because closing it would end the locks of this process on it.
 fn why_not_opened(path: &Path) -> Option<std::io::Error> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => Some(std::io::ErrorKind::IsADirectory.into()),
@@ -415,7 +409,8 @@ where
         let failed = |failure: &BatchError| Err(StoreError::new(failure.kind, failure.clone()));
         let answer = match (self.outcome, failure) {
             (Some(Err(fault @ Fault::Sql(_))), _) => Err(fault.into()),
-            // It may be refused for what others of the transaction had written, and that is undone.
+            // The refusal may be due to writes of others in the transaction, which are undone, so
+            // the caller gets the failure of the transaction.
             (Some(_), Some(failure)) if !self.alone => failed(failure),
             (Some(Err(fault)), _) => Err(fault.into()),
             (Some(Ok(Outcome::Undo(value))), _) => Ok(value),
@@ -431,7 +426,7 @@ where
     }
 }
 
-/// A failed transaction, and with it all operations in it.
+/// The failure of a transaction, and with it of all operations in it.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the transaction failed")]
 struct BatchError {
@@ -439,7 +434,7 @@ struct BatchError {
     source: Arc<rusqlite::Error>,
 }
 
-/// Work that cannot run again.
+/// Wraps work that runs alone, and so never again.
 fn once<T>(
     work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault>,
 ) -> impl FnMut(&Connection) -> Result<Outcome<T>, Fault> {
@@ -472,7 +467,7 @@ async fn send<T: Send + 'static>(
 }
 
 fn read_loop(connection: &Connection, jobs: &Mutex<mpsc::Receiver<Box<dyn Job>>>) {
-    // The one that waits holds the lock, and lets go with the job.
+    // One reader waits for a job and holds the lock; the others wait for the lock.
     let next = || {
         jobs.lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -515,8 +510,8 @@ fn read_loop(connection: &Connection, jobs: &Mutex<mpsc::Receiver<Box<dyn Job>>>
 struct Guarded {
     connection: Connection,
     working: Arc<AtomicBool>,
-    /// Whether the transaction was rolled back while work ran. Work that begins another one would
-    /// otherwise hide that what ran before it is gone.
+    /// True after a rollback while work ran. Work that begins another transaction would otherwise
+    /// hide that the effects before it are gone.
     rolled_back: Arc<AtomicBool>,
 }
 
@@ -524,7 +519,8 @@ impl Guarded {
     fn new(mut connection: Connection) -> rusqlite::Result<Self> {
         let working = Arc::new(AtomicBool::new(false));
         let refuses = working.clone();
-        // A refused commit becomes a rollback.
+        // The hook refuses a commit by work, which SQLite turns into a rollback. `Relaxed` is
+        // enough: hooks run on the thread that sets the flags.
         connection.commit_hook(Some(move || refuses.load(Ordering::Relaxed)))?;
         let rolled_back = Arc::new(AtomicBool::new(false));
         let notes = rolled_back.clone();
@@ -578,7 +574,7 @@ struct Queue {
     /// A write that was taken from the queue and must run alone.
     next: Option<Box<dyn Job>>,
     gather: Duration,
-    /// Whether the last transaction had writes of more than one delivery.
+    /// True if the last transaction had writes of more than one delivery.
     shared: bool,
 }
 
@@ -595,19 +591,19 @@ impl Queue {
         let alone = first.alone();
         batch.push(first);
         let mut pauses = if self.shared && !alone {
-            self.gather.as_micros().div_ceil(PAUSE.as_micros())
+            self.gather.as_micros().div_ceil(GATHER_PAUSE.as_micros())
         } else {
             0
         };
         let mut open = !alone && self.drain(batch);
         while open && pauses > 0 {
             let before = batch.len();
-            std::thread::sleep(PAUSE.min(self.gather));
+            std::thread::sleep(GATHER_PAUSE.min(self.gather));
             open = self.drain(batch) && batch.len() > before;
             pauses -= 1;
         }
-        // A dispatcher that makes one delivery after the other records it and leases the next at
-        // once.
+        // More than two, because a single dispatcher sends two writes together: it records one
+        // delivery and leases the next.
         self.shared = batch.len() > 2;
         true
     }

@@ -30,18 +30,18 @@ impl CounterStore for SqliteStore {
             return Box::pin(std::future::ready(allowed));
         }
         let key = (charge.customer().to_owned(), charge.call_type());
-        let (policy, now, cost) = (*charge.policy(), charge.now(), charge.cost());
+        let policy = *charge.policy();
+        let now = charge.now();
+        let cost = charge.cost();
         let work = move |connection: &Connection| {
             let asked = Charge::new(&key.0, key.1, &policy, now, cost).map_err(Fault::corrupt)?;
             decide_and_keep(connection, &asked)
         };
-        Box::pin(async move {
-            if cost == 0 {
-                self.database.read(work).await
-            } else {
-                self.database.write(work).await
-            }
-        })
+        if cost == 0 {
+            self.database.read(work)
+        } else {
+            self.database.write(work)
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Histories of mandates and payments.
 
 use super::connection::{Fault, Outcome};
-use super::statements::{all, operations, run};
+use super::statements::{all, run};
 use super::{SqliteStore, Transaction};
 use crate::columns::row_number;
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
@@ -12,8 +12,8 @@ use bankrail_webhook::history::{
 use rusqlite::{Connection, OptionalExtension, params};
 use std::time::Duration;
 
-/// How often changes by other processes are looked for.
-const POLL: Duration = Duration::from_secs(1);
+// Only changes by the own process are notified; those of others are polled for.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 const NAMED: &str = "SELECT id FROM bankrail_history_name WHERE scope = ?1 AND name = ?2";
 
@@ -66,17 +66,53 @@ pub struct SqliteHistories {
 }
 
 impl Histories for SqliteHistories {
-    operations! {
-        self => self.store.database;
-        write_alone apply(scope: &'a str, message: &'a Message, now: Timestamp) -> Observation =
-            c => Ok(Outcome::Keep(apply(c, &scope, &message, now)?));
-        read find(scope: &'a str, id: &'a HistoryId) -> Option<KeptHistory> = c => find(c, &scope, &id.to_string());
-        read list(scope: &'a str, state: HistoryState, after: Option<u64>, limit: u32) -> Vec<KeptHistory> = c => {
-            let after = after.map_or(-1, row_number);
-            with_names(c, all(c, BY_STATE, params![scope, state.as_str(), after, limit])?)
-        };
-        read changes_after(change: u64, limit: u32) -> Vec<KeptHistory> =
-            c => with_names(c, all(c, BY_CHANGE, params![row_number(change), limit])?);
+    fn apply<'a>(
+        &'a self,
+        scope: &'a str,
+        message: &'a Message,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Observation> {
+        let scope = scope.to_owned();
+        let message = message.clone();
+        Box::pin(self.store.database.write_alone(move |connection| {
+            Ok(Outcome::Keep(apply(connection, &scope, &message, now)?))
+        }))
+    }
+
+    fn find<'a>(
+        &'a self,
+        scope: &'a str,
+        id: &'a HistoryId,
+    ) -> StoreFuture<'a, Option<KeptHistory>> {
+        let scope = scope.to_owned();
+        let name = id.to_string();
+        self.store
+            .database
+            .read(move |connection| find(connection, &scope, &name))
+    }
+
+    fn list<'a>(
+        &'a self,
+        scope: &'a str,
+        state: HistoryState,
+        after: Option<u64>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<KeptHistory>> {
+        let scope = scope.to_owned();
+        let after = after.map_or(-1, row_number);
+        self.store.database.read(move |connection| {
+            let values = params![scope, state.as_str(), after, limit];
+            with_names(connection, all(connection, BY_STATE, values)?)
+        })
+    }
+
+    fn changes_after(&self, change: u64, limit: u32) -> StoreFuture<'_, Vec<KeptHistory>> {
+        self.store.database.read(move |connection| {
+            with_names(
+                connection,
+                all(connection, BY_CHANGE, params![row_number(change), limit])?,
+            )
+        })
     }
 
     fn changed_after(&self, change: u64) -> StoreFuture<'_, ()> {
@@ -94,7 +130,7 @@ impl Histories for SqliteHistories {
                     return Ok(());
                 }
                 // The end of the time is no error: then another process may have made a change.
-                let _ = tokio::time::timeout(POLL, committed).await;
+                let _ = tokio::time::timeout(POLL_INTERVAL, committed).await;
             }
         })
     }
@@ -116,9 +152,11 @@ impl Transaction<'_> {
     /// use bankrail_stores::sqlite::SqliteWork;
     /// use bankrail_webhook::{Message, TransactionStatus, samples};
     ///
-    /// let message = Message::from(samples::payment_outcome(&TransactionStatus::SettlementCompleted));
+    /// let message =
+    /// Message::from(samples::payment_outcome(&TransactionStatus::SettlementCompleted));
     /// let now = "2026-11-21T06:00:00.000Z".parse().unwrap();
-    /// let work = SqliteWork::new(move |transaction| transaction.apply_history("", &message, now).map(|_| ()));
+    /// let work = SqliteWork::new(move |transaction| transaction.apply_history("", &message,
+    /// now).map(|_| ()));
     /// # drop(work);
     /// ```
     ///
@@ -181,11 +219,9 @@ fn apply(
         run(connection, DELETE, [row_number(other)])?;
     }
     let state = fold.history.state();
-    let (changed_at, change, json) = (
-        changed_at.unix_millis(),
-        row_number(change),
-        fold.history.to_json(),
-    );
+    let changed_at = changed_at.unix_millis();
+    let change = row_number(change);
+    let json = fold.history.to_json();
     let id = match fold.number {
         None => {
             run(

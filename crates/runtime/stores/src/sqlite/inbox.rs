@@ -2,9 +2,9 @@
 
 use super::SqliteStore;
 use super::connection::Fault;
-use super::statements::{RowCells, all, changes, count, first, operations, readable_page, run};
+use super::statements::{RowCells, all, changes, first, readable_page, run};
 use crate::columns::{entry_number, readable};
-use crate::{MOST_WOKEN, UNREADABLE};
+use crate::{MAX_WOKEN_ENTRIES, UNREADABLE};
 use bankrail_mailbox::{
     EntryId, Inbox, InboxCounts, InboxEntry, InboxState, InboxUpdate, Incoming, Kind, KnownEntry,
     Lease, LeaseOwner, ReceiveDecision, ReceiveOutcome,
@@ -28,17 +28,18 @@ const INSERT_KEY: &str = "INSERT INTO bankrail_inbox_key (key, id) VALUES (?1, ?
 
 const FOLLOW: &str = "UPDATE bankrail_inbox SET follows = ?2 WHERE id = ?1 AND state = 'pending'";
 
-/// Makes due entries ready. Entries that still wait are not read, and ready ones are found in the
-/// order of their arrival.
+// Makes due entries ready, in the order of the index of waiting entries. The partial index holds no
+// ready ones, and later entries are not read.
 const WAKE: &str =
     "UPDATE bankrail_inbox SET waits = NULL WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'pending' AND waits IS NOT NULL AND waits <= :now ORDER BY waits LIMIT :most)";
 
-/// The kinds that have ready entries, one after the other.
+// The next kind that has ready entries, in the index of ready entries by kind.
 const NEXT_KIND: &str = "SELECT kind FROM bankrail_inbox
     WHERE state = 'pending' AND waits IS NULL AND kind > ?1 ORDER BY kind LIMIT 1";
 
-/// The ready entries of a kind, so that those of kinds that nobody leases are not read.
+// The ready entries of one kind, in the order of its index, so that entries of kinds that nobody
+// leases are not read.
 const READY: &str =
     "SELECT id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL AND kind = :kind
     AND due <= :now AND (until IS NULL OR until <= :now)
@@ -51,18 +52,27 @@ const TAKE: &str =
     "UPDATE bankrail_inbox SET owner = :owner, until = :until, waits = max(due, :until),
     attempts = attempts + 1 WHERE id = :id";
 
-/// With the payload. If that is missing, the entry cannot be read.
-const COLUMNS: &str = "id, kind, attributes, acknowledgement, received, conflicts_with, follows, state, attempts,
-    last_error, (SELECT body FROM bankrail_inbox_body AS payload WHERE payload.id = bankrail_inbox.id) AS body";
+// A subquery for the payload, so that an entry without one is found as unreadable.
+const FIND: &str =
+    "SELECT id, kind, attributes, acknowledgement, received, conflicts_with, follows, state, attempts,
+        last_error, (SELECT body FROM bankrail_inbox_body AS payload
+            WHERE payload.id = bankrail_inbox.id) AS body
+    FROM bankrail_inbox WHERE id = ?1";
 
-/// An [`InboxUpdate`]. An entry that is no longer pending does not look at `waits`.
+const DEAD_LETTERS: &str =
+    "SELECT id, kind, attributes, acknowledgement, received, conflicts_with, follows, state, attempts,
+        last_error, (SELECT body FROM bankrail_inbox_body AS payload
+            WHERE payload.id = bankrail_inbox.id) AS body
+    FROM bankrail_inbox WHERE state = 'dead_letter' AND id > ?1 ORDER BY id";
+
+/// An [`InboxUpdate`]. `waits` has no meaning for an entry that is no longer pending.
 const UPDATE: &str = "UPDATE bankrail_inbox SET state = :state, due = coalesce(:due, due), until = :until,
     owner = CASE WHEN :until IS NOT NULL THEN owner END, waits = max(coalesce(:due, due), coalesce(:until, :due, due)),
     last_error = coalesce(:error, last_error), finished = CASE WHEN :state <> 'pending' THEN :now END
     WHERE id = :id AND owner = :owner";
 
-/// Leased entries are among those that wait, all of which are read: this runs for half a minute
-/// after a failure.
+// Leased entries are among those that wait, all of which are read. An index of owners would cost a
+// write with each lease, and this statement runs only for half a minute after a failure.
 const RELEASE_ALL: &str = "UPDATE bankrail_inbox SET owner = NULL, until = NULL, waits = due,
     attempts = max(attempts - 1, 0) WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'pending' AND waits IS NOT NULL AND hex(owner) IN (SELECT value FROM json_each(?1)))";
@@ -71,15 +81,23 @@ const RESEND: &str =
     "UPDATE bankrail_inbox SET state = 'pending', due = ?2, waits = NULL, finished = NULL, attempts = 0
     WHERE id = ?1 AND state = 'dead_letter'";
 
-/// Deletes a bounded number of entries, so that other writes run in between.
+// A bounded number of entries, so that other writes run in between.
 const FORGET: &str = "DELETE FROM bankrail_inbox WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'completed' AND finished < ?1 ORDER BY finished LIMIT ?2)";
 
-/// `+ 0` keeps SQLite from walking the table in the order of `id` past all finished entries: it
-/// reads the indexes of the pending ones instead.
+// `+ 0` keeps SQLite from walking the table in the order of `id` past all finished entries: it
+// reads the indexes of the pending ones instead.
 const OLDEST: &str = "SELECT received AS at FROM bankrail_inbox WHERE id = (SELECT min(id) FROM (
     SELECT min(id + 0) AS id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL
     UNION ALL SELECT min(id + 0) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NOT NULL))";
+
+// The condition of each count is that of a partial index, which alone is read.
+const COUNTS: &str = "SELECT
+    (SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL)
+        + (SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NOT NULL)
+        AS pending,
+    (SELECT count(*) FROM bankrail_inbox WHERE state = 'completed') AS completed,
+    (SELECT count(*) FROM bankrail_inbox WHERE state = 'dead_letter') AS dead_letters";
 
 #[cfg(test)]
 pub(super) const LEASING: [&str; 3] = [WAKE, NEXT_KIND, READY];
@@ -108,19 +126,70 @@ pub struct SqliteInbox {
 }
 
 impl Inbox for SqliteInbox {
-    operations! {
-        self => self.store.database;
-        write receive(message: &'a Incoming, now: Timestamp) -> ReceiveOutcome = c => receive(c, &message, now);
-        write lease(kinds: &'a [Kind], limit: u32, lease: Lease, now: Timestamp) -> Vec<InboxEntry> =
-            c => lease_due(c, &kinds, limit, lease, now);
-        write release_all(owners: &'a [LeaseOwner]) -> u64 = c => release_all(c, &owners);
-        read dead_letters(after: Option<EntryId>, limit: u32) -> Vec<InboxEntry> = c => dead_letters(c, after, limit);
-        write resend(id: EntryId, now: Timestamp) -> bool =
-            c => changes(c, RESEND, params![entry_number(id), now.unix_millis()]);
-        read find(id: EntryId) -> Option<InboxEntry> =
-            c => first(c, &by_id(), [entry_number(id)]);
-        read oldest_pending() -> Option<Timestamp> = c => first(c, OLDEST, []);
-        read counts() -> InboxCounts = c => counts(c);
+    fn receive<'a>(
+        &'a self,
+        message: &'a Incoming,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ReceiveOutcome> {
+        let message = message.clone();
+        self.store
+            .database
+            .write(move |connection| receive(connection, &message, now))
+    }
+
+    fn lease<'a>(
+        &'a self,
+        kinds: &'a [Kind],
+        limit: u32,
+        lease: Lease,
+        now: Timestamp,
+    ) -> StoreFuture<'a, Vec<InboxEntry>> {
+        let kinds = kinds.to_vec();
+        self.store
+            .database
+            .write(move |connection| lease_due(connection, &kinds, limit, lease, now))
+    }
+
+    fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
+        let owners = owners.to_vec();
+        self.store
+            .database
+            .write(move |connection| release_all(connection, &owners))
+    }
+
+    fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
+        let after = after.map_or(-1, entry_number);
+        self.store
+            .database
+            .read(move |connection| readable_page(connection, DEAD_LETTERS, [after], limit))
+    }
+
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        self.store.database.write(move |connection| {
+            changes(
+                connection,
+                RESEND,
+                params![entry_number(id), now.unix_millis()],
+            )
+        })
+    }
+
+    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>> {
+        self.store
+            .database
+            .read(move |connection| first(connection, FIND, [entry_number(id)]))
+    }
+
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        self.store
+            .database
+            .read(|connection| first(connection, OLDEST, []))
+    }
+
+    fn counts(&self) -> StoreFuture<'_, InboxCounts> {
+        self.store
+            .database
+            .read(|connection| Ok(first(connection, COUNTS, [])?.unwrap_or_default()))
     }
 
     fn update<'a>(
@@ -136,21 +205,15 @@ impl Inbox for SqliteInbox {
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
         let error = error.map(str::to_owned);
-        Box::pin(self.store.database.write(move |connection| {
-            let error = error.as_deref();
-            update(
-                connection,
-                id,
-                owner,
-                InboxUpdate {
-                    state,
-                    due,
-                    until,
-                    error,
-                },
-                now,
-            )
-        }))
+        self.store.database.write(move |connection| {
+            let update = InboxUpdate {
+                state,
+                due,
+                until,
+                error: error.as_deref(),
+            };
+            self::update(connection, id, owner, update, now)
+        })
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
@@ -217,7 +280,7 @@ fn lease_due(
     run(
         connection,
         WAKE,
-        named_params! {":now": now.unix_millis(), ":most": limit.max(MOST_WOKEN)},
+        named_params! {":now": now.unix_millis(), ":most": limit.max(MAX_WOKEN_ENTRIES)},
     )?;
     let mut ready = Vec::new();
     let mut look = |kind: &str| -> Result<(), Fault> {
@@ -241,7 +304,7 @@ fn lease_due(
     ready.sort_unstable();
     ready.dedup();
     let mut take = connection.prepare_cached(TAKE)?;
-    let mut find = connection.prepare_cached(&by_id())?;
+    let mut find = connection.prepare_cached(FIND)?;
     let mut entries: Vec<InboxEntry> = Vec::new();
     for id in ready
         .into_iter()
@@ -253,7 +316,7 @@ fn lease_due(
         take.execute(values)?;
         match find.query_row([id], |row| Ok(readable(&RowCells::new(row))))?? {
             Ok(entry) => entries.push(entry),
-            // Otherwise each lease would find it again.
+            // Made a dead letter, because each lease would find it again.
             Err(id) => {
                 let given_up = InboxUpdate {
                     error: Some(UNREADABLE),
@@ -285,10 +348,6 @@ pub(super) fn update(
     changes(connection, UPDATE, values)
 }
 
-fn by_id() -> String {
-    format!("SELECT {COLUMNS} FROM bankrail_inbox WHERE id = ?1")
-}
-
 fn release_all(connection: &Connection, owners: &[LeaseOwner]) -> Result<u64, Fault> {
     let owners: Vec<_> = owners
         .iter()
@@ -300,29 +359,4 @@ fn release_all(connection: &Connection, owners: &[LeaseOwner]) -> Result<u64, Fa
         params![format!("[{}]", owners.join(","))],
     )?;
     u64::try_from(released).map_err(Fault::corrupt)
-}
-
-fn dead_letters(
-    connection: &Connection,
-    after: Option<EntryId>,
-    limit: u32,
-) -> Result<Vec<InboxEntry>, Fault> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM bankrail_inbox WHERE state = 'dead_letter' AND id > ?1 ORDER BY id"
-    );
-    readable_page(connection, &sql, [after.map_or(-1, entry_number)], limit)
-}
-
-fn counts(connection: &Connection) -> Result<InboxCounts, Fault> {
-    let count = |sql| count(connection, sql, []);
-    Ok(InboxCounts {
-        // Each text selects an index.
-        pending: count(
-            "SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL",
-        )? + count(
-            "SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NOT NULL",
-        )?,
-        completed: count("SELECT count(*) FROM bankrail_inbox WHERE state = 'completed'")?,
-        dead_letters: count("SELECT count(*) FROM bankrail_inbox WHERE state = 'dead_letter'")?,
-    })
 }

@@ -2,7 +2,7 @@
 
 use super::SqliteStore;
 use super::connection::Fault;
-use super::statements::{all, changes, first, operations, run};
+use super::statements::{all, changes, first, run};
 use crate::columns::entry_number;
 use bankrail_mailbox::{
     Circuit, DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog,
@@ -25,27 +25,23 @@ const INSERT: &str = "INSERT INTO bankrail_outbox
 
 const INSERT_BODY: &str = "INSERT INTO bankrail_outbox_body (id, body) VALUES (?1, ?2)";
 
-/// Entries with their payloads. An entry whose payload is missing is found and cannot be read.
-macro_rules! entries {
-    ($state:literal, $which:literal) => {
-        concat!(
-            "SELECT o.id, endpoint, kind, message_id, fingerprint, attributes, body, enqueued, due, deliveries, ",
-            $state,
-            " FROM bankrail_outbox o LEFT JOIN bankrail_outbox_body b ON b.id = o.id WHERE ",
-            $which
-        )
-    };
-}
+// A left join, so that an entry whose payload is missing is found as unreadable.
+const WITH_BODY: &str =
+    "SELECT o.id, endpoint, kind, message_id, fingerprint, attributes, body, enqueued, due,
+        deliveries, state
+    FROM bankrail_outbox o LEFT JOIN bankrail_outbox_body b ON b.id = o.id WHERE o.id = ?1";
 
-const WITH_BODY: &str = entries!("state", "o.id = ?1");
+const SAME_ID: &str =
+    "SELECT o.id, endpoint, kind, message_id, fingerprint, attributes, body, enqueued, due,
+        deliveries, state
+    FROM bankrail_outbox o LEFT JOIN bankrail_outbox_body b ON b.id = o.id WHERE endpoint = ?1 AND message_id = ?2";
 
-const SAME_ID: &str = entries!("state", "endpoint = ?1 AND message_id = ?2");
-
-/// With the state of dropped entries, which is not in the entry's row.
-const FIND: &str = entries!(
-    "CASE WHEN EXISTS (SELECT 1 FROM bankrail_dropped WHERE entry = o.id) THEN 'dropped' ELSE state END AS state",
-    "o.id = ?1"
-);
+/// As [`WITH_BODY`], with the state of a dropped entry, which is not in the entry's row.
+const FIND: &str =
+    "SELECT o.id, endpoint, kind, message_id, fingerprint, attributes, body, enqueued, due,
+        deliveries, CASE WHEN EXISTS (SELECT 1 FROM bankrail_dropped WHERE entry = o.id)
+        THEN 'dropped' ELSE state END AS state
+    FROM bankrail_outbox o LEFT JOIN bankrail_outbox_body b ON b.id = o.id WHERE o.id = ?1";
 
 const RELEASE: &str =
     "UPDATE bankrail_outbox SET due = ?3, owner = NULL, until = NULL WHERE id = ?1 AND owner = ?2";
@@ -67,7 +63,8 @@ const RESEND: &str =
     "UPDATE bankrail_outbox SET state = 'pending', due = ?2, finished = NULL, deliveries = 0
     WHERE id = ?1 AND state = 'dead_letter'";
 
-/// Deletes a bounded number of entries, so that other writes run in between.
+// A bounded number of entries, so that other writes run in between. `INDEXED BY` keeps SQLite from
+// the index by state and endpoint, after which it would have to sort all delivered entries.
 const FORGET: &str = "DELETE FROM bankrail_outbox WHERE id IN (SELECT id FROM bankrail_outbox
     INDEXED BY bankrail_outbox_delivered WHERE state = 'delivered' AND finished < ?1 ORDER BY finished LIMIT ?2)";
 
@@ -76,7 +73,7 @@ pub(super) use circuit::DAILY as DAILY_CIRCUITS;
 #[cfg(test)]
 pub(super) use lease::DAILY as DAILY_LEASES;
 #[cfg(test)]
-pub(super) use operator::{DAILY as DAILY_INTERVENTIONS, looks};
+pub(super) use operator::{DAILY as DAILY_INTERVENTIONS, LOOKS};
 
 #[cfg(test)]
 pub(super) const DAILY: &[&str] = &[
@@ -101,19 +98,56 @@ pub struct SqliteOutbox {
 }
 
 impl Outbox for SqliteOutbox {
-    operations! {
-        self => self.store.database;
-        write enqueue(message: &'a Outgoing, now: Timestamp) -> Enqueued = c => enqueue(c, &message, now);
-        write release(id: EntryId, owner: LeaseOwner, due: Timestamp) -> bool =
-            c => changes(c, RELEASE, params![entry_number(id), owner.as_bytes(), due.unix_millis()]);
-        write release_all(owners: &'a [LeaseOwner]) -> u64 = c => owners.iter().try_fold(0, |released, owner| {
-            let more = run(c, RELEASE_ALL, params![owner.as_bytes()])?;
-            Ok(released + u64::try_from(more).map_err(Fault::corrupt)?)
-        });
-        read next_due() -> Option<Timestamp> = c => lease::next_due(c);
-        write hold_endpoint(endpoint: &'a EndpointId, circuit: Circuit) -> () = c => circuit::hold(c, &endpoint, circuit);
-        write stop_endpoint(endpoint: &'a EndpointId, intervention: &'a Intervention, now: Timestamp) -> () =
-            c => operator::stop(c, &endpoint, &intervention, now);
+    fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued> {
+        let message = message.clone();
+        self.store
+            .database
+            .write(move |connection| enqueue(connection, &message, now))
+    }
+
+    fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool> {
+        self.store.database.write(move |connection| {
+            let values = params![entry_number(id), owner.as_bytes(), due.unix_millis()];
+            changes(connection, RELEASE, values)
+        })
+    }
+
+    fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
+        let owners = owners.to_vec();
+        self.store.database.write(move |connection| {
+            owners.iter().try_fold(0, |released, owner| {
+                let more = run(connection, RELEASE_ALL, params![owner.as_bytes()])?;
+                Ok(released + u64::try_from(more).map_err(Fault::corrupt)?)
+            })
+        })
+    }
+
+    fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        self.store.database.read(lease::next_due)
+    }
+
+    fn hold_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        circuit: Circuit,
+    ) -> StoreFuture<'a, ()> {
+        let endpoint = endpoint.clone();
+        self.store
+            .database
+            .write(move |connection| circuit::hold(connection, &endpoint, circuit))
+    }
+
+    fn stop_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
+        let endpoint = endpoint.clone();
+        let intervention = intervention.clone();
+        self.store
+            .database
+            .write(move |connection| operator::stop(connection, &endpoint, &intervention, now))
     }
 
     fn lease<'a>(
@@ -121,11 +155,9 @@ impl Outbox for SqliteOutbox {
         request: LeaseRequest<'a>,
         now: Timestamp,
     ) -> StoreFuture<'a, Vec<OutboxEntry>> {
-        let (slow, after, slow_after) = (
-            request.slow.to_vec(),
-            request.after.cloned(),
-            request.slow_after.cloned(),
-        );
+        let slow = request.slow.to_vec();
+        let after = request.after.cloned();
+        let slow_after = request.slow_after.cloned();
         let LeaseRequest {
             lease,
             limit,
@@ -134,7 +166,7 @@ impl Outbox for SqliteOutbox {
             reserve,
             ..
         } = request;
-        Box::pin(self.store.database.write(move |connection| {
+        self.store.database.write(move |connection| {
             let request = LeaseRequest::new(lease, limit)
                 .after(after.as_ref())
                 .per_endpoint(per_endpoint);
@@ -145,7 +177,7 @@ impl Outbox for SqliteOutbox {
                     .reserve(reserve),
                 now,
             )
-        }))
+        })
     }
 
     fn record<'a>(
@@ -157,13 +189,14 @@ impl Outbox for SqliteOutbox {
         answered: Option<&'a EndpointId>,
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
-        let (delivery, answered) = (delivery.clone(), answered.cloned());
-        Box::pin(self.store.database.write(move |connection| {
+        let delivery = delivery.clone();
+        let answered = answered.cloned();
+        self.store.database.write(move |connection| {
             if let Some(endpoint) = &answered {
                 circuit::close(connection, endpoint, now)?;
             }
             record(connection, id, owner, &delivery, disposition, now)
-        }))
+        })
     }
 
     fn changed(&self) -> StoreFuture<'_, ()> {
@@ -179,19 +212,69 @@ impl Outbox for SqliteOutbox {
 }
 
 impl OutboxOperator for SqliteOutbox {
-    operations! {
-        self => self.store.database;
-        read list(query: &'a OutboxQuery) -> Vec<OutboxSummary> = c => operator::list(c, &query);
-        read summary(id: EntryId) -> Option<OutboxSummary> = c => operator::find(c, id);
-        read deliveries(id: EntryId) -> Vec<DeliveryRecord> = c => all(c, DELIVERIES, [entry_number(id)]);
-        read find(id: EntryId) -> Option<OutboxEntry> = c => first(c, FIND, [entry_number(id)]);
-        write resend(id: EntryId, now: Timestamp) -> bool =
-            c => changes(c, RESEND, params![entry_number(id), now.unix_millis()]);
-        write drop_entry(id: EntryId, intervention: &'a Intervention, now: Timestamp) -> DropOutcome =
-            c => operator::drop_entry(c, id, &intervention, now);
-        read stopped_endpoints() -> Vec<StoppedEndpoint> = c => all(c, operator::STOPPED, []);
-        read circuits() -> Vec<EndpointCircuit> = c => all(c, circuit::ALL, []);
-        read oldest_pending() -> Option<Timestamp> = c => first(c, operator::OLDEST, []);
+    fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>> {
+        let query = query.clone();
+        self.store
+            .database
+            .read(move |connection| operator::list(connection, &query))
+    }
+
+    fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>> {
+        self.store
+            .database
+            .read(move |connection| first(connection, operator::FIND, [entry_number(id)]))
+    }
+
+    fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
+        self.store
+            .database
+            .read(move |connection| all(connection, DELIVERIES, [entry_number(id)]))
+    }
+
+    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
+        self.store
+            .database
+            .read(move |connection| first(connection, FIND, [entry_number(id)]))
+    }
+
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        self.store.database.write(move |connection| {
+            changes(
+                connection,
+                RESEND,
+                params![entry_number(id), now.unix_millis()],
+            )
+        })
+    }
+
+    fn drop_entry<'a>(
+        &'a self,
+        id: EntryId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, DropOutcome> {
+        let intervention = intervention.clone();
+        self.store
+            .database
+            .write(move |connection| operator::drop_entry(connection, id, &intervention, now))
+    }
+
+    fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
+        self.store
+            .database
+            .read(|connection| all(connection, operator::STOPPED, []))
+    }
+
+    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
+        self.store
+            .database
+            .read(|connection| all(connection, circuit::ALL, []))
+    }
+
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        self.store
+            .database
+            .read(|connection| first(connection, operator::OLDEST, []))
     }
 
     fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
@@ -208,11 +291,9 @@ impl OutboxOperator for SqliteOutbox {
 
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
         let endpoint = endpoint.cloned();
-        Box::pin(
-            self.store
-                .database
-                .read(move |connection| operator::counts(connection, endpoint.as_ref())),
-        )
+        self.store
+            .database
+            .read(move |connection| operator::counts(connection, endpoint.as_ref()))
     }
 
     fn backlogs<'a>(
@@ -222,11 +303,9 @@ impl OutboxOperator for SqliteOutbox {
     ) -> StoreFuture<'a, Vec<EndpointBacklog>> {
         let after = after.map_or_else(String::new, |after| after.as_str().to_owned());
         let limit = limit.min(OutboxQuery::MAX_LIMIT);
-        Box::pin(
-            self.store
-                .database
-                .read(move |connection| all(connection, operator::BACKLOGS, params![after, limit])),
-        )
+        self.store
+            .database
+            .read(move |connection| all(connection, operator::BACKLOGS, params![after, limit]))
     }
 }
 

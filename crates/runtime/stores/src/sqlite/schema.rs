@@ -206,9 +206,8 @@ mod tests {
         }
     }
 
-    /// What is done for each message and each call builds no table of its own, which costs more
-    /// than all the rest. A statement for many rows may, and one whose effect goes on to other
-    /// tables.
+    /// Statements that run for each message or call build no temporary table, which costs more than
+    /// all the rest. Statements for many rows may, and statements with effects on other tables.
     #[test]
     fn the_daily_statements_for_one_row_build_no_table() {
         let mut connection = Connection::open_in_memory().unwrap();
@@ -287,9 +286,9 @@ mod tests {
         );
     }
 
-    /// What an operator looks at costs the same beside 50 messages of each state as beside 5,000:
-    /// the endpoint that is looked at has the last ones. The counts are those of the rows, after
-    /// each kind of change.
+    /// Queries of operators cost the same beside 50 messages of each state as beside 5,000: the
+    /// queried endpoint has the last ones. The counts are those of the rows, after each kind of
+    /// change.
     #[cfg(feature = "mailbox")]
     #[test]
     fn a_look_costs_the_same_beside_a_backlog() {
@@ -312,7 +311,7 @@ mod tests {
                 );
                 connection.execute_batch(&sql).unwrap();
             };
-            // Those of the first endpoint are there before the counts are.
+            // The messages of the first endpoint are older than the counts.
             assert!(migrate_with(&mut connection, &STEPS[..11]).is_ok());
             insert(&connection, "a", backlog);
             assert!(migrate(&mut connection).is_ok());
@@ -344,8 +343,8 @@ mod tests {
                     .collect::<Vec<_>>()
             };
             assert_eq!(rows(counts), rows(counted));
-            for sql in crate::sqlite::outbox::looks() {
-                let mut statement = connection.prepare(&sql).unwrap();
+            for sql in crate::sqlite::outbox::LOOKS {
+                let mut statement = connection.prepare(sql).unwrap();
                 for at in 1..=statement.parameter_count() {
                     let value = |value: i64| rusqlite::types::Value::from(value);
                     let value = match statement.parameter_name(at).unwrap() {

@@ -1,20 +1,16 @@
 //! Statement entries that were imported, and the positions of the walks through statements.
 
 use super::SqliteStore;
-use super::connection::{Fault, Outcome};
-use super::statements::{operations, run};
-use super::transaction::SqliteWork;
-use bankrail_statement::{
-    AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries,
-    check_position,
-};
+use super::connection::Fault;
+use super::statements::run;
+use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry, check_position};
 use bankrail_values::{Date, StoreFuture};
 use rusqlite::{Connection, OptionalExtension, params};
 
 const COUNT: &str = "SELECT count FROM bankrail_seen WHERE account = ?1 AND key = ?2";
 
-/// As `SeenEntry::recorded_over`: the later of two days is kept, and a key without a day stays
-/// without one.
+// As `SeenEntry::recorded_over`: the later of two days is kept, and a key without a day stays
+// without one, because SQLite's `max` with NULL is NULL.
 const RECORD: &str = "INSERT INTO bankrail_seen (account, key, count, day) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (account, key) DO UPDATE SET count = excluded.count, day = max(day, excluded.day)
     WHERE excluded.count > count";
@@ -32,14 +28,26 @@ const FORGET: &str =
 pub(super) const DAILY: &[&str] = &[COUNT, RECORD, MOVE, POSITION, FORGET];
 
 impl SeenEntries for SqliteStore {
-    operations! {
-        self => self.database;
-        read counts(account: &'a AccountId, keys: &'a [EntryKey]) -> Vec<u32> = c => counts(c, &account, &keys);
-        read position(account: &'a AccountId) -> Option<String> = c => position(c, &account);
+    fn counts<'a>(
+        &'a self,
+        account: &'a AccountId,
+        keys: &'a [EntryKey],
+    ) -> StoreFuture<'a, Vec<u32>> {
+        let account = account.clone();
+        let keys = keys.to_vec();
+        self.database
+            .read(move |connection| counts(connection, &account, &keys))
+    }
+
+    fn position<'a>(&'a self, account: &'a AccountId) -> StoreFuture<'a, Option<String>> {
+        let account = account.clone();
+        self.database
+            .read(move |connection| position(connection, &account))
     }
 
     fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {
-        let (account, day) = (account.clone(), day.to_string());
+        let account = account.clone();
+        let day = day.to_string();
         Box::pin(self.forget_in_pieces(FORGET, move |most| {
             (account.as_str().to_owned(), day.clone(), most)
         }))
@@ -51,40 +59,11 @@ impl SeenEntries for SqliteStore {
         entries: &'a [SeenEntry],
         position: Option<&'a str>,
     ) -> StoreFuture<'a, ()> {
-        let (account, entries, position) = (
-            account.clone(),
-            entries.to_vec(),
-            position.map(str::to_owned),
-        );
-        Box::pin(
-            self.database.write(move |connection| {
-                record(connection, &account, &entries, position.as_deref())
-            }),
-        )
-    }
-}
-
-impl TransactionalSeenEntries for SqliteStore {
-    type Work = SqliteWork;
-
-    fn record_with<'a>(
-        &'a self,
-        account: &'a AccountId,
-        page: PageRecord<'a>,
-        work: SqliteWork,
-    ) -> StoreFuture<'a, Recorded> {
-        let (account, entries, new) = (account.clone(), page.entries.to_vec(), page.new.to_vec());
-        let position = page.position.map(str::to_owned);
-        Box::pin(self.database.write_alone(move |connection| {
-            let page = PageRecord::new(&entries, &new);
-            if page.is_overtaken(&counts(connection, &account, &page.new_keys())?) {
-                return Ok(Outcome::Undo(Recorded::Overtaken));
-            }
-            record(connection, &account, &entries, position.as_deref())?;
-            Ok(work.run(connection, |done| {
-                done.map_or_else(Recorded::Undone, |()| Recorded::Committed)
-            }))
-        }))
+        let account = account.clone();
+        let entries = entries.to_vec();
+        let position = position.map(str::to_owned);
+        self.database
+            .write(move |connection| record(connection, &account, &entries, position.as_deref()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Statements, and operations of the store traits that consist of them.
+//! Statements and the rows that they return.
 
 use super::connection::Fault;
 use crate::columns::{Cells, FromRow, corrupt};
@@ -7,24 +7,8 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Params, Row};
 use std::cell::Cell;
 
-/// States operations of a store trait, one line each: the thread that does it (`write`, `read`, or
-/// `write_alone`), its arguments and its answer, and what it does with a connection. Borrowed
-/// arguments are copied for the thread.
-macro_rules! operations {
-    (
-        $self:ident => $database:expr;
-        $( $thread:ident $name:ident($($arg:ident: $of:ty),*) -> $answer:ty = $connection:ident => $work:expr; )+
-    ) => { $(
-        fn $name<'a>(&'a $self $(, $arg: $of)*) -> StoreFuture<'a, $answer> {
-            $( let $arg = $arg.to_owned(); )*
-            Box::pin($database.$thread(move |$connection| $work))
-        }
-    )+ };
-}
-pub(super) use operations;
-
-/// A row of SQLite, whose [`Cells`] are read by the names of their columns. Those that are read in
-/// the order in which the statement selects them are found at once, others are searched for.
+/// A row of SQLite, whose [`Cells`] are read by the names of their columns. Columns in the order of
+/// the statement are found at once, others are searched for.
 #[allow(missing_debug_implementations, reason = "a row has none")]
 pub struct RowCells<'a> {
     row: &'a Row<'a>,
@@ -43,7 +27,8 @@ impl<'a> RowCells<'a> {
     }
 
     fn cell(&self, column: &str) -> Result<ValueRef<'_>, StoreError> {
-        let (next, statement) = (self.next.get(), self.row.as_ref());
+        let next = self.next.get();
+        let statement = self.row.as_ref();
         let at = match statement.column_name(next) {
             Ok(name) if name == column => next,
             _ => statement.column_index(column).map_err(super::store_error)?,
@@ -67,7 +52,7 @@ impl Cells for RowCells<'_> {
     }
 }
 
-/// Returns how many rows were changed.
+/// Returns the number of changed rows.
 pub(super) fn run(
     connection: &Connection,
     sql: &str,
@@ -76,7 +61,7 @@ pub(super) fn run(
     Ok(connection.prepare_cached(sql)?.execute(parameters)?)
 }
 
-/// Whether a statement that changes at most one row has changed one.
+/// Returns true if a statement that changes at most one row has changed one.
 pub(super) fn changes(
     connection: &Connection,
     sql: &str,
@@ -126,29 +111,16 @@ pub(super) fn readable_page<T: FromRow>(
         .collect()
 }
 
-/// The answer to a `SELECT count(*)`.
-#[cfg(feature = "mailbox")]
-pub(super) fn count(
-    connection: &Connection,
-    sql: &str,
-    parameters: impl Params,
-) -> Result<u64, Fault> {
-    let rows: i64 = connection
-        .prepare_cached(sql)?
-        .query_row(parameters, |row| row.get(0))?;
-    Ok(u64::try_from(rows).map_err(corrupt)?)
-}
-
-/// Deletes expired rows, more than one so that a backlog shrinks: the statement deletes the row
-/// that expired first, if it expired before its parameter.
+/// Deletes some expired rows, with a statement that deletes the row that expired first, if it
+/// expired before the parameter. More than one for each insertion, so that a backlog shrinks.
 #[cfg(any(feature = "client-assertion", feature = "rate-limit"))]
 pub(super) fn sweep(connection: &Connection, first: &str, now: Timestamp) -> Result<(), Fault> {
-    const MOST: u32 = 8;
+    const SWEPT_ROWS: u32 = 8;
     let before = now
         .saturating_sub(bankrail_values::EXPIRY_GRACE)
         .unix_millis();
     let mut delete = connection.prepare_cached(first)?;
-    for _ in 0..MOST {
+    for _ in 0..SWEPT_ROWS {
         if delete.execute([before])? == 0 {
             break;
         }

@@ -2,13 +2,13 @@
 
 use super::SqliteStore;
 use super::connection::Fault;
-use super::statements::{changes, first, operations, sweep};
+use super::statements::{changes, first, sweep};
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
 use bankrail_client_assertion::{ReplayKey, ReplayStore};
 use bankrail_values::{StoreFuture, Timestamp};
 use rusqlite::{Connection, params};
 
-/// As `ReplayKey::is_free_at` decides.
+// The condition of the update is that of `ReplayKey::is_free_at`.
 const CLAIM: &str = "INSERT INTO bankrail_replay (key, expires) VALUES (?1, ?3)
     ON CONFLICT (key) DO UPDATE SET expires = excluded.expires WHERE expires < ?2";
 
@@ -31,20 +31,36 @@ const SWEEP: &str = "DELETE FROM bankrail_token WHERE hash =
 pub(super) const DAILY: &[&str] = &[CLAIM, SWEEP_CLAIMS, INSERT, FIND, REVOKE, SWEEP];
 
 impl ReplayStore for SqliteStore {
-    operations! {
-        self => self.database;
-        write claim(key: ReplayKey, now: Timestamp) -> bool = c => claim(c, key, now);
+    fn claim(&self, key: ReplayKey, now: Timestamp) -> StoreFuture<'_, bool> {
+        self.database
+            .write(move |connection| claim(connection, key, now))
     }
 }
 
 impl TokenStore for SqliteStore {
-    operations! {
-        self => self.database;
-        write grant_once(key: Option<ReplayKey>, hash: TokenHash, grant: TokenGrant) -> bool =
-            c => grant_once(c, key, hash, &grant);
-        read find(hash: TokenHash, now: Timestamp) -> Option<TokenGrant> =
-            c => first(c, FIND, params![hash.as_bytes(), now.unix_millis()]);
-        write revoke(hash: TokenHash) -> bool = c => changes(c, REVOKE, [hash.as_bytes()]);
+    fn grant_once(
+        &self,
+        key: Option<ReplayKey>,
+        hash: TokenHash,
+        grant: TokenGrant,
+    ) -> StoreFuture<'_, bool> {
+        self.database
+            .write(move |connection| grant_once(connection, key, hash, &grant))
+    }
+
+    fn find(&self, hash: TokenHash, now: Timestamp) -> StoreFuture<'_, Option<TokenGrant>> {
+        self.database.read(move |connection| {
+            first(
+                connection,
+                FIND,
+                params![hash.as_bytes(), now.unix_millis()],
+            )
+        })
+    }
+
+    fn revoke(&self, hash: TokenHash) -> StoreFuture<'_, bool> {
+        self.database
+            .write(move |connection| changes(connection, REVOKE, [hash.as_bytes()]))
     }
 }
 
@@ -71,10 +87,8 @@ fn grant_once(
     // Swept first, so that a grant that has already expired stays until the next insertion, as in
     // memory.
     sweep(connection, SWEEP, grant.issued_at)?;
-    let (issued, expires) = (
-        grant.issued_at.unix_millis(),
-        grant.expires_at.unix_millis(),
-    );
+    let issued = grant.issued_at.unix_millis();
+    let expires = grant.expires_at.unix_millis();
     let values = params![
         hash.as_bytes(),
         grant.customer.as_str(),

@@ -23,7 +23,7 @@ mod work;
 pub use work::SqliteWork;
 
 impl SqliteStore {
-    /// Runs `work` in a transaction of its own. Its writes to the caller's tables through
+    /// Runs `work` in its own transaction. Its writes to the caller's tables through
     /// [`Transaction::connection`] and its operations on the store take effect together, or not at
     /// all if it returns an error or panics.
     ///
@@ -38,12 +38,10 @@ impl SqliteStore {
     ///
     /// let store = SqliteStore::open_in_memory(SqliteOptions::new())?;
     /// let undone = store
-    ///     .transaction(|transaction| -> Result<(), rusqlite::Error> {
-    ///         transaction.connection().execute_batch("CREATE TABLE paid (id TEXT PRIMARY KEY) STRICT")?;
-    ///         Err(rusqlite::Error::QueryReturnedNoRows)
-    ///     })
-    ///     .await;
-    /// assert!(matches!(undone, Err(TransactionError::Undone(_))));
+    ///   .transaction(|transaction| -> Result<(), rusqlite::Error> {
+    ///   transaction.connection().execute_batch("CREATE TABLE paid (id TEXT PRIMARY KEY) STRICT")?;
+    ///   Err(rusqlite::Error::QueryReturnedNoRows) }) .await; assert!(matches!(undone,
+    ///   Err(TransactionError::Undone(_))));
     /// # Ok(())
     /// # }
     /// ```

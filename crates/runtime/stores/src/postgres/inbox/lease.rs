@@ -1,32 +1,33 @@
-//! The choice of the messages that are handled next.
+//! The lease of the messages that are handled next.
 //!
 //! - A message waits until its due time and the end of its lease; then it is ready. Ready messages
 //!   are found by kind and number, waiting ones by time.
 //! - The search begins at positions that the lease before has recorded: no message waits for an
-//!   earlier instant, and no message of a kind with a lower number is ready. Messages that were
-//!   written since are found by the transaction that wrote them ([`FRESH`]). So no search meets the
-//!   rows of messages that were handled before, which stay in the table while some other
-//!   transaction is open.
-//! - The positions are in a row that is added and never changed, read from the youngest back.
+//!   earlier instant, and no message of a kind with a lower number is ready. [`FRESH`] finds
+//!   messages that were written since, by the number of their transaction. So no search reads the
+//!   rows of handled messages, which stay in the table while another transaction is open.
+//! - Each lease inserts a row of positions and never updates one, and reads from the youngest back:
+//!   an updated row would leave old versions that each reader passes over.
 
 use super::update;
 use crate::columns::readable;
 use crate::postgres::Fault;
-use crate::postgres::choice::lock;
 use crate::postgres::session::Session;
 use crate::postgres::values::{get, params};
-use crate::{MOST_WOKEN, UNREADABLE};
+use crate::{MAX_WOKEN_ENTRIES, UNREADABLE};
 use bankrail_mailbox::{InboxEntry, InboxState, InboxUpdate, Kind, Lease};
 use bankrail_values::Timestamp;
 use std::collections::BTreeMap;
 use tokio_postgres::Row;
 
-const LOCK: &str = lock!("bankrail_inbox_cursor");
+// Held until the transaction ends, so that leases run one after the other.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(
+    hashtextextended('bankrail_inbox_cursor', 'bankrail_inbox_cursor'::regclass::oid::bigint))";
 
 const READ: &str = "SELECT number, seen::text, waits_from, kinds, entries FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1";
 
-/// What transactions have written that the last lease did not see, and what this statement could
-/// see. If that is much, then what is first of all, as in the outbox.
+// The messages of transactions that the last lease did not see, and the snapshot of this statement.
+// If there are many, the first messages of all instead, as in the outbox.
 const FRESH: &str = "WITH RECURSIVE state AS MATERIALIZED (
         SELECT seen FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1),
     fresh AS MATERIALIZED (
@@ -52,15 +53,16 @@ const FRESH: &str = "WITH RECURSIVE state AS MATERIALIZED (
         UNION ALL SELECT * FROM fresh WHERE NOT (SELECT are FROM many)) AS place
     GROUP BY kind";
 
-/// Makes messages ready whose time has come.
+// Makes messages ready whose time has come, in the order of the index of waiting messages.
+// `SKIP LOCKED`: a locked message is being changed by another transaction.
 const WAKE: &str = "WITH due AS (
         SELECT entry FROM bankrail_inbox_queue WHERE waits IS NOT NULL AND waits >= $1 AND waits <= $2
         ORDER BY waits LIMIT $3 FOR UPDATE SKIP LOCKED)
     UPDATE bankrail_inbox_queue SET waits = NULL, changed = NULL WHERE entry = ANY (ARRAY(SELECT entry FROM due))
     RETURNING kind, entry";
 
-/// The comparison of rows leaves only the index by kind and number, whatever the planner takes the
-/// table for.
+// The comparison of rows leaves the planner no index but that by kind and number, whatever it
+// expects of the table. `SKIP LOCKED`: a locked message is being changed by another transaction.
 const LEASE: &str = "WITH found AS (
         SELECT queue.entry FROM unnest($1::text[], $2::bigint[]) AS mark (kind, entry)
         CROSS JOIN LATERAL (SELECT queue.entry FROM bankrail_inbox_queue AS queue
@@ -89,10 +91,11 @@ const WRITE: &str = "INSERT INTO bankrail_inbox_cursor (number, seen, waits_from
 
 const DELETE: &str = "DELETE FROM bankrail_inbox_cursor WHERE number = $1";
 
-/// For how long, in milliseconds, leases that find nothing leave the positions as they are.
-const IDLE: i64 = 10_000;
+/// The time, in milliseconds, for which leases that find nothing leave the positions unchanged, so
+/// that idle workers do not write.
+const IDLE_MILLIS: i64 = 10_000;
 
-/// Begins the transaction and commits it.
+/// Leases messages in its own transaction.
 pub(super) async fn lease(
     session: Session<'_>,
     kinds: &[Kind],
@@ -104,7 +107,9 @@ pub(super) async fn lease(
         .begin_with([(LOCK, &[]), (READ, &[]), (FRESH, &[])])
         .await?;
     let mut positions = Positions::of(&rows, &fresh)?;
-    positions.wake(session, limit.max(MOST_WOKEN), now).await?;
+    positions
+        .wake(session, limit.max(MAX_WOKEN_ENTRIES), now)
+        .await?;
     let wanted =
         |kind: &str| kinds.is_empty() || kinds.iter().any(|wanted| wanted.as_str() == kind);
     let marks = positions.marks.iter().filter(|(kind, _)| wanted(kind));
@@ -112,8 +117,10 @@ pub(super) async fn lease(
         marks.map(|(kind, first)| (&**kind, *first)).unzip();
     let mut rows = Vec::new();
     if !kinds.is_empty() && limit > 0 {
-        let (owner, until) = (lease.owner.as_bytes().as_slice(), lease.until.unix_millis());
-        let (now, limit) = (now.unix_millis(), i64::from(limit));
+        let owner = lease.owner.as_bytes().as_slice();
+        let until = lease.until.unix_millis();
+        let now = now.unix_millis();
+        let limit = i64::from(limit);
         rows = session
             .query(LEASE, params![kinds, firsts, now, limit, owner, until])
             .await?;
@@ -126,7 +133,7 @@ pub(super) async fn lease(
     for row in &rows {
         match readable(row)? {
             Ok(entry) => entries.push(entry),
-            // Otherwise each lease would find it again.
+            // Made a dead letter, because each lease would find it again.
             Err(id) => {
                 let given_up = InboxUpdate {
                     error: Some(UNREADABLE),
@@ -140,7 +147,7 @@ pub(super) async fn lease(
     Ok(entries)
 }
 
-/// Where the search begins.
+/// The positions at which the search begins.
 struct Positions {
     number: i64,
     seen: String,
@@ -176,7 +183,7 @@ impl Positions {
         Ok(positions)
     }
 
-    /// An entry of a kind is ready.
+    /// Moves the mark of a kind back to a ready entry.
     fn ready(&mut self, row: &Row) -> Result<(), Fault> {
         let entry: i64 = get(row, "entry")?;
         self.marks
@@ -193,12 +200,12 @@ impl Positions {
                 .query(WAKE, params![self.waits_from, now, i64::from(most)])
                 .await?;
             woken.iter().try_for_each(|row| self.ready(row))?;
-            self.changed |= !woken.is_empty() || self.waits_from < now.saturating_sub(IDLE);
+            self.changed |= !woken.is_empty() || self.waits_from < now.saturating_sub(IDLE_MILLIS);
         }
         Ok(())
     }
 
-    /// Writes what has changed, and commits.
+    /// Writes changed positions, and commits.
     async fn write(&self, session: Session<'_>, now: i64) -> Result<(), Fault> {
         if !self.changed {
             session.commit_with([]).await?;
@@ -209,7 +216,8 @@ impl Positions {
             .iter()
             .map(|(kind, entry)| (&**kind, *entry))
             .unzip();
-        let (seen, next) = (&self.seen, self.number + 1);
+        let seen = &self.seen;
+        let next = self.number + 1;
         let values = params![next, seen, self.waits_from, now, kinds, entries];
         session
             .commit_with([(WRITE, values), (DELETE, params![self.number])])

@@ -1,22 +1,22 @@
-//! Storing a message once.
+//! The receipt of a message, which stores it once.
 
 use crate::columns::{Columns as _, FromRow as _, entry_number};
 use crate::postgres::Fault;
-use crate::postgres::choice::written;
 use crate::postgres::session::Session;
 use crate::postgres::values::params;
 use bankrail_mailbox::{EntryId, Incoming, KeyHash, KnownEntry, ReceiveDecision, ReceiveOutcome};
 use bankrail_values::Timestamp;
 use tokio_postgres::Row;
 
-/// Locks each key until the transaction ends, in ascending order, so that two messages with a key
-/// in common are stored one after the other. The lock's number is the key's first eight bytes; two
-/// keys that share them wait for each other without need.
+// Held until the transaction ends, so that two messages with a key in common are stored one after
+// the other. In ascending order, so that two receipts do not wait for each other's locks. The
+// number of a lock is the first eight bytes of the key; keys that share them wait without need.
 const LOCK: &str =
     "SELECT pg_advisory_xact_lock(number) FROM unnest($1::bigint[]) AS number ORDER BY number";
 
-/// Entries that have a key in common with the message. Each is looked up by itself, so that no plan
-/// goes through a table. Committed rows are read, so that the sender does not wait for a handler.
+// Entries that have a key in common with the message. `OFFSET 0` makes the planner look up each one
+// by itself, so that no plan reads whole tables. Without locks on the rows, so that the sender does
+// not wait for a handler.
 const KNOWN: &str = "SELECT message.id, fingerprint, interim, coalesce(finished.state, 'pending') AS state,
         acknowledgement, conflicts_with
     FROM (SELECT DISTINCT named.id FROM unnest($1::bytea[]) AS wanted (key) CROSS JOIN LATERAL (
@@ -25,24 +25,25 @@ const KNOWN: &str = "SELECT message.id, fingerprint, interim, coalesce(finished.
     CROSS JOIN LATERAL (SELECT * FROM bankrail_inbox WHERE id = known.id OFFSET 0) AS message
     LEFT JOIN LATERAL (SELECT * FROM bankrail_inbox_finished WHERE entry = known.id OFFSET 0) AS finished ON TRUE";
 
-const INSERT: &str = concat!(
-    "WITH message AS (
-        INSERT INTO bankrail_inbox (kind, attributes, fingerprint, acknowledgement, received, conflicts_with, body,
+const INSERT: &str = "WITH message AS (
+        INSERT INTO bankrail_inbox (
+            kind, attributes, fingerprint, acknowledgement, received, conflicts_with, body,
             interim, follows)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $9, $10)
         RETURNING id),
     keys AS (
         INSERT INTO bankrail_inbox_key (key, fingerprint, id)
         SELECT key, $3, message.id FROM message, unnest($8::bytea[]) AS key)
-    INSERT INTO bankrail_inbox_queue (entry, kind, follows, due, changed) SELECT id, $1, $10, $5, ",
-    written!("bankrail_inbox_cursor"),
-    " FROM message RETURNING entry"
-);
+    INSERT INTO bankrail_inbox_queue (entry, kind, follows, due, changed)
+    SELECT id, $1, $10, $5, (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)
+        THEN 9223372036854775807 ELSE txid_current() END
+        FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1)
+    FROM message RETURNING entry";
 
 const FOLLOW: &str = "WITH pending AS (UPDATE bankrail_inbox_queue SET follows = $2 WHERE entry = $1 RETURNING entry)
     UPDATE bankrail_inbox SET follows = $2 WHERE id = (SELECT entry FROM pending)";
 
-/// Begins the transaction and commits it, unless a caller does.
+/// Stores a message, in its own transaction unless the session has one.
 pub(in crate::postgres) async fn receive(
     session: Session<'_>,
     message: &Incoming,
@@ -73,17 +74,14 @@ pub(in crate::postgres) async fn receive(
             followed_by,
         } => (conflicts_with, follows, followed_by),
     };
-    let (contradicted, followed) = (conflicts_with.map(entry_number), follows.map(entry_number));
-    let (fingerprint, acknowledgement) = (
-        message.fingerprint.as_bytes().as_slice(),
-        &*message.acknowledgement,
-    );
-    let (kind, attributes, body, interim) = (
-        message.kind.as_str(),
-        &*message.attributes,
-        &*message.body,
-        message.interim,
-    );
+    let contradicted = conflicts_with.map(entry_number);
+    let followed = follows.map(entry_number);
+    let fingerprint = message.fingerprint.as_bytes().as_slice();
+    let acknowledgement = &*message.acknowledgement;
+    let kind = message.kind.as_str();
+    let attributes = &*message.attributes;
+    let body = &*message.body;
+    let interim = message.interim;
     let now = now.unix_millis();
     let values = params![
         kind,

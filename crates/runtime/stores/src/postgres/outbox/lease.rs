@@ -1,15 +1,14 @@
-//! The choice of the messages that are delivered next.
+//! The lease of the messages that are delivered next.
 //!
 //! The work is proportional to the number of leases, and not to the backlog: an endpoint that is
-//! down for days, or at its bound, does not slow the others down. The marks of all endpoints that
-//! have something pending are read; of those with something due, no more are searched than are
-//! leased from, but where few have. Nor does the work grow with what was delivered since some other
-//! transaction began: no search meets their rows (see [`marks`]).
+//! down for days, or at its bound, does not slow the others down. A lease reads the marks of all
+//! endpoints with pending messages. Of the endpoints with due messages, it searches about as many
+//! as it leases from. The work does not grow either with deliveries since some other transaction
+//! began: no search reads their rows (see [`marks`]).
 
-use super::circuit;
+use super::CIRCUITS;
 use crate::columns::{Columns as _, FromRow as _, entry_number, readable};
 use crate::postgres::Fault;
-use crate::postgres::choice::lock;
 use crate::postgres::session::{Query, Session};
 use crate::postgres::values::{get, params};
 use bankrail_mailbox::{Circuit, EndpointId, EntryId, LeaseCandidate, LeaseRequest, OutboxEntry};
@@ -20,15 +19,19 @@ use tokio_postgres::Row;
 
 mod marks;
 
-const LOCK: &str = lock!("bankrail_outbox_cursor");
+// Held until the transaction ends, so that leases run one after the other.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(
+    hashtextextended('bankrail_outbox_cursor', 'bankrail_outbox_cursor'::regclass::oid::bigint))";
 
-/// All leases, those that are over and were not given again included, the oldest first.
+// All leases, including expired ones, the oldest first. The comparison selects the index of leases,
+// and begins behind the leases that have ended.
 const LEASED: &str = "SELECT entry, endpoint, due, until, lease FROM bankrail_outbox_queue
     WHERE lease >= (SELECT leases_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1) ORDER BY lease";
 
 const STOPPED: &str = "SELECT endpoint FROM bankrail_stopped";
 
-/// The first due messages of each endpoint, from its mark on.
+// The first due messages of each endpoint. The comparison of rows begins at the mark, in the index
+// of free messages, so that no row before it is read.
 const FREE: &str = "SELECT endpoint.name, found.entry, found.due
     FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS endpoint (name, due, entry, most)
     CROSS JOIN LATERAL (SELECT entry, due FROM bankrail_outbox_queue AS queue
@@ -48,8 +51,8 @@ const TAKE: &str = "WITH chosen AS (
     SELECT taken.lease, taken.due, taken.deliveries, 'pending' AS state, message.* FROM taken
     CROSS JOIN LATERAL (SELECT * FROM bankrail_outbox WHERE id = taken.entry OFFSET 0) AS message ORDER BY taken.lease";
 
-/// Numbers old leases anew, so that the search for leases does not meet those that have ended
-/// since. `coalesce` keeps the planner from the index of leases, which begins with those.
+// Gives old leases new numbers, so that the search for leases does not read ended ones among them.
+// `coalesce` keeps the planner from the index of leases, which begins with the ended ones.
 const RENUMBER: &str = "WITH old AS (
         SELECT entry FROM bankrail_outbox_queue WHERE entry = ANY ($1) AND coalesce(lease, $2) < $2
         FOR UPDATE SKIP LOCKED)
@@ -61,25 +64,19 @@ const GIVE_UP: &str = "WITH entry AS (
     INSERT INTO bankrail_outbox_finished (entry, endpoint, state, due, deliveries, finished)
     SELECT entry, endpoint, 'dead_letter', due, deliveries, $2 FROM entry";
 
-/// How many numbers of ended leases the search for leases may meet beside one for each that lasts.
-const MOST_ENDED: i64 = 64;
+/// The maximum number of ended leases that the search for leases may read, beside one for each
+/// lasting lease.
+const MAX_ENDED_LEASES: i64 = 64;
 
-/// Begins the transaction and commits it.
+/// Leases messages in its own transaction.
 pub(super) async fn lease<'a>(
     session: Session<'_>,
     request: LeaseRequest<'a>,
     now: Timestamp,
 ) -> Result<Vec<OutboxEntry>, Fault> {
     // Workers choose one after the other, so that together they keep an endpoint's bound.
-    let first = [
-        LOCK,
-        marks::READ,
-        marks::FRESH,
-        LEASED,
-        STOPPED,
-        circuit::ALL,
-    ]
-    .map(|sql| -> Query<'_> { (sql, &[]) });
+    let first = [LOCK, marks::READ, marks::FRESH, LEASED, STOPPED, CIRCUITS]
+        .map(|sql| -> Query<'_> { (sql, &[]) });
     let [_, positions, fresh, leased, stopped, ill] = session.begin_with(first).await?;
     let mut marks = Marks::of(&positions, &fresh)?;
     let leased = leased
@@ -92,18 +89,19 @@ pub(super) async fn lease<'a>(
     }
     let mut circuits = HashMap::new();
     for row in &ill {
-        let (endpoint, circuit) = (get::<&str>(row, "endpoint")?, Circuit::read(row)?);
+        let endpoint = get::<&str>(row, "endpoint")?;
+        let circuit = Circuit::read(row)?;
         if circuit.is_held(now) {
             barred.insert(endpoint);
         }
         circuits.insert(endpoint, circuit);
     }
-    let places = Places {
+    let bounds = LeaseBounds {
         leased: &leased,
         barred: &barred,
         circuits: &circuits,
     };
-    let candidates = candidates(session, &mut marks, places, request, now.unix_millis()).await?;
+    let candidates = candidates(session, &mut marks, bounds, request, now.unix_millis()).await?;
     let endpoints: HashMap<_, _> = candidates
         .iter()
         .map(|found| (found.id, found.endpoint.clone()))
@@ -119,10 +117,8 @@ pub(super) async fn lease<'a>(
         return Ok(Vec::new());
     }
     let count = i64::try_from(chosen.len()).map_err(Fault::corrupt)?;
-    let (owner, until) = (
-        request.lease.owner.as_bytes().as_slice(),
-        request.lease.until.unix_millis(),
-    );
+    let owner = request.lease.owner.as_bytes().as_slice();
+    let until = request.lease.until.unix_millis();
     let taken = marks.leases_to;
     marks.leases_to += count;
     let kept = renumber(session, &mut marks, &leased, &chosen).await?;
@@ -142,7 +138,7 @@ pub(super) async fn lease<'a>(
                 let circuit = circuits.get(entry.message.endpoint.as_str()).copied();
                 entries.push(OutboxEntry { circuit, ..entry });
             }
-            // Otherwise each lease would find it again.
+            // Made a dead letter, because each lease would find it again.
             Err(id) => session
                 .execute(GIVE_UP, params![entry_number(id), now])
                 .await
@@ -161,7 +157,7 @@ pub(super) async fn next_due(session: Session<'_>) -> Result<Option<Timestamp>, 
         .optional_instant("due")?)
 }
 
-/// A message under lease, over or not.
+/// A message under a lease, which may have expired.
 struct Leased {
     entry: i64,
     endpoint: String,
@@ -182,27 +178,27 @@ impl Leased {
     }
 }
 
-/// What bounds the leases of an endpoint.
-struct Places<'a> {
+/// The bounds of the leases of each endpoint.
+struct LeaseBounds<'a> {
     leased: &'a [Leased],
-    /// Endpoints of which nothing is leased.
+    /// Endpoints that are stopped or held back by their circuits.
     barred: &'a HashSet<&'a str>,
     circuits: &'a HashMap<&'a str, Circuit>,
 }
 
-/// What `LeaseRequest::choose` chooses from.
+/// Finds the candidates for `LeaseRequest::choose`.
 async fn candidates(
     session: Session<'_>,
     marks: &mut Marks,
-    Places {
+    LeaseBounds {
         leased,
         barred,
         circuits,
-    }: Places<'_>,
+    }: LeaseBounds<'_>,
     request: LeaseRequest<'_>,
     now: i64,
 ) -> Result<Vec<LeaseCandidate>, Fault> {
-    // A lease that is already over does not count, and its entry is free.
+    // An expired lease does not count, and its entry is free.
     let mut lasting: HashMap<&str, u32> = HashMap::new();
     let mut free: BTreeMap<String, Vec<Mark>> = BTreeMap::new();
     for leased in leased {
@@ -241,13 +237,15 @@ async fn candidates(
         most: most(endpoint),
     });
     let mut probes: Vec<Probe> = probes.filter(|probe| probe.most > 0).collect();
-    // Slow endpoints have a round of their own. Of the others, those of the first turn are chosen
-    // in the order of the round: enough of them are all that is chosen.
+    // Slow endpoints have another round. Of the others, `choose` takes entries of the first turn
+    // first, in the order of the round. So the search ends with enough of them.
     let after = request.after.map_or("", EndpointId::as_str);
     probes
         .sort_by_key(|Probe { endpoint, .. }| (!slow.contains(&**endpoint), **endpoint <= *after));
     let enough = usize::try_from(request.limit).unwrap_or(usize::MAX);
-    let (mut left, mut count, mut of_first_turn) = (&*probes, slow.len().saturating_add(enough), 0);
+    let mut left = &*probes;
+    let mut count = slow.len().saturating_add(enough);
+    let mut of_first_turn = 0;
     while !left.is_empty() {
         let (next, later) = left.split_at(count.min(left.len()));
         let rows = Probe::run(session, FREE, next, now).await?;
@@ -260,7 +258,7 @@ async fn candidates(
         }
         for Probe { endpoint, .. } in next {
             if !free.contains_key(endpoint) {
-                // Nothing due is left at this mark.
+                // No due message is left at this mark, so the mark moves on.
                 marks.touch(endpoint);
             } else if !slow.contains(&**endpoint) && !lasting.contains_key(&**endpoint) {
                 of_first_turn += 1;
@@ -292,8 +290,8 @@ async fn candidates(
     Ok(candidates)
 }
 
-/// Numbers lasting leases anew if many others have ended among them. Returns the numbers that are
-/// kept.
+/// Gives lasting leases new numbers if many others have ended among them. Returns the lease numbers
+/// that remain in use.
 async fn renumber(
     session: Session<'_>,
     marks: &mut Marks,
@@ -304,7 +302,7 @@ async fn renumber(
     let Some(first) = leased.first() else {
         return Ok(Vec::new());
     };
-    if marks.leases_to - first.lease <= 2 * lasting + MOST_ENDED {
+    if marks.leases_to - first.lease <= 2 * lasting + MAX_ENDED_LEASES {
         return Ok(vec![first.lease]);
     }
     let old: Vec<i64> = leased
@@ -321,7 +319,8 @@ async fn renumber(
     }
     let begin = marks.leases_to;
     marks.leases_to += i64::try_from(old.len()).map_err(Fault::corrupt)?;
-    // Those whose delivery is being recorded, and those that are about to be leased again.
+    // Not moved: leases whose delivery is being recorded (locked), and entries that are leased
+    // again below.
     let kept = leased
         .iter()
         .filter(|leased| !moved.contains(&leased.entry))

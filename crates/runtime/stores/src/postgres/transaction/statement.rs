@@ -1,9 +1,39 @@
-//! Seen entries in the caller's transaction.
+//! Seen entries in one transaction with the caller's work.
 
-use super::InTransaction;
-use crate::postgres::seen;
-use bankrail_statement::{AccountId, EntryKey, SeenEntry};
-use bankrail_values::StoreError;
+use super::{InTransaction, PostgresWork};
+use crate::postgres::session::Session;
+use crate::postgres::values::params;
+use crate::postgres::{PostgresStore, seen};
+use bankrail_statement::{
+    AccountId, EntryKey, PageRecord, Recorded, SeenEntry, TransactionalSeenEntries,
+};
+use bankrail_values::{StoreError, StoreFuture};
+
+impl TransactionalSeenEntries for PostgresStore {
+    type Work = PostgresWork;
+
+    /// The work and the wait for a connection and for other transactions on the account share the
+    /// maximum duration of one operation. When it is over, the work is undone unless its commit has
+    /// begun.
+    fn record_with<'a>(
+        &'a self,
+        account: &'a AccountId,
+        page: PageRecord<'a>,
+        work: PostgresWork,
+    ) -> StoreFuture<'a, Recorded> {
+        let own = async move |session: Session<'_>| {
+            session.query(seen::LOCK, params![account.as_str()]).await?;
+            if page.is_overtaken(&seen::counts(session, account, &page.new_keys()).await?) {
+                return Ok(Some(Recorded::Overtaken));
+            }
+            seen::record(session, account, page.entries, page.position).await?;
+            Ok(None)
+        };
+        let outcome =
+            |done: Result<(), _>| done.map_or_else(Recorded::Undone, |()| Recorded::Committed);
+        Box::pin(self.timed(self.run_work(own, work, outcome)))
+    }
+}
 
 impl InTransaction<'_> {
     /// The highest recorded occurrence of each key, as

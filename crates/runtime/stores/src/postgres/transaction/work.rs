@@ -1,4 +1,4 @@
-//! Work that the store runs in a transaction of its own.
+//! The caller's work in a transaction that the store begins and ends.
 
 use crate::postgres::pool::PLAN_FREELY;
 use crate::postgres::session::Session;
@@ -37,7 +37,7 @@ type WorkError = Box<dyn Error + Send + Sync>;
 
 type WorkFunction = dyn for<'t> FnOnce(&'t Transaction<'t>) -> PostgresWorkFuture<'t> + Send;
 
-/// What the function of a [`PostgresWork`] returns.
+/// The future of the function of a [`PostgresWork`].
 pub type PostgresWorkFuture<'t> = Pin<Box<dyn Future<Output = Result<(), WorkError>> + Send + 't>>;
 
 impl PostgresWork {
@@ -48,7 +48,7 @@ impl PostgresWork {
         Self(Box::new(work))
     }
 
-    /// Runs the work. The inner error says why its transaction must be rolled back.
+    /// Runs the work. The inner error is the reason to roll back its transaction.
     async fn run(self, transaction: &Transaction<'_>) -> Result<Result<(), WorkError>, Fault> {
         let (planned, done) =
             tokio::join!(biased; transaction.batch_execute(PLAN_FREELY), (self.0)(transaction));
@@ -73,15 +73,15 @@ impl PostgresStore {
         outcome: impl FnOnce(Result<(), WorkError>) -> T,
     ) -> Result<T, Fault> {
         let mut client = self.client().await?;
-        let (transaction, kept) = client.begin().await?;
-        let done = match own(Session::started(transaction.client(), kept)).await? {
+        let (transaction, pooling) = client.begin().await?;
+        let done = match own(Session::started(transaction.client(), pooling)).await? {
             Some(instead) => Err(instead),
             None => Ok(work.run(&transaction).await?),
         };
         if let Ok(Ok(())) = done {
             transaction.commit().await?;
             #[cfg(feature = "webhook")]
-            self.shared.committed.notify_waiters();
+            self.inner.committed.notify_waiters();
         } else {
             transaction.rollback().await?;
         }
@@ -90,7 +90,7 @@ impl PostgresStore {
     }
 }
 
-/// Whether a statement failed and the work did not return its error. The server would then answer
+/// Fails if a statement has failed and the work has ignored its error. The server would then answer
 /// the commit without an error and roll back.
 async fn failed_before(transaction: &Transaction<'_>) -> Result<Result<(), WorkError>, Fault> {
     match transaction.batch_execute("SELECT 1").await {

@@ -1,4 +1,4 @@
-//! The write-ahead log is cut back when nothing reads from it any more.
+//! A thread that cuts the write-ahead log back when nothing reads from it any more.
 //!
 //! SQLite cuts the log back with a write, and only while no transaction reads from it. After a long
 //! read, such as that of a backup, a log of any size would stay until the next write. So a thread
@@ -19,22 +19,23 @@ pub(super) const LOG_BYTES: u32 = 16 << 20;
 /// pages are moved for a delivery. The log stays within [`LOG_BYTES`].
 pub(super) const LOG_PAGES: u32 = 3000;
 
-/// How long the thread waits between two tries.
-const EVERY: Duration = Duration::from_millis(500);
+/// The pause between two attempts of the thread.
+const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How long one try may wait for a writer.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// The maximum time for which one attempt waits for a writer.
+const WRITER_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The log of a file.
 pub(super) struct Log {
     file: PathBuf,
     log: PathBuf,
-    /// Whether the thread runs. It ends with the last handle.
+    /// True while the thread runs. The thread holds a weak reference, and ends with the last
+    /// handle.
     cutting: Arc<AtomicBool>,
 }
 
 impl Log {
-    /// `None`: the database has no file.
+    /// Returns the log of a connection; `None` if the database has no file.
     pub(super) fn of(connection: &Connection) -> Option<Self> {
         let file = connection.path().filter(|file| !file.is_empty())?;
         Some(Self {
@@ -51,8 +52,9 @@ impl Log {
             && is_long()
             && !self.cutting.swap(true, Ordering::Relaxed)
         {
-            let (file, cutting) = (self.file.clone(), Arc::downgrade(&self.cutting));
-            // Without a thread, the next write tries again.
+            let file = self.file.clone();
+            let cutting = Arc::downgrade(&self.cutting);
+            // Without a thread, the next write retries.
             if spawn(&self.file, "bankrail-checkpoint", move || {
                 cut_back(&file, &cutting)
             })
@@ -90,7 +92,7 @@ fn cut(file: &Path, cutting: &Weak<AtomicBool>) -> rusqlite::Result<()> {
     let connection = connect(file)?;
     // Until it is done, or the store is closed.
     while cutting.strong_count() > 0 {
-        std::thread::sleep(EVERY);
+        std::thread::sleep(RETRY_INTERVAL);
         if try_to_cut(&connection)? {
             break;
         }
@@ -101,12 +103,11 @@ fn cut(file: &Path, cutting: &Weak<AtomicBool>) -> rusqlite::Result<()> {
 fn connect(file: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(WRITER_TIMEOUT)?;
     Ok(connection)
 }
 
-/// First without a lock, so that the writer waits only for the cut itself. False while something
-/// reads from the log.
+/// Cuts the log back. Returns false while something reads from it.
 fn try_to_cut(connection: &Connection) -> rusqlite::Result<bool> {
     let checkpoint = |mode: &str| {
         connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
@@ -117,6 +118,7 @@ fn try_to_cut(connection: &Connection) -> rusqlite::Result<bool> {
             ))
         })
     };
+    // First without a lock, so that the writer waits only for the cut itself.
     let (busy, frames, moved) = checkpoint("PASSIVE")?;
     Ok(busy == 0 && frames == moved && checkpoint("TRUNCATE")?.0 == 0)
 }

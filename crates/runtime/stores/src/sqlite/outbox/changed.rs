@@ -1,5 +1,4 @@
-//! A message that another process has stored is noticed by the log, which each transaction writes
-//! to.
+//! The wait for messages of other processes, which are noticed by the write-ahead log.
 
 use crate::sqlite::SqliteStore;
 use bankrail_values::StoreError;
@@ -7,11 +6,11 @@ use rusqlite::OptionalExtension as _;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
-/// How often the log is looked at, which is one call of the operating system. Nearly all that it
-/// costs is waking up.
-const EVERY: Duration = Duration::from_millis(25);
+/// The interval at which the log is checked, with one call of the operating system. Nearly all of
+/// the cost is the wake-up.
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
-/// No number is used twice (AUTOINCREMENT).
+// The number of the last message, which never falls (AUTOINCREMENT).
 const LAST: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'bankrail_outbox'";
 
 pub(super) async fn changed(store: &SqliteStore) -> Result<(), StoreError> {
@@ -35,19 +34,19 @@ pub(super) async fn changed(store: &SqliteStore) -> Result<(), StoreError> {
                 return Ok(());
             }
         }
-        tokio::time::sleep(EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
-/// The length of the log and when it was written last; `None` without a log.
+/// The length of the log and the instant of its last write; `None` without a log.
 type Log = Option<(u64, Option<SystemTime>)>;
 
-/// The last reading of the outbox, with the log as it was before.
+/// The last reading of the outbox, with the state of the log before it.
 ///
-/// A transaction is seen some time after the log was written: its commit waits for the disk, which
-/// may be slow, and whoever writes may wait for a processor. So the outbox is read again whenever
-/// the log has become twice as old, which finds the message after twice the time that its commit
-/// took, in few readings.
+/// A transaction becomes visible some time after the log was written: its commit waits for the
+/// disk, which may be slow, and the writer may wait for a processor. So the outbox is read again
+/// whenever the age of the log has doubled. That finds the message after at most twice the time
+/// that its commit took, with few readings.
 #[derive(Default)]
 struct Reading {
     log: Option<Log>,
@@ -56,17 +55,19 @@ struct Reading {
 }
 
 impl Reading {
-    /// Whether the outbox is read again now.
+    /// Returns true if the outbox must be read again now.
     fn is_due(&mut self, log: Log, now: SystemTime) -> bool {
         let modified = log.and_then(|(_, modified)| modified);
-        // Of a log from the future, because the clock was set back, the age is not known.
+        // `None` for a log from the future: the clock was set back, and its age is not known.
         let age = modified.and_then(|at| now.duration_since(at).ok());
         let is_due =
             self.log != Some(log) || (modified.is_some() && age.is_none_or(|age| age >= self.next));
         if is_due {
             (self.log, self.next) = (
                 Some(log),
-                age.map_or(EVERY, |age| age.saturating_mul(2).max(EVERY)),
+                age.map_or(POLL_INTERVAL, |age| {
+                    age.saturating_mul(2).max(POLL_INTERVAL)
+                }),
             );
         }
         is_due
@@ -106,6 +107,6 @@ mod tests {
                 "the clock was set back"
             );
         }
-        assert!(early.is_due(log(1), written + EVERY));
+        assert!(early.is_due(log(1), written + POLL_INTERVAL));
     }
 }

@@ -1,8 +1,8 @@
-//! The choice of the messages that are delivered next.
+//! The lease of the messages that are delivered next.
 //!
 //! The work is not proportional to the backlog: an endpoint that is down for days, or at its bound,
-//! does not slow the others down. Endpoints are looked at in the order of the round until enough of
-//! them have something to deliver: all that have something pending only where few have.
+//! does not slow the others down. Endpoints are searched in the order of the round until enough of
+//! them have due messages.
 
 use super::{WITH_BODY, circuit};
 use crate::columns::{corrupt, entry_number, readable};
@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
-/// Finds the next endpoint's name by the index.
+// One search in the index of pending messages for each endpoint; `DISTINCT` would read all of them.
 const NEXT_ENDPOINT: &str = "SELECT endpoint FROM bankrail_outbox
     WHERE state = 'pending' AND endpoint > ?1 ORDER BY endpoint LIMIT 1";
 
@@ -72,7 +72,7 @@ pub(super) fn run(
         let leased: u32 =
             leased.query_row(params![endpoint, now.unix_millis()], |row| row.get(0))?;
         let slots = match bound.saturating_sub(leased) {
-            // A lease that is already over does not count.
+            // A lease that is already over does not count, so it bounds nothing.
             1.. if request.lease.is_over(now) => u32::MAX,
             slots => slots,
         };
@@ -93,8 +93,8 @@ pub(super) fn run(
         }
         Ok(leased == 0 && candidates.len() > before)
     };
-    // Those of the first turn are chosen in the order of the round: enough of them are all that is
-    // chosen.
+    // `choose` takes entries of the first turn first, in the order of the round, so the search ends
+    // with enough endpoints that have one.
     let mut missing = request.limit;
     let after = request.after.map_or("", EndpointId::as_str);
     for (from, until) in [(after, None), ("", Some(after))] {
@@ -130,7 +130,7 @@ pub(super) fn run(
                 let circuit = circuits.get(entry.message.endpoint.as_str()).copied();
                 entries.push(OutboxEntry { circuit, ..entry });
             }
-            // Otherwise each lease would find it again.
+            // Made a dead letter, because each lease would find it again.
             Some(Err(id)) => {
                 connection
                     .prepare_cached(GIVE_UP)?
@@ -195,7 +195,7 @@ fn each_open_endpoint(
     Ok(())
 }
 
-/// The circuit of an endpoint, if it has one; `None` if it is stopped.
+/// Returns the circuit of an endpoint, if it has one; `None` if the endpoint is stopped.
 fn open_endpoint(
     connection: &Connection,
     endpoint: &str,

@@ -1,4 +1,4 @@
-//! What operators see and do.
+//! Operations for operators.
 
 use super::circuit;
 use crate::columns::entry_number;
@@ -15,13 +15,33 @@ use std::collections::BTreeMap;
 
 /// An entry without its payload. A dropped entry is `delivered` in its own row, so that nobody
 /// delivers it.
-const SUMMARY: &str =
+pub(super) const FIND: &str =
     "SELECT id, endpoint, kind, message_id, enqueued, due, deliveries, until, finished, dropped_by,
-    reason, CASE WHEN dropped_by IS NULL THEN state ELSE 'dropped' END AS state
-    FROM bankrail_outbox LEFT JOIN bankrail_dropped ON entry = id";
+        reason, CASE WHEN dropped_by IS NULL THEN state ELSE 'dropped' END AS state
+    FROM bankrail_outbox LEFT JOIN bankrail_dropped ON entry = id
+    WHERE id = ?1";
 
-/// The dead letters that one transaction resends, so that other writes run in between: those after
-/// an entry, which go round only once even if they fail again meanwhile.
+// All entries after one, in the order of the table, so that no more are read than are returned or
+// passed over.
+const LIST: &str =
+    "SELECT id, endpoint, kind, message_id, enqueued, due, deliveries, until, finished, dropped_by,
+        reason, CASE WHEN dropped_by IS NULL THEN state ELSE 'dropped' END AS state
+    FROM bankrail_outbox LEFT JOIN bankrail_dropped ON entry = id
+    WHERE id > ?2 AND (?1 IS NULL OR endpoint = ?1)
+        AND (?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR enqueued < ?4)
+    ORDER BY id";
+
+// As `LIST`, for the dropped entries, all of which are read: operators drop few.
+const LIST_DROPPED: &str =
+    "SELECT id, endpoint, kind, message_id, enqueued, due, deliveries, until, finished, dropped_by,
+        reason, CASE WHEN dropped_by IS NULL THEN state ELSE 'dropped' END AS state
+    FROM bankrail_outbox LEFT JOIN bankrail_dropped ON entry = id
+    WHERE id IN (SELECT entry FROM bankrail_dropped) AND id > ?2 AND (?1 IS NULL OR endpoint = ?1)
+        AND (?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR enqueued < ?4)
+    ORDER BY id";
+
+// Resends a bounded number of dead letters, so that other writes run in between: those after an
+// entry, so that each is resent once even if it fails again meanwhile.
 const RESEND_SOME: &str = "UPDATE bankrail_outbox SET state = 'pending', due = ?2, finished = NULL, deliveries = 0
     WHERE id IN (SELECT id FROM bankrail_outbox WHERE state = 'dead_letter' AND endpoint = ?1 AND id > ?3
         ORDER BY id LIMIT 500) RETURNING id";
@@ -39,45 +59,43 @@ const STOP: &str =
     "INSERT INTO bankrail_stopped (endpoint, since, stopped_by, reason) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (endpoint) DO NOTHING";
 
-/// The messages that one transaction makes due, so that other writes run in between: those that
-/// wait the longest last.
+// Makes a bounded number of messages due, so that other writes run in between, in the order of the
+// index of an endpoint's pending messages.
 const MAKE_SOME_DUE: &str =
     "UPDATE bankrail_outbox SET due = ?2 WHERE id IN (SELECT id FROM bankrail_outbox
     WHERE state = 'pending' AND endpoint = ?1 AND due > ?2 ORDER BY due LIMIT ?3)";
 
-const PIECE: u16 = 500;
+const BATCH_ROWS: u16 = 500;
 
 const RESUME: &str = "DELETE FROM bankrail_stopped WHERE endpoint = ?1";
 
 pub(super) const STOPPED: &str =
     "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
 
-const IS_DROPPED: &str = "id IN (SELECT entry FROM bankrail_dropped)";
-
-/// The first message of an endpoint in a state after another one, with the dropped ones or without.
+// The first message of an endpoint in a state after another one, by the index of endpoint and
+// state. `?6` includes dropped messages.
 const NEXT: &str = "SELECT id FROM bankrail_outbox WHERE state = ?5 AND endpoint = ?1 AND id > ?2
     AND (?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR enqueued < ?4)
     AND (?6 OR NOT EXISTS (SELECT 1 FROM bankrail_dropped WHERE entry = id)) ORDER BY id LIMIT 1";
 
-/// The endpoints that any message is for.
+/// The endpoints that have any message.
 const COUNTED: &str = "SELECT endpoint FROM bankrail_outbox_count";
 
+// The triggers of the schema keep these counts, so that no query counts messages.
 const COUNTS: &str =
     "SELECT coalesce(sum(pending), 0) AS pending, coalesce(sum(delivered), 0) AS delivered,
         coalesce(sum(dead_letters), 0) AS dead_letters, coalesce(sum(dropped), 0) AS dropped
-    FROM bankrail_outbox_count WHERE ";
+    FROM bankrail_outbox_count";
 
-const OF_ALL: &str = "TRUE";
+const COUNTS_OF_ENDPOINT: &str = "SELECT pending, delivered, dead_letters, dropped FROM bankrail_outbox_count WHERE endpoint = ?1";
 
-const OF_ENDPOINT: &str = "endpoint = ?1";
-
-/// The pending messages of an endpoint are in the order in which they are due.
+// `min(due)` is one search in the index of an endpoint's pending messages, which is by due time.
 pub(super) const BACKLOGS: &str = "SELECT endpoint, pending, dead_letters,
         (SELECT min(due) FROM bankrail_outbox AS o WHERE state = 'pending' AND o.endpoint = c.endpoint) AS oldest
     FROM bankrail_outbox_count AS c WHERE endpoint > ?1 AND (pending > 0 OR dead_letters > 0)
     ORDER BY endpoint LIMIT ?2";
 
-/// The first pending message of each endpoint, and of those the first.
+// The first pending message of each endpoint, with one search in its index, and the first of these.
 pub(super) const OLDEST: &str = "SELECT enqueued AS at FROM bankrail_outbox WHERE id = (
     SELECT min((SELECT min(id) FROM bankrail_outbox AS o WHERE state = 'pending' AND o.endpoint = c.endpoint))
     FROM bankrail_outbox_count AS c
@@ -94,43 +112,42 @@ pub(in crate::sqlite) const DAILY: &[&str] = &[
     RESUME,
 ];
 
+/// The queries of operators, for the test of their plans.
+#[cfg(test)]
+pub(in crate::sqlite) const LOOKS: [&str; 6] =
+    [NEXT, COUNTED, BACKLOGS, OLDEST, COUNTS, COUNTS_OF_ENDPOINT];
+
 pub(super) fn list(
     connection: &Connection,
     query: &OutboxQuery,
 ) -> Result<Vec<OutboxSummary>, Fault> {
     match query.state {
-        Some(OutboxState::Dropped) => in_order_of_id(connection, IS_DROPPED, query),
-        None if query.endpoint.is_none() => in_order_of_id(connection, "TRUE", query),
+        Some(OutboxState::Dropped) => in_order_of_id(connection, LIST_DROPPED, query),
+        None if query.endpoint.is_none() => in_order_of_id(connection, LIST, query),
         _ => merged(connection, query),
     }
 }
 
-/// All messages after one, or all that were dropped.
+/// Lists all messages, or all dropped ones, after one.
 fn in_order_of_id(
     connection: &Connection,
-    which: &str,
+    sql: &str,
     query: &OutboxQuery,
 ) -> Result<Vec<OutboxSummary>, Fault> {
-    let sql = format!(
-        "{SUMMARY} WHERE {which} AND id > ?2 AND (?1 IS NULL OR endpoint = ?1) AND (?3 IS NULL OR kind = ?3)
-        AND (?4 IS NULL OR enqueued < ?4) ORDER BY id"
-    );
     let endpoint = query.endpoint.as_ref().map(EndpointId::as_str);
     let after = query.after.map_or(-1, entry_number);
-    let (kind, before) = (
-        query.kind.as_ref().map(Kind::as_str),
-        query.enqueued_before.map(Timestamp::unix_millis),
-    );
+    let kind = query.kind.as_ref().map(Kind::as_str);
+    let before = query.enqueued_before.map(Timestamp::unix_millis);
     readable_page(
         connection,
-        &sql,
+        sql,
         params![endpoint, after, kind, before],
         query.page(),
     )
 }
 
-/// Merges what each endpoint has in each state that is asked for, a search in the index for each
-/// entry.
+/// Lists messages of some states or one endpoint: merges the messages of each endpoint in each
+/// state, with one search in the index for each entry.
 fn merged(connection: &Connection, query: &OutboxQuery) -> Result<Vec<OutboxSummary>, Fault> {
     let endpoints = match &query.endpoint {
         Some(endpoint) => vec![endpoint.as_str().to_owned()],
@@ -146,10 +163,8 @@ fn merged(connection: &Connection, query: &OutboxQuery) -> Result<Vec<OutboxSumm
         OutboxState::Delivered,
         OutboxState::DeadLetter,
     ];
-    let (kind, before) = (
-        query.kind.as_ref().map(Kind::as_str),
-        query.enqueued_before.map(Timestamp::unix_millis),
-    );
+    let kind = query.kind.as_ref().map(Kind::as_str);
+    let before = query.enqueued_before.map(Timestamp::unix_millis);
     let mut next = connection.prepare_cached(NEXT)?;
     let mut first_of = |state: OutboxState, endpoint: &str, after: i64| {
         let parameters = params![
@@ -179,28 +194,9 @@ fn merged(connection: &Connection, query: &OutboxQuery) -> Result<Vec<OutboxSumm
             break;
         };
         first.extend(first_of(state, endpoint, id)?.map(|id| (id, (state, endpoint))));
-        page.extend(readable_page(connection, &one(), [id], 1)?);
+        page.extend(readable_page(connection, FIND, [id], 1)?);
     }
     Ok(page)
-}
-
-/// What an operator looks at, for the test of the query plans.
-#[cfg(test)]
-pub(in crate::sqlite) fn looks() -> Vec<String> {
-    let counts = [OF_ALL, OF_ENDPOINT].map(|of| format!("{COUNTS}{of}"));
-    [NEXT, COUNTED, BACKLOGS, OLDEST]
-        .map(str::to_owned)
-        .into_iter()
-        .chain(counts)
-        .collect()
-}
-
-fn one() -> String {
-    format!("{SUMMARY} WHERE id = ?1")
-}
-
-pub(super) fn find(connection: &Connection, id: EntryId) -> Result<Option<OutboxSummary>, Fault> {
-    first(connection, &one(), [entry_number(id)])
 }
 
 pub(super) async fn resend_all(
@@ -208,7 +204,8 @@ pub(super) async fn resend_all(
     endpoint: &EndpointId,
     now: Timestamp,
 ) -> Result<u64, StoreError> {
-    let (mut after, mut resent) = (-1, 0);
+    let mut after = -1;
+    let mut resent = 0;
     loop {
         let endpoint = endpoint.as_str().to_owned();
         let piece = store.database.write(move |connection| {
@@ -281,8 +278,8 @@ pub(super) async fn resume(
             if run(
                 connection,
                 MAKE_SOME_DUE,
-                params![endpoint.as_str(), now.unix_millis(), PIECE],
-            )? == usize::from(PIECE)
+                params![endpoint.as_str(), now.unix_millis(), BATCH_ROWS],
+            )? == usize::from(BATCH_ROWS)
             {
                 return Ok(None);
             }
@@ -299,13 +296,9 @@ pub(super) fn counts(
     connection: &Connection,
     endpoint: Option<&EndpointId>,
 ) -> Result<OutboxCounts, Fault> {
-    let of = match endpoint {
-        None => first(connection, &format!("{COUNTS}{OF_ALL}"), []),
-        Some(endpoint) => first(
-            connection,
-            &format!("{COUNTS}{OF_ENDPOINT}"),
-            [endpoint.as_str()],
-        ),
+    let counts = match endpoint {
+        None => first(connection, COUNTS, []),
+        Some(endpoint) => first(connection, COUNTS_OF_ENDPOINT, [endpoint.as_str()]),
     };
-    of.map(Option::unwrap_or_default)
+    counts.map(Option::unwrap_or_default)
 }

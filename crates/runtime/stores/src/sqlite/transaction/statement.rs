@@ -1,9 +1,38 @@
-//! Seen entries in the caller's transaction.
+//! Seen entries in one transaction with the caller's work.
 
-use super::Transaction;
-use crate::sqlite::seen;
-use bankrail_statement::{AccountId, EntryKey, SeenEntry};
-use bankrail_values::StoreError;
+use super::{SqliteWork, Transaction};
+use crate::sqlite::connection::Outcome;
+use crate::sqlite::{SqliteStore, seen};
+use bankrail_statement::{
+    AccountId, EntryKey, PageRecord, Recorded, SeenEntry, TransactionalSeenEntries,
+};
+use bankrail_values::{StoreError, StoreFuture};
+
+impl TransactionalSeenEntries for SqliteStore {
+    type Work = SqliteWork;
+
+    fn record_with<'a>(
+        &'a self,
+        account: &'a AccountId,
+        page: PageRecord<'a>,
+        work: SqliteWork,
+    ) -> StoreFuture<'a, Recorded> {
+        let account = account.clone();
+        let entries = page.entries.to_vec();
+        let new = page.new.to_vec();
+        let position = page.position.map(str::to_owned);
+        Box::pin(self.database.write_alone(move |connection| {
+            let page = PageRecord::new(&entries, &new);
+            if page.is_overtaken(&seen::counts(connection, &account, &page.new_keys())?) {
+                return Ok(Outcome::Undo(Recorded::Overtaken));
+            }
+            seen::record(connection, &account, &entries, position.as_deref())?;
+            Ok(work.run(connection, |done| {
+                done.map_or_else(Recorded::Undone, |()| Recorded::Committed)
+            }))
+        }))
+    }
+}
 
 impl Transaction<'_> {
     /// The highest recorded occurrence of each key, as

@@ -1,4 +1,4 @@
-//! Work that the store runs in a transaction of its own.
+//! The caller's work in a transaction that the store begins and ends.
 
 use super::Transaction;
 use crate::sqlite::connection::Outcome;

@@ -1,11 +1,11 @@
-//! Where the search for free messages begins.
+//! Marks at which the search for free messages begins.
 //!
-//! - A mark is a place in the order of an endpoint's messages, by due time and then by number. No
-//!   free message of the endpoint is before it, but for those that were written since the last
-//!   lease looked ([`FRESH`]).
+//! - A mark is a position in the order of an endpoint's messages, by due time and then by number.
+//!   The only free messages of the endpoint before it are those that were written since the last
+//!   lease ([`FRESH`]).
 //! - Only a lease moves marks, and one lease runs at a time.
-//! - Marks are rows that are added and never changed, read from the youngest back. A row that
-//!   changed would leave old versions that each reader meets.
+//! - Marks are rows that are inserted and never updated, read from the youngest back. An updated
+//!   row would leave old versions that each reader passes over.
 
 use crate::postgres::Fault;
 use crate::postgres::session::{Query, Session};
@@ -17,10 +17,10 @@ pub(super) const READ: &str = "SELECT number, leases_from, leases_to, marks_from
     FROM bankrail_outbox_cursor
     WHERE number >= (SELECT marks_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1) ORDER BY number";
 
-/// The first fresh message of each endpoint, and what this statement could see. Fresh are the free
-/// messages that were written by transactions that the last lease did not see. If there are many,
-/// then the first free message of each endpoint instead: a lease that did not end in time would
-/// find the same ones again, and more.
+// The first fresh message of each endpoint, and the snapshot of this statement. Fresh messages are
+// the free ones of transactions that the last lease did not see, found by the index of `freed`. If
+// there are many, the query returns the first free message of each endpoint instead: a lease that
+// did not end in time would find the same fresh messages again, and more.
 pub(super) const FRESH: &str = "WITH RECURSIVE state AS MATERIALIZED (
         SELECT seen FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1),
     fresh AS MATERIALIZED (
@@ -55,8 +55,9 @@ const WRITE: &str = "INSERT INTO bankrail_outbox_cursor
 
 const DELETE: &str = "DELETE FROM bankrail_outbox_cursor WHERE number >= $1 AND number < $2";
 
-/// When the next message of an endpoint that is not stopped becomes due or free of its lease, and
-/// its endpoint is no longer left alone.
+// The first instant at which a message can be leased: due, free of its lease, its endpoint neither
+// stopped nor held back by its circuit. Each part reads what a lease would: fresh messages, leases,
+// and the first message at each mark.
 pub(super) const NEXT_DUE: &str = "WITH state AS MATERIALIZED (
         SELECT seen, leases_from, marks_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1),
     fresh AS (
@@ -82,10 +83,10 @@ pub(super) const NEXT_DUE: &str = "WITH state AS MATERIALIZED (
     FROM pending LEFT JOIN bankrail_circuit AS circuit ON circuit.endpoint = name
     WHERE name NOT IN (SELECT endpoint FROM bankrail_stopped)";
 
-/// How many marks may be read beside the current one of each endpoint.
-const MOST_REPLACED: usize = 32;
+/// The maximum number of replaced marks that a lease reads beside the current ones.
+const MAX_REPLACED_MARKS: usize = 32;
 
-/// A place in the order of an endpoint's messages.
+/// A position in the order of an endpoint's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Mark {
     pub(super) due: i64,
@@ -117,7 +118,7 @@ impl Probe {
     }
 }
 
-/// The marks of the endpoints that have something free.
+/// The marks of the endpoints that have free messages.
 pub(super) struct Marks {
     /// No lease has a number below this.
     pub(super) leases_from: i64,
@@ -127,13 +128,13 @@ pub(super) struct Marks {
     marks_from: i64,
     seen: String,
     marks: BTreeMap<String, Mark>,
-    /// Marks that are read and no longer hold.
+    /// The number of rows of marks that younger ones replace.
     replaced: usize,
     touched: BTreeSet<String>,
 }
 
 impl Marks {
-    /// Of the rows of [`READ`] and [`FRESH`].
+    /// Builds the marks from the rows of [`READ`] and [`FRESH`].
     pub(super) fn of(rows: &[Row], fresh: &[Row]) -> Result<Self, Fault> {
         let newest = rows
             .last()
@@ -164,13 +165,11 @@ impl Marks {
         }
         marks.replaced -= marks.marks.len();
         for row in fresh {
-            let (name, mark) = (
-                get::<String>(row, "endpoint")?,
-                Mark {
-                    due: get(row, "due")?,
-                    entry: get(row, "entry")?,
-                },
-            );
+            let name = get::<String>(row, "endpoint")?;
+            let mark = Mark {
+                due: get(row, "due")?,
+                entry: get(row, "entry")?,
+            };
             marks
                 .marks
                 .entry(name.clone())
@@ -182,7 +181,7 @@ impl Marks {
         Ok(marks)
     }
 
-    /// The endpoints that may have something due.
+    /// Returns the endpoints that may have due messages.
     pub(super) fn due(&self, now: i64) -> impl Iterator<Item = (&str, Mark)> {
         self.marks
             .iter()
@@ -190,7 +189,7 @@ impl Marks {
             .map(|(name, mark)| (&**name, *mark))
     }
 
-    /// The endpoint's mark is to be moved to its first free message.
+    /// Has the endpoint's mark moved to its first free message.
     pub(super) fn touch(&mut self, endpoint: &str) {
         if self.marks.contains_key(endpoint) {
             self.touched.insert(endpoint.to_owned());
@@ -201,25 +200,30 @@ impl Marks {
         !self.touched.is_empty()
     }
 
-    /// Runs the statement that takes the messages, and returns its rows. Then moves the marks.
+    /// Runs the statement that takes the messages, and returns its rows. Then moves the marks, in
+    /// the same round trip.
     pub(super) async fn write_after(
         &self,
         take: Query<'_>,
         session: Session<'_>,
     ) -> Result<Vec<Row>, Fault> {
-        let all = self.replaced + self.touched.len() > self.marks.len() + MOST_REPLACED;
+        let all = self.replaced + self.touched.len() > self.marks.len() + MAX_REPLACED_MARKS;
         let written = self
             .marks
             .iter()
             .filter(|(name, _)| all || self.touched.contains(*name));
-        let (mut names, mut dues, mut entries) = (Vec::new(), Vec::new(), Vec::new());
+        let mut names = Vec::new();
+        let mut dues = Vec::new();
+        let mut entries = Vec::new();
         for (name, mark) in written {
             names.push(&**name);
             dues.push(mark.due);
             entries.push(mark.entry);
         }
         let number = self.number + 1;
-        let (seen, from, to) = (&self.seen, self.leases_from, self.leases_to);
+        let seen = &self.seen;
+        let from = self.leases_from;
+        let to = self.leases_to;
         let marks_from = if all { number } else { self.marks_from };
         let write: Query<'_> = (
             WRITE,
