@@ -5,7 +5,8 @@ use bankrail_values::{StoreError, StoreErrorKind};
 
 /// Refuses a token of more than [`CachedToken::MAX_SEALED_BYTES`].
 pub(crate) fn check_sealed(token: &CachedToken) -> Result<(), StoreError> {
-    let (most, found) = (CachedToken::MAX_SEALED_BYTES, token.sealed.len());
+    let most = CachedToken::MAX_SEALED_BYTES;
+    let found = token.sealed.len();
     if found <= most {
         return Ok(());
     }

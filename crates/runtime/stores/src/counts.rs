@@ -27,7 +27,9 @@ pub(crate) fn read(high_water: Timestamp, text: &str) -> Option<State> {
         if counts.len() == MAX_WINDOWS {
             return None;
         }
-        let (length, current, previous) = (length.ok()?, words.next()?.ok()?, words.next()?.ok()?);
+        let length = length.ok()?;
+        let current = words.next()?.ok()?;
+        let previous = words.next()?.ok()?;
         counts.push(Counts {
             length,
             current,

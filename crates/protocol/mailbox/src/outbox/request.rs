@@ -122,7 +122,8 @@ impl<'a> LeaseRequest<'a> {
                 .cmp(&key(b))
                 .then_with(|| a.endpoint.cmp(&b.endpoint))
         });
-        let (mut quick, mut slow) = (0_u64, 0_u64);
+        let mut quick = 0_u64;
+        let mut slow = 0_u64;
         candidates.retain(|entry| {
             let (taken, limit) = if entry.slow {
                 (&mut slow, self.slow_limit)

@@ -137,7 +137,8 @@ fn read(answer: &[i64], charge: &Charge<'_>) -> Option<Decision> {
         let &[current, previous] = pair else {
             return None;
         };
-        let (current, previous) = (u32::try_from(current).ok()?, u32::try_from(previous).ok()?);
+        let current = u32::try_from(current).ok()?;
+        let previous = u32::try_from(previous).ok()?;
         counts.push(Counts {
             length: window.millis(),
             current,

@@ -91,10 +91,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
     #[must_use]
     pub fn over(connection: C, options: RedisInboxOptions) -> Self {
         let prefix = format!("{{bankrail:{}}}", options.name);
-        let (script, absent) = (
-            std::sync::Arc::new(Script::new(SCRIPT)),
-            format!("{prefix}:absent").into(),
-        );
+        let script = std::sync::Arc::new(Script::new(SCRIPT));
+        let absent = format!("{prefix}:absent").into();
         Self {
             connection,
             script,
@@ -128,7 +126,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
         arguments: impl Fn(&mut Cmd),
     ) -> Result<(Vec<InboxEntry>, Vec<EntryId>), StoreError> {
         let rows: Vec<Vec<Option<Vec<u8>>>> = self.call(operation, now, arguments).await?;
-        let (mut entries, mut unreadable) = (Vec::with_capacity(rows.len()), Vec::new());
+        let mut entries = Vec::with_capacity(rows.len());
+        let mut unreadable = Vec::new();
         for row in rows {
             match readable(&Fields(row))? {
                 Ok(entry) => entries.push(entry),
@@ -246,7 +245,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
         Box::pin(async move {
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-            let (mut after, mut listed) = (after.map_or(0, EntryId::get), Vec::new());
+            let mut after = after.map_or(0, EntryId::get);
+            let mut listed = Vec::new();
             while listed.len() < limit {
                 let page = self.entries("dead_letters", Timestamp::UNIX_EPOCH, |command| {
                     command.arg(after).arg(limit - listed.len());

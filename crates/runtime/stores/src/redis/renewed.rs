@@ -164,7 +164,8 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> Inner<C> {
             return;
         }
         in_use.next_attempt = began + LONGEST_ATTEMPT;
-        let (connection, question) = (in_use.connection.clone(), question(command));
+        let connection = in_use.connection.clone();
+        let question = question(command);
         drop(in_use);
         let inner = Arc::clone(self);
         runtime.spawn(async move {

@@ -53,7 +53,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> TokenCache for RedisStore<C> {
     fn remove<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             let key = self.key(KIND, key.as_bytes());
-            let (mut connection, keys) = (self.connection.clone(), [key.as_str()]);
+            let mut connection = self.connection.clone();
+            let keys = [key.as_str()];
             let asked = self.scripts.remove.run(&mut connection, &keys, |command| {
                 command.arg(&token.sealed);
             });

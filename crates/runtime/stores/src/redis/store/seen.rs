@@ -98,7 +98,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
         // An account's identifier has no braces.
         let key = format!("{}seen:{{{account}}}", self.options.prefix);
         let days = format!("{key}:days");
-        let (mut connection, keys) = (self.connection.clone(), [&*key, &*days]);
+        let mut connection = self.connection.clone();
+        let keys = [&*key, &*days];
         let asked = self.scripts.seen.run(&mut connection, &keys, |command| {
             command.arg(operation);
             arguments(command);

@@ -23,8 +23,10 @@ impl<C: ConnectionLike + Clone + Send + Sync> ReplayStore for RedisStore<C> {
             let owner: [u8; 16] = random_bytes()
                 .map_err(|error| StoreError::new(StoreErrorKind::Unavailable, error))?;
             let expires_at = key.expires_at;
-            let (key, owner) = (self.key("replay", &key.key), Hex(&owner).to_string());
-            let (mut connection, keys) = (self.connection.clone(), [key.as_str()]);
+            let key = self.key("replay", &key.key);
+            let owner = Hex(&owner).to_string();
+            let mut connection = self.connection.clone();
+            let keys = [key.as_str()];
             let asked = self.scripts.claim.run(&mut connection, &keys, |command| {
                 command
                     .arg(now.unix_millis())
@@ -88,10 +90,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> TokenStore for RedisStore<C> {
 }
 
 fn write(grant: &TokenGrant) -> String {
-    let (issued, expires) = (
-        grant.issued_at.unix_millis(),
-        grant.expires_at.unix_millis(),
-    );
+    let issued = grant.issued_at.unix_millis();
+    let expires = grant.expires_at.unix_millis();
     // Neither a customer code nor a scope contains a space.
     format!(
         "{LAYOUT} {issued} {expires} {} {}",
@@ -104,7 +104,8 @@ fn read(stored: &str) -> Option<TokenGrant> {
     let mut words = stored.splitn(5, ' ');
     let mut word = || words.next();
     (word()? == LAYOUT).then_some(())?;
-    let (issued, expires) = (instant(word()?)?, instant(word()?)?);
+    let issued = instant(word()?)?;
+    let expires = instant(word()?)?;
     let customer = CustomerCode::parse(word()?).ok()?;
     Some(TokenGrant::new(
         customer,
