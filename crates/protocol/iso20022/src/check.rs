@@ -21,7 +21,6 @@ pub(crate) enum Asked {
 /// Collects findings while a model is walked.
 #[derive(Debug)]
 pub struct Checker {
-    shape: &'static Shape,
     findings: Vec<Finding>,
     /// The path of the element that the walk begins at.
     start: String,
@@ -41,7 +40,6 @@ impl Checker {
         push_step(&mut start, shape.root_name(), None);
         let memory = Some(Memory::default());
         Self {
-            shape,
             findings: Vec::new(),
             start,
             path: Vec::new(),
@@ -71,10 +69,6 @@ impl Checker {
     /// Markup was met that only reading the document again can judge.
     pub(crate) fn meet_markup(&mut self) {
         self.met_markup = true;
-    }
-
-    pub(crate) fn shape(&self) -> &'static Shape {
-        self.shape
     }
 
     /// True when only missing parts are asked for.

@@ -140,29 +140,6 @@ pub enum FindingKind {
     /// Supplementary data that is not exactly one element.
     #[error("expected exactly one element as supplementary data")]
     Envelope,
-    /// Supplementary data that holds, at any depth, something that the schema refuses: a document
-    /// of the message, or an element whose `xsi:type` names a type of the message's schema.
-    #[error("expected supplementary data that the schema accepts: {why}")]
-    EnvelopeDocument {
-        /// Why it is refused.
-        why: String,
-    },
-    /// An element in supplementary data that is not of the built-in type of XML Schema that its
-    /// `xsi:type` names.
-    #[error("expected an {expected} of XML Schema in supplementary data, found {found}")]
-    EnvelopeType {
-        /// The name of the type.
-        expected: &'static str,
-        /// The text, or the name of what the type does not have; cut and escaped.
-        found: String,
-    },
-    /// An `xsi:type` in supplementary data that names no type of XML Schema or of the message's
-    /// schema.
-    #[error("expected a type of XML Schema or of the message in supplementary data, found {found}")]
-    EnvelopeTypeName {
-        /// The name; cut and escaped.
-        found: String,
-    },
 
     /// An IBAN whose check digits are wrong.
     #[error("the check digits of the IBAN {found} are wrong")]
@@ -207,9 +184,6 @@ impl FindingKind {
             Self::Unreadable { .. } => "Unreadable",
             Self::Character { .. } => "Character",
             Self::Envelope => "Envelope",
-            Self::EnvelopeDocument { .. } => "EnvelopeDocument",
-            Self::EnvelopeType { .. } => "EnvelopeType",
-            Self::EnvelopeTypeName { .. } => "EnvelopeTypeName",
             Self::IbanCheckDigits { .. } => "IbanCheckDigits",
             Self::BicCountry { .. } => "BicCountry",
             Self::CutZeros { .. } => "CutZeros",

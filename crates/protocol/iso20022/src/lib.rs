@@ -57,13 +57,13 @@ pub mod __private {
     pub use crate::message::read::{parse, parse_counting, read, read_counting};
     pub use crate::message::write::{append_json_content, to_xml, write_json_string, write_to};
     pub use crate::node::{
-        Alternative, Content, Node, Record, Simple, Slot, Types, check_field, check_simple,
-        is_field_type, is_plain_field, is_sound, simple_faults, type_of, write_field,
+        Alternative, Content, Node, Record, SchemaType, Simple, Slot, check_field, check_simple,
+        is_plain_field, is_sound, simple_faults, write_field,
         write_field_kept, write_kept, write_simple,
     };
     pub use crate::output::Output;
     pub use crate::read::{
-        Ahead, Cursor, Halt, Mark, Odd, Scanner, Shape, TextTokens, Tokens, Type,
+        Ahead, Cursor, Halt, Mark, Odd, Scanner, Shape, TextTokens, Tokens,
     };
     pub use crate::watch::{Memory, Watch};
     #[cfg(feature = "arbitrary")]

@@ -7,7 +7,6 @@ mod fast;
 mod record;
 mod scan;
 mod slot;
-mod types;
 
 pub use alternative::Alternative;
 pub use content::{
@@ -15,11 +14,10 @@ pub use content::{
 };
 pub use record::Record;
 pub use slot::Slot;
-pub use types::{Types, type_of};
 
 use crate::check::Checker;
 use crate::extra::Kept;
-use crate::field::{Fault, Tag, Unreadable};
+use crate::field::{Fault, Field, Tag, Unreadable};
 use crate::finding::{FindingKind, fault_kind};
 use crate::output::Output;
 use crate::read::{Cursor, Halt, Odd, Scanner, Tokens};
@@ -57,14 +55,36 @@ pub trait Node: Sized + 'static {
         false
     }
 
-    /// True when a name is that of this type in the schema, or of the type that a path of elements
-    /// leads to from here.
-    fn is_type(below: &[&str], name: &str) -> bool;
+    /// The type in the schema, for tests that compare the model with it.
+    fn schema_type() -> SchemaType {
+        SchemaType::simple::<Self>(&[])
+    }
+}
 
-    /// Adds this type, with the name that the statement of an element of it gives, and those below
-    /// it.
-    fn list_types(stated: Option<&'static str>, to: &mut Types) {
-        to.add::<Self>(stated);
+/// A complex type or a list of codes as the schema has it. A simple type has its Rust name and
+/// neither elements nor codes.
+#[derive(Clone, Copy, Debug)]
+pub struct SchemaType {
+    /// The name in the schema.
+    pub name: &'static str,
+    /// True for one of the elements, false for all of them.
+    pub is_choice: bool,
+    /// The elements in the order of the schema, each with its type.
+    pub elements: &'static [(Field, fn() -> SchemaType)],
+    /// The codes of a list.
+    pub codes: &'static [&'static str],
+}
+
+impl SchemaType {
+    /// A simple type.
+    #[must_use]
+    pub fn simple<T>(codes: &'static [&'static str]) -> Self {
+        Self {
+            name: std::any::type_name::<T>(),
+            is_choice: false,
+            elements: &[],
+            codes,
+        }
     }
 }
 
@@ -92,8 +112,10 @@ pub trait Simple: Sized {
     /// The facet that the value breaks, if any.
     fn fault(&self) -> Option<Fault>;
 
-    /// True when a name is that of this type in the schema.
-    fn is_type(name: &str) -> bool;
+    /// The type in the schema.
+    fn schema_type() -> SchemaType {
+        SchemaType::simple::<Self>(&[])
+    }
 
     /// The first character that XML cannot carry, if any; no value that has been read has one.
     fn forbidden(&self) -> Option<char> {
@@ -167,20 +189,11 @@ macro_rules! __simple_nodes {
                 $crate::__private::is_sound(self)
             }
 
-            fn is_type(below: &[&str], name: &str) -> bool {
-                below.is_empty() && <Self as $crate::__private::Simple>::is_type(name)
+            fn schema_type() -> $crate::__private::SchemaType {
+                <Self as $crate::__private::Simple>::schema_type()
             }
         }
     )*};
-}
-
-/// True when a name is that of the type of a field: the one that its statement gives, or the one of
-/// its item.
-pub fn is_field_type<N: Node>(stated: &[&str], below: &[&str], name: &str) -> bool {
-    match stated.first() {
-        Some(stated) if below.is_empty() => name == *stated,
-        _ => N::is_type(below, name),
-    }
 }
 
 /// Writes a simple value with its tags. Inlined, so that they are constants.
@@ -292,11 +305,7 @@ impl<N: Node> Node for Box<N> {
         (**self).is_sound_leaf()
     }
 
-    fn is_type(below: &[&str], name: &str) -> bool {
-        N::is_type(below, name)
-    }
-
-    fn list_types(stated: Option<&'static str>, to: &mut Types) {
-        N::list_types(stated, to);
+    fn schema_type() -> SchemaType {
+        N::schema_type()
     }
 }

@@ -2,7 +2,6 @@
 //! puts them together.
 
 mod attributes;
-mod builtin;
 mod cursor;
 mod declaration;
 mod decode;
@@ -19,8 +18,8 @@ mod start;
 mod strip;
 mod tokens;
 
-pub use cursor::{Ahead, Cursor, Shape, Type};
-pub(crate) use cursor::{Child, Extent, judge_envelope};
+pub use cursor::{Ahead, Cursor, Shape};
+pub(crate) use cursor::{Child, Extent};
 pub(crate) use decode::{Decoded, plain_text};
 pub use error::{LimitKind, ReadError, ReadErrorKind};
 pub(crate) use events::is_one_element;

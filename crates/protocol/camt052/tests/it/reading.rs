@@ -416,52 +416,6 @@ fn supplementary_data_stays_verbatim() {
 }
 
 #[test]
-fn a_type_stated_in_the_document_is_the_elements_own() {
-    let xsi = "xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'";
-    let entry = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
-    let good = document("", entry);
-    for (element, name, own) in [
-        ("<Document ", "Document", true),
-        ("<Document ", "GroupHeader58", false),
-        ("<BkToCstmrAcctRpt", "BankToCustomerAccountReportV06", true),
-        ("<GrpHdr", " GroupHeader58\n", true),
-        ("<GrpHdr", "AccountReport19", false),
-        ("<GrpHdr", "xsi:GroupHeader58", false),
-        ("<GrpHdr", "x:GroupHeader58", false),
-        ("<GrpHdr", "", false),
-        ("<MsgId", "Max35Text", true),
-        ("<MsgId", "Max140Text", false),
-        ("<CreDtTm", "ISODateTime", true),
-        ("<CreDtTm", "ISODate", false),
-        ("<Acct", "CashAccount25", true),
-        ("<Othr", "GenericAccountIdentification1", true),
-        ("<Ccy", "ActiveOrHistoricCurrencyCode", true),
-        ("<Amt", "ActiveOrHistoricCurrencyAndAmount", true),
-        ("<Amt", "ActiveOrHistoricCurrencyAnd13DecimalAmount", false),
-        ("<Sts", "EntryStatus2Code", true),
-        ("<Sts", "CreditDebitCode", false),
-        ("<BkTxCd", "BankTransactionCodeStructure4", true),
-    ] {
-        let xml = good.replacen(
-            element,
-            &format!("{} {xsi} xsi:type='{name}' ", element.trim_end()),
-            1,
-        );
-        let findings = Document::parse(&xml)
-            .unwrap_or_else(|error| panic!("{element} {name}: {error:?}"))
-            .findings;
-        let refused = findings
-            .iter()
-            .any(|finding| finding.kind.to_string().contains("xsi:type"));
-        assert_eq!(
-            (refused, findings.len()),
-            (!own, usize::from(!own)),
-            "{element} {name}: {findings:?}"
-        );
-    }
-}
-
-#[test]
 fn a_document_cut_by_its_limit_says_so_wherever_it_is_cut() {
     let xml = document("", "").replace("<Id>r<", "<Id>\u{e9}\u{1f44d}<");
     let wide: Vec<u8> = format!("\u{feff}{xml}")

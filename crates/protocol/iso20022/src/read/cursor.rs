@@ -4,17 +4,11 @@
 mod ahead;
 mod content;
 mod document;
-mod ids;
-mod judge;
 mod unknown;
 mod without;
 
 pub use ahead::Ahead;
 pub(crate) use ahead::Extent;
-use ids::Ids;
-use judge::Judge;
-pub use judge::Type;
-pub(crate) use judge::judge_envelope;
 
 use super::error::{ReadError, ReadErrorKind};
 use super::events::{Events, Token};
@@ -47,10 +41,6 @@ pub struct Shape {
     pub unit: &'static str,
     /// The maximum nesting of elements.
     pub depth: usize,
-    /// The type of the message's element.
-    pub message: Type,
-    /// The type of a name in the schema.
-    pub named: fn(name: &str) -> Option<&'static Type>,
 }
 
 /// The elements around a group: the document element and the message's.
@@ -101,13 +91,6 @@ pub struct Cursor<T> {
     text: String,
     /// Room for an element without its prefix.
     plain: String,
-    /// Judges foreign markup, while only the validity of what is in it is asked for; then nothing
-    /// is kept.
-    judging: Option<Judge<T>>,
-    /// The identifiers in supplementary data.
-    ids: Ids,
-    /// The type of the element that the path begins in, while that is judged.
-    typed: Option<&'static Type>,
     /// Elements of this name are handed out one by one, so that their list may stay empty.
     handed_out: Option<&'static str>,
     /// The fast reader is asked first. Tests read without it.
@@ -130,9 +113,6 @@ impl<T: Tokens> Cursor<T> {
             memory: Memory::default(),
             text: String::new(),
             plain: String::new(),
-            judging: None,
-            ids: Ids::default(),
-            typed: None,
             handed_out: None,
             fast: true,
             scanned: (0, 0),

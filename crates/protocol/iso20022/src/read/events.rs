@@ -286,10 +286,6 @@ impl<T: Tokens> Events<T> {
         self.mark
     }
 
-    pub(crate) fn limits(&self) -> &ReadLimits {
-        &self.limits
-    }
-
     /// The namespaces in scope.
     pub(crate) fn namespaces(&self) -> &Namespaces {
         &self.namespaces
@@ -318,25 +314,6 @@ impl<T: Tokens> Events<T> {
             .iter()
             .position(|attribute| attribute.name == name)?;
         Some(self.attributes.remove(found).value.into_owned())
-    }
-
-    /// Takes the attributes of XML Schema itself, which any element may have. Returns the type that
-    /// `xsi:type` names.
-    pub(crate) fn take_stated_type(&mut self) -> Option<String> {
-        let namespaces = &self.namespaces;
-        let mut stated = None;
-        self.attributes.retain(|Attribute { name, value }| {
-            let local = name
-                .split_once(':')
-                .filter(|(prefix, _)| namespaces.get(prefix) == Some(XSI));
-            match local {
-                Some((_, "type")) => stated = Some(value.to_string()),
-                Some((_, "nil" | "schemaLocation" | "noNamespaceSchemaLocation")) => {}
-                _ => return true,
-            }
-            false
-        });
-        stated
     }
 
     /// Counts elements from another number on; returns the number so far.

@@ -1,6 +1,5 @@
 //! Namespace bindings in scope.
 
-use crate::xml::{is_qualified_name, is_space};
 use std::collections::HashMap;
 
 pub(crate) const XML: &str = "http://www.w3.org/XML/1998/namespace";
@@ -122,15 +121,6 @@ impl Namespaces {
         self.find(prefix)
             .map(|binding| &*binding.namespace)
             .filter(|namespace| !namespace.is_empty())
-    }
-
-    /// The namespace and the local part of a qualified name in a value; `None` for any other text.
-    /// A name without a prefix is in the default namespace. There is no namespace where none is the
-    /// default, and for an unbound prefix.
-    pub(crate) fn resolve<'a>(&self, name: &'a str) -> Option<(Option<&str>, &'a str)> {
-        let name = name.trim_matches(is_space);
-        let (prefix, local) = name.split_once(':').unwrap_or(("", name));
-        is_qualified_name(name).then(|| (self.get(prefix), local))
     }
 
     /// True when elements with the prefix belong to the message; `None` when it is unbound.

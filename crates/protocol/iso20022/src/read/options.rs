@@ -11,7 +11,9 @@ pub enum Mode {
     /// default.
     #[default]
     Tolerant,
-    /// Exactly the schema: any finding of the schema refuses the document.
+    /// Exactly the schema: any finding of the schema refuses the document. One exception: `xsi:type`
+    /// is not resolved. Supplementary data is well-formed and its content is not judged; `xsi:type`
+    /// on an element of the message is refused, also where it names the element's own type.
     Strict,
 }
 

@@ -34,21 +34,12 @@ pub(crate) struct Used {
 /// The open elements, outermost first.
 #[derive(Debug, Default)]
 pub(crate) struct Path {
-    /// What the path begins with.
-    start: String,
     steps: Vec<Step>,
     /// The element that the one just begun should have stood before.
     late: Option<&'static str>,
 }
 
 impl Path {
-    pub(crate) fn within(start: &str) -> Self {
-        Self {
-            start: start.to_owned(),
-            ..Self::default()
-        }
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.steps.len()
     }
@@ -108,11 +99,6 @@ impl Path {
         self.late.take()
     }
 
-    /// The names, outermost first.
-    pub(crate) fn names(&self) -> Vec<&'static str> {
-        self.steps.iter().map(|step| step.name).collect()
-    }
-
     /// The way from the element that is `base` deep down to the current one.
     pub(crate) fn below(&self, base: usize) -> Vec<ExtraStep> {
         let steps = self.steps.get(base..).unwrap_or_default();
@@ -133,8 +119,7 @@ impl Path {
             .iter()
             .map(|step| 1 + step.name.len() + if step.repeats { 6 } else { 0 })
             .sum();
-        let mut path = String::with_capacity(self.start.len() + length);
-        path.push_str(&self.start);
+        let mut path = String::with_capacity(length);
         for step in &self.steps {
             push_step(&mut path, step.name, step.repeats.then_some(step.index));
         }

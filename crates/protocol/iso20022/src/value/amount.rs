@@ -1,12 +1,12 @@
 //! Amounts with the attribute `Ccy`.
 
 use super::identifier::CurrencyCode;
-use super::number::{Number, NumberError, expected, fits, is_within, lost, read, read_kept};
+use super::number::{NumberError, expected, fits, is_within, lost, read, read_kept};
 use crate::check::Checker;
 use crate::extra::Kept;
 use crate::field::{Fault, Tag, Unreadable};
 use crate::finding::{FindingKind, fault_kind};
-use crate::node::{Node, Simple, Types};
+use crate::node::{Node, Simple};
 use crate::output::Output;
 use crate::read::{Cursor, Halt, Odd, Scanner, Tokens};
 use bankrail_values::{Currency, Decimal, Money};
@@ -222,33 +222,6 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
                 .currency
                 .as_ref()
                 .is_some_and(|currency| currency.fault().is_none())
-    }
-
-    fn is_type(below: &[&str], name: &str) -> bool {
-        let own = match FRACTION {
-            13 => name == "ActiveOrHistoricCurrencyAnd13DecimalAmount",
-            _ => name == "ActiveOrHistoricCurrencyAndAmount",
-        };
-        below.is_empty() && own
-    }
-
-    /// With its simple type and that of its attribute, which no element has.
-    fn list_types(stated: Option<&'static str>, to: &mut Types) {
-        if to.add::<Self>(stated) {
-            let (simple, code) = match (stated, FRACTION) {
-                (Some(_), _) => ("ActiveCurrencyAndAmount_SimpleType", "ActiveCurrencyCode"),
-                (_, 13) => (
-                    "ActiveOrHistoricCurrencyAnd13DecimalAmount_SimpleType",
-                    "ActiveOrHistoricCurrencyCode",
-                ),
-                _ => (
-                    "ActiveOrHistoricCurrencyAndAmount_SimpleType",
-                    "ActiveOrHistoricCurrencyCode",
-                ),
-            };
-            Number::<18, FRACTION, true>::list_types(Some(simple), to);
-            CurrencyCode::list_types(Some(code), to);
-        }
     }
 
     fn check(&self, to: &mut Checker) {

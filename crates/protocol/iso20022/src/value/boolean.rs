@@ -23,12 +23,6 @@ impl Simple for bool {
         out.raw(if *self { "true" } else { "false" });
     }
 
-    /// Schemas have several names for this type. The statement of each element says which one it
-    /// has.
-    fn is_type(_: &str) -> bool {
-        false
-    }
-
     fn fault(&self) -> Option<Fault> {
         None
     }

@@ -275,16 +275,6 @@ impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Simple
         lost(self.0, text)
     }
 
-    fn is_type(name: &str) -> bool {
-        match (DIGITS, FRACTION, UNSIGNED) {
-            (18, 17, false) => name == "DecimalNumber",
-            (18, 17, true) => name == "NonNegativeDecimalNumber",
-            (18, 5, true) => name == "ImpliedCurrencyAndAmount",
-            (18, 0, false) => name == "Number",
-            _ => false,
-        }
-    }
-
     #[inline]
     fn fault(&self) -> Option<Fault> {
         let within = is_within(self.0, DIGITS, FRACTION, UNSIGNED);

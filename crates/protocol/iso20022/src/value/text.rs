@@ -115,10 +115,6 @@ macro_rules! text_type {
                 out.text(self.as_str());
             }
 
-            fn is_type(name: &str) -> bool {
-                crate::value::text::is_type(stringify!($Type), &[$($($param),+)?], name)
-            }
-
             #[inline]
             fn fault(&self) -> Option<Fault> {
                 self.fault()
@@ -181,33 +177,6 @@ impl<const MIN: usize, const MAX: usize> Digits<MIN, MAX> {
 impl<const MIN: usize, const MAX: usize> From<u64> for Digits<MIN, MAX> {
     fn from(number: u64) -> Self {
         Self(compact_str::format_compact!("{number:0MIN$}"))
-    }
-}
-
-/// True when a text type, with the numbers it was made with, has a name in the schema. Where
-/// several types of the schema have equal facets, the statement of the element says which is meant.
-pub(super) fn is_type(kind: &str, numbers: &[usize], name: &str) -> bool {
-    let number = |prefix: &str, suffix: &str| -> Option<usize> {
-        name.strip_prefix(prefix)?
-            .strip_suffix(suffix)?
-            .parse()
-            .ok()
-    };
-    match (kind, numbers) {
-        ("Text", [max]) => number("Max", "Text") == Some(*max),
-        ("Digits", [1, 1]) => name == "Exact1NumericText",
-        ("Digits", [1, max]) => number("Max", "NumericText") == Some(*max),
-        ("Digits", [min, max]) if min == max => number("Exact", "NumericText") == Some(*max),
-        ("Digits", [min, max]) => name == format!("Min{min}Max{max}NumericText"),
-        ("SignedDays", _) => name == "Max15PlusSignedNumericText",
-        ("Iban", _) => name == "IBAN2007Identifier",
-        ("CurrencyCode", _) => name == "ActiveOrHistoricCurrencyCode",
-        ("CountryCode", _) => name == "CountryCode",
-        ("LanguageCode", _) => name == "ISO2ALanguageCode",
-        ("Isin", _) => name == "ISINOct2015Identifier",
-        ("PhoneNumber", _) => name == "PhoneNumber",
-        ("AlphaNumeric4", _) => name == "Exact4AlphaNumericText",
-        _ => false,
     }
 }
 

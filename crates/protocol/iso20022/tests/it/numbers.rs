@@ -1,9 +1,8 @@
 //! Numbers within the schema's digits.
 
-use crate::day_book::Place;
-use bankrail_iso20022::__private::{Node, Output, Simple, is_field_type};
+use bankrail_iso20022::__private::{Output, Simple};
 use bankrail_iso20022::{
-    Amount, ImpliedAmount, NonNegativeDecimal, Number, PlainDecimal, Rate, Text, WholeNumber,
+    Amount, ImpliedAmount, NonNegativeDecimal, Number, PlainDecimal, Rate, WholeNumber,
 };
 use bankrail_values::{Currency, Decimal, Money};
 
@@ -246,59 +245,5 @@ fn each_type_says_what_it_expects() {
         (expected::<bool>(), "true, false, 1 or 0"),
     ] {
         assert_eq!(said, meant);
-    }
-}
-
-#[test]
-fn amounts_have_the_names_of_their_types() {
-    let (five, thirteen) = (
-        "ActiveOrHistoricCurrencyAndAmount",
-        "ActiveOrHistoricCurrencyAnd13DecimalAmount",
-    );
-    for (name, of_five, of_thirteen) in [
-        (five, true, false),
-        (thirteen, false, true),
-        ("Number", false, false),
-    ] {
-        assert_eq!(
-            (
-                Amount::<5>::is_type(&[], name),
-                Amount::<13>::is_type(&[], name)
-            ),
-            (of_five, of_thirteen),
-            "{name}"
-        );
-        assert!(
-            !Amount::<5>::is_type(&["Amt"], name) && !Amount::<13>::is_type(&["Amt"], name),
-            "{name}"
-        );
-        assert_eq!(Box::<Amount<5>>::is_type(&[], name), of_five, "{name}");
-        // The statement of each element says which type of true and false it has.
-        assert!(!<bool as Node>::is_type(&[], name), "{name}");
-    }
-}
-
-/// The name that the statement of an element gives is that of its own type, not of those below it.
-#[test]
-fn an_element_has_the_type_that_its_statement_names() {
-    for (name, stated, own) in [
-        ("Own1Code", true, false),
-        ("Max4Text", false, true),
-        ("Other", false, false),
-    ] {
-        assert_eq!(
-            is_field_type::<Text<4>>(&["Own1Code"], &[], name),
-            stated,
-            "{name}"
-        );
-        assert_eq!(is_field_type::<Text<4>>(&[], &[], name), own, "{name}");
-    }
-    for (name, below) in [("Max10Text", true), ("Place1", false), ("Own1", false)] {
-        assert_eq!(
-            is_field_type::<Place>(&["Own1"], &["Nm"], name),
-            below,
-            "{name}"
-        );
-        assert_eq!(is_field_type::<Place>(&[], &["Nm"], name), below, "{name}");
     }
 }

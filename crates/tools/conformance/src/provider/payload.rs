@@ -226,17 +226,9 @@ fn without_text(error: &ReadError) -> String {
         ReadErrorKind::Refused(FindingKind::UnknownCode { known, .. }) => {
             format!("one of {}", known.join(" "))
         }
-        ReadErrorKind::Refused(FindingKind::EnvelopeDocument { .. }) => {
-            "a valid document".to_owned()
-        }
-        ReadErrorKind::Refused(FindingKind::EnvelopeTypeName { .. }) => {
-            "a type of the schema".to_owned()
-        }
         ReadErrorKind::Unreadable { expected, .. }
         | ReadErrorKind::Refused(
-            FindingKind::Pattern { expected, .. }
-            | FindingKind::Unreadable { expected, .. }
-            | FindingKind::EnvelopeType { expected, .. },
+            FindingKind::Pattern { expected, .. } | FindingKind::Unreadable { expected, .. },
         ) => (*expected).to_owned(),
         _ => return error.to_string(),
     };

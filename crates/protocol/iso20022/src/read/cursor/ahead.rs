@@ -58,8 +58,7 @@ impl<T: Tokens> Cursor<T> {
                 .is_group(self.path.len(), fields.get(found)?.wire))
             .then_some(found)
         };
-        // A document that is judged within another has elements around it.
-        let depth = self.shape.depth + self.events.depth().saturating_sub(self.path.len());
+        let depth = self.shape.depth;
         let may_scan = |prefix| self.fast && self.events.may_scan(prefix, depth);
         if let Some(index) = find(named) {
             return may_scan(None).then_some((index, Ahead { gap, prefix: 0 }));

@@ -36,7 +36,6 @@ impl<T: Tokens> Cursor<T> {
     /// Reads from the end of the message to the end of the document. Returns the parts there beyond
     /// the schema.
     pub(crate) fn close_document(&mut self) -> Result<Vec<Extra>, Halt> {
-        self.report_unknown_id();
         self.leave_document()?;
         self.events.close_document()?;
         Ok(self.keeper.take_all())

@@ -1,7 +1,6 @@
 //! Elements, texts and attributes that the schema does not have at their place: reported and kept.
 
 use super::Cursor;
-use super::judge::StatedType;
 use crate::extra::ExtraPart;
 use crate::finding::{FindingKind, push_step, shown};
 use crate::read::attributes::malformed;
@@ -29,9 +28,18 @@ impl<T: Tokens> Cursor<T> {
         self.keep()
     }
 
+    /// Reads the content of an envelope up to its end tag; its markup. Reports when it is not
+    /// exactly one element.
+    pub(crate) fn any_element(&mut self) -> Result<String, Halt> {
+        let (xml, top) = self.events.capture_content(&mut self.keeper)?;
+        if top != (1, false) {
+            self.report(FindingKind::Envelope);
+        }
+        Ok(xml)
+    }
+
     /// Keeps the element just begun as markup.
     pub(crate) fn keep(&mut self) -> Result<(), Halt> {
-        self.refuse_while_judging()?;
         let xml = self.events.capture(&mut self.keeper)?;
         self.keep_part(ExtraPart::Xml(xml.into()))
     }
@@ -58,8 +66,7 @@ impl<T: Tokens> Cursor<T> {
         self.keep_part(ExtraPart::Text(text.into()))
     }
 
-    /// Reports and keeps the attributes of the current element, except for those of XML Schema
-    /// itself.
+    /// Reports and keeps the attributes of the current element, except for the places of schemas.
     #[cold]
     pub(crate) fn refuse_attributes(&mut self) -> Result<(), Halt> {
         for attribute in self.events.take_attributes() {
@@ -72,27 +79,17 @@ impl<T: Tokens> Cursor<T> {
             } else {
                 self.events.namespaces().get(prefix)
             };
-            let stated = match local {
-                "schemaLocation" | "noNamespaceSchemaLocation" => StatedType::Own,
-                "type" => self.stated_type(&attribute.value),
-                _ => StatedType::Other,
-            };
-            let stated = if namespace == Some(XSI) {
-                stated
-            } else {
-                StatedType::Other
-            };
-            if stated == StatedType::Own {
+            // Hints for a validator, which every element may have. `xsi:type` is not resolved, so
+            // that no document is accepted that the schema refuses: it counts as unknown.
+            if namespace == Some(XSI)
+                && matches!(local, "schemaLocation" | "noNamespaceSchemaLocation")
+            {
                 continue;
             }
             let namespace: Option<Box<str>> = namespace.map(Box::from);
             self.report(FindingKind::UnknownAttribute {
                 name: shown(&attribute.name),
             });
-            if stated == StatedType::Namesake {
-                continue;
-            }
-            self.refuse_while_judging()?;
             self.keep_part(ExtraPart::Attribute {
                 name: attribute.name.into(),
                 namespace,

@@ -63,7 +63,7 @@ impl<T: Tokens> Cursor<T> {
         } else {
             halt.is_slight()
         };
-        if !may_miss || group || self.judging.is_some() || !halt.is_of_content() {
+        if !may_miss || group || !halt.is_of_content() {
             return Err(halt);
         }
         if !asked {

@@ -64,10 +64,6 @@ macro_rules! spelled {
                 out.spelled(|text| self.spell(text));
             }
 
-            fn is_type(name: &str) -> bool {
-                name.strip_prefix("ISO") == Some(stringify!($Type))
-            }
-
             #[inline]
             fn fault(&self) -> Option<Fault> {
                 let $faulty = self;
