@@ -16,8 +16,7 @@ pub use read::{MessageReadOptions, ParsedMessage, WebhookMessage};
 use crate::error::MessageError;
 use crate::finding::MessageFinding;
 use crate::headers::Priority;
-use crate::json::Context;
-use crate::samples;
+use crate::json::{Schemas, Wire as _};
 use bankrail_mailbox::{DuplicateKey, Fingerprint};
 use bankrail_values::json::JsonValue;
 use bankrail_values::{HyphenatedUuid, Timestamp};
@@ -25,7 +24,6 @@ use mandate_notification::MandateNotification;
 use mandate_outcome::MandateActionOutcome;
 use payment_outcome::PaymentOutcome;
 use query_notification::QueryNotification;
-use read::message_type;
 
 /// Identifier of a user of the service: text of 1 to 10 code points (Specification: "Common formats
 /// in webhook messages").
@@ -33,228 +31,225 @@ pub type MpsUserId = bankrail_values::BoundedText<1, 10>;
 /// Text of 1 to 35 code points.
 pub type Text35 = bankrail_values::BoundedText<1, 35>;
 
-macro_rules! messages {
-    ($(
-        $(#[$doc:meta])*
-        $variant:ident($message:ident) as $name:ident {
-            specification_name: $specification:literal,
-            default_path: $path:literal,
-            answers_a_request: $answers:literal,
-            priorities: [$($priority:ident),*],
-            agreement: $agreement:path,
-            samples: $samples:path,
-        }
-    )*) => {
-        /// A kind of message (Specification: "Webhook receivers").
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[allow(clippy::exhaustive_enums, reason = "the specification has four receivers; a fifth is a new version")]
-        pub enum MessageKind { $( $(#[$doc])* $variant, )* }
-
-        impl MessageKind {
-            /// Every kind.
-            pub const ALL: [Self; [$($path),*].len()] = [$(Self::$variant),*];
-
-            /// The path below the customer's base address. Default: `/payto/mandates/outcomes`,
-            /// `/payto/mandates/notifications`, `/payto/mpirs/outcomes`, `/payto/queries`.
-            #[must_use]
-            pub const fn default_path(self) -> &'static str {
-                match self { $( Self::$variant => $path, )* }
-            }
-
-            /// A stable name, for stores and logs, which is also its `Display`.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $( Self::$variant => stringify!($name), )* }
-            }
-
-            /// The kind with this stable name.
-            #[must_use]
-            pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-            }
-
-            /// The specification's name of the message: `MandateActionOutcome`,
-            /// `MandateNotification`, `MPIRActionOutcome`, `QueryNotification`.
-            #[must_use]
-            pub const fn specification_name(self) -> &'static str {
-                match self { $( Self::$variant => $specification, )* }
-            }
-
-            /// True for the outcomes, which answer a request and so require `X-RequestKey`
-            /// (Specification: "Webhook receivers").
-            #[must_use]
-            pub const fn answers_a_request(self) -> bool {
-                match self { $( Self::$variant => $answers, )* }
-            }
-
-            /// The priorities that a delivery may have (Specification: "Webhook receivers").
-            #[must_use]
-            pub const fn priorities(self) -> &'static [Priority] {
-                match self { $( Self::$variant => &[$(Priority::$priority),*], )* }
-            }
-
-            pub(crate) fn samples(self) -> Vec<Message> {
-                match self { $( Self::$variant => $samples().into_iter().map(Message::from).collect(), )* }
-            }
-
-            pub(crate) const fn schema_name(self) -> &'static str {
-                match self { $( Self::$variant => stringify!($message), )* }
-            }
-
-            pub(crate) fn add_schema(self, schemas: &mut crate::json::Schemas) {
-                match self { $( Self::$variant => <$message as crate::json::Wire>::schema(None, schemas), )* };
-            }
-        }
-
-        bankrail_values::impl_display!(MessageKind);
-
-        /// One value for each kind of message. A literal names every kind, so it does not compile
-        /// if one is forgotten.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        #[allow(clippy::exhaustive_structs, reason = "as MessageKind")]
-        pub struct EachKind<T> { $( $(#[$doc])* pub $name: T, )* }
-
-        impl<T> EachKind<T> {
-            /// The value that `value` returns for each kind.
-            pub fn from_fn(mut value: impl FnMut(MessageKind) -> T) -> Self {
-                Self { $( $name: value(MessageKind::$variant), )* }
-            }
-
-            /// The value for a kind.
-            pub fn get(&self, kind: MessageKind) -> &T {
-                match kind { $( MessageKind::$variant => &self.$name, )* }
-            }
-
-            /// The value for a kind, to change it.
-            pub fn get_mut(&mut self, kind: MessageKind) -> &mut T {
-                match kind { $( MessageKind::$variant => &mut self.$name, )* }
-            }
-
-            /// Each kind with its value.
-            pub fn iter(&self) -> impl Iterator<Item = (MessageKind, &T)> {
-                [$( (MessageKind::$variant, &self.$name) ),*].into_iter()
-            }
-        }
-
-        /// Each kind with its value.
-        impl<T> IntoIterator for EachKind<T> {
-            type Item = (MessageKind, T);
-            type IntoIter = std::array::IntoIter<Self::Item, { MessageKind::ALL.len() }>;
-
-            fn into_iter(self) -> Self::IntoIter {
-                [$( (MessageKind::$variant, self.$name) ),*].into_iter()
-            }
-        }
-
-        /// A message of any kind.
-        #[derive(Clone, Debug, PartialEq, Eq)]
-        #[allow(clippy::exhaustive_enums, reason = "as MessageKind")]
-        #[allow(clippy::large_enum_variant, reason = "messages are few and short-lived")]
-        pub enum Message { $( $(#[$doc])* $variant($message), )* }
-
-        $(
-            impl From<$message> for Message {
-                fn from(message: $message) -> Self {
-                    Self::$variant(message)
-                }
-            }
-
-            impl read::Agreement for $message {
-                fn check_agreement(&self, at: &mut Context) {
-                    $agreement(self, at);
-                }
-            }
-
-            message_type!($message);
-        )*
-
-        impl Message {
-            /// The kind of the message.
-            #[must_use]
-            pub fn kind(&self) -> MessageKind {
-                match self { $( Self::$variant(_) => MessageKind::$variant, )* }
-            }
-
-            /// The same message as other senders spell it: see [`WebhookMessage::other_spellings`].
-            #[must_use]
-            pub fn other_spellings(&self) -> Vec<Self> {
-                match self { $(
-                    Self::$variant(message) => message.other_spellings().into_iter().map(Self::from).collect(),
-                )* }
-            }
-
-            fn read_as(
-                kind: MessageKind,
-                value: &JsonValue<'_>,
-                options: &MessageReadOptions,
-            ) -> Result<ParsedMessage<Self>, MessageError> {
-                match kind { $(
-                    MessageKind::$variant => {
-                        let ParsedMessage { message, findings } = $message::from_value(value, options)?;
-                        Ok(ParsedMessage { message: message.into(), findings })
-                    }
-                )* }
-            }
-
-            /// Reads a message as a receiver of `kind` and goes on after what it is refused for:
-            /// returns all refusals that can be told apart, and then the findings, without those of
-            /// agreement if there is a refusal.
-            ///
-            /// # Errors
-            /// [`MessageError::Json`] for a text of which nothing can be read.
-            pub fn defects(
-                kind: MessageKind,
-                json: &[u8],
-            ) -> Result<(Vec<MessageError>, Vec<MessageFinding>), MessageError> {
-                let value = MessageReadOptions::default().read(json)?;
-                Ok(match kind { $( MessageKind::$variant => read::defects::<$message>(&value), )* })
-            }
-        }
-
-        macro_rules! each {
-            ($self_:expr, $any:ident => $work:expr) => {
-                match $self_ { $( Message::$variant($any) => $work, )* }
-            };
-        }
-    };
+/// A kind of message (Specification: "Webhook receivers").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(
+    clippy::exhaustive_enums,
+    reason = "the specification has four receivers; a fifth is a new version"
+)]
+pub enum MessageKind {
+    /// The outcome of a mandate action that the biller started.
+    MandateOutcome,
+    /// A payer's action on a mandate.
+    MandateNotification,
+    /// The outcome of a payment instruction that the biller started.
+    PaymentOutcome,
+    /// A payer's query.
+    Query,
 }
 
-messages! {
+impl MessageKind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [
+        Self::MandateOutcome,
+        Self::MandateNotification,
+        Self::PaymentOutcome,
+        Self::Query,
+    ];
+
+    /// Returns the path below the customer's base address. Default: `/payto/mandates/outcomes`,
+    /// `/payto/mandates/notifications`, `/payto/mpirs/outcomes`, `/payto/queries`.
+    #[must_use]
+    pub const fn default_path(self) -> &'static str {
+        match self {
+            Self::MandateOutcome => "/payto/mandates/outcomes",
+            Self::MandateNotification => "/payto/mandates/notifications",
+            Self::PaymentOutcome => "/payto/mpirs/outcomes",
+            Self::Query => "/payto/queries",
+        }
+    }
+
+    /// Returns a stable name, for stores and logs, which is also its `Display`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::MandateOutcome => "mandate_outcome",
+            Self::MandateNotification => "mandate_notification",
+            Self::PaymentOutcome => "payment_outcome",
+            Self::Query => "query",
+        }
+    }
+
+    /// Returns the kind with this stable name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// Returns the specification's name of the message: `MandateActionOutcome`,
+    /// `MandateNotification`, `MPIRActionOutcome`, `QueryNotification`.
+    #[must_use]
+    pub const fn specification_name(self) -> &'static str {
+        match self {
+            Self::MandateOutcome => "MandateActionOutcome",
+            Self::MandateNotification => "MandateNotification",
+            Self::PaymentOutcome => "MPIRActionOutcome",
+            Self::Query => "QueryNotification",
+        }
+    }
+
+    /// Returns true for the outcomes, which answer a request and so require `X-RequestKey`
+    /// (Specification: "Webhook receivers").
+    #[must_use]
+    pub const fn answers_a_request(self) -> bool {
+        match self {
+            Self::MandateOutcome | Self::PaymentOutcome => true,
+            Self::MandateNotification | Self::Query => false,
+        }
+    }
+
+    /// Returns the priorities that a delivery may have (Specification: "Webhook receivers").
+    #[must_use]
+    pub const fn priorities(self) -> &'static [Priority] {
+        match self {
+            Self::MandateOutcome | Self::MandateNotification | Self::PaymentOutcome => {
+                &[Priority::Attended, Priority::Unattended]
+            }
+            Self::Query => &[Priority::Unattended],
+        }
+    }
+
+    /// Returns the name of the Rust type, which is that of the schema.
+    pub(crate) const fn schema_name(self) -> &'static str {
+        match self {
+            Self::MandateOutcome => "MandateActionOutcome",
+            Self::MandateNotification => "MandateNotification",
+            Self::PaymentOutcome => "PaymentOutcome",
+            Self::Query => "QueryNotification",
+        }
+    }
+
+    pub(crate) fn add_schema(self, schemas: &mut Schemas) {
+        match self {
+            Self::MandateOutcome => MandateActionOutcome::schema(None, schemas),
+            Self::MandateNotification => MandateNotification::schema(None, schemas),
+            Self::PaymentOutcome => PaymentOutcome::schema(None, schemas),
+            Self::Query => QueryNotification::schema(None, schemas),
+        };
+    }
+}
+
+bankrail_values::impl_display!(MessageKind);
+
+/// One value for each kind of message. A literal names every kind, so it does not compile if one is
+/// forgotten.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "as MessageKind")]
+pub struct EachKind<T> {
     /// The outcome of a mandate action that the biller started.
-    MandateOutcome(MandateActionOutcome) as mandate_outcome {
-        specification_name: "MandateActionOutcome",
-        default_path: "/payto/mandates/outcomes",
-        answers_a_request: true,
-        priorities: [Attended, Unattended],
-        agreement: rules::mandate_outcome,
-        samples: samples::mandate_outcomes,
-    }
+    pub mandate_outcome: T,
     /// A payer's action on a mandate.
-    MandateNotification(MandateNotification) as mandate_notification {
-        specification_name: "MandateNotification",
-        default_path: "/payto/mandates/notifications",
-        answers_a_request: false,
-        priorities: [Attended, Unattended],
-        agreement: rules::mandate_notification,
-        samples: samples::mandate_notifications,
-    }
+    pub mandate_notification: T,
     /// The outcome of a payment instruction that the biller started.
-    PaymentOutcome(PaymentOutcome) as payment_outcome {
-        specification_name: "MPIRActionOutcome",
-        default_path: "/payto/mpirs/outcomes",
-        answers_a_request: true,
-        priorities: [Attended, Unattended],
-        agreement: rules::payment_outcome,
-        samples: samples::payment_outcomes,
-    }
+    pub payment_outcome: T,
     /// A payer's query.
-    Query(QueryNotification) as query {
-        specification_name: "QueryNotification",
-        default_path: "/payto/queries",
-        answers_a_request: false,
-        priorities: [Unattended],
-        agreement: rules::query,
-        samples: samples::queries,
+    pub query: T,
+}
+
+impl<T> EachKind<T> {
+    /// Calls `value` for each kind and keeps what it returns.
+    pub fn from_fn(mut value: impl FnMut(MessageKind) -> T) -> Self {
+        Self {
+            mandate_outcome: value(MessageKind::MandateOutcome),
+            mandate_notification: value(MessageKind::MandateNotification),
+            payment_outcome: value(MessageKind::PaymentOutcome),
+            query: value(MessageKind::Query),
+        }
+    }
+
+    /// Returns the value for a kind.
+    pub fn get(&self, kind: MessageKind) -> &T {
+        match kind {
+            MessageKind::MandateOutcome => &self.mandate_outcome,
+            MessageKind::MandateNotification => &self.mandate_notification,
+            MessageKind::PaymentOutcome => &self.payment_outcome,
+            MessageKind::Query => &self.query,
+        }
+    }
+
+    /// Returns the value for a kind, to change it.
+    pub fn get_mut(&mut self, kind: MessageKind) -> &mut T {
+        match kind {
+            MessageKind::MandateOutcome => &mut self.mandate_outcome,
+            MessageKind::MandateNotification => &mut self.mandate_notification,
+            MessageKind::PaymentOutcome => &mut self.payment_outcome,
+            MessageKind::Query => &mut self.query,
+        }
+    }
+
+    /// Iterates over the kinds with their values.
+    pub fn iter(&self) -> impl Iterator<Item = (MessageKind, &T)> {
+        MessageKind::ALL
+            .into_iter()
+            .map(|kind| (kind, self.get(kind)))
+    }
+}
+
+/// Each kind with its value.
+impl<T> IntoIterator for EachKind<T> {
+    type Item = (MessageKind, T);
+    type IntoIter = std::array::IntoIter<Self::Item, { MessageKind::ALL.len() }>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        [
+            (MessageKind::MandateOutcome, self.mandate_outcome),
+            (MessageKind::MandateNotification, self.mandate_notification),
+            (MessageKind::PaymentOutcome, self.payment_outcome),
+            (MessageKind::Query, self.query),
+        ]
+        .into_iter()
+    }
+}
+
+/// A message of any kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "as MessageKind")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "messages are few and short-lived"
+)]
+pub enum Message {
+    /// The outcome of a mandate action that the biller started.
+    MandateOutcome(MandateActionOutcome),
+    /// A payer's action on a mandate.
+    MandateNotification(MandateNotification),
+    /// The outcome of a payment instruction that the biller started.
+    PaymentOutcome(PaymentOutcome),
+    /// A payer's query.
+    Query(QueryNotification),
+}
+
+impl From<MandateActionOutcome> for Message {
+    fn from(message: MandateActionOutcome) -> Self {
+        Self::MandateOutcome(message)
+    }
+}
+
+impl From<MandateNotification> for Message {
+    fn from(message: MandateNotification) -> Self {
+        Self::MandateNotification(message)
+    }
+}
+
+impl From<PaymentOutcome> for Message {
+    fn from(message: PaymentOutcome) -> Self {
+        Self::PaymentOutcome(message)
+    }
+}
+
+impl From<QueryNotification> for Message {
+    fn from(message: QueryNotification) -> Self {
+        Self::Query(message)
     }
 }
 
@@ -305,34 +300,158 @@ impl Message {
         }
         read
     }
-}
 
-/// Methods that every kind of message has.
-macro_rules! methods {
-    ($( $(#[$doc:meta])* $name:ident($($argument:ident: $of:ty),*) -> $returns:ty; )*) => {
-        impl Message {$(
-            $(#[$doc])*
-            #[must_use]
-            pub fn $name(&self, $($argument: $of),*) -> $returns {
-                each!(self, message => WebhookMessage::$name(message, $($argument),*))
+    pub(crate) fn read_as(
+        kind: MessageKind,
+        value: &JsonValue<'_>,
+        options: &MessageReadOptions,
+    ) -> Result<ParsedMessage<Self>, MessageError> {
+        match kind {
+            MessageKind::MandateOutcome => Self::read_one::<MandateActionOutcome>(value, options),
+            MessageKind::MandateNotification => {
+                Self::read_one::<MandateNotification>(value, options)
             }
-        )*}
-    };
-}
+            MessageKind::PaymentOutcome => Self::read_one::<PaymentOutcome>(value, options),
+            MessageKind::Query => Self::read_one::<QueryNotification>(value, options),
+        }
+    }
 
-methods! {
+    fn read_one<M: WebhookMessage + Into<Self>>(
+        value: &JsonValue<'_>,
+        options: &MessageReadOptions,
+    ) -> Result<ParsedMessage<Self>, MessageError> {
+        let ParsedMessage { message, findings } = M::from_value(value, options)?;
+        Ok(ParsedMessage {
+            message: message.into(),
+            findings,
+        })
+    }
+
+    /// Reads a message as a receiver of `kind` and goes on after what it is refused for: returns
+    /// all refusals that can be told apart, and then the findings, without those of agreement if
+    /// there is a refusal.
+    ///
+    /// # Errors
+    /// [`MessageError::Json`] for a text of which nothing can be read.
+    pub fn defects(
+        kind: MessageKind,
+        json: &[u8],
+    ) -> Result<(Vec<MessageError>, Vec<MessageFinding>), MessageError> {
+        let value = MessageReadOptions::default().read(json)?;
+        Ok(match kind {
+            MessageKind::MandateOutcome => read::defects::<MandateActionOutcome>(&value),
+            MessageKind::MandateNotification => read::defects::<MandateNotification>(&value),
+            MessageKind::PaymentOutcome => read::defects::<PaymentOutcome>(&value),
+            MessageKind::Query => read::defects::<QueryNotification>(&value),
+        })
+    }
+
+    /// Returns the kind of the message.
+    #[must_use]
+    pub fn kind(&self) -> MessageKind {
+        match self {
+            Self::MandateOutcome(_) => MessageKind::MandateOutcome,
+            Self::MandateNotification(_) => MessageKind::MandateNotification,
+            Self::PaymentOutcome(_) => MessageKind::PaymentOutcome,
+            Self::Query(_) => MessageKind::Query,
+        }
+    }
+
+    /// Returns the same message as other senders spell it: see
+    /// [`WebhookMessage::other_spellings`].
+    #[must_use]
+    pub fn other_spellings(&self) -> Vec<Self> {
+        fn of<M: WebhookMessage + Into<Message>>(message: &M) -> Vec<Message> {
+            let spellings = message.other_spellings().into_iter();
+            spellings.map(Into::into).collect()
+        }
+        match self {
+            Self::MandateOutcome(message) => of(message),
+            Self::MandateNotification(message) => of(message),
+            Self::PaymentOutcome(message) => of(message),
+            Self::Query(message) => of(message),
+        }
+    }
+
     /// Writes the message: the specification's names in a stable order, no nulls, unknown members
     /// last.
-    to_json() -> Vec<u8>;
-    /// The findings of the message: see [`WebhookMessage::validate`].
-    validate() -> Vec<MessageFinding>;
-    /// When the service processed the event: see [`WebhookMessage::creation_date_time`].
-    creation_date_time() -> Timestamp;
-    /// The duplicate key: see [`WebhookMessage::duplicate_key`].
-    duplicate_key(scope: &str, message_id: HyphenatedUuid) -> DuplicateKey;
-    /// True for a message that only says that a result is still to come: see
+    #[must_use]
+    pub fn to_json(&self) -> Vec<u8> {
+        match self {
+            Self::MandateOutcome(message) => message.to_json(),
+            Self::MandateNotification(message) => message.to_json(),
+            Self::PaymentOutcome(message) => message.to_json(),
+            Self::Query(message) => message.to_json(),
+        }
+    }
+
+    /// Returns the findings of the message: see [`WebhookMessage::validate`].
+    #[must_use]
+    pub fn validate(&self) -> Vec<MessageFinding> {
+        match self {
+            Self::MandateOutcome(message) => message.validate(),
+            Self::MandateNotification(message) => message.validate(),
+            Self::PaymentOutcome(message) => message.validate(),
+            Self::Query(message) => message.validate(),
+        }
+    }
+
+    /// Returns when the service processed the event: see [`WebhookMessage::creation_date_time`].
+    #[must_use]
+    pub fn creation_date_time(&self) -> Timestamp {
+        match self {
+            Self::MandateOutcome(message) => message.creation_date_time,
+            Self::MandateNotification(message) => message.creation_date_time,
+            Self::PaymentOutcome(message) => message.creation_date_time,
+            Self::Query(message) => message.creation_date_time,
+        }
+    }
+
+    /// Returns the duplicate key: see [`WebhookMessage::duplicate_key`].
+    #[must_use]
+    pub fn duplicate_key(&self, scope: &str, message_id: HyphenatedUuid) -> DuplicateKey {
+        match self {
+            Self::MandateOutcome(message) => message.duplicate_key(scope, message_id),
+            Self::MandateNotification(message) => message.duplicate_key(scope, message_id),
+            Self::PaymentOutcome(message) => message.duplicate_key(scope, message_id),
+            Self::Query(message) => message.duplicate_key(scope, message_id),
+        }
+    }
+
+    /// Returns true for a message that only announces a result: see
     /// [`WebhookMessage::is_interim`].
-    is_interim() -> bool;
-    /// SHA-256 of the canonical JSON without `creation_date_time`.
-    fingerprint() -> Fingerprint;
+    #[must_use]
+    pub fn is_interim(&self) -> bool {
+        match self {
+            Self::MandateOutcome(message) => message.is_interim(),
+            Self::MandateNotification(message) => message.is_interim(),
+            Self::PaymentOutcome(message) => message.is_interim(),
+            Self::Query(message) => message.is_interim(),
+        }
+    }
+
+    /// Returns SHA-256 of the canonical JSON without `creation_date_time`.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        match self {
+            Self::MandateOutcome(message) => message.fingerprint(),
+            Self::MandateNotification(message) => message.fingerprint(),
+            Self::PaymentOutcome(message) => message.fingerprint(),
+            Self::Query(message) => message.fingerprint(),
+        }
+    }
+}
+
+/// The wire form of the message itself. It does not name its kind, so there is no `Deserialize`:
+/// read with [`Message::from_json`].
+#[cfg(feature = "serde")]
+impl serde::Serialize for Message {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::MandateOutcome(message) => message.serialize(out),
+            Self::MandateNotification(message) => message.serialize(out),
+            Self::PaymentOutcome(message) => message.serialize(out),
+            Self::Query(message) => message.serialize(out),
+        }
+    }
 }

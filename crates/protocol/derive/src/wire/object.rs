@@ -50,7 +50,9 @@ struct Member<'a> {
 }
 
 pub(super) fn derive(input: &DeriveInput, data: &DataStruct) -> Result<TokenStream> {
-    Arguments::of(&input.attrs, "wire", input.ident.span())?.finish("no argument of a struct")?;
+    let mut arguments = Arguments::of(&input.attrs, "wire", input.ident.span())?;
+    let is_message = arguments.flag("message")?;
+    arguments.finish("`message`")?;
     let Fields::Named(fields) = &data.fields else {
         return Err(Error::new(
             input.ident.span(),
@@ -83,7 +85,8 @@ pub(super) fn derive(input: &DeriveInput, data: &DataStruct) -> Result<TokenStre
     let constructor = constructor(name, &members, extra);
     let wire = wire(name, &documentation(&input.attrs), &members, extra);
     let serde = serde_traits(name);
-    Ok(quote! { #constructor #wire #serde })
+    let message = is_message.then(|| message(name));
+    Ok(quote! { #constructor #message #wire #serde })
 }
 
 impl<'a> Member<'a> {
@@ -213,6 +216,49 @@ fn constructor(name: &Ident, members: &[Member<'_>], extra: &Ident) -> TokenStre
                 Self { #(#values,)* #extra: ::core::default::Default::default() }
             }
             #(#setters)*
+        }
+    }
+}
+
+/// The methods of a whole message: those of the trait, for callers that do not import it.
+fn message(name: &Ident) -> TokenStream {
+    quote! {
+        impl #name {
+            /// Reads a message.
+            ///
+            /// # Errors
+            /// [`MessageError`](crate::MessageError).
+            pub fn from_json(
+                json: &[u8],
+            ) -> ::core::result::Result<crate::ParsedMessage<Self>, crate::MessageError> {
+                <Self as crate::WebhookMessage>::from_json(json)
+            }
+
+            /// Writes the message: the specification's names in a stable order, no nulls, unknown
+            /// members last.
+            #[must_use]
+            pub fn to_json(&self) -> ::std::vec::Vec<u8> {
+                <Self as crate::WebhookMessage>::to_json(self)
+            }
+
+            /// Returns the message if it has no findings. Ends a builder's chain.
+            ///
+            /// # Errors
+            /// [`FindingsError`](crate::FindingsError) with the findings of `validate`, of any
+            /// class.
+            pub fn checked(self) -> ::core::result::Result<Self, crate::FindingsError> {
+                match self.validate() {
+                    findings if findings.is_empty() => ::core::result::Result::Ok(self),
+                    findings => ::core::result::Result::Err(crate::FindingsError { findings }),
+                }
+            }
+
+            /// Returns the findings of the message: default bounds, unknown codes and members, and
+            /// values that contradict each other.
+            #[must_use]
+            pub fn validate(&self) -> ::std::vec::Vec<crate::MessageFinding> {
+                <Self as crate::WebhookMessage>::validate(self)
+            }
         }
     }
 }

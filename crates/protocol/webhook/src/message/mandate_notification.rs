@@ -12,6 +12,7 @@ use bankrail_values::{HyphenatedUuid, Timestamp};
 
 /// A payer's action on a mandate.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[wire(message)]
 #[non_exhaustive]
 pub struct MandateNotification {
     /// When the service processed the notification.

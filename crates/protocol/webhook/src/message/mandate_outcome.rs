@@ -11,6 +11,7 @@ use bankrail_values::{HyphenatedUuid, Timestamp};
 
 /// The outcome of a mandate action that the biller started.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[wire(message)]
 #[non_exhaustive]
 pub struct MandateActionOutcome {
     /// When the service processed this outcome, not when the mandate system did.

@@ -13,6 +13,7 @@ use bankrail_values::{BoundedText, HyphenatedUuid, Timestamp};
 /// The outcome of a payment instruction (`MPIRActionOutcome`). Several arrive for one
 /// instruction, in any order.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[wire(message)]
 #[non_exhaustive]
 pub struct PaymentOutcome {
     /// When the service processed the outcome.

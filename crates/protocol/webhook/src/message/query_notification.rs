@@ -20,6 +20,7 @@ pub type ReminderCount = BoundedText<1, 2>;
 
 /// A payer's query, raised through the payer's institution.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[wire(message)]
 #[non_exhaustive]
 pub struct QueryNotification {
     /// When the service processed the notification, not when the query was raised.

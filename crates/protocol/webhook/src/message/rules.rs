@@ -5,8 +5,7 @@ mod mandate;
 mod parties;
 mod payment;
 
-pub(super) use mandate::{Expected, expected, mandate_notification, mandate_outcome};
-pub(super) use payment::{payment_outcome, query};
+pub(super) use mandate::{Expected, expected};
 
 use crate::finding::Rule;
 use crate::json::Context;

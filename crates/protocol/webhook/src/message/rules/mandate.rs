@@ -11,53 +11,56 @@ use crate::json::Context;
 use crate::message::details::{self, Change};
 use crate::message::mandate_notification::MandateNotification;
 use crate::message::mandate_outcome::MandateActionOutcome;
+use crate::message::read::Agreement;
 
-pub(crate) fn mandate_outcome(message: &MandateActionOutcome, at: &mut Context) {
-    match (&message.status, &message.error) {
-        (OutcomeStatus::Rejected, None) => {
-            absent(at, "error", Rule::OutcomeError, "an error with RJCT")
+impl Agreement for MandateActionOutcome {
+    fn check_agreement(&self, at: &mut Context) {
+        match (&self.status, &self.error) {
+            (OutcomeStatus::Rejected, None) => {
+                absent(at, "error", Rule::OutcomeError, "an error with RJCT")
+            }
+            (OutcomeStatus::Succeeded, Some(_)) => {
+                present(at, "error", Rule::OutcomeError, "no error with SUCC")
+            }
+            _ => {}
         }
-        (OutcomeStatus::Succeeded, Some(_)) => {
-            present(at, "error", Rule::OutcomeError, "no error with SUCC")
+        if self.status == OutcomeStatus::Succeeded && self.mandate_identification.is_none() {
+            absent(
+                at,
+                "mandate_identification",
+                Rule::OutcomeMandate,
+                "a mandate with SUCC",
+            );
         }
-        _ => {}
-    }
-    if message.status == OutcomeStatus::Succeeded && message.mandate_identification.is_none() {
-        absent(
-            at,
-            "mandate_identification",
-            Rule::OutcomeMandate,
-            "a mandate with SUCC",
-        );
-    }
-    // Without an action type there is nothing to compare with.
-    let amendable = match &message.action_type {
-        Some(action) => matches!(
-            action,
-            ActionType::Create | ActionType::Amend | ActionType::Unknown(_)
-        ),
-        None => true,
-    };
-    if !amendable && message.bilateral.is_some() {
-        present(
-            at,
-            "bilateral",
-            Rule::Bilateral,
-            "no value unless with CREA or AMND",
-        );
-    }
-    if !amendable && message.debtor_alias_name.is_some() {
-        present(
-            at,
-            "debtor_alias_name",
-            Rule::DebtorAliasName,
-            "no value unless with CREA or AMND",
-        );
-    }
-    if message.status == OutcomeStatus::Succeeded
-        && let (Some(action), Some(status)) = (&message.action_type, &message.action_status)
-    {
-        action_and_mandate(action, status, message.mandate_status.as_ref(), at);
+        // Without an action type there is nothing to compare with.
+        let amendable = match &self.action_type {
+            Some(action) => matches!(
+                action,
+                ActionType::Create | ActionType::Amend | ActionType::Unknown(_)
+            ),
+            None => true,
+        };
+        if !amendable && self.bilateral.is_some() {
+            present(
+                at,
+                "bilateral",
+                Rule::Bilateral,
+                "no value unless with CREA or AMND",
+            );
+        }
+        if !amendable && self.debtor_alias_name.is_some() {
+            present(
+                at,
+                "debtor_alias_name",
+                Rule::DebtorAliasName,
+                "no value unless with CREA or AMND",
+            );
+        }
+        if self.status == OutcomeStatus::Succeeded
+            && let (Some(action), Some(status)) = (&self.action_type, &self.action_status)
+        {
+            action_and_mandate(action, status, self.mandate_status.as_ref(), at);
+        }
     }
 }
 
@@ -140,69 +143,71 @@ pub(crate) fn expected(trigger: &Trigger) -> Option<Expected> {
     })
 }
 
-pub(crate) fn mandate_notification(message: &MandateNotification, at: &mut Context) {
-    let change = message.details.as_ref().map(|details| &details.change);
-    match change {
-        Some(Change::Amendment(amendment)) => {
-            if let Some(debtor) = &amendment.debtor_information {
-                at.within("details/amendment/debtor_information", |at| {
-                    amended_debtor(debtor, at)
+impl Agreement for MandateNotification {
+    fn check_agreement(&self, at: &mut Context) {
+        let change = self.details.as_ref().map(|details| &details.change);
+        match change {
+            Some(Change::Amendment(amendment)) => {
+                if let Some(debtor) = &amendment.debtor_information {
+                    at.within("details/amendment/debtor_information", |at| {
+                        amended_debtor(debtor, at)
+                    });
+                }
+            }
+            Some(Change::BilateralAmendment(amendment)) => {
+                if let Some(payment) = &amendment.payment_information {
+                    let place = "details/bilateral_amendment/payment_information";
+                    at.within(place, |at| amended_payment_information(payment, at));
+                }
+            }
+            Some(Change::StatusChange(change)) => {
+                at.within("details/status_change", |at| {
+                    status_change(change.change.as_ref(), self, at)
                 });
             }
+            Some(Change::Unknown) | None => {}
         }
-        Some(Change::BilateralAmendment(amendment)) => {
-            if let Some(payment) = &amendment.payment_information {
-                let place = "details/bilateral_amendment/payment_information";
-                at.within(place, |at| amended_payment_information(payment, at));
-            }
+        let Some(expected) = expected(&self.trigger) else {
+            return;
+        };
+        agree(
+            at,
+            "action_type",
+            Rule::TriggerActionType,
+            &self.action_type,
+            &expected.action_type,
+            ActionType::as_str,
+        );
+        agree(
+            at,
+            "action_status",
+            Rule::TriggerActionStatus,
+            &self.action_status,
+            &expected.action_status,
+            ActionStatus::as_str,
+        );
+        if let Some(status) = &self.mandate_status {
+            allowed_status(
+                expected.mandate_status,
+                status,
+                Rule::TriggerMandateStatus,
+                at,
+            );
         }
-        Some(Change::StatusChange(change)) => {
-            at.within("details/status_change", |at| {
-                status_change(change.change.as_ref(), message, at)
+        let found = change.map_or(Some(NONE), Change::name);
+        if let Some(found) = found.filter(|found| *found != expected.details) {
+            at.within("details", |at| {
+                at.find(Rule::TriggerDetails, expected.details, found)
             });
         }
-        Some(Change::Unknown) | None => {}
-    }
-    let Some(expected) = expected(&message.trigger) else {
-        return;
-    };
-    agree(
-        at,
-        "action_type",
-        Rule::TriggerActionType,
-        &message.action_type,
-        &expected.action_type,
-        ActionType::as_str,
-    );
-    agree(
-        at,
-        "action_status",
-        Rule::TriggerActionStatus,
-        &message.action_status,
-        &expected.action_status,
-        ActionStatus::as_str,
-    );
-    if let Some(status) = &message.mandate_status {
-        allowed_status(
-            expected.mandate_status,
-            status,
-            Rule::TriggerMandateStatus,
-            at,
-        );
-    }
-    let found = change.map_or(Some(NONE), Change::name);
-    if let Some(found) = found.filter(|found| *found != expected.details) {
-        at.within("details", |at| {
-            at.find(Rule::TriggerDetails, expected.details, found)
-        });
-    }
-    if message.trigger == Trigger::CreationDeclined && message.resolution_event.is_none() {
-        absent(
-            at,
-            "resolution_event",
-            Rule::ResolutionEvent,
-            "a reason with MCRD",
-        );
+        if self.trigger == Trigger::CreationDeclined && self.resolution_event.is_none() {
+            absent(
+                at,
+                "resolution_event",
+                Rule::ResolutionEvent,
+                "a reason with MCRD",
+            );
+        }
     }
 }
 

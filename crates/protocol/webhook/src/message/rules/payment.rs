@@ -8,53 +8,58 @@ use crate::json::Context;
 use crate::message::payment_information::{AmendedPaymentInformation, PaymentInformation};
 use crate::message::payment_outcome::PaymentOutcome;
 use crate::message::query_notification::QueryNotification;
+use crate::message::read::Agreement;
 use bankrail_values::excerpt;
 
-pub(crate) fn payment_outcome(message: &PaymentOutcome, at: &mut Context) {
-    let rejected = message.transaction_status == TransactionStatus::Rejected;
-    if rejected && message.transaction_status_reason_code.is_none() {
-        absent(
-            at,
-            "transaction_status_reason_code",
-            Rule::RejectionReason,
-            "a reason with RJCT",
-        );
-    }
-    if message.instruction_identification.is_none() && message.uetr.is_none() {
-        let expected = "an instruction_identification or a uetr";
-        absent(
-            at,
-            "instruction_identification",
-            Rule::PaymentReference,
-            expected,
-        );
+impl Agreement for PaymentOutcome {
+    fn check_agreement(&self, at: &mut Context) {
+        let rejected = self.transaction_status == TransactionStatus::Rejected;
+        if rejected && self.transaction_status_reason_code.is_none() {
+            absent(
+                at,
+                "transaction_status_reason_code",
+                Rule::RejectionReason,
+                "a reason with RJCT",
+            );
+        }
+        if self.instruction_identification.is_none() && self.uetr.is_none() {
+            let expected = "an instruction_identification or a uetr";
+            absent(
+                at,
+                "instruction_identification",
+                Rule::PaymentReference,
+                expected,
+            );
+        }
     }
 }
 
-pub(crate) fn query(message: &QueryNotification, at: &mut Context) {
-    if let Some(count) = &message.reminder_count
-        && !count.as_str().bytes().all(|b| b.is_ascii_digit())
-    {
-        at.within("reminder_count", |at| {
-            at.find(Rule::ReminderCount, "digits", excerpt(count.as_str()))
-        });
-    }
-    if message.case_type == CaseType::Payments && message.payment_details.is_none() {
-        absent(
-            at,
-            "payment_details",
-            Rule::PaymentDetails,
-            "payment details with a case about payments",
-        );
-    }
-    let details = &message.mandate_details;
-    if let Some(party) = &details.debtor_information {
-        at.within("mandate_details/debtor_information", |at| debtor(party, at));
-    }
-    if let Some(information) = &details.payment_information {
-        at.within("mandate_details/payment_information", |at| {
-            payment_information(information, at)
-        });
+impl Agreement for QueryNotification {
+    fn check_agreement(&self, at: &mut Context) {
+        if let Some(count) = &self.reminder_count
+            && !count.as_str().bytes().all(|b| b.is_ascii_digit())
+        {
+            at.within("reminder_count", |at| {
+                at.find(Rule::ReminderCount, "digits", excerpt(count.as_str()))
+            });
+        }
+        if self.case_type == CaseType::Payments && self.payment_details.is_none() {
+            absent(
+                at,
+                "payment_details",
+                Rule::PaymentDetails,
+                "payment details with a case about payments",
+            );
+        }
+        let details = &self.mandate_details;
+        if let Some(party) = &details.debtor_information {
+            at.within("mandate_details/debtor_information", |at| debtor(party, at));
+        }
+        if let Some(information) = &details.payment_information {
+            at.within("mandate_details/payment_information", |at| {
+                payment_information(information, at)
+            });
+        }
     }
 }
 
