@@ -117,118 +117,193 @@ pub enum RuleClass {
     Consistency,
 }
 
-macro_rules! rules {
-    ($( $(#[$doc:meta])* $name:ident = $text:literal, $class:ident, $severity:ident; )*) => {
-        /// A rule whose breach is a [`MessageFinding`].
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum Rule { $( $(#[$doc])* $name, )* }
-
-        impl Rule {
-            /// All rules.
-            pub const ALL: &'static [Self] = &[$(Self::$name),*];
-
-            /// A stable name, for logs and stores.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $( Self::$name => $text, )* }
-            }
-
-            /// The rule with this stable name.
-            #[must_use]
-            pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|rule| rule.as_str() == name)
-            }
-
-            /// The class of the rule.
-            #[must_use]
-            pub fn class(self) -> RuleClass {
-                match self { $( Self::$name => RuleClass::$class, )* }
-            }
-
-            /// The severity of a breach.
-            #[must_use]
-            pub fn severity(self) -> Severity {
-                match self { $( Self::$name => Severity::$severity, )* }
-            }
-        }
-    };
-}
-
-rules! {
+/// A rule whose breach is a [`MessageFinding`]. Its name is that of the variant in snake case.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
+pub enum Rule {
     /// Default: an optional member is absent rather than `null`.
-    Null = "null", Default, Notice;
+    Null,
     /// Specification: "Common formats in webhook messages", three fractional digits; 0 to 2 are
     /// accepted.
-    FractionDigits = "fraction_digits", Specification, Notice;
+    FractionDigits,
     /// Default: a value keeps its length and its set of characters.
-    DefaultBound = "default_bound", Default, Warning;
+    DefaultBound,
     /// Default: a member that is required by default is present, in an object for which the
     /// specification marks none.
-    DefaultRequired = "default_required", Default, Warning;
+    DefaultRequired,
     /// Default: a code is one of a list that the specification does not show.
-    DefaultCode = "default_code", Default, Notice;
+    DefaultCode,
     /// Default: the new value of an amended member is not the mark for "cleared".
-    ReadsAsCleared = "reads_as_cleared", Default, Error;
+    ReadsAsCleared,
     /// Specification: "Webhook receivers", an optional header is well formed.
-    OptionalHeader = "optional_header", Specification, Warning;
+    OptionalHeader,
     /// Specification: "Webhook receivers", the headers are those of the kind of message.
-    UnexpectedHeader = "unexpected_header", Specification, Notice;
+    UnexpectedHeader,
     /// A rule of another version of this crate, which stored the finding.
-    OtherVersion = "other_version", Default, Notice;
+    OtherVersion,
     /// Specification: the message tables, a code is one of the list.
-    UnknownCode = "unknown_code", Specification, Notice;
+    UnknownCode,
     /// Specification: the message tables, a member is one of those listed.
-    UnknownMember = "unknown_member", Specification, Notice;
+    UnknownMember,
     /// Specification: "Common formats in webhook messages", the currency of money is one of ISO 4217.
-    UnknownCurrency = "unknown_currency", Specification, Warning;
+    UnknownCurrency,
     /// Default: a trigger goes with one action type.
-    TriggerActionType = "trigger_action_type", Consistency, Warning;
+    TriggerActionType,
     /// Default: a trigger goes with one action status.
-    TriggerActionStatus = "trigger_action_status", Consistency, Warning;
+    TriggerActionStatus,
     /// Default: a trigger goes with one mandate status.
-    TriggerMandateStatus = "trigger_mandate_status", Consistency, Warning;
+    TriggerMandateStatus,
     /// Default: a trigger goes with one variant of `details`, or none.
-    TriggerDetails = "trigger_details", Consistency, Warning;
+    TriggerDetails,
     /// Default: a declined creation (`MCRD`) has a `resolution_event`.
-    ResolutionEvent = "resolution_event", Consistency, Warning;
+    ResolutionEvent,
     /// Default: an action's type and status go with the mandate status.
-    ActionMandateStatus = "action_mandate_status", Consistency, Warning;
+    ActionMandateStatus,
     /// Default: a status change goes with the mandate status that it leads to.
-    StatusChange = "status_change", Consistency, Warning;
+    StatusChange,
     /// The outcome and its `error` agree: `RJCT` with one, `SUCC` without.
-    OutcomeError = "outcome_error", Consistency, Warning;
+    OutcomeError,
     /// A successful outcome names the mandate.
-    OutcomeMandate = "outcome_mandate", Consistency, Warning;
+    OutcomeMandate,
     /// Specification: `bilateral` is only present for creation and amendment actions.
-    Bilateral = "bilateral", Specification, Warning;
+    Bilateral,
     /// Specification: `debtor_alias_name` is only present for creation and amendment actions.
     /// Whether their request gave an alias is for the sender to know.
-    DebtorAliasName = "debtor_alias_name", Specification, Warning;
+    DebtorAliasName,
     /// `ALIA` needs the alias type and the alias.
-    AliasMissing = "alias_missing", Consistency, Warning;
+    AliasMissing,
     /// Specification: "Payment alias (PayID) formats", an alias has the form of its type.
-    AliasFormat = "alias_format", Specification, Warning;
+    AliasFormat,
     /// An `ORGN` alias has at least two words, for the organisation and a description or location
     /// (Specification: "Payment alias (PayID) formats"). How many words these need is only
     /// estimated, so it is advice.
-    OrganisationWords = "organisation_words", Consistency, Notice;
+    OrganisationWords,
     /// `BBAN` needs an account identification.
-    AccountMissing = "account_missing", Consistency, Warning;
+    AccountMissing,
     /// Default: the amounts go with the amount type.
-    AmountType = "amount_type", Consistency, Warning;
+    AmountType,
     /// At least one amount is present where the amount type requires one.
-    AmountMissing = "amount_missing", Consistency, Warning;
+    AmountMissing,
     /// Specification: `transaction_status_reason_code` gives the reason of a rejected payment.
-    RejectionReason = "rejection_reason", Specification, Warning;
+    RejectionReason,
     /// A payment outcome names its payment.
-    PaymentReference = "payment_reference", Consistency, Warning;
+    PaymentReference,
     /// A case about payments has `payment_details`.
-    PaymentDetails = "payment_details", Consistency, Warning;
+    PaymentDetails,
     /// Specification: `reminder_count` is a count, so it has digits only.
-    ReminderCount = "reminder_count", Specification, Notice;
+    ReminderCount,
     /// The end of a period is not before its start.
-    DateOrder = "date_order", Consistency, Warning;
+    DateOrder,
+}
+
+impl Rule {
+    /// All rules.
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
+
+    /// Returns a stable name, for logs and stores.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    /// Returns the rule with this stable name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        name.parse().ok()
+    }
+
+    /// Returns the class of the rule.
+    #[must_use]
+    pub fn class(self) -> RuleClass {
+        match self {
+            Self::FractionDigits
+            | Self::OptionalHeader
+            | Self::UnexpectedHeader
+            | Self::UnknownCode
+            | Self::UnknownMember
+            | Self::UnknownCurrency
+            | Self::Bilateral
+            | Self::DebtorAliasName
+            | Self::AliasFormat
+            | Self::RejectionReason
+            | Self::ReminderCount => RuleClass::Specification,
+            Self::Null
+            | Self::DefaultBound
+            | Self::DefaultRequired
+            | Self::DefaultCode
+            | Self::ReadsAsCleared
+            | Self::OtherVersion => RuleClass::Default,
+            Self::TriggerActionType
+            | Self::TriggerActionStatus
+            | Self::TriggerMandateStatus
+            | Self::TriggerDetails
+            | Self::ResolutionEvent
+            | Self::ActionMandateStatus
+            | Self::StatusChange
+            | Self::OutcomeError
+            | Self::OutcomeMandate
+            | Self::AliasMissing
+            | Self::OrganisationWords
+            | Self::AccountMissing
+            | Self::AmountType
+            | Self::AmountMissing
+            | Self::PaymentReference
+            | Self::PaymentDetails
+            | Self::DateOrder => RuleClass::Consistency,
+        }
+    }
+
+    /// Returns the severity of a breach.
+    #[must_use]
+    pub fn severity(self) -> Severity {
+        match self {
+            Self::Null
+            | Self::FractionDigits
+            | Self::DefaultCode
+            | Self::UnexpectedHeader
+            | Self::OtherVersion
+            | Self::UnknownCode
+            | Self::UnknownMember
+            | Self::OrganisationWords
+            | Self::ReminderCount => Severity::Notice,
+            Self::DefaultBound
+            | Self::DefaultRequired
+            | Self::OptionalHeader
+            | Self::UnknownCurrency
+            | Self::TriggerActionType
+            | Self::TriggerActionStatus
+            | Self::TriggerMandateStatus
+            | Self::TriggerDetails
+            | Self::ResolutionEvent
+            | Self::ActionMandateStatus
+            | Self::StatusChange
+            | Self::OutcomeError
+            | Self::OutcomeMandate
+            | Self::Bilateral
+            | Self::DebtorAliasName
+            | Self::AliasMissing
+            | Self::AliasFormat
+            | Self::AccountMissing
+            | Self::AmountType
+            | Self::AmountMissing
+            | Self::RejectionReason
+            | Self::PaymentReference
+            | Self::PaymentDetails
+            | Self::DateOrder => Severity::Warning,
+            Self::ReadsAsCleared => Severity::Error,
+        }
+    }
 }
 
 bankrail_values::impl_display!(Rule);

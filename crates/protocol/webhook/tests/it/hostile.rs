@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 fn check(kind: MessageKind, json: &[u8]) {
+    #[cfg(feature = "serde")]
+    by_serde(kind, json);
     let Ok(parsed) = Message::from_json(kind, json) else {
         return;
     };
@@ -26,6 +28,58 @@ fn check(kind: MessageKind, json: &[u8]) {
         serde_json::from_slice(&written).unwrap(),
     );
     assert_eq!(shape(&before), shape(&after));
+}
+
+/// serde reads and refuses what the reader does, and writes what the writer does.
+#[cfg(feature = "serde")]
+fn by_serde(kind: MessageKind, json: &[u8]) {
+    fn as_message<M>(json: &[u8])
+    where
+        M: WebhookMessage + serde::Serialize + serde::de::DeserializeOwned,
+    {
+        let by_serde = serde_json::from_slice::<M>(json).ok();
+        let read = M::from_json(json).ok().map(|parsed| parsed.message);
+        assert_eq!(by_serde, read);
+        if let Some(message) = read {
+            assert_eq!(serde_json::to_vec(&message).unwrap(), message.to_json());
+        }
+    }
+    match kind {
+        MessageKind::MandateOutcome => as_message::<MandateActionOutcome>(json),
+        MessageKind::MandateNotification => as_message::<MandateNotification>(json),
+        MessageKind::PaymentOutcome => as_message::<PaymentOutcome>(json),
+        MessageKind::Query => as_message::<QueryNotification>(json),
+    }
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn parts_of_messages_have_the_form_of_the_wire() {
+    #[derive(serde::Serialize, serde::Deserialize, PartialEq, Debug)]
+    struct Case {
+        message: PaymentOutcome,
+        details: Option<Details>,
+        amounts: Vec<MessageAmount>,
+        status: TransactionStatus,
+        count: CountPerPeriod,
+    }
+    let message = r#"{"creation_date_time":"2021-07-29T01:02:03.450Z","transaction_status":"NEW1","more":[1.10,{ "a" : "\u0041" }]}"#;
+    let json = format!(
+        r#"{{"message":{message},"details":{{"other":1.0}},"amounts":[{{"currency":"AUD","amount":"10.0000"}}],"status":"NEW2","count":"x"}}"#
+    );
+    let case: Case = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        case.message.extra.get("more"),
+        Some(r#"[1.10,{ "a" : "\u0041" }]"#)
+    );
+    assert_eq!(serde_json::to_string(&case).unwrap(), json);
+    assert_eq!(
+        serde_json::to_string(&Message::from(case.message)).unwrap(),
+        message
+    );
+    let twice = message.replacen('{', r#"{"transaction_status":"RJCT","#, 1);
+    let error = serde_json::from_str::<PaymentOutcome>(&twice).unwrap_err();
+    assert!(error.to_string().contains("transaction_status"), "{error}");
 }
 
 /// Members and kinds of values, in no order and without nulls.
