@@ -15,6 +15,8 @@
 //! ```
 
 mod access_token;
+#[cfg(feature = "serde")]
+mod by_serde;
 mod cache;
 mod error_body;
 mod form;

@@ -2,49 +2,92 @@
 
 use bankrail_values::json::{self, JsonLimits, JsonObjectWriter, JsonValue};
 
-macro_rules! error_codes {
-    ($($variant:ident = $text:literal, $status:literal, $when:literal;)*) => {
-        /// An error code of the token endpoint (RFC 6749 section 5.2).
-        ///
-        /// `server_error` and `temporarily_unavailable` are from section 4.1.2.1, for faults of the
-        /// server.
-        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum TokenErrorCode {
-            $( #[doc = concat!("`", $text, "`, ", $status, $when)] $variant, )*
-            /// Another code, as it was read.
-            Other(Box<str>),
-        }
-
-        impl TokenErrorCode {
-            /// The code's text.
-            #[must_use]
-            pub fn as_str(&self) -> &str {
-                match self { $( Self::$variant => $text, )* Self::Other(text) => text }
-            }
-
-            /// The HTTP status for the code; 400 for [`TokenErrorCode::Other`].
-            #[must_use]
-            pub fn status(&self) -> u16 {
-                match self { $( Self::$variant => $status, )* Self::Other(_) => 400 }
-            }
-
-            fn from_text(text: &str) -> Self {
-                match text { $( $text => Self::$variant, )* other => Self::Other(other.into()) }
-            }
-        }
-    };
+/// An error code of the token endpoint (RFC 6749 section 5.2).
+///
+/// `server_error` and `temporarily_unavailable` are from section 4.1.2.1, for faults of the server.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TokenErrorCode {
+    /// `invalid_request`, 400: a parameter is missing, repeated or malformed.
+    InvalidRequest,
+    /// `invalid_client`, 401: the assertion is invalid or cannot be verified.
+    InvalidClient,
+    /// `invalid_grant`, 400.
+    InvalidGrant,
+    /// `unauthorized_client`, 400: the client may not use this grant type.
+    UnauthorizedClient,
+    /// `unsupported_grant_type`, 400.
+    UnsupportedGrantType,
+    /// `invalid_scope`, 400: the scope is malformed, or none of it is permitted.
+    InvalidScope,
+    /// `server_error`, 500.
+    ServerError,
+    /// `temporarily_unavailable`, 503; also the body of a 429.
+    TemporarilyUnavailable,
+    /// Another code, as it was read.
+    Other(Box<str>),
 }
 
-error_codes! {
-    InvalidRequest = "invalid_request", 400, ": a parameter is missing, repeated or malformed.";
-    InvalidClient = "invalid_client", 401, ": the assertion is invalid or cannot be verified.";
-    InvalidGrant = "invalid_grant", 400, ".";
-    UnauthorizedClient = "unauthorized_client", 400, ": the client may not use this grant type.";
-    UnsupportedGrantType = "unsupported_grant_type", 400, ".";
-    InvalidScope = "invalid_scope", 400, ": the scope is malformed, or none of it is permitted.";
-    ServerError = "server_error", 500, ".";
-    TemporarilyUnavailable = "temporarily_unavailable", 503, "; also the body of a 429.";
+impl TokenErrorCode {
+    /// Returns the code's text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::InvalidRequest => "invalid_request",
+            Self::InvalidClient => "invalid_client",
+            Self::InvalidGrant => "invalid_grant",
+            Self::UnauthorizedClient => "unauthorized_client",
+            Self::UnsupportedGrantType => "unsupported_grant_type",
+            Self::InvalidScope => "invalid_scope",
+            Self::ServerError => "server_error",
+            Self::TemporarilyUnavailable => "temporarily_unavailable",
+            Self::Other(text) => text,
+        }
+    }
+
+    /// Returns the HTTP status for the code; 400 for [`TokenErrorCode::Other`].
+    #[must_use]
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::InvalidClient => 401,
+            Self::ServerError => 500,
+            Self::TemporarilyUnavailable => 503,
+            Self::InvalidRequest
+            | Self::InvalidGrant
+            | Self::UnauthorizedClient
+            | Self::UnsupportedGrantType
+            | Self::InvalidScope
+            | Self::Other(_) => 400,
+        }
+    }
+
+    fn from_text(text: &str) -> Self {
+        match text {
+            "invalid_request" => Self::InvalidRequest,
+            "invalid_client" => Self::InvalidClient,
+            "invalid_grant" => Self::InvalidGrant,
+            "unauthorized_client" => Self::UnauthorizedClient,
+            "unsupported_grant_type" => Self::UnsupportedGrantType,
+            "invalid_scope" => Self::InvalidScope,
+            "server_error" => Self::ServerError,
+            "temporarily_unavailable" => Self::TemporarilyUnavailable,
+            other => Self::Other(other.into()),
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for TokenErrorCode {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(self.as_str())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for TokenErrorCode {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from).map(|text| Self::from_text(&text))
+    }
 }
 
 bankrail_values::impl_display!(TokenErrorCode);
@@ -126,6 +169,22 @@ impl TokenErrorBody {
             error: TokenErrorCode::from_text(code),
             error_description,
         })
+    }
+}
+
+/// The members of [`TokenErrorBody::to_json`].
+#[cfg(feature = "serde")]
+impl serde::Serialize for TokenErrorBody {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        super::by_serde::serialize(self.to_json(), out)
+    }
+}
+
+/// Reads as [`TokenErrorBody::from_json`] does.
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for TokenErrorBody {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        super::by_serde::deserialize(from, Self::from_json)
     }
 }
 

@@ -89,7 +89,11 @@ impl TokenRequest {
                 found: body.len(),
             });
         }
-        let form = Form::read(body)?;
+        // Bytes that are not UTF-8 become U+FFFD, which the checks of all used values refuse.
+        Self::of(&Form::collect(parameters(body))?)
+    }
+
+    fn of(form: &Form<'_>) -> Result<Self, TokenRequestError> {
         let grant_type = form.required("grant_type")?;
         if grant_type != Self::GRANT_TYPE {
             return Err(TokenRequestError::GrantType {
@@ -112,27 +116,90 @@ impl TokenRequest {
     }
 }
 
+/// The parameters of [`TokenRequest::to_form`] in their order, the assertion in the clear.
+#[cfg(feature = "serde")]
+impl serde::Serialize for TokenRequest {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap as _;
+        let mut form = out.serialize_map(None)?;
+        form.serialize_entry("grant_type", Self::GRANT_TYPE)?;
+        form.serialize_entry("client_assertion_type", Self::ASSERTION_TYPE)?;
+        form.serialize_entry("scope", &self.scope)?;
+        form.serialize_entry("client_assertion", self.assertion.expose_secret())?;
+        if let Some(client_id) = &self.client_id {
+            form.serialize_entry("client_id", client_id)?;
+        }
+        form.end()
+    }
+}
+
+/// Reads parameters, each a text, under the rules of [`TokenRequest::from_form`].
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for TokenRequest {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(Parameters)
+    }
+}
+
+#[cfg(feature = "serde")]
+struct Parameters;
+
+#[cfg(feature = "serde")]
+impl<'de> serde::de::Visitor<'de> for Parameters {
+    type Value = TokenRequest;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("the parameters of a token request")
+    }
+
+    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<TokenRequest, A::Error> {
+        use serde::de::Error as _;
+        let (mut form, mut bytes) = (Form(Vec::new()), 0);
+        while let Some((name, value)) = map.next_entry::<String, String>()? {
+            bytes += name.len() + value.len();
+            if bytes > TokenRequest::MAX_BYTES {
+                let limit = TokenRequest::MAX_BYTES;
+                let error = TokenRequestError::TooLarge {
+                    limit,
+                    found: bytes,
+                };
+                return Err(A::Error::custom(error));
+            }
+            form.add(name.into(), value.into())
+                .map_err(A::Error::custom)?;
+        }
+        TokenRequest::of(&form).map_err(A::Error::custom)
+    }
+}
+
 /// The decoded parameters, with distinct names.
 struct Form<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
 impl<'a> Form<'a> {
-    fn read(body: &'a [u8]) -> Result<Self, TokenRequestError> {
-        let mut form: Vec<(Cow<'a, str>, Cow<'a, str>)> = Vec::new();
-        // Bytes that are not UTF-8 become U+FFFD, which the checks of all used values refuse.
-        for (name, value) in parameters(body) {
-            if form.len() == TokenRequest::MAX_PARAMETERS {
-                return Err(TokenRequestError::TooManyParameters {
-                    limit: TokenRequest::MAX_PARAMETERS,
-                });
-            }
-            if form.iter().any(|(known, _)| *known == name) {
-                return Err(TokenRequestError::Repeated {
-                    parameter: excerpt(&name),
-                });
-            }
-            form.push((name, value));
+    fn collect(
+        parameters: impl IntoIterator<Item = (Cow<'a, str>, Cow<'a, str>)>,
+    ) -> Result<Self, TokenRequestError> {
+        let mut form = Self(Vec::new());
+        for (name, value) in parameters {
+            form.add(name, value)?;
         }
-        Ok(Self(form))
+        Ok(form)
+    }
+
+    fn add(&mut self, name: Cow<'a, str>, value: Cow<'a, str>) -> Result<(), TokenRequestError> {
+        let Self(form) = self;
+        if form.len() == TokenRequest::MAX_PARAMETERS {
+            return Err(TokenRequestError::TooManyParameters {
+                limit: TokenRequest::MAX_PARAMETERS,
+            });
+        }
+        if form.iter().any(|(known, _)| *known == name) {
+            return Err(TokenRequestError::Repeated {
+                parameter: excerpt(&name),
+            });
+        }
+        form.push((name, value));
+        Ok(())
     }
 
     fn optional(&self, name: &str) -> Option<&str> {

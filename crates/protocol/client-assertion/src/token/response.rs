@@ -110,6 +110,22 @@ impl TokenResponse {
     }
 }
 
+/// The members of [`TokenResponse::to_json`], the token in the clear.
+#[cfg(feature = "serde")]
+impl serde::Serialize for TokenResponse {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        super::by_serde::serialize(self.to_json(), out)
+    }
+}
+
+/// Reads as [`TokenResponse::from_json`] does.
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for TokenResponse {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        super::by_serde::deserialize(from, Self::from_json)
+    }
+}
+
 /// A body that is not a token response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

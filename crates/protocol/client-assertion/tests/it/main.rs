@@ -4,6 +4,8 @@
 
 mod access_tokens;
 mod building;
+#[cfg(feature = "serde")]
+mod by_serde;
 mod error_bodies;
 mod names;
 mod scopes;
