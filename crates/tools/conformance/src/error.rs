@@ -38,9 +38,9 @@ pub enum JudgeError {
     /// Nobody answers at an address.
     #[error("{address}: no answer: {reason}")]
     Unreachable {
-        /// Who was called.
+        /// The address that was called.
         address: String,
-        /// What became of the call.
+        /// The reason why there was no answer.
         reason: String,
     },
     /// No access token was asked for, without which there is little to judge.
@@ -52,7 +52,7 @@ pub enum JudgeError {
     /// The list of what the receivers have handled cannot be read.
     #[error("what the receivers have handled cannot be read: {reason}")]
     Handled {
-        /// What came in its place.
+        /// The reason why the list cannot be read.
         reason: String,
     },
     /// No row is selected.
@@ -60,7 +60,7 @@ pub enum JudgeError {
     NoRows,
 }
 
-/// What could not be signed, encrypted or compressed.
+/// Makes the error for a request or message that cannot be signed, encrypted or compressed.
 pub(crate) fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> JudgeError {
     JudgeError::Request(error.into())
 }

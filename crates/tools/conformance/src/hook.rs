@@ -1,5 +1,4 @@
-//! How the judge orders what the judged side offers beside the specification: a booking, another
-//! time.
+//! Orders to the side that is judged, beside the specification: a booking, another time.
 
 use crate::client::address;
 use serde_json::Value;
@@ -9,7 +8,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-/// How long an order may take.
+/// The longest time for an order.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// A command that gets one JSON object on its standard input, or an address that it is posted to.

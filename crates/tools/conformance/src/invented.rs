@@ -1,4 +1,4 @@
-//! What a judge makes up: ids and texts that are the same in each run with the same seed.
+//! Ids and texts of a judge, which are the same in each run with the same seed.
 
 use bankrail_values::HyphenatedUuid;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +28,7 @@ impl Invented {
     }
 }
 
-/// A seed of which nobody has said what it is to be.
+/// Returns a random seed.
 pub(crate) fn any_seed() -> u32 {
     u32::try_from(bankrail_values::jitter() >> 32).unwrap_or_default()
 }

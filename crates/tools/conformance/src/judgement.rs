@@ -7,7 +7,7 @@ use bankrail_values::{Clock as _, SystemClock, Timestamp};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// What a judge found out about a provider or about receivers.
+/// The rows of one run of a judge, with their verdicts.
 ///
 /// `Display` gives a line for each row that failed, and one that counts the verdicts.
 #[derive(Clone, Debug)]
@@ -68,11 +68,16 @@ impl Judgement {
         })
     }
 
-    bankrail_values::getters! { self;
-        /// Every row, in the order of the specification.
-        rows: &[Row] = &self.rows;
-        /// Why most rows were not run: the first call was refused.
-        blocked: Option<&str> = self.blocked.as_deref();
+    /// Returns every row, in the order of the specification.
+    #[must_use]
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Returns why most rows were not run: the first call was refused.
+    #[must_use]
+    pub fn blocked(&self) -> Option<&str> {
+        self.blocked.as_deref()
     }
 
     /// True if no row failed.
@@ -93,7 +98,7 @@ impl Judgement {
             .any(|row| matches!(row.verdict, Verdict::NotRun(_)))
     }
 
-    /// What to mend first and why, in one line. Nothing if no row failed.
+    /// Returns in one line the first thing to mend and the reason. `None` if no row failed.
     #[must_use]
     pub fn mend_first(&self) -> Option<String> {
         let failed = |row: &&Row| matches!(row.verdict, Verdict::Failed(_));
@@ -120,7 +125,7 @@ impl Judgement {
         })
     }
 
-    /// How many rows there are of each verdict, in one line.
+    /// Returns in one line the number of rows of each verdict.
     #[must_use]
     pub fn summary(&self) -> String {
         let mut line = format!(

@@ -1,37 +1,23 @@
 //! The judge of a provider.
 
-mod body;
-mod book;
 mod budget;
-mod checks;
-mod forge;
 mod judge;
-mod late;
-mod limits;
-mod narrative;
-mod options;
-mod paging;
-mod payload;
-mod refusals;
-mod statement;
-mod target;
-mod test_accounts;
-mod token;
-mod windows;
-mod wire;
 
 pub use budget::{Budget, BudgetError};
-pub use options::{CallsLeft, ProviderJudgeOptions};
-pub use target::Customer;
 
-use crate::client::client;
 use crate::error::JudgeError;
+use crate::hook::Hook;
+use crate::invented::any_seed;
 use crate::judgement::Judgement;
+use crate::selection::{RowSelection, UnrunRows};
+use bankrail_http::names;
+use bankrail_http::tls::TlsRoots;
 use bankrail_jose::SigningKey;
-use forge::Keys;
+use bankrail_values::{SecretString, options};
 use judge::Judge;
+use reqwest::header::HeaderName;
 use std::fmt;
-use target::Target;
+use std::time::Duration;
 
 /// Judges a provider by the clauses of the specification that can be seen from outside.
 ///
@@ -41,9 +27,6 @@ use target::Target;
 /// [`Verdict::NotRun`](crate::Verdict::NotRun). A call that is answered 429 is repeated after its
 /// `Retry-After` if that is within [`ProviderJudgeOptions::wait`].
 pub struct ProviderJudge(Judge);
-
-const NO_TOKEN: &str =
-    "no access token was received: check the API key, the customer code, its key and the audience";
 
 impl ProviderJudge {
     /// A judge of the provider at this address, in the name of a customer whose assertions this key
@@ -58,14 +41,7 @@ impl ProviderJudge {
         signing_key: &SigningKey,
         options: ProviderJudgeOptions,
     ) -> Result<Self, JudgeError> {
-        let target = Target::new(url, customer, &options)?;
-        let client = client(&options.roots, wire::TIMEOUT)?;
-        Ok(Self(Judge::new(
-            target,
-            Keys::new(signing_key, options.second_signing_key.as_ref())?,
-            client,
-            options,
-        )))
+        Judge::new(url, customer, signing_key, options).map(Self)
     }
 
     /// Makes the calls: first one token and the statements, then what must be refused, then what
@@ -74,33 +50,96 @@ impl ProviderJudge {
     /// # Errors
     /// [`JudgeError`] if nobody answers, a request cannot be made, or no row is selected.
     pub async fn judge(self) -> Result<Judgement, JudgeError> {
-        let mut judge = self.0;
-        token::judge_first(&mut judge).await?;
-        late::metadata(&mut judge).await;
-        if judge.bearer.is_none() {
-            // A refusal would show nothing, because what is right is refused too.
-            judge.blocked = Some(NO_TOKEN);
-        }
-        let mut statements = statement::judge(&mut judge).await?;
-        book::judge(&mut judge, &mut statements).await;
-        payload::judge(&mut judge, &statements);
-        test_accounts::judge(&mut judge, &statements);
-        narrative::judge(&mut judge, &statements).await?;
-        paging::judge(&mut judge, &statements).await?;
-        refusals::judge_statements(&mut judge).await?;
-        refusals::judge_tokens(&mut judge).await?;
-        late::other_scope(&mut judge).await?;
-        late::request_keys(&mut judge);
-        late::end_of_token(&mut judge).await?;
-        limits::judge(&mut judge).await?;
-        windows::judge(&mut judge).await?;
-        let address = judge.target.base_url.to_string();
-        Judgement::new("provider", address, judge.rows, judge.blocked, judge.seed)
+        self.0.run().await
     }
 }
 
 impl fmt::Debug for ProviderJudge {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("ProviderJudge").finish_non_exhaustive()
+    }
+}
+
+/// A customer of the provider.
+///
+/// It should be one for tests. Its accounts should have entries of today, one of them fast
+/// payments, one of them credits to virtual accounts.
+#[derive(Clone, Debug)]
+pub struct Customer {
+    code: String,
+    api_key: SecretString,
+    accounts: Vec<String>,
+}
+
+impl Customer {
+    /// The customer of this code, whose statements of these accounts may be asked for.
+    #[must_use]
+    pub fn new(
+        code: impl Into<String>,
+        api_key: SecretString,
+        accounts: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        Self {
+            code: code.into(),
+            api_key,
+            accounts: accounts.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// The calls that the budget has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallsLeft {
+    /// Token requests.
+    pub tokens: usize,
+    /// Statements.
+    pub statements: usize,
+}
+
+options! {
+    /// The options of a [`ProviderJudge`](ProviderJudge).
+    #[derive(Clone, Debug)]
+    pub struct ProviderJudgeOptions {
+        /// Another customer of the provider, for the rows about what must be kept from each other.
+        /// Default: those rows are not seen.
+        second_customer(Customer => Some): Option<Customer> = None,
+        /// The key of that customer. Default: the rows that need it are not seen.
+        second_signing_key(SigningKey => Some): Option<SigningKey> = None,
+        /// The address of the token endpoint. Default: the provider's and `/v1.0/auth`.
+        token_url(String => Some): Option<String> = None,
+        /// The audience of assertions. Default: the address of the token endpoint.
+        audience(String => Some): Option<String> = None,
+        /// The header of the API key. Default: `apikey`.
+        api_key_header: HeaderName = names::API_KEY,
+        /// The scopes to ask for. Default: that of statements.
+        scopes: Vec<String> = Vec::new(),
+        /// The certificate authorities of the provider. Default: those of the system.
+        roots: TlsRoots = TlsRoots::Platform,
+        /// The calls that may be made. Default: those of an hour by the specification.
+        budget: Budget = Budget::default(),
+        /// The longest wait for a `Retry-After`, or for the end of a token. Default: 5 s.
+        wait: Duration = Duration::from_secs(5),
+        /// Sends requests beyond the budget until the provider refuses them, last. The customer is
+        /// locked out for an hour. Default: no.
+        limits: bool = false,
+        /// Orders bookings, which the statement must then show. Default: statements are judged by
+        /// their own content.
+        book(Hook => Some): Option<Hook> = None,
+        /// Steps the provider's clock, by an order `{"seconds": N}`. Default: the worked cases of
+        /// limits are not seen, unless there is a wait of six hours.
+        clock(Hook => Some): Option<Hook> = None,
+        /// Fails rows that only public documentation of live services states. Default: differences
+        /// there are noted.
+        strict: bool = false,
+        /// The seed of what is made up, which is the same in each run with it. Default: another one
+        /// in each run.
+        seed: u32 = any_seed(),
+        /// Judges these rows only. Default: all.
+        only: Vec<RowSelection> = Vec::new(),
+        /// Judges what an earlier run did not come to. Default: everything.
+        rest_of(UnrunRows => Some): Option<UnrunRows> = None,
+        /// A function that is called before each call to the provider. Default: none.
+        on_call: fn(CallsLeft) = |_| {},
     }
 }

@@ -1,23 +1,39 @@
 //! The judge of receivers.
 
-mod acknowledgements;
-mod delivery;
+mod answers;
 mod forge;
-mod handled;
-mod make;
 mod messages;
-mod options;
 mod rows;
 mod session;
 
-pub use delivery::ReceiverAddresses;
-pub use options::ReceiverJudgeOptions;
-
-use crate::error::JudgeError;
+use crate::client::{address, below, client};
+use crate::error::{JudgeError, failed};
+use crate::invented::{Invented, any_seed};
 use crate::judgement::Judgement;
+use crate::selection::RowSelection;
+use bankrail_http::tls::TlsRoots;
+use bankrail_http::{BodyReader, names};
 use bankrail_jose::{EncryptionKey, SigningKey};
+use bankrail_secured_payload::{SealOptions, Sealer, SecuredPayload};
+use bankrail_values::{SecretString, causes, excerpt, options};
+use bankrail_webhook::headers::{CORRELATION_ID, MESSAGE_ID, PRIORITY, REQUEST_KEY};
+use bankrail_webhook::{EachKind, MessageKind};
+use bytes::Bytes;
+use forge::Forge;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use reqwest::Url;
+use serde_json::Value;
 use session::Session;
 use std::fmt;
+use std::time::Duration;
+
+/// The time that a receiver has to answer.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The bytes of an answer that are read.
+const MAX_ANSWER_BYTES: usize = 64 * 1024;
+/// The bytes of a list of handled messages that are read.
+const MAX_LIST_BYTES: usize = 32 << 20;
 
 /// Judges a customer's receivers by the clauses of the specification that can be seen from outside.
 ///
@@ -49,16 +65,7 @@ impl ReceiverJudge {
     /// # Errors
     /// [`JudgeError`] if nobody answers, a message cannot be made, or no row is selected.
     pub async fn judge(self) -> Result<Judgement, JudgeError> {
-        let mut session = self.0;
-        handled::check(&session).await?;
-        session.begin().await?;
-        for row in rows::rows() {
-            session.judge(&row).await?;
-        }
-        handled::judge(&mut session).await?;
-        session.endure().await?;
-        let (address, blocked, seed) = (session.address(), session.blocked(), session.seed);
-        Judgement::new("receivers", address, session.finish(), blocked, seed)
+        self.0.run().await
     }
 }
 
@@ -66,4 +73,325 @@ impl fmt::Debug for ReceiverJudge {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("ReceiverJudge").finish_non_exhaustive()
     }
+}
+
+options! {
+    /// The options of a [`ReceiverJudge`](ReceiverJudge).
+    #[derive(Clone, Debug)]
+    pub struct ReceiverJudgeOptions {
+        /// The API key that the receivers expect. Default: none is sent.
+        api_key(SecretString => Some): Option<SecretString> = None,
+        /// The header of the API key. Default: `apikey`.
+        api_key_header: HeaderName = names::API_KEY,
+        /// Another key of the provider, of 4096 bits, that the receivers know too. Default: the row
+        /// about it is not seen.
+        large_signing_key(SigningKey => Some): Option<SigningKey> = None,
+        /// The certificate authorities of the receivers. Default: those of the system.
+        roots: TlsRoots = TlsRoots::Platform,
+        /// Fails rows beyond SPEC.md, too. Default: differences there are noted.
+        strict: bool = false,
+        /// The seed of ids and texts that are made up, which are the same in each run with it.
+        /// Receivers know the messages of an earlier run with the same seed. Default: another one
+        /// in each run.
+        seed: u32 = any_seed(),
+        /// A list of the messages that the receivers have handled: an address that begins with
+        /// `https://`, or a file. The README describes the list. Default: handling is not seen.
+        handled(String => Some): Option<String> = None,
+        /// Judges these rows only. Default: all.
+        only: Vec<RowSelection> = Vec::new(),
+    }
+}
+
+/// The addresses of the receivers, by kind of message. Receivers without one are not judged.
+#[derive(Clone, Debug, Default)]
+pub struct ReceiverAddresses(EachKind<Option<Url>>);
+
+impl ReceiverAddresses {
+    /// Every receiver, at the specification's path below one address.
+    ///
+    /// # Errors
+    /// [`JudgeError::Address`].
+    pub fn below(base: &str) -> Result<Self, JudgeError> {
+        let base = address(base)?;
+        Ok(Self(EachKind::from_fn(|kind| {
+            Some(below(&base, kind.default_path()))
+        })))
+    }
+
+    /// Sets the address of the receiver of one kind.
+    ///
+    /// # Errors
+    /// [`JudgeError::Address`].
+    pub fn with(mut self, kind: MessageKind, url: &str) -> Result<Self, JudgeError> {
+        *self.0.get_mut(kind) = Some(address(url)?);
+        Ok(self)
+    }
+}
+
+/// The provider that the judge plays: its keys, and the receivers that it delivers to.
+struct Provider {
+    addresses: EachKind<Option<Url>>,
+    client: reqwest::Client,
+    api_key: Option<(HeaderName, HeaderValue)>,
+    invented: Invented,
+    forge: Forge,
+    sealer: Sealer,
+    /// Seals with the key of 4096 bits.
+    large: Option<Sealer>,
+    /// The names of both signing keys, if both have one.
+    kids: Option<[String; 2]>,
+}
+
+/// A delivery, and its difference from an ordinary one in words.
+#[derive(Clone)]
+struct Delivery {
+    kind: MessageKind,
+    what: String,
+    method: Method,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+/// The outcome of a delivery.
+enum Heard {
+    Answer(Answer),
+    /// There was no answer, for this reason.
+    Nothing(String),
+}
+
+/// An answer.
+struct Answer {
+    status: StatusCode,
+    content_type: Option<String>,
+    body: Vec<u8>,
+}
+
+impl Provider {
+    fn new(
+        addresses: ReceiverAddresses,
+        signing_key: &SigningKey,
+        encryption_key: &EncryptionKey,
+        options: &ReceiverJudgeOptions,
+    ) -> Result<Self, JudgeError> {
+        let addresses = addresses.0;
+        if addresses.iter().all(|(_, url)| url.is_none()) {
+            return Err(JudgeError::NoAddress);
+        }
+        let large = options.large_signing_key.as_ref();
+        if let Some(bits) = large.map(|key| key.verifying_key().public_key().bits())
+            && bits != 4096
+        {
+            return Err(JudgeError::KeySize { bits });
+        }
+        let api_key = options.api_key.as_ref().map(|key| {
+            let mut value =
+                HeaderValue::try_from(key.expose_secret()).map_err(|_| JudgeError::ApiKey)?;
+            value.set_sensitive(true);
+            Ok::<_, JudgeError>((options.api_key_header.clone(), value))
+        });
+        let sealer =
+            |key: &SigningKey| Sealer::new(key.clone(), encryption_key.clone(), SealOptions::new());
+        Ok(Self {
+            addresses,
+            client: client(&options.roots, TIMEOUT)?,
+            api_key: api_key.transpose()?,
+            invented: Invented::new(options.seed),
+            forge: Forge::new(signing_key, large, encryption_key.clone())?,
+            sealer: sealer(signing_key),
+            large: large.map(sealer),
+            kids: large
+                .and_then(|large| Some([signing_key.kid()?, large.kid()?].map(str::to_owned))),
+        })
+    }
+
+    /// A good delivery of this message.
+    fn sealed(
+        &self,
+        kind: MessageKind,
+        what: &str,
+        message: &Value,
+    ) -> Result<Delivery, JudgeError> {
+        self.sealed_by(&self.sealer, kind, what, message)
+    }
+
+    fn sealed_by(
+        &self,
+        sealer: &Sealer,
+        kind: MessageKind,
+        what: &str,
+        message: &Value,
+    ) -> Result<Delivery, JudgeError> {
+        let compact = sealer.seal(message.to_string().as_bytes());
+        let compact = compact.map_err(failed)?;
+        Ok(self.carried(kind, what, compact))
+    }
+
+    /// A delivery of this text as `secured_payload`.
+    fn carried(&self, kind: MessageKind, what: &str, compact: String) -> Delivery {
+        self.delivery(
+            kind,
+            what,
+            SecuredPayload::new(compact).to_json().into_bytes(),
+        )
+    }
+
+    /// A delivery of a body, with the headers of the specification's table for this kind.
+    fn delivery(
+        &self,
+        kind: MessageKind,
+        what: impl Into<String>,
+        body: impl Into<Bytes>,
+    ) -> Delivery {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        headers.extend(self.api_key.clone());
+        let delivery = Delivery {
+            kind,
+            what: what.into(),
+            method: Method::POST,
+            headers,
+            body: body.into(),
+        };
+        let id = || self.invented.uuid().to_string();
+        let delivery = delivery
+            .with(MESSAGE_ID, &id())
+            .with(PRIORITY, "UNATTENDED");
+        if kind.answers_a_request() {
+            delivery
+                .with(REQUEST_KEY, &id())
+                .with(CORRELATION_ID, &id())
+        } else {
+            delivery
+        }
+    }
+
+    async fn send(&self, delivery: &Delivery) -> Heard {
+        let Some(url) = self.addresses.get(delivery.kind) else {
+            return Heard::Nothing("no address".to_owned());
+        };
+        let body = if delivery.method == Method::GET {
+            Bytes::new()
+        } else {
+            delivery.body.clone()
+        };
+        let request = self
+            .client
+            .request(delivery.method.clone(), url.clone())
+            .headers(delivery.headers.clone());
+        Self::hear(request.body(body), MAX_ANSWER_BYTES).await
+    }
+
+    /// Reads the text at an address.
+    async fn get(&self, url: Url) -> Heard {
+        Self::hear(self.client.get(url), MAX_LIST_BYTES).await
+    }
+
+    async fn hear(request: reqwest::RequestBuilder, max_bytes: usize) -> Heard {
+        let answer = match request.send().await {
+            Ok(answer) => answer,
+            Err(error) => return Heard::Nothing(reason(error)),
+        };
+        let (head, body) = http::Response::<reqwest::Body>::from(answer).into_parts();
+        match BodyReader::new(&head.headers, body)
+            .read_prefix(max_bytes, TIMEOUT)
+            .await
+        {
+            Ok(body) => Heard::Answer(Answer {
+                status: head.status,
+                content_type: head
+                    .headers
+                    .get(CONTENT_TYPE)
+                    .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()),
+                body: body.to_vec(),
+            }),
+            Err(error) => Heard::Nothing(format!("half an answer: {}", causes(&error))),
+        }
+    }
+}
+
+impl Delivery {
+    /// Under another name in verdicts.
+    fn named(self, what: &str) -> Self {
+        Self {
+            what: what.to_owned(),
+            ..self
+        }
+    }
+
+    /// With this header, in place of others of its name.
+    fn with(mut self, name: &str, value: &str) -> Self {
+        let name = HeaderName::from_bytes(name.as_bytes())
+            .expect("the names of this program's headers are names");
+        self.headers.insert(
+            name,
+            HeaderValue::try_from(value).expect("the values of this program have no line ends"),
+        );
+        self
+    }
+
+    /// With another version in the UUID of this header.
+    fn of_version(self, name: &str, version: &str) -> Self {
+        let mut id = self
+            .headers
+            .get(name)
+            .and_then(|id| id.to_str().ok())
+            .unwrap_or_default()
+            .to_owned();
+        id.replace_range(14..15, version);
+        self.with(name, &id)
+    }
+
+    /// Its X-Message-Id.
+    fn message_id(&self) -> &str {
+        self.headers
+            .get(MESSAGE_ID)
+            .and_then(|id| id.to_str().ok())
+            .unwrap_or_default()
+    }
+
+    /// Without this header.
+    fn without(mut self, name: &str) -> Self {
+        self.headers.remove(name);
+        self
+    }
+
+    /// With this method; GET has no body.
+    fn method(mut self, method: Method) -> Self {
+        self.method = method;
+        self
+    }
+}
+
+impl Answer {
+    /// The acknowledgement's member, if the answer is a JSON object that has it as text.
+    fn member(&self, name: &str) -> Option<String> {
+        let object: Value = serde_json::from_slice(&self.body).ok()?;
+        object.get(name)?.as_str().map(str::to_owned)
+    }
+
+    /// The status, and the beginning of the body.
+    fn describe(&self) -> String {
+        match String::from_utf8_lossy(&self.body).as_ref() {
+            "" => format!("{} without a body", self.status.as_u16()),
+            body => format!("{} {}", self.status.as_u16(), excerpt(body)),
+        }
+    }
+}
+
+impl Heard {
+    fn describe(&self) -> String {
+        match self {
+            Self::Answer(answer) => answer.describe(),
+            Self::Nothing(why) => format!("no answer: {why}"),
+        }
+    }
+}
+
+/// Why there is no answer, without the address.
+fn reason(error: reqwest::Error) -> String {
+    if error.is_timeout() {
+        return format!("none within {} s", TIMEOUT.as_secs());
+    }
+    causes(&error.without_url())
 }

@@ -10,17 +10,17 @@ pub struct Row {
     pub id: &'static str,
     /// The heading of SPEC.md that the clause stands under.
     pub heading: &'static str,
-    /// What is asked, in one line.
+    /// The question in one line.
     pub title: String,
-    /// True if the specification does not say it.
+    /// True if the row is about something beyond the specification.
     pub beyond: bool,
-    /// What was found out.
+    /// The verdict.
     pub verdict: Verdict,
-    /// How long its calls took. Zero if another row made them.
+    /// The duration of its calls. Zero if another row made them.
     pub took: Duration,
 }
 
-/// What a judge found out.
+/// The verdict of a judge about one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -30,10 +30,10 @@ pub enum Verdict {
     Failed(String),
     /// The specification leaves this open, and what was found differs from what is usual.
     Noted(String),
-    /// Nothing shows whether the clause holds. The text says what would be needed.
+    /// Nothing shows if the clause holds. The text names what is missing.
     NotSeen(String),
-    /// It was not judged, and why: the budget, a row that it depends on, or an address that was not
-    /// given.
+    /// The row was not judged, for this reason: the budget, a row that it depends on, or an address
+    /// that was not given.
     NotRun(String),
 }
 
@@ -50,7 +50,7 @@ impl Verdict {
         }
     }
 
-    /// What there is to say about it. Empty if the clause holds.
+    /// Returns the reason of the verdict. Empty if the clause holds.
     #[must_use]
     pub fn detail(&self) -> &str {
         match self {
@@ -107,7 +107,7 @@ pub(crate) const BEYOND: &str = "-";
 /// services has it.
 const DEFAULTS: [&str; 5] = ["S2.13", "S6.4", "S7.4", "S24.9", "S25.36"];
 
-/// True if SPEC.md does not say what rows of this id ask.
+/// Returns true if rows of this id are about something beyond SPEC.md.
 pub(crate) fn is_beyond(id: &str) -> bool {
     id == BEYOND || DEFAULTS.contains(&id)
 }

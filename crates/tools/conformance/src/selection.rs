@@ -37,7 +37,7 @@ pub struct UnrunRows(Vec<(String, String)>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnrunRowsError {
-    /// It is not what [`crate::Judgement::to_json`] writes.
+    /// The file is not a report of [`crate::Judgement::to_json`].
     #[error("expected a report, found another file")]
     NoReport,
     /// Every row was run.

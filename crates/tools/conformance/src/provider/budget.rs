@@ -1,10 +1,10 @@
-//! How many calls the judge may make.
+//! The bounds on the calls of the judge.
 
 use bankrail_values::excerpt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The calls that may be made: 10 token requests and 25 statements unless it says otherwise.
+/// The calls that may be made. Default: 10 token requests and 25 statements.
 ///
 /// It is read from a text such as `tokens=60,statements=100,tokens-per-second=20`. What is not
 /// named keeps its default.
@@ -24,7 +24,7 @@ pub struct BudgetError {
     pub part: String,
 }
 
-/// Those that the specification allows (Specification: "Limits").
+/// The calls that the specification allows (Specification: "Limits").
 impl Default for Budget {
     fn default() -> Self {
         Self {
@@ -70,7 +70,7 @@ impl Budget {
     }
 }
 
-/// What is left for one endpoint.
+/// The calls that are left for one endpoint.
 #[derive(Debug)]
 pub(super) struct Purse {
     name: &'static str,

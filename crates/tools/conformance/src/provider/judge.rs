@@ -1,33 +1,58 @@
 //! Makes the calls within the budget, and collects the rows.
 
+mod body;
+mod book;
+mod checks;
+mod forge;
+mod late;
+mod limits;
+mod narrative;
+mod paging;
+mod payload;
+mod refusals;
+mod statement;
+mod test_accounts;
+mod token;
+mod windows;
+mod wire;
+mod xml;
+
 use super::budget::Purse;
-use super::forge::{Assertion, Keys, now};
-use super::options::{CallsLeft, ProviderJudgeOptions};
-use super::target::Target;
-use super::wire::{Answer, Call, send};
+use super::{CallsLeft, Customer, ProviderJudgeOptions};
+use crate::client::{address, below, client};
+use crate::error::JudgeError;
 use crate::hook::Hook;
+use crate::judgement::Judgement;
 use crate::row::{Row, Verdict, is_beyond};
 use crate::selection::Wanted;
-use bankrail_http::names::REQUEST_KEY;
-use bankrail_values::excerpt;
+use bankrail_client_assertion::token::names;
+use bankrail_http::names::{REQUEST_KEY, STATEMENT_PATH, TOKEN_PATH};
+use bankrail_jose::SigningKey;
+use forge::{Assertion, Keys, now};
+use reqwest::Url;
+use reqwest::header::HeaderName;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
+use wire::{Answer, Call, send};
 
-/// What became of a call.
-pub(super) enum Got {
+const NO_TOKEN: &str =
+    "no access token was received: check the API key, the customer code, its key and the audience";
+
+/// The outcome of a call.
+enum Got {
     Answer(Answer),
     /// The connection failed.
     Nothing(String),
-    /// It was not made.
+    /// The call was not made, for this reason.
     NotRun(String),
 }
 
 impl Got {
-    /// The answer.
+    /// Returns the answer.
     ///
     /// # Errors
     /// What to say of a row that needed it.
-    pub(super) fn answer(self) -> Result<Answer, Verdict> {
+    fn answer(self) -> Result<Answer, Verdict> {
         match self {
             Self::Answer(answer) => Ok(answer),
             Self::Nothing(why) => Err(Verdict::Failed(format!(
@@ -38,62 +63,123 @@ impl Got {
     }
 }
 
+/// A provider, and a customer of it.
+#[derive(Clone)]
+struct Target {
+    base_url: Url,
+    token_url: Url,
+    statement_url: Url,
+    audience: String,
+    /// The issuer that the provider's metadata name. Clients send it as the audience, too.
+    issuer: Option<String>,
+    customer: Customer,
+    api_key_header: HeaderName,
+    scopes: Vec<String>,
+    /// Another customer of the same provider.
+    other: Option<Customer>,
+}
+
+impl Target {
+    fn new(
+        url: &str,
+        customer: Customer,
+        options: &ProviderJudgeOptions,
+    ) -> Result<Self, JudgeError> {
+        if customer.accounts.is_empty() {
+            return Err(JudgeError::NoAccount);
+        }
+        let base_url = address(url)?;
+        let token_url = options
+            .token_url
+            .as_deref()
+            .map_or_else(|| Ok(below(&base_url, TOKEN_PATH)), address)?;
+        let mut scopes = options.scopes.clone();
+        if scopes.is_empty() {
+            scopes.push(names::STATEMENT_READ.to_owned());
+        }
+        let other = options.second_customer.clone().map(|mut other| {
+            // An account that both have is not the other's alone.
+            other
+                .accounts
+                .retain(|account| !customer.accounts.contains(account));
+            other
+        });
+        Ok(Self {
+            statement_url: below(&base_url, STATEMENT_PATH),
+            audience: options
+                .audience
+                .clone()
+                .unwrap_or_else(|| token_url.to_string()),
+            issuer: None,
+            token_url,
+            base_url,
+            customer,
+            api_key_header: options.api_key_header.clone(),
+            scopes,
+            other,
+        })
+    }
+}
+
 /// The endpoint of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Endpoint {
+enum Endpoint {
     Token,
     Statement,
 }
 
 /// An access token, and until when it is valid.
-pub(super) struct Bearer {
-    pub(super) token: String,
-    pub(super) until: Instant,
+struct Bearer {
+    token: String,
+    until: Instant,
 }
 
 pub(super) struct Judge {
-    pub(super) target: Target,
-    pub(super) keys: Keys,
-    pub(super) client: reqwest::Client,
+    target: Target,
+    keys: Keys,
+    client: reqwest::Client,
     tokens: Purse,
     statements: Purse,
-    pub(super) pause: Duration,
+    pause: Duration,
     next_token: Option<Instant>,
     /// The longest wait.
-    pub(super) wait: Duration,
+    wait: Duration,
     assertions: u32,
-    pub(super) bearer: Option<Bearer>,
+    bearer: Option<Bearer>,
     /// The header X-RequestKey of each answer of the token endpoint.
-    pub(super) token_request_keys: Vec<Option<String>>,
+    token_request_keys: Vec<Option<String>>,
     /// The member requestKey of each answer of the statement endpoint that has one.
-    pub(super) statement_request_keys: Vec<String>,
+    statement_request_keys: Vec<String>,
     wanted: Wanted,
     on_call: fn(CallsLeft),
-    pub(super) limits: bool,
-    pub(super) seed: u32,
+    limits: bool,
+    seed: u32,
     strict: bool,
-    /// How bookings are ordered.
-    pub(super) book: Option<Hook>,
-    /// How the provider's clock is stepped.
-    pub(super) clock: Option<Hook>,
+    /// Orders bookings.
+    book: Option<Hook>,
+    /// Steps the provider's clock.
+    clock: Option<Hook>,
     /// When the judge began, in UNIX seconds.
-    pub(super) began: i64,
+    began: i64,
     /// The calls of each endpoint that were answered 200, and those that were not.
     token_counts: (usize, usize),
     statement_counts: (usize, usize),
     /// Why no further call shows anything.
-    pub(super) blocked: Option<&'static str>,
-    pub(super) rows: Vec<Row>,
+    blocked: Option<&'static str>,
+    rows: Vec<Row>,
     took: Duration,
 }
 
 impl Judge {
     pub(super) fn new(
-        target: Target,
-        keys: Keys,
-        client: reqwest::Client,
+        url: &str,
+        customer: Customer,
+        signing_key: &SigningKey,
         options: ProviderJudgeOptions,
-    ) -> Self {
+    ) -> Result<Self, JudgeError> {
+        let target = Target::new(url, customer, &options)?;
+        let client = client(&options.roots, wire::TIMEOUT)?;
+        let keys = Keys::new(signing_key, options.second_signing_key.as_ref())?;
         let ProviderJudgeOptions {
             budget,
             wait,
@@ -107,7 +193,7 @@ impl Judge {
             on_call,
             ..
         } = options;
-        Self {
+        Ok(Self {
             keys,
             client,
             target,
@@ -136,26 +222,54 @@ impl Judge {
             blocked: None,
             rows: Vec::new(),
             took: Duration::ZERO,
+        })
+    }
+
+    /// Makes the calls, and judges the answers.
+    ///
+    /// # Errors
+    /// [`JudgeError`] if nobody answers, a request cannot be made, or no row is selected.
+    pub(super) async fn run(mut self) -> Result<Judgement, JudgeError> {
+        token::judge_first(&mut self).await?;
+        late::metadata(&mut self).await;
+        if self.bearer.is_none() {
+            // A refusal would show nothing, because what is right is refused too.
+            self.blocked = Some(NO_TOKEN);
         }
+        let mut statements = statement::judge(&mut self).await?;
+        book::judge(&mut self, &mut statements).await;
+        payload::judge(&mut self, &statements);
+        test_accounts::judge(&mut self, &statements);
+        narrative::judge(&mut self, &statements).await?;
+        paging::judge(&mut self, &statements).await?;
+        refusals::judge_statements(&mut self).await?;
+        refusals::judge_tokens(&mut self).await?;
+        late::other_scope(&mut self).await?;
+        late::request_keys(&mut self);
+        late::end_of_token(&mut self).await?;
+        limits::judge(&mut self).await?;
+        windows::judge(&mut self).await?;
+        let address = self.target.base_url.to_string();
+        Judgement::new("provider", address, self.rows, self.blocked, self.seed)
     }
 
     /// True if a row of this id is asked for.
-    pub(super) fn wants(&self, id: &str) -> bool {
+    fn wants(&self, id: &str) -> bool {
         self.wanted.has(id)
     }
 
     /// True if this row is asked for.
-    pub(super) fn wants_row(&self, id: &str, title: &str) -> bool {
+    fn wants_row(&self, id: &str, title: &str) -> bool {
         self.wanted.has_row(id, title)
     }
 
     /// True if rows under one of these are asked for.
-    pub(super) fn wants_any(&self, headings: &[&str]) -> bool {
+    fn wants_any(&self, headings: &[&str]) -> bool {
         self.wanted.has_any(headings)
     }
 
     /// Adds a row. The calls since the last row were made for it.
-    pub(super) fn row(&mut self, id: &'static str, title: impl Into<String>, verdict: Verdict) {
+    fn row(&mut self, id: &'static str, title: impl Into<String>, verdict: Verdict) {
         let took = std::mem::take(&mut self.took);
         let title = title.into();
         let verdict = match verdict {
@@ -169,7 +283,7 @@ impl Judge {
     }
 
     /// Adds a row for what became of a call.
-    pub(super) fn row_of(
+    fn row_of(
         &mut self,
         id: &'static str,
         title: impl Into<String>,
@@ -185,13 +299,13 @@ impl Judge {
     }
 
     /// A right assertion, another one each time.
-    pub(super) fn assertion(&mut self) -> Assertion {
+    fn assertion(&mut self) -> Assertion {
         self.assertions += 1;
         Assertion::new(&self.target, &self.keys, self.assertions)
     }
 
-    /// How many calls were answered 200, and how many were not.
-    pub(super) fn counts(&mut self, endpoint: Endpoint) -> &mut (usize, usize) {
+    /// Returns the number of calls that were answered 200, and of the others.
+    fn counts(&mut self, endpoint: Endpoint) -> &mut (usize, usize) {
         if endpoint == Endpoint::Token {
             &mut self.token_counts
         } else {
@@ -199,17 +313,17 @@ impl Judge {
         }
     }
 
-    /// How many calls are left.
-    pub(super) fn left(&self, endpoint: Endpoint) -> usize {
+    /// Returns the number of calls left.
+    fn left(&self, endpoint: Endpoint) -> usize {
         match endpoint {
             Endpoint::Token => self.tokens.left(),
             Endpoint::Statement => self.statements.left(),
         }
     }
 
-    /// Makes a call if the budget allows it. One that is answered 429 is repeated when the answer
-    /// says, if that is soon enough; otherwise nothing further is asked of that endpoint.
-    pub(super) async fn call(&mut self, endpoint: Endpoint, call: Call) -> Got {
+    /// Makes a call if the budget allows it. After a 429 the call is repeated at its `Retry-After`,
+    /// if that is soon enough; otherwise the endpoint is not called again.
+    async fn call(&mut self, endpoint: Endpoint, call: Call) -> Got {
         let begin = Instant::now();
         (self.on_call)(CallsLeft {
             tokens: self.tokens.left(),
@@ -252,9 +366,9 @@ impl Judge {
         }
     }
 
-    /// Sends a call at the pace of its endpoint, whatever the budget, and keeps the request key of
-    /// the answer.
-    pub(super) async fn send(&mut self, endpoint: Endpoint, call: Call) -> Result<Answer, String> {
+    /// Sends a call at the pace of its endpoint without asking the budget, and keeps the request
+    /// key of the answer.
+    async fn send(&mut self, endpoint: Endpoint, call: Call) -> Result<Answer, String> {
         let is_post = call.method == reqwest::Method::POST;
         if endpoint == Endpoint::Token {
             if let Some(next) = self.next_token {
@@ -278,21 +392,21 @@ impl Judge {
                 }
                 Endpoint::Statement => {
                     self.statement_request_keys
-                        .extend(super::body::text_member(&answer.body, "requestKey"));
+                        .extend(body::text_member(&answer.body, "requestKey"));
                 }
             }
         }
         Ok(answer)
     }
 
-    /// Sends three calls at once, whatever the budget.
-    pub(super) async fn send_three(&mut self, calls: [Call; 3]) -> [Result<Answer, String>; 3] {
+    /// Sends three calls at once without asking the budget.
+    async fn send_three(&mut self, calls: [Call; 3]) -> [Result<Answer, String>; 3] {
         let [first, second, third] = calls.map(|call| send(&self.client, call));
         tokio::join!(first, second, third).into()
     }
 
     /// Sends a call that is of neither endpoint.
-    pub(super) async fn send_aside(&mut self, call: Call) -> Result<Answer, String> {
+    async fn send_aside(&mut self, call: Call) -> Result<Answer, String> {
         send(&self.client, call).await
     }
 
@@ -302,38 +416,4 @@ impl Judge {
             Endpoint::Statement => &mut self.statements,
         }
     }
-}
-
-/// `expected X, found Y`.
-pub(super) fn differs(expected: &str, found: Option<&str>) -> String {
-    let found = found.map_or_else(|| "none".to_owned(), excerpt);
-    format!("expected {expected}, found {found}")
-}
-
-/// Passed if there is an endpoint at the path of the specification. Another path is noted, because
-/// the caller chose it.
-pub(super) fn path_of(answer: &Answer, url: &reqwest::Url, path: &str) -> Verdict {
-    let said =
-        super::body::object(&answer.body).is_ok_and(|members| members.get("error").is_some());
-    match answer.status {
-        _ if !url.path().ends_with(path) => Verdict::Noted(differs(path, Some(url.path()))),
-        404 | 405 if !said => Verdict::Failed(format!(
-            "expected the endpoint at {path}, found {}",
-            answer.status
-        )),
-        _ => Verdict::Passed,
-    }
-}
-
-/// Passed if the status is an expected one.
-pub(super) fn status_of(answer: &Answer, expected: &[u16]) -> Verdict {
-    if expected.contains(&answer.status) {
-        return Verdict::Passed;
-    }
-    let names: Vec<String> = expected.iter().map(u16::to_string).collect();
-    Verdict::Failed(format!(
-        "expected {}, found {}",
-        names.join(" or "),
-        answer.status
-    ))
 }

@@ -29,9 +29,9 @@ pub(super) struct Forge {
     stranger_pair: RsaKeyPair,
 }
 
-/// Who or what signs.
+/// The signer of a message.
 #[derive(Clone, Copy)]
-pub(super) enum By {
+pub(super) enum Signer {
     /// The provider, with the algorithm of the header.
     Provider,
     /// The provider, with its key of 4096 bits.
@@ -43,9 +43,9 @@ pub(super) enum By {
     /// The same in DER.
     PublicDer,
     /// The part is empty.
-    Nobody,
+    Empty,
     /// The part is random.
-    Chance,
+    Random,
 }
 
 /// The parts of a JWE before they are encoded.
@@ -82,7 +82,12 @@ impl Forge {
     }
 
     /// A JWS under any header.
-    pub(super) fn jws(&self, header: &Value, payload: &[u8], by: By) -> Result<String, JudgeError> {
+    pub(super) fn jws(
+        &self,
+        header: &Value,
+        payload: &[u8],
+        signer: Signer,
+    ) -> Result<String, JudgeError> {
         let signed = [header.to_string().as_bytes(), payload]
             .map(base64url::encode)
             .join(".");
@@ -90,7 +95,7 @@ impl Forge {
             .get("alg")
             .and_then(Value::as_str)
             .unwrap_or_default();
-        let signature = self.signature(alg, signed.as_bytes(), by)?;
+        let signature = self.signature(alg, signed.as_bytes(), signer)?;
         Ok(format!("{signed}.{}", base64url::encode(&signature)))
     }
 
@@ -98,16 +103,16 @@ impl Forge {
         &self,
         alg: &str,
         signed: &[u8],
-        by: By,
+        signer: Signer,
     ) -> Result<Vec<u8>, JudgeError> {
-        Ok(match by {
-            By::Provider => rsa(&self.pair, alg, signed)?,
-            By::Large => rsa(self.large.as_ref().unwrap_or(&self.pair), alg, signed)?,
-            By::Stranger => rsa(&self.stranger_pair, alg, signed)?,
-            By::PublicPem => mac(self.public.to_spki_pem().as_bytes(), signed),
-            By::PublicDer => mac(&self.public.to_spki_der(), signed),
-            By::Nobody => Vec::new(),
-            By::Chance => random(256)?,
+        Ok(match signer {
+            Signer::Provider => rsa(&self.pair, alg, signed)?,
+            Signer::Large => rsa(self.large.as_ref().unwrap_or(&self.pair), alg, signed)?,
+            Signer::Stranger => rsa(&self.stranger_pair, alg, signed)?,
+            Signer::PublicPem => mac(self.public.to_spki_pem().as_bytes(), signed),
+            Signer::PublicDer => mac(&self.public.to_spki_der(), signed),
+            Signer::Empty => Vec::new(),
+            Signer::Random => random(256)?,
         })
     }
 
@@ -123,7 +128,11 @@ impl Forge {
         inner: &Value,
         payload: &[u8],
     ) -> Result<String, JudgeError> {
-        let jws = self.jws(&self.signed_header("RS256", inner), payload, By::Provider)?;
+        let jws = self.jws(
+            &self.signed_header("RS256", inner),
+            payload,
+            Signer::Provider,
+        )?;
         Ok(self.encrypted(outer, jws.as_bytes())?.compact())
     }
 
@@ -285,7 +294,7 @@ mod tests {
     use bankrail_jose::DecryptionKey;
     use bankrail_secured_payload::{OpenError, OpenOptions, Opener};
 
-    /// What is refused is refused for its one fault, because without it the same code makes good
+    /// A message is refused for its one fault alone: without the fault, the same code makes good
     /// messages.
     #[test]
     fn the_library_opens_what_has_no_fault_and_nothing_else() {
@@ -310,9 +319,9 @@ mod tests {
                 .compact()
         };
         for (alg, by) in [
-            ("RS256", By::Stranger),
-            ("RS256", By::Nobody),
-            ("RS256", By::Chance),
+            ("RS256", Signer::Stranger),
+            ("RS256", Signer::Empty),
+            ("RS256", Signer::Random),
         ] {
             let jws = forge
                 .jws(&forge.signed_header(alg, &json!({})), b"{}", by)
@@ -323,10 +332,10 @@ mod tests {
             );
         }
         for (alg, by) in [
-            ("PS256", By::Provider),
-            ("HS256", By::PublicPem),
-            ("HS256", By::PublicDer),
-            ("none", By::Nobody),
+            ("PS256", Signer::Provider),
+            ("HS256", Signer::PublicPem),
+            ("HS256", Signer::PublicDer),
+            ("none", Signer::Empty),
         ] {
             let jws = forge
                 .jws(&forge.signed_header(alg, &json!({})), b"{}", by)

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 /// The members of each kind: `minimal` are required, `key` are those of the duplicate key, `more`
-/// are the others. The specification does not say what the members of `mandate_details` have to be.
+/// are the others. The specification leaves the members of `mandate_details` open.
 static MEMBERS: LazyLock<EachKind<Value>> = LazyLock::new(|| {
     let read = |members| serde_json::from_str(members).expect("a test reads the messages");
     EachKind {
@@ -21,7 +21,7 @@ static MEMBERS: LazyLock<EachKind<Value>> = LazyLock::new(|| {
     }
 });
 
-/// Messages with values that are made up anew.
+/// Messages with invented values.
 impl Invented {
     fn members(&self, kind: MessageKind, which: &str) -> Value {
         Values::new(self).fill(MEMBERS.get(kind).get(which).unwrap_or(&Value::Null))
@@ -99,7 +99,7 @@ impl<'a> Values<'a> {
 fn new(invented: &Invented, name: &str) -> String {
     let (name, of) = name.split_once(':').unwrap_or((name, ""));
     let simple = || invented.uuid().to_simple().to_string();
-    // A UUID of version 1 without hyphens, here of random digits; its 17th character says the
+    // A UUID of version 1 without hyphens, here of random digits; its 17th character is the
     // variant.
     let time_uuid = |variant: &str| {
         let mut digits = simple();
@@ -145,8 +145,7 @@ fn new(invented: &Invented, name: &str) -> String {
     }
 }
 
-/// A message with these members in place of its own. Objects are put over each other, member by
-/// member.
+/// Returns a message with these members in place of its own. Objects are merged, member by member.
 pub(super) fn with(mut message: Value, members: &Value) -> Value {
     put(&mut message, members);
     message
@@ -190,7 +189,7 @@ mod tests {
                     Message::from_json(kind, message.to_string().as_bytes()).unwrap()
                 };
                 let (one, two) = (read(make(&invented, kind)), read(make(&invented, kind)));
-                // The specification does not say which values real messages have together.
+                // The specification leaves open which values real messages have together.
                 let mut findings = one.findings.iter().map(|finding| finding.rule.class());
                 assert!(
                     findings.all(|class| class == RuleClass::Consistency),

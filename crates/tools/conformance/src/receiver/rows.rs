@@ -1,21 +1,20 @@
 //! The rows of the judge of receivers, as data: for each of them its clause, its title, whom it
-//! asks, what it delivers and what is right. [`Session`] reads them in this order.
+//! asks, what it delivers and what is right. A session judges them in this order.
 
 mod deliveries;
 mod forms;
 mod hostile;
 mod origin;
+mod recipes;
 mod repeats;
 
-pub(super) use deliveries::MEMBERS;
 pub(super) use hostile::{AFTER, HOSTILE};
 
-use super::delivery::Delivery;
-use super::forge::{By, Forge, Jwe};
-use super::session::Session;
+use super::Delivery;
+use super::forge::{Forge, Jwe, Signer};
 use crate::error::JudgeError;
 use crate::invented::Invented;
-pub(super) use crate::row::BEYOND;
+use crate::row::BEYOND;
 use bankrail_webhook::{EachKind, MessageKind};
 use serde::Deserialize;
 use serde_json::Value;
@@ -28,10 +27,10 @@ pub(super) fn rows() -> impl Iterator<Item = Row> {
         .into_iter()
         .flatten()
         .copied();
-    let cases = |cases: &'static [Case], right| cases.iter().map(move |case| case.row(right));
-    // What is made comes first: it shows whether the receiver's ids tell that a message is known.
-    made.chain(cases(&ACCEPTED, Right::Acknowledged))
-        .chain(cases(&REFUSED, Right::Refused))
+    let cases = |cases: &'static [Case], expected| cases.iter().map(move |case| case.row(expected));
+    // These rows come first: they show if the receiver's ids reveal that a message is known.
+    made.chain(cases(&ACCEPTED, Expected::Acknowledged))
+        .chain(cases(&REFUSED, Expected::Refused))
 }
 
 /// Rows that are messages of one kind: usual ones with these members.
@@ -43,18 +42,14 @@ struct Case {
     id: String,
     kind: String,
     title: String,
-    /// What is right, if it is not that of the file.
-    right: Option<Right>,
+    /// The expectation, if it is not that of the file.
+    expected: Option<Expected>,
     messages: Vec<Message>,
 }
 
 /// Its name in verdicts, its members, and its kind if it is not that of the row.
 #[derive(Deserialize)]
-pub(super) struct Message(
-    pub(super) String,
-    pub(super) Value,
-    #[serde(default)] Option<String>,
-);
+struct Message(String, Value, #[serde(default)] Option<String>);
 
 fn read(rows: &str) -> Vec<Case> {
     serde_json::from_str(rows).expect("a test reads the rows")
@@ -66,20 +61,20 @@ fn kind(name: &str) -> MessageKind {
 }
 
 impl Case {
-    fn row(&'static self, right: Right) -> Row {
-        let (id, on) = (same(&self.id), On::One(kind(&self.kind)));
+    fn row(&'static self, expected: Expected) -> Row {
+        let (id, kinds) = (same(&self.id), Kinds::One(kind(&self.kind)));
         Row {
             id,
-            on,
+            kinds,
             title: &self.title,
-            right: self.right.unwrap_or(right),
-            asks: Asks::Messages(&self.messages),
+            expected: self.expected.unwrap_or(expected),
+            content: Content::Messages(&self.messages),
         }
     }
 }
 
 impl Message {
-    pub(super) fn kind(&self) -> Option<MessageKind> {
+    fn kind(&self) -> Option<MessageKind> {
         self.2.as_deref().map(kind)
     }
 }
@@ -88,60 +83,69 @@ impl Message {
 #[derive(Clone, Copy)]
 pub(super) struct Row {
     pub(super) id: EachKind<&'static str>,
-    pub(super) on: On,
+    pub(super) kinds: Kinds,
     /// `{one}` is `a` and the message's name, `{name}` the name, `{priorities}` those that it may
     /// have.
     title: &'static str,
-    pub(super) right: Right,
-    pub(super) asks: Asks,
+    pub(super) expected: Expected,
+    content: Content,
 }
 
 /// The kinds of messages that a row asks about.
 #[derive(Clone, Copy)]
-pub(super) enum On {
+pub(super) enum Kinds {
     One(MessageKind),
-    Each(fn(&Session) -> Vec<MessageKind>),
+    /// Every kind, whether its receiver takes good messages or not.
+    Every,
+    /// The kinds whose receivers take good messages.
+    Working,
+    /// The first of these, for what all receivers share, such as the code that opens messages.
+    First,
+    /// The working kinds with a key that is echoed.
+    Echoing,
+    /// The working kinds, if the receivers expect an API key.
+    Authenticated,
 }
 
-/// What is right.
+/// The expected reaction of the receiver.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Right {
+pub(super) enum Expected {
     /// Each delivery is acknowledged.
     Acknowledged,
-    /// Each is acknowledged. Whether all have one id is open, and says whether ids tell that a
-    /// message is known.
+    /// Each delivery is acknowledged. The ids then show if the receiver repeats the id of a message
+    /// that it knows.
     Known,
-    /// Each is acknowledged, all of them under one id if ids tell that a message is known.
+    /// Each delivery is acknowledged, all of them under one id if the receiver repeats ids of
+    /// messages that it knows.
     Same,
     /// The same, of two deliveries at once.
     Together,
-    /// Each is acknowledged under an id of its own.
+    /// Each delivery is acknowledged under its own id.
     Other,
     /// No delivery is acknowledged, or each is: what the specification states is judged as a whole
     /// or not at all.
     Judged,
-    /// It is usual that no delivery is acknowledged; the specification and what is known beside it
-    /// leave it open.
+    /// No delivery is acknowledged, usually. The specification leaves it open.
     Open,
     /// No delivery is acknowledged, and the receiver answers the next good message as before.
     Refused,
     /// No delivery is acknowledged, and all answers look alike.
     Alike,
-    /// The next good message is acknowledged, whatever becomes of the delivery.
+    /// The next good message is acknowledged; the delivery may be or not.
     Survived,
     /// The next good message is acknowledged, and the delivery is not.
     SurvivedAndRefused,
 }
 
-/// What is delivered.
+/// The deliveries of a row.
 #[derive(Clone, Copy)]
-pub(super) enum Asks {
+enum Content {
     /// Usual messages with these members.
     Messages(&'static [Message]),
     /// Deliveries, each with the name that a verdict calls it by.
-    Deliveries(&'static [(&'static str, Make)]),
-    /// These messages, each with a name.
+    Deliveries(&'static [(&'static str, Recipe)]),
+    /// Messages that a function makes, each with a name.
     Made(fn(&Invented, MessageKind) -> Vec<(String, Value)>),
     /// A usual message with each priority that it may have.
     Priorities,
@@ -153,16 +157,16 @@ pub(super) enum Asks {
     SwappedKeys,
 }
 
-/// How a delivery is made.
+/// The recipe of one delivery.
 #[derive(Clone, Copy)]
-pub(super) enum Make {
+enum Recipe {
     /// Every member.
     Whole,
     /// A usual message with more members, which a later release may have.
     Later,
     /// The delivery before this one.
     Again,
-    /// The message before this one at another time, sealed anew.
+    /// The message before this one with another time, sealed anew.
     Regenerated,
     /// A usual message whose delivery is changed.
     Sent(fn(Delivery) -> Delivery),
@@ -171,7 +175,7 @@ pub(super) enum Make {
     /// This text in place of the message, made of a usual one.
     Text(fn(String) -> Vec<u8>),
     /// A usual message, signed by this `alg`.
-    Signed(&'static str, By),
+    Signed(&'static str, Signer),
     /// This JWS, made of a usual message.
     Jws(fn(&Forge, &[u8]) -> Result<String, JudgeError>),
     /// A usual message, encrypted by this `alg` and `enc`.
@@ -184,12 +188,37 @@ pub(super) enum Make {
     Body(fn(&str, &str) -> String),
 }
 
-/// The kinds that a row asks about, whether their receivers take good messages or not.
-const EVERY: On = On::Each(|_| MessageKind::ALL.into());
-/// Those whose receivers take good messages.
-const WORKING: On = On::Each(Session::kinds);
-/// One of them, for what all receivers share, such as the code that opens messages.
-const FIRST: On = On::Each(|session| session.kinds().into_iter().take(1).collect());
+/// The row about the required members, and about all members, of each kind.
+pub(super) const MEMBERS: EachKind<&str> = EachKind {
+    mandate_outcome: "S21.4",
+    mandate_notification: "S21.9",
+    payment_outcome: "S21.13",
+    query: "S21.18",
+};
+const PRIORITIES: EachKind<&str> = EachKind {
+    mandate_outcome: "S21.8",
+    mandate_notification: "S21.11",
+    payment_outcome: "S21.17",
+    query: "S21.20",
+};
+const REQUEST_KEYS: EachKind<&str> = EachKind {
+    mandate_outcome: "S21.5",
+    mandate_notification: BEYOND,
+    payment_outcome: "S21.14",
+    query: BEYOND,
+};
+const MESSAGE_IDS: EachKind<&str> = EachKind {
+    mandate_outcome: "S21.6",
+    mandate_notification: "S21.10",
+    payment_outcome: "S21.15",
+    query: "S21.19",
+};
+const CORRELATIONS: EachKind<&str> = EachKind {
+    mandate_outcome: "S21.7",
+    mandate_notification: BEYOND,
+    payment_outcome: "S21.16",
+    query: BEYOND,
+};
 
 /// The same id for each kind.
 const fn same(id: &'static str) -> EachKind<&'static str> {
@@ -202,43 +231,43 @@ const fn same(id: &'static str) -> EachKind<&'static str> {
 }
 
 /// A row about what is usual and open.
-const fn usual(title: &'static str, deliveries: &'static [(&'static str, Make)]) -> Row {
+const fn usual(title: &'static str, deliveries: &'static [(&'static str, Recipe)]) -> Row {
     Row {
         id: same(BEYOND),
-        on: WORKING,
+        kinds: Kinds::Working,
         title,
-        right: Right::Open,
-        asks: Asks::Deliveries(deliveries),
+        expected: Expected::Open,
+        content: Content::Deliveries(deliveries),
     }
 }
 
 const fn accepts(
     id: EachKind<&'static str>,
-    on: On,
+    kinds: Kinds,
     title: &'static str,
-    deliveries: &'static [(&'static str, Make)],
+    deliveries: &'static [(&'static str, Recipe)],
 ) -> Row {
     Row {
         id,
-        on,
+        kinds,
         title,
-        right: Right::Acknowledged,
-        asks: Asks::Deliveries(deliveries),
+        expected: Expected::Acknowledged,
+        content: Content::Deliveries(deliveries),
     }
 }
 
 const fn refuses(
     id: &'static str,
-    on: On,
+    kinds: Kinds,
     title: &'static str,
-    deliveries: &'static [(&'static str, Make)],
+    deliveries: &'static [(&'static str, Recipe)],
 ) -> Row {
     Row {
         id: same(id),
-        on,
+        kinds,
         title,
-        right: Right::Refused,
-        asks: Asks::Deliveries(deliveries),
+        expected: Expected::Refused,
+        content: Content::Deliveries(deliveries),
     }
 }
 
@@ -253,15 +282,6 @@ impl Row {
             .replace("{one}", &one(kind))
             .replace("{name}", kind.specification_name())
             .replace("{priorities}", &priorities.join(" or "))
-    }
-}
-
-impl On {
-    pub(super) fn kinds(&self, session: &Session) -> Vec<MessageKind> {
-        match self {
-            Self::One(kind) => vec![*kind],
-            Self::Each(kinds) => kinds(session),
-        }
     }
 }
 
@@ -283,7 +303,7 @@ mod tests {
     fn every_row_of_the_files_can_be_read_and_filled() {
         let mut count = 0;
         for row in rows() {
-            let Asks::Messages(messages) = row.asks else {
+            let Content::Messages(messages) = row.content else {
                 continue;
             };
             for message in messages {
@@ -300,7 +320,7 @@ mod tests {
                 assert!(
                     message
                         .kind()
-                        .is_none_or(|kind| !matches!(row.on, On::One(own) if own == kind)),
+                        .is_none_or(|kind| !matches!(row.kinds, Kinds::One(own) if own == kind)),
                     "{filled}"
                 );
                 count += 1;

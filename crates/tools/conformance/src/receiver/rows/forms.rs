@@ -1,11 +1,11 @@
-//! Bodies that are no envelope; and what is sensible to refuse, although SPEC.md does not say that
-//! a receiver judges a message before it acknowledges it.
+//! Bodies that are no envelope, and messages that a sensible receiver refuses, although SPEC.md
+//! does not demand it.
 
 use super::super::messages::{with, without};
-use super::deliveries::{ECHOING, MEMBERS, REQUEST_KEYS};
 use super::usual as usually;
 use super::{
-    Asks, BEYOND, EachKind, FIRST, Make, MessageKind, On, Right, Row, WORKING, one, refuses, same,
+    BEYOND, CORRELATIONS, Content, EachKind, Expected, Kinds, MEMBERS, MESSAGE_IDS, MessageKind,
+    REQUEST_KEYS, Recipe, Row, one, refuses, same,
 };
 use crate::invented::Invented;
 use bankrail_webhook::headers::{CORRELATION_ID, MESSAGE_ID, REQUEST_KEY};
@@ -15,84 +15,84 @@ use serde_json::{Value, json};
 pub(super) const ROWS: &[Row] = &[
     refuses(
         "S9.1",
-        WORKING,
+        Kinds::Working,
         "takes {one} in secured_payload only",
         &[
-            ("an empty body", Make::Body(|_, _| String::new())),
+            ("an empty body", Recipe::Body(|_, _| String::new())),
             (
                 "a message that is not sealed",
-                Make::Body(|_, usual| usual.to_owned()),
+                Recipe::Body(|_, usual| usual.to_owned()),
             ),
             (
                 "a sealed message without JSON around it",
-                Make::Body(|sealed, _| sealed.to_owned()),
+                Recipe::Body(|sealed, _| sealed.to_owned()),
             ),
             (
                 "JSON without secured_payload",
-                Make::Body(|sealed, _| json!({"payload": sealed}).to_string()),
+                Recipe::Body(|sealed, _| json!({"payload": sealed}).to_string()),
             ),
             (
                 "secured_payload as a number",
-                Make::Body(|_, _| r#"{"secured_payload":1}"#.to_owned()),
+                Recipe::Body(|_, _| r#"{"secured_payload":1}"#.to_owned()),
             ),
             (
                 "secured_payload as null",
-                Make::Body(|_, _| r#"{"secured_payload":null}"#.to_owned()),
+                Recipe::Body(|_, _| r#"{"secured_payload":null}"#.to_owned()),
             ),
             (
                 "secured_payload as an object",
-                Make::Body(|sealed, _| json!({"secured_payload": {"value": sealed}}).to_string()),
+                Recipe::Body(|sealed, _| json!({"secured_payload": {"value": sealed}}).to_string()),
             ),
             (
                 "secured_payload as an array",
-                Make::Body(|sealed, _| json!({"secured_payload": [sealed]}).to_string()),
+                Recipe::Body(|sealed, _| json!({"secured_payload": [sealed]}).to_string()),
             ),
             (
                 "an empty secured_payload",
-                Make::Body(|_, _| r#"{"secured_payload":""}"#.to_owned()),
+                Recipe::Body(|_, _| r#"{"secured_payload":""}"#.to_owned()),
             ),
             (
                 "an array around the envelope",
-                Make::Body(|sealed, _| json!([{"secured_payload": sealed}]).to_string()),
+                Recipe::Body(|sealed, _| json!([{"secured_payload": sealed}]).to_string()),
             ),
             (
                 "half an envelope",
-                Make::Body(|sealed, _| format!("{{\"secured_payload\":\"{sealed}")),
+                Recipe::Body(|sealed, _| format!("{{\"secured_payload\":\"{sealed}")),
             ),
             (
                 "four of five parts",
-                Make::Body(|sealed, _| {
+                Recipe::Body(|sealed, _| {
                     envelope(sealed.rsplit_once('.').map_or(sealed, |(parts, _)| parts))
                 }),
             ),
             (
                 "six parts",
-                Make::Body(|sealed, _| envelope(&format!("{sealed}.AA"))),
+                Recipe::Body(|sealed, _| envelope(&format!("{sealed}.AA"))),
             ),
             (
                 "parts that are not base64url",
-                Make::Body(|_, _| envelope("~.~.~.~.~")),
+                Recipe::Body(|_, _| envelope("~.~.~.~.~")),
             ),
             (
                 "GET, which has no body",
-                Make::Sent(|usual| usual.method(Method::GET)),
+                Recipe::Sent(|usual| usual.method(Method::GET)),
             ),
         ],
     ),
     refuses(
         "S9.1",
-        WORKING,
+        Kinds::Working,
         "takes no envelope of {one} with text after it",
         &[(
             "text after the envelope",
-            Make::Body(|sealed, _| envelope(sealed) + "}"),
+            Recipe::Body(|sealed, _| envelope(sealed) + "}"),
         )],
     ),
     usually(
         "takes no envelope of {one} that has secured_payload twice",
         &[(
             "secured_payload twice, of which the last is good",
-            Make::Body(|sealed, _| {
+            Recipe::Body(|sealed, _| {
                 envelope(sealed).replacen('{', "{\"secured_payload\":\"x\",", 1)
             }),
         )],
@@ -101,119 +101,112 @@ pub(super) const ROWS: &[Row] = &[
         "takes {one} as application/json only",
         &[(
             "text/plain",
-            Make::Sent(|usual| usual.with("Content-Type", "text/plain")),
+            Recipe::Sent(|usual| usual.with("Content-Type", "text/plain")),
         )],
     ),
     required(
         MESSAGE_IDS,
-        WORKING,
+        Kinds::Working,
         "X-Message-Id of {one} is required and a UUID",
         &[
-            ("none", Make::Sent(|usual| usual.without(MESSAGE_ID))),
+            ("none", Recipe::Sent(|usual| usual.without(MESSAGE_ID))),
             (
                 "an empty one",
-                Make::Sent(|usual| usual.with(MESSAGE_ID, "")),
+                Recipe::Sent(|usual| usual.with(MESSAGE_ID, "")),
             ),
             (
                 "one that is no UUID",
-                Make::Sent(|usual| usual.with(MESSAGE_ID, "7")),
+                Recipe::Sent(|usual| usual.with(MESSAGE_ID, "7")),
             ),
             (
                 "one with a digit less",
-                Make::Sent(|usual| usual.with(MESSAGE_ID, SHORT)),
+                Recipe::Sent(|usual| usual.with(MESSAGE_ID, SHORT)),
             ),
             (
                 "one with a letter beyond f",
-                Make::Sent(|usual| usual.with(MESSAGE_ID, BEYOND_F)),
+                Recipe::Sent(|usual| usual.with(MESSAGE_ID, BEYOND_F)),
             ),
             (
                 "five groups of one digit",
-                Make::Sent(|usual| usual.with(MESSAGE_ID, "1-1-1-1-1")),
+                Recipe::Sent(|usual| usual.with(MESSAGE_ID, "1-1-1-1-1")),
             ),
             (
                 "one in braces",
-                Make::Sent(|usual| usual.with(MESSAGE_ID, IN_BRACES)),
+                Recipe::Sent(|usual| usual.with(MESSAGE_ID, IN_BRACES)),
             ),
         ],
     ),
     required(
         REQUEST_KEYS,
-        ECHOING,
+        Kinds::Echoing,
         "X-RequestKey of {one} is required and a UUID",
         &[
-            ("none", Make::Sent(|usual| usual.without(REQUEST_KEY))),
+            ("none", Recipe::Sent(|usual| usual.without(REQUEST_KEY))),
             (
                 "an empty one",
-                Make::Sent(|usual| usual.with(REQUEST_KEY, "")),
+                Recipe::Sent(|usual| usual.with(REQUEST_KEY, "")),
             ),
             (
                 "one that is no UUID",
-                Make::Sent(|usual| usual.with(REQUEST_KEY, "7")),
+                Recipe::Sent(|usual| usual.with(REQUEST_KEY, "7")),
             ),
             (
                 "one with a digit less",
-                Make::Sent(|usual| usual.with(REQUEST_KEY, SHORT)),
+                Recipe::Sent(|usual| usual.with(REQUEST_KEY, SHORT)),
             ),
             (
                 "one with a letter beyond f",
-                Make::Sent(|usual| usual.with(REQUEST_KEY, BEYOND_F)),
+                Recipe::Sent(|usual| usual.with(REQUEST_KEY, BEYOND_F)),
             ),
             (
                 "five groups of one digit",
-                Make::Sent(|usual| usual.with(REQUEST_KEY, "1-1-1-1-1")),
+                Recipe::Sent(|usual| usual.with(REQUEST_KEY, "1-1-1-1-1")),
             ),
             (
                 "one in braces",
-                Make::Sent(|usual| usual.with(REQUEST_KEY, IN_BRACES)),
+                Recipe::Sent(|usual| usual.with(REQUEST_KEY, IN_BRACES)),
             ),
         ],
     ),
     Row {
-        right: Right::Judged,
+        expected: Expected::Judged,
         ..required(
             CORRELATIONS,
-            ECHOING,
+            Kinds::Echoing,
             "X-Correlation-Id of {one} is a UUID, if the receiver judges it",
             &[
                 (
                     "an empty one",
-                    Make::Sent(|usual| usual.with(CORRELATION_ID, "")),
+                    Recipe::Sent(|usual| usual.with(CORRELATION_ID, "")),
                 ),
                 (
                     "one that is no UUID",
-                    Make::Sent(|usual| usual.with(CORRELATION_ID, "7")),
+                    Recipe::Sent(|usual| usual.with(CORRELATION_ID, "7")),
                 ),
                 (
                     "one with a digit less",
-                    Make::Sent(|usual| usual.with(CORRELATION_ID, SHORT)),
+                    Recipe::Sent(|usual| usual.with(CORRELATION_ID, SHORT)),
                 ),
             ],
         )
     },
     Row {
         id: same("S21.23"),
-        on: FIRST,
+        kinds: Kinds::First,
         title: "priority is one of its two values, and UNATTENDED alone for queries, if receivers judge it",
-        right: Right::Judged,
-        asks: Asks::WrongPriorities,
+        expected: Expected::Judged,
+        content: Content::WrongPriorities,
     },
     refuses(
         BEYOND,
-        On::Each(|session| {
-            session
-                .target
-                .api_key
-                .as_ref()
-                .map(|_| session.kinds())
-                .unwrap_or_default()
-        }),
+        Kinds::Authenticated,
         "takes {one} with the API key only",
         &[
-            ("no API key", Make::ApiKey(None)),
-            ("an empty API key", Make::ApiKey(Some(""))),
+            ("no API key", Recipe::ApiKey(None)),
+            ("an empty API key", Recipe::ApiKey(Some(""))),
             (
                 "another API key",
-                Make::ApiKey(Some("0B7C2F6E8A1D41EB8DCD0242AC130003")),
+                Recipe::ApiKey(Some("0B7C2F6E8A1D41EB8DCD0242AC130003")),
             ),
         ],
     ),
@@ -261,7 +254,7 @@ pub(super) const ROWS: &[Row] = &[
         "the receiver of {name} takes no member twice",
         &[(
             "a member that is there twice",
-            Make::Text(|usual| {
+            Recipe::Text(|usual| {
                 usual
                     .replacen(
                         '{',
@@ -274,17 +267,17 @@ pub(super) const ROWS: &[Row] = &[
     ),
     refuses(
         "S9.1",
-        WORKING,
+        Kinds::Working,
         "the receiver of {name} takes nothing but JSON",
         &[
-            ("text that is not JSON", Make::Text(|_| b"hello".to_vec())),
+            ("text that is not JSON", Recipe::Text(|_| b"hello".to_vec())),
             (
                 "JSON that ends in the middle",
-                Make::Text(|_| b"{\"creation_date_time\":\"2026-1".to_vec()),
+                Recipe::Text(|_| b"{\"creation_date_time\":\"2026-1".to_vec()),
             ),
             (
                 "bytes that are not UTF-8",
-                Make::Text(|mut usual| {
+                Recipe::Text(|mut usual| {
                     usual.truncate(usual.len() - 1);
                     [usual.as_bytes(), b",\"x\":\"\xff\"}"].concat()
                 }),
@@ -297,31 +290,18 @@ pub(super) const ROWS: &[Row] = &[
 const SHORT: &str = "b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
 const BEYOND_F: &str = "0g7c2f6e-8a1d-41eb-8dcd-0242ac130003";
 const IN_BRACES: &str = "{0b7c2f6e-8a1d-41eb-8dcd-0242ac130003}";
-pub(super) const MESSAGE_IDS: EachKind<&str> = EachKind {
-    mandate_outcome: "S21.6",
-    mandate_notification: "S21.10",
-    payment_outcome: "S21.15",
-    query: "S21.19",
-};
-const CORRELATIONS: EachKind<&str> = EachKind {
-    mandate_outcome: "S21.7",
-    mandate_notification: BEYOND,
-    payment_outcome: "S21.16",
-    query: BEYOND,
-};
-
 const fn required(
     id: EachKind<&'static str>,
-    on: On,
+    kinds: Kinds,
     title: &'static str,
-    deliveries: &'static [(&'static str, Make)],
+    deliveries: &'static [(&'static str, Recipe)],
 ) -> Row {
     Row {
         id,
-        on,
+        kinds,
         title,
-        right: Right::Refused,
-        asks: Asks::Deliveries(deliveries),
+        expected: Expected::Refused,
+        content: Content::Deliveries(deliveries),
     }
 }
 
@@ -332,10 +312,10 @@ const fn messages(
 ) -> Row {
     Row {
         id,
-        on: WORKING,
+        kinds: Kinds::Working,
         title,
-        right: Right::Refused,
-        asks: Asks::Made(messages),
+        expected: Expected::Refused,
+        content: Content::Made(messages),
     }
 }
 

@@ -1,6 +1,6 @@
-//! What takes weak receivers down. It comes last, because they may stay down.
+//! Deliveries that take weak receivers down. They come last, because a receiver may stay down.
 
-use super::{Asks, By, FIRST, Forge, JudgeError, Make, Right, Row, WORKING, accepts, same};
+use super::{Content, Expected, Forge, JudgeError, Kinds, Recipe, Row, Signer, accepts, same};
 use crate::error::failed;
 use bankrail_jose::base64url;
 use flate2::{Compress, Compression, FlushCompress};
@@ -15,18 +15,18 @@ const LARGE: usize = 100 << 20;
 pub(in super::super) const HOSTILE: &[Row] = &[
     survives(
         "survives an envelope of 60,000 levels",
-        Right::SurvivedAndRefused,
+        Expected::SurvivedAndRefused,
         &[(
             "",
-            Make::Body(|_, _| format!("{{\"secured_payload\":{}}}", nested())),
+            Recipe::Body(|_, _| format!("{{\"secured_payload\":{}}}", nested())),
         )],
     ),
     survives(
         "survives a message of 60,000 levels",
-        Right::Survived,
+        Expected::Survived,
         &[(
             "",
-            Make::Text(|mut usual| {
+            Recipe::Text(|mut usual| {
                 usual.truncate(usual.len() - 1);
                 format!("{usual},\"nested\":{}}}", nested()).into_bytes()
             }),
@@ -34,59 +34,61 @@ pub(in super::super) const HOSTILE: &[Row] = &[
     ),
     survives(
         "survives a header of 100,000 characters",
-        Right::Survived,
+        Expected::Survived,
         &[(
             "",
-            Make::Carried(|forge, usual| {
+            Recipe::Carried(|forge, usual| {
                 forge.sealed(&json!({ "x".repeat(100_000): 1 }), &json!({}), usual)
             }),
         )],
     ),
     survives(
         "survives a body of 100 MiB",
-        Right::SurvivedAndRefused,
+        Expected::SurvivedAndRefused,
         &[(
             "",
-            Make::Body(|_, _| format!("{{\"secured_payload\":\"{}\"}}", "A".repeat(LARGE))),
+            Recipe::Body(|_, _| format!("{{\"secured_payload\":\"{}\"}}", "A".repeat(LARGE))),
         )],
     ),
     survives(
         "survives a compressed message of 100 MiB that nobody has signed",
-        Right::SurvivedAndRefused,
+        Expected::SurvivedAndRefused,
         &[(
             "",
-            Make::Carried(|forge, _| compressed(forge, &bomb(forge, b"", By::Stranger)?)),
+            Recipe::Carried(|forge, _| compressed(forge, &bomb(forge, b"", Signer::Stranger)?)),
         )],
     ),
     survives(
         "survives a compressed message of 100 MiB that the provider has signed",
-        Right::Survived,
+        Expected::Survived,
         &[(
             "",
-            Make::Carried(|forge, usual| compressed(forge, &bomb(forge, usual, By::Provider)?)),
+            Recipe::Carried(|forge, usual| {
+                compressed(forge, &bomb(forge, usual, Signer::Provider)?)
+            }),
         )],
     ),
 ];
 
-/// What a receiver takes after them.
+/// Deliveries that a receiver takes after the hostile ones.
 pub(in super::super) const AFTER: &[Row] = &[accepts(
     same("S23.22"),
-    WORKING,
+    Kinds::Working,
     "takes {one} after all of that",
-    &[("the message", Make::Whole)],
+    &[("the message", Recipe::Whole)],
 )];
 
 const fn survives(
     title: &'static str,
-    right: Right,
-    deliveries: &'static [(&'static str, Make)],
+    expected: Expected,
+    deliveries: &'static [(&'static str, Recipe)],
 ) -> Row {
     Row {
         id: same("S23.22"),
-        on: FIRST,
+        kinds: Kinds::First,
         title,
-        right,
-        asks: Asks::Deliveries(deliveries),
+        expected,
+        content: Content::Deliveries(deliveries),
     }
 }
 
@@ -102,7 +104,7 @@ fn compressed(forge: &Forge, jws: &[u8]) -> Result<String, JudgeError> {
 ///
 /// Its blocks refer to nothing before them, so that one of them can be repeated and compressed
 /// once.
-fn bomb(forge: &Forge, message: &[u8], by: By) -> Result<Vec<u8>, JudgeError> {
+fn bomb(forge: &Forge, message: &[u8], by: Signer) -> Result<Vec<u8>, JudgeError> {
     let header = forge.signed_header("RS256", &json!({})).to_string();
     // Without padding, so that what follows can be appended.
     let mut message = message.to_vec();
@@ -115,7 +117,7 @@ fn bomb(forge: &Forge, message: &[u8], by: By) -> Result<Vec<u8>, JudgeError> {
     let spaces = base64url::encode(&vec![b' '; 3 << 18]);
     // Four characters for three bytes.
     let times = (LARGE / 3 * 4).div_ceil(spaces.len());
-    let signed = if matches!(by, By::Provider) {
+    let signed = if matches!(by, Signer::Provider) {
         begin.clone() + &spaces.repeat(times)
     } else {
         String::new()

@@ -1,39 +1,39 @@
-//! What no receiver takes: messages that the provider has not signed, or that were changed on their
-//! way (Specification: "Secured payload envelope", "Authentication", "Events").
+//! Messages that the provider has not signed, or that were changed on their way (Specification:
+//! "Secured payload envelope", "Authentication", "Events").
 
 use super::usual as usually;
 use super::{
-    Asks, BEYOND, By, FIRST, Forge, JudgeError, Jwe, Make, Right, Row, WORKING, refuses, same,
+    BEYOND, Content, Expected, Forge, JudgeError, Jwe, Kinds, Recipe, Row, Signer, refuses, same,
 };
 use bankrail_jose::base64url;
 use serde_json::json;
 
-const TAG: Make = Make::Changed(|jwe| flip(&mut jwe.tag));
-const IV: Make = Make::Changed(|jwe| flip(&mut jwe.iv));
-const TEXT: Make = Make::Changed(|jwe| flip(&mut jwe.text));
-const KEY: Make = Make::Changed(|jwe| flip(&mut jwe.key));
+const TAG: Recipe = Recipe::Changed(|jwe| flip(&mut jwe.tag));
+const IV: Recipe = Recipe::Changed(|jwe| flip(&mut jwe.iv));
+const TEXT: Recipe = Recipe::Changed(|jwe| flip(&mut jwe.text));
+const KEY: Recipe = Recipe::Changed(|jwe| flip(&mut jwe.key));
 
 pub(super) const ROWS: &[Row] = &[
     refuses(
         "S23.21",
-        WORKING,
+        Kinds::Working,
         "verifies the signature of {one}",
         &[
             (
                 "one signed by somebody else",
-                Make::Signed("RS256", By::Stranger),
+                Recipe::Signed("RS256", Signer::Stranger),
             ),
             (
                 "one signed by somebody else whose key it brings along",
-                Make::Jws(|forge, usual| {
+                Recipe::Jws(|forge, usual| {
                     let header =
                         forge.signed_header("RS256", &json!({"jwk": forge.strangers_jwk()}));
-                    forge.jws(&header, usual, By::Stranger)
+                    forge.jws(&header, usual, Signer::Stranger)
                 }),
             ),
             (
                 "one with the signature of another message",
-                Make::Jws(|forge, usual| {
+                Recipe::Jws(|forge, usual| {
                     let [good, other] = [
                         signed(forge, usual)?,
                         signed(forge, &[usual, b" "].concat())?,
@@ -43,7 +43,7 @@ pub(super) const ROWS: &[Row] = &[
             ),
             (
                 "one with a bit of its signature flipped",
-                Make::Jws(|forge, usual| {
+                Recipe::Jws(|forge, usual| {
                     let good = signed(forge, usual)?;
                     let mut signature = base64url::decode(parts(&good).1).unwrap_or_default();
                     flip(&mut signature);
@@ -56,42 +56,44 @@ pub(super) const ROWS: &[Row] = &[
             ),
             (
                 "one with random bytes for a signature",
-                Make::Signed("RS256", By::Chance),
+                Recipe::Signed("RS256", Signer::Random),
             ),
             (
                 "one signed by somebody else under a kid that nobody knows",
-                Make::Jws(|forge, usual| {
+                Recipe::Jws(|forge, usual| {
                     forge.jws(
                         &json!({"alg": "RS256", "kid": "nobody"}),
                         usual,
-                        By::Stranger,
+                        Signer::Stranger,
                     )
                 }),
             ),
             (
                 "one signed by somebody else without a kid",
-                Make::Jws(|forge, usual| forge.jws(&json!({"alg": "RS256"}), usual, By::Stranger)),
+                Recipe::Jws(|forge, usual| {
+                    forge.jws(&json!({"alg": "RS256"}), usual, Signer::Stranger)
+                }),
             ),
         ],
     ),
     refuses(
         "S9.3",
-        WORKING,
+        Kinds::Working,
         "takes no unsigned {name}",
         &[
             (
                 "one that is encrypted and not signed",
-                Make::Carried(|forge, usual| {
+                Recipe::Carried(|forge, usual| {
                     Ok(forge.encrypted(&json!({"cty": "json"}), usual)?.compact())
                 }),
             ),
             (
                 "one that is signed and not encrypted",
-                Make::Carried(signed),
+                Recipe::Carried(signed),
             ),
             (
                 "one that is encrypted first and then signed",
-                Make::Carried(|forge, usual| {
+                Recipe::Carried(|forge, usual| {
                     signed(
                         forge,
                         forge.encrypted(&json!({}), usual)?.compact().as_bytes(),
@@ -100,120 +102,120 @@ pub(super) const ROWS: &[Row] = &[
             ),
             (
                 "one whose signature is empty",
-                Make::Signed("RS256", By::Nobody),
+                Recipe::Signed("RS256", Signer::Empty),
             ),
         ],
     ),
     refuses(
         "S9.5",
-        FIRST,
+        Kinds::First,
         "takes no signature of the algorithm none",
         &[
             (
                 "alg none in this spelling (\"none\")",
-                Make::Signed("none", By::Nobody),
+                Recipe::Signed("none", Signer::Empty),
             ),
             (
                 "alg none in this spelling (\"None\")",
-                Make::Signed("None", By::Nobody),
+                Recipe::Signed("None", Signer::Empty),
             ),
             (
                 "alg none in this spelling (\"NONE\")",
-                Make::Signed("NONE", By::Nobody),
+                Recipe::Signed("NONE", Signer::Empty),
             ),
             (
                 "alg none in this spelling (\"\")",
-                Make::Signed("", By::Nobody),
+                Recipe::Signed("", Signer::Empty),
             ),
         ],
     ),
     refuses(
         "S9.5",
-        FIRST,
+        Kinds::First,
         "takes no HS256 by the provider's public key",
         &[
             (
                 "HS256 by the public key as PEM (\"HS256\")",
-                Make::Signed("HS256", By::PublicPem),
+                Recipe::Signed("HS256", Signer::PublicPem),
             ),
             (
                 "HS256 by the public key in DER (\"HS256\")",
-                Make::Signed("HS256", By::PublicDer),
+                Recipe::Signed("HS256", Signer::PublicDer),
             ),
         ],
     ),
     refuses(
         "S9.5",
-        FIRST,
+        Kinds::First,
         "takes no algorithm but RS256 from the provider either",
         &[
             (
                 "another algorithm of the provider (\"PS256\")",
-                Make::Signed("PS256", By::Provider),
+                Recipe::Signed("PS256", Signer::Provider),
             ),
             (
                 "another algorithm of the provider (\"RS384\")",
-                Make::Signed("RS384", By::Provider),
+                Recipe::Signed("RS384", Signer::Provider),
             ),
             (
                 "another algorithm of the provider (\"RS512\")",
-                Make::Signed("RS512", By::Provider),
+                Recipe::Signed("RS512", Signer::Provider),
             ),
             (
                 "RS256 that calls itself RS512",
-                Make::Jws(|forge, usual| renamed(forge, usual, "RS512")),
+                Recipe::Jws(|forge, usual| renamed(forge, usual, "RS512")),
             ),
             (
                 "RS256 that calls itself ES256",
-                Make::Jws(|forge, usual| renamed(forge, usual, "ES256")),
+                Recipe::Jws(|forge, usual| renamed(forge, usual, "ES256")),
             ),
         ],
     ),
     refuses(
         "S9.7",
-        FIRST,
+        Kinds::First,
         "takes no key encryption but RSA-OAEP",
         &[
             (
                 "RSA-OAEP-256 with A256CBC-HS512",
-                Make::Encrypted("RSA-OAEP-256", "A256CBC-HS512"),
+                Recipe::Encrypted("RSA-OAEP-256", "A256CBC-HS512"),
             ),
             (
                 "RSA1_5 with A256CBC-HS512",
-                Make::Encrypted("RSA1_5", "A256CBC-HS512"),
+                Recipe::Encrypted("RSA1_5", "A256CBC-HS512"),
             ),
             (
                 "dir with A256CBC-HS512",
-                Make::Encrypted("dir", "A256CBC-HS512"),
+                Recipe::Encrypted("dir", "A256CBC-HS512"),
             ),
         ],
     ),
     refuses(
         "S9.8",
-        FIRST,
+        Kinds::First,
         "takes no content encryption but A256CBC-HS512",
         &[
             (
                 "RSA-OAEP with A256GCM",
-                Make::Encrypted("RSA-OAEP", "A256GCM"),
+                Recipe::Encrypted("RSA-OAEP", "A256GCM"),
             ),
             (
                 "RSA-OAEP with A128GCM",
-                Make::Encrypted("RSA-OAEP", "A128GCM"),
+                Recipe::Encrypted("RSA-OAEP", "A128GCM"),
             ),
             (
                 "RSA-OAEP with A128CBC-HS256",
-                Make::Encrypted("RSA-OAEP", "A128CBC-HS256"),
+                Recipe::Encrypted("RSA-OAEP", "A128CBC-HS256"),
             ),
             (
                 "RSA-OAEP with A192CBC-HS384",
-                Make::Encrypted("RSA-OAEP", "A192CBC-HS384"),
+                Recipe::Encrypted("RSA-OAEP", "A192CBC-HS384"),
             ),
         ],
     ),
     refuses(
         "S9.10",
-        FIRST,
+        Kinds::First,
         "takes no message that was changed after it was encrypted",
         &[
             ("one with a bit of its tag flipped", TAG),
@@ -223,19 +225,19 @@ pub(super) const ROWS: &[Row] = &[
             // The same members, and other bytes under the tag.
             (
                 "one with another spelling of its header",
-                Make::Changed(|jwe| jwe.header = jwe.header.replacen(':', ": ", 1)),
+                Recipe::Changed(|jwe| jwe.header = jwe.header.replacen(':', ": ", 1)),
             ),
             (
                 "one with half a tag",
-                Make::Changed(|jwe| jwe.tag.truncate(16)),
+                Recipe::Changed(|jwe| jwe.tag.truncate(16)),
             ),
             (
                 "one with a bit of the last byte of its tag flipped",
-                Make::Changed(|jwe| jwe.tag.iter_mut().rev().take(1).for_each(|byte| *byte ^= 1)),
+                Recipe::Changed(|jwe| jwe.tag.iter_mut().rev().take(1).for_each(|byte| *byte ^= 1)),
             ),
             (
                 "one with a tag that its header is not part of",
-                Make::Carried(|forge, usual| {
+                Recipe::Carried(|forge, usual| {
                     let jws = signed(forge, usual)?;
                     Ok(forge
                         .bound_jwe(
@@ -248,60 +250,60 @@ pub(super) const ROWS: &[Row] = &[
                         .compact())
                 }),
             ),
-            ("one without a tag", Make::Changed(|jwe| jwe.tag.clear())),
+            ("one without a tag", Recipe::Changed(|jwe| jwe.tag.clear())),
             (
                 "one without its last block",
-                Make::Changed(|jwe| shorten(jwe, 16)),
+                Recipe::Changed(|jwe| shorten(jwe, 16)),
             ),
             (
                 "one with half a block less",
-                Make::Changed(|jwe| shorten(jwe, 8)),
+                Recipe::Changed(|jwe| shorten(jwe, 8)),
             ),
             (
                 "one without an initialisation vector",
-                Make::Changed(|jwe| jwe.iv.clear()),
+                Recipe::Changed(|jwe| jwe.iv.clear()),
             ),
             (
                 "one without an encrypted key",
-                Make::Changed(|jwe| jwe.key.clear()),
+                Recipe::Changed(|jwe| jwe.key.clear()),
             ),
             (
                 "one with a byte more in its tag",
-                Make::Changed(|jwe| jwe.tag.push(0)),
+                Recipe::Changed(|jwe| jwe.tag.push(0)),
             ),
             (
                 "one with the tag of another message",
-                Make::Carried(|forge, usual| {
+                Recipe::Carried(|forge, usual| {
                     swapped(forge, usual, |jwe, other| jwe.tag = other.tag)
                 }),
             ),
             (
                 "one with the encrypted key of another message",
-                Make::Carried(|forge, usual| {
+                Recipe::Carried(|forge, usual| {
                     swapped(forge, usual, |jwe, other| jwe.key = other.key)
                 }),
             ),
             (
                 "one without a ciphertext",
-                Make::Changed(|jwe| jwe.text.clear()),
+                Recipe::Changed(|jwe| jwe.text.clear()),
             ),
         ],
     ),
     // RFC 7515 and RFC 7516, section 4.1 each.
     refuses(
         "S9.10",
-        FIRST,
+        Kinds::First,
         "takes no message with a critical header member that nobody knows",
         &[
             (
                 "one in the signed header",
-                Make::Carried(|forge, usual| {
+                Recipe::Carried(|forge, usual| {
                     forge.sealed(&json!({}), &json!({"crit": ["nobody"], "nobody": 1}), usual)
                 }),
             ),
             (
                 "one in the outer header",
-                Make::Carried(|forge, usual| {
+                Recipe::Carried(|forge, usual| {
                     forge.sealed(&json!({"crit": ["nobody"], "nobody": 1}), &json!({}), usual)
                 }),
             ),
@@ -312,13 +314,13 @@ pub(super) const ROWS: &[Row] = &[
         &[
             (
                 "an unknown kid in the signed header",
-                Make::Carried(|forge, usual| {
+                Recipe::Carried(|forge, usual| {
                     forge.sealed(&json!({}), &json!({"kid": "nobody"}), usual)
                 }),
             ),
             (
                 "b64 false in the signed header",
-                Make::Carried(|forge, usual| {
+                Recipe::Carried(|forge, usual| {
                     forge.sealed(&json!({}), &json!({"b64": false}), usual)
                 }),
             ),
@@ -326,25 +328,25 @@ pub(super) const ROWS: &[Row] = &[
     ),
     Row {
         id: same(BEYOND),
-        on: FIRST,
+        kinds: Kinds::First,
         title: "takes no message of one key of the provider that names the other",
-        right: Right::Open,
-        asks: Asks::SwappedKeys,
+        expected: Expected::Open,
+        content: Content::SwappedKeys,
     },
     // Whoever learns which step failed can decrypt messages of others (RFC 7516 section 11.5).
     Row {
         id: same(BEYOND),
-        on: FIRST,
+        kinds: Kinds::First,
         title: "refuses in one way what was changed and what is not signed by the provider",
-        right: Right::Alike,
-        asks: Asks::Deliveries(&[
+        expected: Expected::Alike,
+        content: Content::Deliveries(&[
             ("a flipped tag", TAG),
             ("a flipped initialisation vector", IV),
             ("a flipped ciphertext", TEXT),
             ("a flipped encrypted key", KEY),
             (
                 "a stranger's signature",
-                Make::Signed("RS256", By::Stranger),
+                Recipe::Signed("RS256", Signer::Stranger),
             ),
         ]),
     },
@@ -355,7 +357,7 @@ fn signed(forge: &Forge, payload: &[u8]) -> Result<String, JudgeError> {
     forge.jws(
         &forge.signed_header("RS256", &json!({})),
         payload,
-        By::Provider,
+        Signer::Provider,
     )
 }
 
@@ -365,7 +367,7 @@ fn renamed(forge: &Forge, payload: &[u8], alg: &str) -> Result<String, JudgeErro
     let signed = [header.as_bytes(), payload]
         .map(base64url::encode)
         .join(".");
-    let signature = forge.signature("RS256", signed.as_bytes(), By::Provider)?;
+    let signature = forge.signature("RS256", signed.as_bytes(), Signer::Provider)?;
     Ok(format!("{signed}.{}", base64url::encode(&signature)))
 }
 

@@ -1,6 +1,6 @@
 //! Duplicates, and messages out of order (Specification: "Events").
 
-use super::{Asks, EVERY, EachKind, Make, Right, Row, same};
+use super::{Content, EachKind, Expected, Kinds, Recipe, Row, same};
 
 const KNOWN: EachKind<&str> = EachKind {
     mandate_outcome: "S23.2",
@@ -12,35 +12,35 @@ const KNOWN: EachKind<&str> = EachKind {
 pub(super) const ROWS: &[Row] = &[
     knows(
         same("S21.26"),
-        Right::Known,
+        Expected::Known,
         "takes {one} again, byte for byte, under the same X-Message-Id",
         &[
-            ("the first delivery", Make::Whole),
-            ("the same delivery again", Make::Again),
-            ("the same delivery again", Make::Again),
+            ("the first delivery", Recipe::Whole),
+            ("the same delivery again", Recipe::Again),
+            ("the same delivery again", Recipe::Again),
         ],
     ),
     knows(
         KNOWN,
-        Right::Same,
+        Expected::Same,
         "takes {one} about an event that it knows",
         &[
-            ("the first delivery", Make::Whole),
+            ("the first delivery", Recipe::Whole),
             (
                 "the same event, sealed anew, under another X-Message-Id",
-                Make::Regenerated,
+                Recipe::Regenerated,
             ),
         ],
     ),
     knows(
         KNOWN,
-        Right::Together,
+        Expected::Together,
         "takes {one} that comes twice at once",
         &[
-            ("the first delivery", Make::Whole),
+            ("the first delivery", Recipe::Whole),
             (
                 "the same event, sealed anew, under another X-Message-Id",
-                Make::Regenerated,
+                Recipe::Regenerated,
             ),
         ],
     ),
@@ -48,15 +48,15 @@ pub(super) const ROWS: &[Row] = &[
 
 const fn knows(
     id: EachKind<&'static str>,
-    right: Right,
+    expected: Expected,
     title: &'static str,
-    deliveries: &'static [(&'static str, Make)],
+    deliveries: &'static [(&'static str, Recipe)],
 ) -> Row {
     Row {
         id,
-        on: EVERY,
+        kinds: Kinds::Every,
         title,
-        right,
-        asks: Asks::Deliveries(deliveries),
+        expected,
+        content: Content::Deliveries(deliveries),
     }
 }

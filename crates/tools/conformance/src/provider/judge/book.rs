@@ -1,9 +1,9 @@
 //! Bookings that the judge makes up and orders, and the statement that shows them (Specification:
 //! "Statement payload", "Request statement").
 
-use super::judge::Judge;
-use super::payload::xml::{amount, child, children, text};
+use super::Judge;
 use super::statement::{Statement, Statements, ask};
+use super::xml::{amount, child, children, text};
 use crate::hook::Hook;
 use crate::invented::Invented;
 use crate::row::Verdict;
@@ -114,7 +114,7 @@ async fn ordered(
         let [expected, found] = [&booking.amount, &entry.amount].map(|amount| decimals_of(amount));
         (expected != found).then(|| format!("expected {expected} decimals, found {found}"))
     });
-    // What is no fast payment need not show its text.
+    // Only fast payments need to show their text.
     let text = each(&bookings, &after, |booking, entry| {
         let right = entry.narrative == booking.narrative
             || (entry.narrative.is_empty() && !booking.is_fast());
@@ -138,7 +138,7 @@ async fn ordered(
         once(&bookings, &before, &after),
         direction,
         match decimals {
-            // The specification says that it is a decimal, and not of how many digits.
+            // The specification demands a decimal, and leaves the number of digits open.
             Verdict::Failed(why) => Verdict::Noted(why),
             verdict => verdict,
         },
@@ -252,7 +252,7 @@ fn made_up(invented: &Invented, currency: &str) -> Vec<Booking> {
     ]
 }
 
-/// What a statement says, as it is written.
+/// The members of a statement, as written.
 #[derive(Default)]
 struct Facts {
     currency: String,

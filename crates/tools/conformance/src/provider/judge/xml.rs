@@ -4,10 +4,7 @@ use bankrail_values::{Decimal, parse_decimal};
 use roxmltree::Node;
 
 /// The first element at a path of names below this one.
-pub(in super::super) fn child<'a, 'input>(
-    node: Node<'a, 'input>,
-    path: &str,
-) -> Option<Node<'a, 'input>> {
+pub(super) fn child<'a, 'input>(node: Node<'a, 'input>, path: &str) -> Option<Node<'a, 'input>> {
     let is = |node: &Node<'_, '_>, name| node.is_element() && node.tag_name().name() == name;
     path.split('/').try_fold(node, |node, name| {
         node.children().find(|child| is(child, name))
@@ -15,7 +12,7 @@ pub(in super::super) fn child<'a, 'input>(
 }
 
 /// The elements of a name directly below this one.
-pub(in super::super) fn children<'a, 'input>(
+pub(super) fn children<'a, 'input>(
     node: Node<'a, 'input>,
     name: &str,
 ) -> impl Iterator<Item = Node<'a, 'input>> {
@@ -24,12 +21,12 @@ pub(in super::super) fn children<'a, 'input>(
 }
 
 /// The text of the first element at a path.
-pub(in super::super) fn text<'a>(node: Node<'a, '_>, path: &str) -> Option<&'a str> {
+pub(super) fn text<'a>(node: Node<'a, '_>, path: &str) -> Option<&'a str> {
     child(node, path)?.text().map(str::trim)
 }
 
 /// An amount without a sign.
-pub(in super::super) fn amount(text: Option<&str>) -> Option<Decimal> {
+pub(super) fn amount(text: Option<&str>) -> Option<Decimal> {
     parse_decimal(text?)
         .ok()
         .filter(|amount| !amount.is_sign_negative())

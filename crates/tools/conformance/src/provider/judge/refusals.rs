@@ -1,12 +1,13 @@
 //! Requests that are changed, most of which must be refused, as data, the most important ones
 //! first: ten token requests fit into the hourly budget.
 
+use super::Target;
 use super::body;
+use super::checks::{differs, status_of};
 use super::forge::{Signed, now};
-use super::judge::{Endpoint, Judge, differs, status_of};
-use super::target::Target;
 use super::token::{bearer_of, form};
 use super::wire::{Answer, Call};
+use super::{Endpoint, Judge};
 use crate::error::JudgeError;
 use crate::row::Verdict;
 use bankrail_values::excerpt;
@@ -30,7 +31,7 @@ pub(super) struct Refusal {
     /// The statuses that are right; without any, every answer that is an error.
     #[serde(default)]
     right: Vec<u16>,
-    /// How the assertion is signed; its header and its claims.
+    /// The signature of the assertion, its header and its claims.
     #[serde(default)]
     signed: Signed,
     #[serde(default)]
@@ -48,7 +49,7 @@ pub(super) struct Refusal {
     headers: Map<String, Value>,
     method: Option<String>,
     body: Option<String>,
-    /// What stands in the address.
+    /// The query of the address.
     query: Option<String>,
 }
 

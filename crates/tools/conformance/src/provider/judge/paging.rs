@@ -5,9 +5,9 @@
 //! by the specification. `cursor` and `maxEntries` are tried; a provider that does not know them is
 //! not judged by this.
 
-use super::judge::{Endpoint, Judge};
-use super::payload::xml::{child, children, text};
 use super::statement::{Statement, Statements, ask};
+use super::xml::{child, children, text};
+use super::{Endpoint, Judge};
 use crate::error::JudgeError;
 use crate::row::Verdict;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ const REST: (&str, &str) = (
 const ONCE: (&str, &str) = ("S6.24", "no transaction is on two pages");
 
 /// The pages of one statement that are asked for.
-const MOST: usize = 20;
+const MAX_PAGES: usize = 20;
 
 /// Walks over the pages of a statement that is asked for in short pages, or else of one that has
 /// several by itself.
@@ -93,7 +93,7 @@ pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<
             let listed = whole.map(entries).unwrap_or_default();
             let mut once = once(twice(&found));
             if let (Some(whole), Verdict::Passed, 1..) = (whole, &once, surplus(&found, &listed)) {
-                // What has no reference is there again, or was booked meanwhile.
+                // Entries without a reference can be shown again, or were booked meanwhile.
                 let got = ask(
                     judge,
                     &json!({ "accountId": whole.account, "includeNarrative": true }),
@@ -159,7 +159,7 @@ struct Walk {
     found: Vec<Entry>,
 }
 
-/// What tells an entry apart: its reference, or everything else about it.
+/// The identity of an entry: its reference, or everything else about it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Entry {
     reference: Option<String>,
@@ -230,7 +230,7 @@ async fn walk(
             return Ok(walk);
         }
         cursors.push(cursor);
-        if walk.pages >= MOST || judge.left(Endpoint::Statement) == 0 {
+        if walk.pages >= MAX_PAGES || judge.left(Endpoint::Statement) == 0 {
             let why = format!("the statement has more than {} pages", walk.pages);
             walk.end = Err(Verdict::NotRun(why));
             return Ok(walk);

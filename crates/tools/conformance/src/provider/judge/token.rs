@@ -2,9 +2,10 @@
 //! response").
 
 use super::body::{self, Members};
+use super::checks::{differs, path_of, status_of};
 use super::forge::Assertion;
-use super::judge::{Bearer, Endpoint, Got, Judge, differs, path_of, status_of};
 use super::wire::{Answer, Call};
+use super::{Bearer, Endpoint, Got, Judge};
 use crate::error::JudgeError;
 use crate::row::{BEYOND, Verdict};
 use bankrail_client_assertion::token::TokenRequest;
@@ -115,7 +116,7 @@ pub(super) fn expire(judge: &mut Judge) {
     }
 }
 
-/// A token of an answer, whatever else is wrong with it.
+/// Reads the token of an answer and ignores its other faults.
 pub(super) fn bearer(answer: &Answer) -> Option<Bearer> {
     let members = body::object(&answer.body)
         .ok()
@@ -223,7 +224,7 @@ const ROWS: [(&str, &str, Check); 7] = [
     }),
 ];
 
-/// The first row says what is wrong with the body.
+/// Only the first row reports a body that cannot be read.
 fn unreadable(_: String) -> Result<Verdict, String> {
     Ok(Verdict::NotSeen("the body cannot be read".to_owned()))
 }

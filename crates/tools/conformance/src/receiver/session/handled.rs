@@ -1,10 +1,9 @@
-//! What the receivers say that they have handled, where they say it (Specification: "Events", rules
-//! 1 and 2).
+//! The messages that the receivers list as handled (Specification: "Events", rules 1 and 2).
 
-use super::delivery::{Delivery, Heard, Target};
-use super::messages::{Values, with};
-use super::rows::one;
-use super::session::Session;
+use super::super::messages::{Values, with};
+use super::super::rows::one;
+use super::super::{Delivery, Heard, Provider};
+use super::Session;
 use crate::client::address;
 use crate::error::JudgeError;
 use crate::row::Verdict;
@@ -14,7 +13,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How long the receivers have to handle what was delivered.
+/// The time that the receivers have to handle the deliveries.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// When the list is read again, and how long a message has to be handled once too often.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -38,7 +37,7 @@ struct Story {
     title: &'static str,
     statuses: [&'static str; 3],
     /// Another name of the last state.
-    right: &'static str,
+    end_name: &'static str,
     /// The value that names the mandate or the payment.
     subject: &'static str,
 }
@@ -48,21 +47,21 @@ const STORIES: [Story; 3] = [
         kind: MessageKind::PaymentOutcome,
         title: "a payment ends as settled, in whatever order PDNG, ACSP and ACSC come",
         statuses: ["PDNG", "ACSP", "ACSC"],
-        right: "payment_settled",
+        end_name: "payment_settled",
         subject: "$text:35#subject",
     },
     Story {
         kind: MessageKind::PaymentOutcome,
         title: "a payment ends as rejected, in whatever order PDNG, ACSP and RJCT come",
         statuses: ["PDNG", "ACSP", "RJCT"],
-        right: "payment_rejected",
+        end_name: "payment_rejected",
         subject: "$text:35#subject",
     },
     Story {
         kind: MessageKind::MandateOutcome,
         title: "a mandate ends as cancelled, in whatever order ACTV, SUSD and CNCD come",
         statuses: ["ACTV", "SUSD", "CNCD"],
-        right: "mandate_cancelled",
+        end_name: "mandate_cancelled",
         subject: "$time_uuid#subject",
     },
 ];
@@ -96,7 +95,7 @@ struct Line {
     effect: Option<String>,
 }
 
-/// What was delivered, and whether all of it was acknowledged.
+/// Deliveries of one event, and if all of them were acknowledged.
 struct Delivered {
     kind: MessageKind,
     ids: Vec<String>,
@@ -106,7 +105,7 @@ struct Delivered {
     taken: bool,
 }
 
-/// Whether the list can be read.
+/// Checks that the list can be read.
 ///
 /// # Errors
 /// [`JudgeError::Handled`].
@@ -114,7 +113,7 @@ pub(super) async fn check(session: &Session) -> Result<(), JudgeError> {
     let Some(source) = &session.handled else {
         return Ok(());
     };
-    read(&session.target, source)
+    read(&session.provider, source)
         .await
         .map(drop)
         .map_err(|reason| JudgeError::Handled { reason })
@@ -159,7 +158,7 @@ pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
     let until = Instant::now() + PATIENCE;
     let mut is_last = false;
     let (once, ends) = loop {
-        let lines = read(&session.target, &source).await.unwrap_or_default();
+        let lines = read(&session.provider, &source).await.unwrap_or_default();
         let once: Vec<_> = events
             .iter()
             .map(|event| event.is_handled_once(&lines))
@@ -190,12 +189,14 @@ pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
     Ok(())
 }
 
-/// A message with every member: twice as it is, and once sealed anew under another X-Message-Id.
+/// Delivers a message with every member: twice unchanged, and once sealed anew under another
+/// X-Message-Id.
 async fn deliver_thrice(session: &mut Session, kind: MessageKind) -> Result<Delivered, JudgeError> {
-    let message = session.target.invented.whole(kind);
-    let again = Values::new(&session.target.invented).fill(&json!({"creation_date_time": "$now"}));
-    let first = session.sealed(kind, "a message", &message)?;
-    let anew = session.sealed(
+    let message = session.provider.invented.whole(kind);
+    let again =
+        Values::new(&session.provider.invented).fill(&json!({"creation_date_time": "$now"}));
+    let first = session.provider.sealed(kind, "a message", &message)?;
+    let anew = session.provider.sealed(
         kind,
         "the same message, sealed anew",
         &with(message, &again),
@@ -209,7 +210,7 @@ async fn tell(
     story: &Story,
     order: [usize; 3],
 ) -> Result<Delivered, JudgeError> {
-    let mut values = Values::new(&session.target.invented);
+    let mut values = Values::new(&session.provider.invented);
     let subject = values.fill(&json!(story.subject));
     let made = story
         .statuses
@@ -217,8 +218,11 @@ async fn tell(
         .zip(["$now:180", "$now:120", "$now:60"])
         .map(|(status, created)| {
             let members = values.fill(&story.outcome(status, created));
-            let message = with(session.target.invented.usual(story.kind), &members);
-            Ok((status, session.sealed(story.kind, status, &message)?))
+            let message = with(session.provider.invented.usual(story.kind), &members);
+            Ok((
+                status,
+                session.provider.sealed(story.kind, status, &message)?,
+            ))
         });
     let made = made.collect::<Result<Vec<_>, JudgeError>>()?;
     let (names, deliveries): (Vec<_>, Vec<_>) = order
@@ -299,9 +303,9 @@ impl Story {
             let state = states
                 .find_map(|line| line.state.as_deref())
                 .unwrap_or("no state");
-            if ![end, self.right]
+            if ![end, self.end_name]
                 .iter()
-                .any(|right| right.eq_ignore_ascii_case(state))
+                .any(|name| name.eq_ignore_ascii_case(state))
             {
                 let found = bankrail_values::excerpt(state);
                 return Verdict::Failed(format!("expected {end} after {order}, found {found}"));
@@ -315,9 +319,9 @@ impl Story {
 ///
 /// # Errors
 /// Why it cannot be read.
-async fn read(target: &Target, source: &str) -> Result<Vec<Line>, String> {
+async fn read(provider: &Provider, source: &str) -> Result<Vec<Line>, String> {
     let text = match address(source) {
-        Ok(url) => match target.get(url).await {
+        Ok(url) => match provider.get(url).await {
             Heard::Answer(answer) if answer.status.is_success() => answer.body,
             other => return Err(other.describe()),
         },
@@ -331,8 +335,7 @@ async fn read(target: &Target, source: &str) -> Result<Vec<Line>, String> {
     Ok(lines(&String::from_utf8_lossy(&text)))
 }
 
-/// The objects of a JSON array, or those of which each has a line of its own. What is something
-/// else is left out.
+/// Reads the objects of a JSON array, or of lines with one object each. Other texts are left out.
 fn lines(text: &str) -> Vec<Line> {
     let array: Option<Vec<Value>> = serde_json::from_str(text).ok();
     let values = array.unwrap_or_else(|| {

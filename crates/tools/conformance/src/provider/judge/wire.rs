@@ -1,6 +1,6 @@
 //! Calls as they are, without a client that would put anything right.
 
-use super::target::Target;
+use super::Target;
 use bankrail_client_assertion::token::FORM_CONTENT_TYPE;
 use bankrail_values::causes;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName};
@@ -8,7 +8,7 @@ use reqwest::{Method, Url};
 use std::time::Duration;
 
 /// The bytes of an answer that are read.
-const MOST: usize = 32 << 20;
+const MAX_ANSWER_BYTES: usize = 32 << 20;
 
 /// The time for one call.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
@@ -77,7 +77,7 @@ impl Call {
     }
 }
 
-/// What came back.
+/// One answer.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -115,8 +115,8 @@ pub(super) async fn send(client: &reqwest::Client, call: Call) -> Result<Answer,
     let mut response = request.body(call.body).send().await.map_err(said)?;
     let mut body = Vec::new();
     while let Some(part) = response.chunk().await.map_err(said)? {
-        if body.len() + part.len() > MOST {
-            return Err(format!("an answer of more than {MOST} bytes"));
+        if body.len() + part.len() > MAX_ANSWER_BYTES {
+            return Err(format!("an answer of more than {MAX_ANSWER_BYTES} bytes"));
         }
         body.extend_from_slice(&part);
     }

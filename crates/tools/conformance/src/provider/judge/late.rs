@@ -1,11 +1,11 @@
-//! What is judged when everything else was asked: request keys, metadata, scopes, the end of a
-//! token.
+//! The last rows: request keys, metadata, scopes, the end of a token.
 
 use super::body;
-use super::judge::{Endpoint, Judge, differs, status_of};
+use super::checks::{differs, status_of};
 use super::refusals::refused;
 use super::token::{bearer, form};
 use super::wire::{Answer, Call};
+use super::{Endpoint, Judge};
 use crate::error::JudgeError;
 use crate::row::Verdict;
 use bankrail_client_assertion::token::names;

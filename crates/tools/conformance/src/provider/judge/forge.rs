@@ -1,6 +1,6 @@
 //! Client assertions, right ones and wrong ones (RFC 7515, RFC 7519).
 
-use super::target::Target;
+use super::Target;
 use crate::error::{JudgeError, failed};
 use crate::signature::{mac, pair, rsa};
 use aws_lc_rs::signature::RsaKeyPair;
@@ -15,7 +15,7 @@ pub(super) struct Keys {
     own_public_pem: String,
     /// The other customer's.
     pub(super) other: Option<RsaKeyPair>,
-    /// Whether that is another key.
+    /// True if the other key differs from the first.
     pub(super) other_differs: bool,
     kid: Option<String>,
     unregistered: RsaKeyPair,
@@ -38,7 +38,7 @@ impl Keys {
     }
 }
 
-/// How an assertion is signed.
+/// The signature of an assertion.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Signed {

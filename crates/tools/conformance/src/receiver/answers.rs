@@ -1,11 +1,13 @@
-//! What all acknowledgements of a run are judged by.
+//! Judges the form of answers, and all acknowledgements of a run together.
 
-use super::delivery::Answer;
-use crate::row::Verdict;
+use super::Answer;
+use super::rows::one;
+use crate::row::{BEYOND, Verdict};
 use bankrail_values::excerpt;
-use bankrail_webhook::Acknowledgement;
+use bankrail_webhook::{Acknowledgement, MessageKind};
+use serde_json::Value;
 
-/// What all acknowledgements had in common.
+/// The common features of all acknowledgements.
 #[derive(Default)]
 pub(super) struct Acknowledgements {
     count: usize,
@@ -50,8 +52,7 @@ impl Acknowledgements {
                 of(self.not_received, "\"RCVD\""),
             ),
         ];
-        // A duplicate may be answered with the first acknowledgement, so that not each of them
-        // needs an id of its own.
+        // A duplicate may be answered with the first acknowledgement, so ids may repeat.
         let count = self.ids.len();
         self.ids.sort_unstable();
         self.ids.dedup();
@@ -78,6 +79,69 @@ fn is_uuid(text: &str) -> bool {
             .all(|at| text.as_bytes().get(at) == Some(&b'-'));
     let digits = text.bytes().filter(u8::is_ascii_hexdigit).count();
     digits == 32 && hyphenated
+}
+
+/// The rows about the form of the first answer of a receiver: id, title, verdict.
+pub(super) fn form(kind: MessageKind, answer: &Answer) -> [(&'static str, String, Verdict); 3] {
+    let one = one(kind);
+    let whole = ["id", "status"]
+        .into_iter()
+        .all(|member| answer.member(member).is_some());
+    let status = answer.status.as_u16();
+    let content_type = answer.content_type.as_deref().unwrap_or("none");
+    let media_type = content_type.split(';').next().unwrap_or_default().trim();
+    [
+        (
+            "S21.3",
+            format!("answers {one} with JSON that has id and status as text"),
+            Verdict::when(whole, || {
+                format!(
+                    "expected {{\"id\":…,\"status\":\"RCVD\"}}, found {}",
+                    answer.describe()
+                )
+            }),
+        ),
+        (
+            BEYOND,
+            format!("acknowledges {one} with the HTTP status 200"),
+            Verdict::when(status == 200, || format!("expected 200, found {status}")),
+        ),
+        (
+            BEYOND,
+            format!("says that its answer to {one} is application/json"),
+            Verdict::when(media_type.eq_ignore_ascii_case("application/json"), || {
+                format!(
+                    "expected the content type application/json, found {}",
+                    excerpt(content_type)
+                )
+            }),
+        ),
+    ]
+}
+
+/// Status and body, without the digits of times and of ids that differ in each answer.
+pub(super) fn looks(answer: &Answer) -> String {
+    let masked = |value: &Value| -> String {
+        value
+            .to_string()
+            .split_inclusive(|c: char| !c.is_ascii_alphanumeric())
+            .map(mask)
+            .collect()
+    };
+    let body = serde_json::from_slice(&answer.body)
+        .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&answer.body).into_owned()));
+    format!("{} {}", answer.status.as_u16(), excerpt(&masked(&body)))
+}
+
+/// A word and what ends it; `#` for one with digits, and for what may be a part of a UUID.
+fn mask(word: &str) -> &str {
+    let text = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+    let hexadecimal = text.len() >= 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if hexadecimal || text.contains(|c: char| c.is_ascii_digit()) {
+        "#"
+    } else {
+        word
+    }
 }
 
 #[cfg(test)]
@@ -130,5 +194,47 @@ mod tests {
         );
         // Without an acknowledgement neither row passes.
         assert_eq!(judged(&[]), [("S10.1", false), ("S10.2", false)]);
+    }
+
+    #[test]
+    fn answers_that_differ_in_times_and_ids_look_alike() {
+        let look = |status: u16, body: &str| {
+            let status = StatusCode::from_u16(status).unwrap();
+            looks(&Answer {
+                status,
+                content_type: None,
+                body: body.as_bytes().to_vec(),
+            })
+        };
+        let body = |id: &str, why: &str| {
+            format!(r#"{{"id":"{id}","at":"2026-11-22T01:02:03Z","detail":"{why}"}}"#)
+        };
+        let first = look(
+            400,
+            &body("0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "refused"),
+        );
+        assert_eq!(
+            first,
+            look(
+                400,
+                &body("1b7c2f6e-9a1d-42eb-abcd-0242ac130004", "refused")
+            )
+        );
+        assert_ne!(
+            first,
+            look(
+                400,
+                &body("0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "signature")
+            )
+        );
+        assert_ne!(
+            first,
+            look(
+                401,
+                &body("0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "refused")
+            )
+        );
+        assert_ne!(look(400, ""), look(400, "bad tag"));
+        assert_eq!(look(400, "call 17"), look(400, "call 18"));
     }
 }

@@ -1,9 +1,10 @@
 //! Checks that are made on each of several statements, and are one row each.
 
-use super::judge::differs;
+use super::wire::Answer;
 use crate::row::Verdict;
+use bankrail_values::excerpt;
 
-/// What a check found.
+/// The result of a check.
 pub(super) enum Found {
     /// There is nothing to check.
     Absent,
@@ -66,4 +67,38 @@ pub(super) fn verdict<'a>(
         }
     }
     verdict.unwrap_or_else(|| unseen.clone())
+}
+
+/// `expected X, found Y`.
+pub(super) fn differs(expected: &str, found: Option<&str>) -> String {
+    let found = found.map_or_else(|| "none".to_owned(), excerpt);
+    format!("expected {expected}, found {found}")
+}
+
+/// Passed if there is an endpoint at the path of the specification. Another path is noted, because
+/// the caller chose it.
+pub(super) fn path_of(answer: &Answer, url: &reqwest::Url, path: &str) -> Verdict {
+    let said =
+        super::body::object(&answer.body).is_ok_and(|members| members.get("error").is_some());
+    match answer.status {
+        _ if !url.path().ends_with(path) => Verdict::Noted(differs(path, Some(url.path()))),
+        404 | 405 if !said => Verdict::Failed(format!(
+            "expected the endpoint at {path}, found {}",
+            answer.status
+        )),
+        _ => Verdict::Passed,
+    }
+}
+
+/// Passed if the status is an expected one.
+pub(super) fn status_of(answer: &Answer, expected: &[u16]) -> Verdict {
+    if expected.contains(&answer.status) {
+        return Verdict::Passed;
+    }
+    let names: Vec<String> = expected.iter().map(u16::to_string).collect();
+    Verdict::Failed(format!(
+        "expected {}, found {}",
+        names.join(" or "),
+        answer.status
+    ))
 }

@@ -2,11 +2,11 @@
 //! 25 statements of an hour: 20 in the hour before, then a quarter, a half and three quarters into
 //! the next.
 
-use super::judge::{Endpoint, Judge};
-use super::payload::xml::{child, text};
 use super::statement::{Statement, read};
 use super::token::{bearer_of, expire};
 use super::wire::Call;
+use super::xml::{child, text};
+use super::{Endpoint, Judge};
 use crate::error::JudgeError;
 use crate::row::Verdict;
 use bankrail_camt052::DateTime;
@@ -117,7 +117,7 @@ async fn step(judge: &mut Judge, seconds: u64) -> Result<(), String> {
     }
 }
 
-/// How many statements are answered, of so many at most, until one is not.
+/// Counts the statements that are answered before one is refused, at most this many.
 async fn answered(judge: &mut Judge, most: usize) -> Result<usize, String> {
     for count in 0..most {
         if statement(judge).await?.is_none() {
@@ -127,7 +127,7 @@ async fn answered(judge: &mut Judge, most: usize) -> Result<usize, String> {
     Ok(most)
 }
 
-/// The time that a statement says it was made at, in UNIX seconds.
+/// Returns the creation time of a statement, in UNIX seconds.
 async fn provider_time(judge: &mut Judge) -> Result<Option<u64>, String> {
     let Some(statement) = statement(judge).await? else {
         return Ok(None);
@@ -141,7 +141,7 @@ async fn provider_time(judge: &mut Judge) -> Result<Option<u64>, String> {
     Ok(made.and_then(|made| u64::try_from(made.unix_timestamp()).ok()))
 }
 
-/// The statement of the first account, whatever the budget. Nothing if it is refused.
+/// Requests the statement of the first account without asking the budget. `None` if it is refused.
 async fn statement(judge: &mut Judge) -> Result<Option<Statement>, String> {
     let token = bearer_of(judge).await.map_err(|error| error.to_string())?;
     let account = judge

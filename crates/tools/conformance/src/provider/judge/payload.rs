@@ -2,18 +2,17 @@
 
 mod rows;
 mod sums;
-pub(super) mod xml;
 
+use super::Judge;
 use super::checks::{Found, verdict};
-use super::judge::Judge;
 use super::statement::{Statement, Statements};
+use super::xml::{child, children, text};
 use crate::row::Verdict;
 use bankrail_camt052::{Document, FindingKind, Mode, ReadError, ReadErrorKind, ReadOptions};
+use bankrail_values::Decimal;
 use rows::ROWS;
 use roxmltree::Node;
 use std::collections::BTreeSet;
-use sums::Sums;
-use xml::{child, children, text};
 
 /// A part of a payload that rows are about.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,6 +65,23 @@ struct View<'a> {
     sums: Sums,
 }
 
+/// The sums of the entries of a report.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    entries: u64,
+    credits: Side,
+    debits: Side,
+    /// An amount or a direction cannot be read, or the sum is too large.
+    unreadable: bool,
+}
+
+/// The credits, or the debits.
+#[derive(Clone, Copy, Default)]
+struct Side {
+    count: u64,
+    sum: Decimal,
+}
+
 /// Judges the payload of each statement.
 pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
     let unseen = |part: Part| match &statements.unseen {
@@ -100,7 +116,7 @@ pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
     for (id, title, part, check) in ROWS {
         let views = views.iter().filter(|view| view.part == part);
         let found = views.map(|view| match check(view) {
-            // It is of the page if its count is, which is a row of its own.
+            // The sum covers the page if the count does, which another row checks.
             Found::Wrong(what) if part == Part::Summary && id != "S6.35" && !view.counts_page() => {
                 (&*view.place, Found::Unusual(what))
             }
@@ -116,8 +132,7 @@ pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
     );
 }
 
-/// What reports with ids of their own say about when they were made; nothing if they are too few to
-/// tell.
+/// Compares the creation times of reports that have ids of their own. `None` if there are too few.
 fn own_times<'a>(messages: impl Iterator<Item = &'a View<'a>>) -> Option<Verdict> {
     let [mut ids, mut sent, mut made] = [(); 3].map(|()| BTreeSet::new());
     for message in messages {
@@ -205,13 +220,13 @@ fn views<'a>(statement: &'a Statement, document: &'a roxmltree::Document<'a>) ->
     views
 }
 
-/// The library's strict reader, which refuses whatever the schema does not allow.
+/// Reads the payload with the library's strict reader, which refuses everything outside the schema.
 fn by_schema(statement: &Statement) -> Option<Found> {
     let options = ReadOptions::default().mode(Mode::Strict);
     match Document::read_with(statement.payload.as_bytes(), &options) {
         Ok(_) => Some(Found::Right),
         Err(error) => match error.kind() {
-            // A row of its own says so.
+            // Other rows fail for these errors.
             ReadErrorKind::WrongNamespace { .. } | ReadErrorKind::WrongRoot { .. } => None,
             _ => Some(Found::Wrong(without_text(&error))),
         },

@@ -1,9 +1,8 @@
 //! The rows about payloads, as data: clause, title, the part that it is about, and what is right.
 
-use super::super::checks::Found;
-use super::super::judge::differs;
+use super::super::checks::{Found, differs};
+use super::super::xml::{amount, child, children, is_date, is_hex32, text};
 use super::sums::{all, count, empty, net, part};
-use super::xml::{amount, child, children, is_date, is_hex32, text};
 use super::{Part, View};
 use bankrail_camt052::{DateTime, NAMESPACE};
 use bankrail_values::{Currency, excerpt};
@@ -64,8 +63,8 @@ pub(super) const ROWS: [Row; 35] = [
         "GrpHdr/CreDtTm has fractional seconds and an offset",
         Part::Message,
         |message| {
-            // What the specification demands, stated apart from `CreationTime`, which the judged
-            // provider may be made with.
+            // The demand of the specification, written again here: the judged provider may be made
+            // with `CreationTime`.
             let whole = |at: &DateTime| at.fraction_digits() > 0 && at.offset().is_some();
             time(
                 message,

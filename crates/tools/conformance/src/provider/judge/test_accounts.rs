@@ -1,9 +1,9 @@
 //! The accounts that the specification names for tests (Specification: "Request statement", test
 //! data).
 
-use super::judge::Judge;
-use super::payload::xml::{child, children, text};
+use super::Judge;
 use super::statement::Statements;
+use super::xml::{child, children, text};
 use crate::row::Verdict;
 use std::collections::BTreeSet;
 

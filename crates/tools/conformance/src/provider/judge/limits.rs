@@ -4,18 +4,19 @@
 //! the requests that are refused, as many are answered as the limit says, and no more. What was
 //! sent before in the same run counts too.
 
+use super::Target;
+use super::checks::status_of;
 use super::forge::now;
-use super::judge::{Endpoint, Judge, status_of};
-use super::target::Target;
 use super::token::{bearer, bearer_of, form};
 use super::wire::{Answer, Call};
+use super::{Endpoint, Judge};
 use crate::error::JudgeError;
 use crate::row::Verdict;
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// What an hour allows of each kind, and a second of tokens.
+/// The calls of each kind that an hour allows, and the tokens of a second.
 const STATEMENTS: usize = 25;
 const TOKENS: usize = 10;
 
@@ -195,7 +196,7 @@ async fn three_at_once(
     ))
 }
 
-/// Whether 429 comes, and whether it comes after so many answers.
+/// Checks that 429 comes, and that it comes after the expected number of answers.
 async fn until_refused(
     judge: &mut Judge,
     endpoint: Endpoint,

@@ -3,11 +3,12 @@
 
 use super::body::{self, Members};
 use super::checks::{Found, verdict};
+use super::checks::{path_of, status_of};
 use super::forge::now;
-use super::judge::{Endpoint, Got, Judge, path_of, status_of};
 use super::refusals::STATEMENTS;
 use super::token::bearer_of;
 use super::wire::{Answer, Call};
+use super::{Endpoint, Got, Judge};
 use crate::error::JudgeError;
 use crate::row::Verdict;
 use bankrail_http::names::{REQUEST_KEY, STATEMENT_PATH};
@@ -34,7 +35,7 @@ const FIRST: usize = 8;
 
 /// A statement that was asked for.
 pub(super) struct Statement {
-    /// What it is called in rows, such as `statement 2`; empty for one that was asked for later.
+    /// The name in rows, such as `statement 2`; empty for a statement that was requested later.
     pub(super) place: String,
     pub(super) account: String,
     pub(super) payload: String,
@@ -45,12 +46,12 @@ pub(super) struct Statement {
     pub(super) at: i64,
 }
 
-/// What was asked for, and what came of it.
+/// The statements that were requested.
 pub(super) struct Statements {
     pub(super) found: Vec<Statement>,
     /// The accounts that the budget did not last for.
     pub(super) left_out: usize,
-    /// What to say of a row that no statement shows.
+    /// The verdict of a row that no statement shows.
     pub(super) unseen: Verdict,
 }
 
@@ -58,7 +59,7 @@ pub(super) struct Statements {
 struct View<'a> {
     account: &'a str,
     header: Option<&'a str>,
-    /// What is wrong with the body, if it cannot be read.
+    /// The members of the body, or the reason why it cannot be read.
     members: Result<Members<'a>, String>,
 }
 
@@ -206,7 +207,7 @@ impl<'a> View<'a> {
         body::text(members, name).map_or_else(Found::Wrong, check)
     }
 
-    /// What can be read.
+    /// Reads the statement as far as possible.
     fn statement(&self, place: &str) -> Option<Statement> {
         let text = |name| {
             self.member(name)
@@ -316,7 +317,7 @@ pub(super) fn read(answer: &Answer, account: &str) -> Option<Statement> {
     View::of(answer, account).statement("")
 }
 
-/// Asks for a statement with a request of its own.
+/// Requests a statement.
 ///
 /// # Errors
 /// What to say of a row that needed it.

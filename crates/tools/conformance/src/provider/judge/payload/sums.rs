@@ -1,27 +1,10 @@
-//! What the entries of a report come to, and its summary.
+//! The sums of the entries of a report, compared with its summary.
 
 use super::super::checks::Found;
-use super::View;
-use super::xml::{amount, children, text};
+use super::super::xml::{amount, children, text};
+use super::{Side, Sums, View};
 use bankrail_values::Decimal;
 use roxmltree::Node;
-
-/// What the entries of a report come to.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Sums {
-    pub(super) entries: u64,
-    pub(super) credits: Side,
-    pub(super) debits: Side,
-    /// An amount or a direction cannot be read, or the sum is too large.
-    unreadable: bool,
-}
-
-/// The credits, or the debits.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Side {
-    count: u64,
-    sum: Decimal,
-}
 
 impl Sums {
     pub(super) fn of(report: Node<'_, '_>) -> Self {

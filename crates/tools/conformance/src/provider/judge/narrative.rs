@@ -1,8 +1,8 @@
-//! What `includeNarrative` changes (Specification: "Request statement").
+//! The effect of `includeNarrative` (Specification: "Request statement").
 
-use super::judge::Judge;
-use super::payload::xml::{child, children, text};
+use super::Judge;
 use super::statement::{Statement, Statements, ask};
+use super::xml::{child, children, text};
 use crate::error::JudgeError;
 use crate::row::Verdict;
 use roxmltree::Node;
@@ -155,7 +155,7 @@ fn entries(xml: &str) -> usize {
     reports(xml, |report| children(report, "Ntry").count())
 }
 
-/// How many transactions are so.
+/// Counts the transactions that satisfy the predicate.
 fn count(xml: &str, is_so: impl Fn(Node<'_, '_>) -> bool) -> usize {
     reports(xml, |report| {
         let details = children(report, "Ntry").flat_map(|entry| children(entry, "NtryDtls"));
