@@ -11,7 +11,7 @@ mod stored;
 
 pub use book::Booked;
 pub use error::{AccountError, BookError, ForgetError, RegisterError};
-pub use load::{LoadError, LoadOptions, Loaded, ReportError, RowError};
+pub use load::{LoadError, Loaded, RowError};
 pub use look::LedgerAccount;
 
 use super::Booking;
@@ -75,15 +75,17 @@ pub type PostgresLedger = SqlLedger<PostgresStore>;
 /// use bankrail_stores::sqlite::{SqliteOptions, SqliteStore};
 /// use bankrail_values::{Currency, Date};
 ///
-/// let ledger = SqliteLedger::new(SqliteStore::open_in_memory(SqliteOptions::new())?); let account =
-/// "999001400100101".parse()?; ledger.open_account(&account, "12000.00 AUD".parse()?).await?;
-/// ledger.register(&"ACME".parse()?, vec![(account.clone(),
-/// RegisteredAccount::new(Currency::AUD))]).await?;
+/// let ledger = SqliteLedger::new(SqliteStore::open_in_memory(SqliteOptions::new())?);
+/// let account = "999001400100101".parse()?;
+/// ledger.open_account(&account, "12000.00 AUD".parse()?).await?;
+/// let registered = (account.clone(), RegisteredAccount::new(Currency::AUD));
+/// ledger.register(&"ACME".parse()?, vec![registered]).await?;
 ///
-/// let today = Date::parse("2021-07-29")?; let paid = Booking::new(BookingKind::FastPaymentIn,
-/// "1250.00 AUD".parse()?, today).reference("FP0001"); assert_eq!(ledger.book(&account,
-/// &paid).await?, Booked::New(1)); assert_eq!(ledger.book(&account, &paid).await?,
-/// Booked::Known(1));
+/// let today = Date::parse("2021-07-29")?;
+/// let paid = Booking::new(BookingKind::FastPaymentIn, "1250.00 AUD".parse()?, today)
+///     .reference("FP0001");
+/// assert_eq!(ledger.book(&account, &paid).await?, Booked::New(1));
+/// assert_eq!(ledger.book(&account, &paid).await?, Booked::Known(1));
 /// # Ok(())
 /// # }
 /// ```
@@ -275,6 +277,23 @@ impl<S: Engine> SqlLedger<S> {
 }
 
 impl<S: Engine> SqlLedger<S> {
+    async fn register_customers(
+        &self,
+        customers: Vec<(CustomerCode, Vec<(AccountId, RegisteredAccount)>)>,
+    ) -> Result<(), StoreError> {
+        let register = async move |connection: &S::Connection<'_>| {
+            for (customer, accounts) in &customers {
+                account::register(connection, customer, accounts).await?;
+            }
+            Ok(())
+        };
+        let registered = self.store.write_long(register).await;
+        registered.map_err(|error| match error {
+            RegisterError::Store(error) => error,
+            wrong => StoreError::new(StoreErrorKind::Conflict, wrong),
+        })
+    }
+
     async fn page(&self, query: StatementQuery) -> Result<LedgerAnswer, StoreError> {
         match self
             .store
@@ -405,57 +424,69 @@ impl SqlLedger<PostgresStore> {
     }
 }
 
-/// What needs to know of each engine that its work may go on on another thread.
-macro_rules! traits {
-    ($($(#[$feature:meta])* $Store:ty)*) => { $(
-        $(#[$feature])*
-        impl Ledger for SqlLedger<$Store> {
-            fn follow_report_day(&self, day: &ReportDay) {
-                self.follow(day);
-            }
+// Each engine has its own implementations, although they read alike: only of a known engine does
+// the compiler see that the futures are `Send`.
 
-            fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
-                Box::pin(self.page(query.clone()))
-            }
-        }
+#[cfg(feature = "sqlite")]
+impl Ledger for SqliteLedger {
+    fn follow_report_day(&self, day: &ReportDay) {
+        self.follow(day);
+    }
 
-        /// Accounts that the ledger cannot have, such as one in another currency than before, are a
-        /// [conflict](StoreErrorKind::Conflict).
-        $(#[$feature])*
-        impl AccountRegistrar for SqlLedger<$Store> {
-            fn register(
-                &self,
-                customer: CustomerCode,
-                accounts: Vec<(AccountId, RegisteredAccount)>,
-            ) -> StoreFuture<'_, ()> {
-                self.register_all(vec![(customer, accounts)])
-            }
-
-            /// In one transaction.
-            fn register_all(
-                &self,
-                customers: Vec<(CustomerCode, Vec<(AccountId, RegisteredAccount)>)>,
-            ) -> StoreFuture<'_, ()> {
-                Box::pin(async move {
-                    let register = async move |connection: &<$Store as Engine>::Connection<'_>| {
-                        for (customer, accounts) in &customers {
-                            account::register(connection, customer, accounts).await?;
-                        }
-                        Ok(())
-                    };
-                    self.store.write_long(register).await.map_err(|error| match error {
-                        RegisterError::Store(error) => error,
-                        wrong => StoreError::new(StoreErrorKind::Conflict, wrong),
-                    })
-                })
-            }
-        }
-    )* };
+    fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
+        Box::pin(self.page(query.clone()))
+    }
 }
 
-traits! {
-    #[cfg(feature = "sqlite")] SqliteStore
-    #[cfg(feature = "postgres")] PostgresStore
+#[cfg(feature = "postgres")]
+impl Ledger for PostgresLedger {
+    fn follow_report_day(&self, day: &ReportDay) {
+        self.follow(day);
+    }
+
+    fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
+        Box::pin(self.page(query.clone()))
+    }
+}
+
+/// Registers all accounts in one transaction. Accounts that the ledger cannot have, such as one in
+/// another currency than before, are a [conflict](StoreErrorKind::Conflict).
+#[cfg(feature = "sqlite")]
+impl AccountRegistrar for SqliteLedger {
+    fn register(
+        &self,
+        customer: CustomerCode,
+        accounts: Vec<(AccountId, RegisteredAccount)>,
+    ) -> StoreFuture<'_, ()> {
+        Box::pin(self.register_customers(vec![(customer, accounts)]))
+    }
+
+    fn register_all(
+        &self,
+        customers: Vec<(CustomerCode, Vec<(AccountId, RegisteredAccount)>)>,
+    ) -> StoreFuture<'_, ()> {
+        Box::pin(self.register_customers(customers))
+    }
+}
+
+/// Registers all accounts in one transaction. Accounts that the ledger cannot have, such as one in
+/// another currency than before, are a [conflict](StoreErrorKind::Conflict).
+#[cfg(feature = "postgres")]
+impl AccountRegistrar for PostgresLedger {
+    fn register(
+        &self,
+        customer: CustomerCode,
+        accounts: Vec<(AccountId, RegisteredAccount)>,
+    ) -> StoreFuture<'_, ()> {
+        Box::pin(self.register_customers(vec![(customer, accounts)]))
+    }
+
+    fn register_all(
+        &self,
+        customers: Vec<(CustomerCode, Vec<(AccountId, RegisteredAccount)>)>,
+    ) -> StoreFuture<'_, ()> {
+        Box::pin(self.register_customers(customers))
+    }
 }
 
 #[cfg(all(test, feature = "sqlite"))]

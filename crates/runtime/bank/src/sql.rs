@@ -13,7 +13,7 @@ mod sqlite;
 pub(crate) use sqlite::now;
 
 use bankrail_stores::Cells;
-use bankrail_values::{StoreError, StoreErrorKind, Timestamp};
+use bankrail_values::{StoreError, StoreErrorKind};
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -100,36 +100,35 @@ pub enum Value<'a> {
     Blob(&'a [u8]),
 }
 
-/// States what becomes which value.
-macro_rules! from {
-    ($($of:ty => |$value:ident| $to:expr;)*) => { $(
-        impl<'a> From<$of> for Value<'a> {
-            fn from($value: $of) -> Self {
-                $to
-            }
-        }
-    )* };
+impl From<i64> for Value<'_> {
+    fn from(number: i64) -> Self {
+        Self::Integer(Some(number))
+    }
 }
 
-from! {
-    i64 => |number| Self::Integer(Some(number));
-    u32 => |number| Self::Integer(Some(number.into()));
-    Option<u32> => |number| Self::Integer(number.map(Into::into));
-    Option<Timestamp> => |instant| Self::Integer(instant.map(Timestamp::unix_millis));
-    bool => |is| Self::Bool(is);
-    &'a str => |text| Self::Text(Some(text));
-    &'a String => |text| Self::Text(Some(text));
-    Option<&'a str> => |text| Self::Text(text);
-    &'a Option<String> => |text| Self::Text(text.as_deref());
-    &'a [u8; 32] => |bytes| Self::Blob(bytes);
-    &'a Vec<u8> => |bytes| Self::Blob(bytes);
+impl From<u32> for Value<'_> {
+    fn from(number: u32) -> Self {
+        Self::Integer(Some(number.into()))
+    }
 }
 
-/// The parameters of a statement.
-macro_rules! values {
-    ($($value:expr),* $(,)?) => { &[$($crate::sql::Value::from($value)),*] };
+impl From<bool> for Value<'_> {
+    fn from(is: bool) -> Self {
+        Self::Bool(is)
+    }
 }
-pub(crate) use values;
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(Some(text))
+    }
+}
+
+impl<'a> From<Option<&'a str>> for Value<'a> {
+    fn from(text: Option<&'a str>) -> Self {
+        Self::Text(text)
+    }
+}
 
 /// All rows of a query.
 pub(crate) async fn rows<T>(

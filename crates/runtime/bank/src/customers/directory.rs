@@ -1,33 +1,49 @@
 //! A directory in a store: SQLite or PostgreSQL.
 
-mod error;
-mod options;
-mod read;
-mod write;
+mod cache;
+mod rows;
 
-pub use self::error::CustomerChangeError;
-pub use self::options::SqlDirectoryOptions;
-
-use self::read::Whose;
-use super::{ApiKeyRecord, CustomerBook, CustomerRecord, CustomerSource};
-use crate::sql::{Engine, Sql};
+use self::cache::Cache;
+use super::{ApiKeyRecord, CustomerBook, CustomerRecord, CustomerSource, CustomersError};
+use crate::sql::Engine;
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::{ApiKeyHash, Customer, Directory};
 #[cfg(feature = "postgres")]
 use bankrail_stores::postgres::{Notifications, PostgresStore};
 #[cfg(feature = "sqlite")]
 use bankrail_stores::sqlite::SqliteStore;
-use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
-use std::collections::HashMap;
+#[cfg(feature = "postgres")]
+use bankrail_values::StoreErrorKind;
+use bankrail_values::{Clock, StoreError, StoreFuture, SystemClock, Timestamp};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The most customers whose parsed keys are kept.
-const MAX_CACHED: usize = 10_000;
+bankrail_values::options! {
+    /// Options of a [`SqlDirectory`].
+    #[derive(Clone, Debug)]
+    pub struct SqlDirectoryOptions {
+        /// The interval at which a [`DirectoryFollower`](crate::DirectoryFollower) asks for
+        /// changes. Default: 5 s. Lookups see each change at once. On PostgreSQL a follower is
+        /// notified of a change, and asks then; it lags by the interval while its connection is
+        /// lost.
+        interval: Duration = Duration::from_secs(5),
+        /// The clock that decides whether an API key is valid. Default: the operating system's.
+        clock: Arc<dyn Clock> = Arc::new(SystemClock),
+    }
+}
 
-/// More customers than this are read together, and validated with all others.
-const FEW: usize = 100;
+/// Why a customer was not changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CustomerChangeError {
+    /// The record breaks a rule, by itself or together with another customer's.
+    #[error("the record is refused")]
+    Refused(#[source] CustomersError),
+    /// The store failed.
+    #[error("the store failed")]
+    Store(#[from] StoreError),
+}
 
 /// A [`Directory`] in an SQLite file, beside the other records of a [`SqliteStore`].
 #[cfg(feature = "sqlite")]
@@ -78,24 +94,6 @@ pub struct SqlDirectory<S> {
     listening: Arc<tokio::sync::Mutex<Option<Notifications>>>,
 }
 
-/// What was parsed, each with the number of the change that it is from.
-#[derive(Default)]
-struct Cache {
-    customers: HashMap<CustomerCode, (i64, Arc<Customer>)>,
-    book: Option<Known>,
-}
-
-/// A book as it was after a change.
-#[derive(Clone)]
-struct Known {
-    book: Arc<CustomerBook>,
-    last: i64,
-    /// The number of the last change of each customer.
-    changes: Arc<HashMap<CustomerCode, i64>>,
-    /// What these numbers add up to, as [`read::count_and_sum`] says.
-    sum: i64,
-}
-
 impl<S> SqlDirectory<S> {
     /// The customers in this store.
     #[must_use]
@@ -117,7 +115,7 @@ impl<S: Engine> SqlDirectory<S> {
     /// [`StoreError`] of the store.
     pub async fn list(&self) -> Result<Vec<CustomerCode>, StoreError> {
         let codes = async |connection: &S::Connection<'_>| {
-            Ok(read::codes(connection).await?.into_iter().collect())
+            Ok(rows::codes(connection).await?.into_iter().collect())
         };
         self.store.read(codes).await
     }
@@ -129,7 +127,7 @@ impl<S: Engine> SqlDirectory<S> {
     pub async fn find(&self, code: &CustomerCode) -> Result<Option<CustomerRecord>, StoreError> {
         let code = code.clone();
         self.store
-            .read(async move |connection| read::record(connection, &code).await)
+            .read(async move |connection| rows::record(connection, &code).await)
             .await
     }
 
@@ -139,7 +137,7 @@ impl<S: Engine> SqlDirectory<S> {
     /// [`CustomerChangeError`], and then nothing is changed.
     pub async fn put(&self, record: CustomerRecord) -> Result<(), CustomerChangeError> {
         let put =
-            async move |connection: &S::Connection<'_>| write::put(connection, &[&record]).await;
+            async move |connection: &S::Connection<'_>| rows::put(connection, &[&record]).await;
         self.store.write_long(put).await
     }
 
@@ -152,7 +150,7 @@ impl<S: Engine> SqlDirectory<S> {
         let put = async move |connection: &S::Connection<'_>| {
             let records: Vec<&CustomerRecord> =
                 customers.records().map(|record| &**record).collect();
-            write::put(connection, &records).await
+            rows::put(connection, &records).await
         };
         self.store.write_long(put).await
     }
@@ -165,7 +163,7 @@ impl<S: Engine> SqlDirectory<S> {
     pub async fn remove(&self, code: &CustomerCode) -> Result<bool, StoreError> {
         let code = code.clone();
         self.store
-            .write(async move |connection| write::remove(connection, &code).await)
+            .write(async move |connection| rows::remove(connection, &code).await)
             .await
     }
 
@@ -181,15 +179,15 @@ impl<S: Engine> SqlDirectory<S> {
     ) -> Result<bool, CustomerChangeError> {
         let (code, now) = (code.clone(), self.options.clock.now());
         let add = async move |connection: &S::Connection<'_>| {
-            write::lock(connection).await?;
-            let Some(mut record) = read::record(connection, &code).await? else {
+            rows::lock(connection).await?;
+            let Some(mut record) = rows::record(connection, &code).await? else {
                 return Ok(false);
             };
             record
                 .api_keys
                 .retain(|known| known.valid_until().is_none_or(|until| now < until));
             record.api_keys.push(key);
-            write::put(connection, &[&record]).await?;
+            rows::put(connection, &[&record]).await?;
             Ok(true)
         };
         self.store.write_long(add).await
@@ -202,203 +200,81 @@ impl<S: Engine> SqlDirectory<S> {
     /// [`StoreError`] of the store.
     pub async fn retire_api_key(&self, key: ApiKeyHash, at: Timestamp) -> Result<bool, StoreError> {
         self.store
-            .write(async move |connection| write::retire(connection, key, at).await)
+            .write(async move |connection| rows::retire(connection, key, at).await)
             .await
     }
 
     async fn lookup(&self, key: ApiKeyHash) -> Result<Option<Arc<Customer>>, StoreError> {
         let (cache, now) = (Arc::clone(&self.cache), self.options.clock.now());
         let find = async move |connection: &S::Connection<'_>| {
-            let Some((code, change, key)) = read::api_key(connection, key).await? else {
-                return Ok(None);
-            };
-            if !key.is_valid_at(now) {
-                return Ok(None);
-            }
-            if let Some(known) = Cache::of(&cache).customer(&code, change) {
-                return Ok(Some(known));
-            }
-            let Some(customer) = read::customer(connection, &code).await? else {
-                return Ok(None);
-            };
-            let customer = Arc::new(customer);
-            Cache::of(&cache).keep(code, change, Arc::clone(&customer));
-            Ok(Some(customer))
+            Cache::customer(&cache, connection, key, now).await
         };
         self.store.read(find).await
     }
 
     async fn book(&self) -> Result<Arc<CustomerBook>, StoreError> {
         let cache = Arc::clone(&self.cache);
-        let read = async move |connection: &S::Connection<'_>| {
-            let last = read::last_change(connection).await?;
-            let known = Cache::of(&cache).book.clone();
-            let known = match known {
-                Some(known) if known.last == last => return Ok(known.book),
-                Some(known) if known.last < last => update(connection, known, last, &cache).await?,
-                // The database has lost changes: a backup was restored, or a standby without them
-                // took over.
-                _ => whole(connection, last).await?,
-            };
-            let book = Arc::clone(&known.book);
-            Cache::of(&cache).book = Some(known);
-            Ok(book)
-        };
+        let read =
+            async move |connection: &S::Connection<'_>| Cache::book(&cache, connection).await;
         self.store.read_long(read).await
     }
 }
 
-/// The book, with those customers read anew whose last change comes after the last one that it
-/// knows. What they have in common with others was validated when they were stored.
-async fn update(
-    connection: &impl Sql,
-    mut known: Known,
-    last: i64,
-    cache: &Mutex<Cache>,
-) -> Result<Known, StoreError> {
-    let changed = read::changed_after(connection, known.last, FEW + 1).await?;
-    if changed.len() > FEW {
-        return whole(connection, last).await;
-    }
-    let mut records = Vec::new();
-    for (code, change) in &changed {
-        records.extend(read::record(connection, code).await?);
-        known.sum += lower(change) - known.changes.get(code).map_or(0, lower);
-    }
-    let mut book = known.book.with(validated(records)?);
-    let (count, sum) = read::count_and_sum(connection).await?;
-    let mut gone = Vec::new();
-    if book.len() != count {
-        let there = read::codes(connection).await?;
-        book.retain(&there);
-        gone.extend(
-            known
-                .changes
-                .keys()
-                .filter(|code| !there.contains(*code))
-                .cloned(),
-        );
-    }
-    known.sum -= gone
-        .iter()
-        .filter_map(|code| known.changes.get(code))
-        .map(lower)
-        .sum::<i64>();
-    // Otherwise the database has lost changes, and those that it has made since are of other
-    // customers.
-    if (book.len(), known.sum) != (count, sum) {
-        return whole(connection, last).await;
-    }
-    // Without the cache's handle the numbers are changed where they are.
-    Cache::of(cache).book = None;
-    let changes = Arc::make_mut(&mut known.changes);
-    changes.extend(changed);
-    for code in &gone {
-        changes.remove(code);
-    }
-    Ok(Known {
-        book: Arc::new(book),
-        last,
-        ..known
-    })
-}
+// Each engine has its own implementations, although they read alike: only of a known engine does
+// the compiler see that the futures are `Send`.
 
-async fn whole(connection: &impl Sql, last: i64) -> Result<Known, StoreError> {
-    let book = validated(
-        read::records(connection, Whose::All)
-            .await?
-            .into_values()
-            .collect(),
-    )?;
-    let changes = read::changes(connection).await?;
-    let sum = changes.values().map(lower).sum();
-    Ok(Known {
-        book: Arc::new(book),
-        last,
-        changes: Arc::new(changes),
-        sum,
-    })
-}
-
-/// The lower half of a change's number, so that no sum overflows. The steps between numbers are
-/// random: the sum tells which changes there were.
-fn lower(change: &i64) -> i64 {
-    change & 0xffff_ffff
-}
-
-/// Another program may have written to the tables.
-fn validated(records: Vec<CustomerRecord>) -> Result<CustomerBook, StoreError> {
-    CustomerBook::new(records).map_err(|error| StoreError::new(StoreErrorKind::Corrupt, error))
-}
-
-impl Cache {
-    fn of(cache: &Mutex<Self>) -> MutexGuard<'_, Self> {
-        cache.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The customer with this code, if it is known as it was after this change.
-    fn customer(&self, code: &CustomerCode, change: i64) -> Option<Arc<Customer>> {
-        let (_, customer) = self
-            .customers
-            .get(code)
-            .filter(|(known, _)| *known == change)?;
-        Some(Arc::clone(customer))
-    }
-
-    fn keep(&mut self, code: CustomerCode, change: i64, customer: Arc<Customer>) {
-        if self.customers.len() >= MAX_CACHED {
-            self.customers.clear();
-        }
-        self.customers.insert(code, (change, customer));
+#[cfg(feature = "sqlite")]
+impl Directory for SqliteDirectory {
+    fn customer_by_api_key(&self, key: ApiKeyHash) -> StoreFuture<'_, Option<Arc<Customer>>> {
+        Box::pin(self.lookup(key))
     }
 }
 
-/// What needs to know of each engine that its work may go on on another thread.
-macro_rules! traits {
-    ($($(#[$feature:meta])* $Store:ty { $($changed:tt)* })*) => { $(
-        $(#[$feature])*
-        impl Directory for SqlDirectory<$Store> {
-            fn customer_by_api_key(&self, key: ApiKeyHash) -> StoreFuture<'_, Option<Arc<Customer>>> {
-                Box::pin(self.lookup(key))
-            }
-        }
-
-        $(#[$feature])*
-        impl CustomerSource for SqlDirectory<$Store> {
-            fn customers(&self) -> StoreFuture<'_, Arc<CustomerBook>> {
-                Box::pin(self.book())
-            }
-
-            fn interval(&self) -> Duration {
-                self.options.interval
-            }
-
-            $($changed)*
-        }
-    )* };
+#[cfg(feature = "postgres")]
+impl Directory for PostgresDirectory {
+    fn customer_by_api_key(&self, key: ApiKeyHash) -> StoreFuture<'_, Option<Arc<Customer>>> {
+        Box::pin(self.lookup(key))
+    }
 }
 
-traits! {
-    #[cfg(feature = "sqlite")]
-    SqliteStore {}
-    #[cfg(feature = "postgres")]
-    PostgresStore {
-        fn changed(&self) -> StoreFuture<'_, ()> {
-            Box::pin(async {
-                let mut listening = self.listening.lock().await;
-                match &mut *listening {
-                    // What came before it listened is read once more.
-                    None => *listening = Some(self.store.listen("bankrail_customer").await?),
-                    Some(notifications) => {
-                        if notifications.next().await.is_none() {
-                            *listening = None;
-                            return Err(StoreErrorKind::Unavailable.into());
-                        }
+#[cfg(feature = "sqlite")]
+impl CustomerSource for SqliteDirectory {
+    fn customers(&self) -> StoreFuture<'_, Arc<CustomerBook>> {
+        Box::pin(self.book())
+    }
+
+    fn interval(&self) -> Duration {
+        self.options.interval
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl CustomerSource for PostgresDirectory {
+    fn customers(&self) -> StoreFuture<'_, Arc<CustomerBook>> {
+        Box::pin(self.book())
+    }
+
+    fn interval(&self) -> Duration {
+        self.options.interval
+    }
+
+    fn changed(&self) -> StoreFuture<'_, ()> {
+        Box::pin(async {
+            // Held while it waits: of several followers one is notified, and the others ask at
+            // their interval.
+            let mut listening = self.listening.lock().await;
+            match &mut *listening {
+                // Changes from before it listened are read once more.
+                None => *listening = Some(self.store.listen("bankrail_customer").await?),
+                Some(notifications) => {
+                    if notifications.next().await.is_none() {
+                        *listening = None;
+                        return Err(StoreErrorKind::Unavailable.into());
                     }
                 }
-                Ok(())
-            })
-        }
+            }
+            Ok(())
+        })
     }
 }
 

@@ -154,7 +154,7 @@ pub enum CustomerProblem {
     #[error("expected the member {name}, found none")]
     Missing {
         /// The member.
-        name: &'static str,
+        name: String,
     },
     /// A member that is not known here.
     #[error("expected one of {known}, found {found}")]

@@ -3,23 +3,9 @@
 use bankrail_rate_limit::{CallType, Policy, PolicyError, Window};
 use bankrail_values::Timestamp;
 
-/// The lengths of the specification's windows in milliseconds, with their names.
-const UNITS: [(u32, &str); 3] = [
-    (3_600_000, "per_hour"),
-    (60_000, "per_minute"),
-    (1_000, "per_second"),
-];
-
-/// Makes the window of each name.
-#[cfg(any(feature = "toml", feature = "sqlite", feature = "postgres"))]
-pub(super) const WINDOWS: [(&str, MakeWindow); 3] = [
-    ("per_hour", Window::per_hour),
-    ("per_minute", Window::per_minute),
-    ("per_second", Window::per_second),
-];
-
-#[cfg(any(feature = "toml", feature = "sqlite", feature = "postgres"))]
-type MakeWindow = fn(u32) -> Result<Window, bankrail_rate_limit::WindowError>;
+pub(super) const HOUR_MILLIS: u32 = 3_600_000;
+pub(super) const MINUTE_MILLIS: u32 = 60_000;
+pub(super) const SECOND_MILLIS: u32 = 1_000;
 
 /// Other limits for one customer's calls of one type, for good or until a time (Specification:
 /// "Limits", rule 1).
@@ -54,7 +40,7 @@ impl LimitOverride {
             return Err(LimitOverrideError::None);
         }
         for (at, window) in windows.iter().enumerate() {
-            if !UNITS.iter().any(|(millis, _)| *millis == window.millis()) {
+            if ![HOUR_MILLIS, MINUTE_MILLIS, SECOND_MILLIS].contains(&window.millis()) {
                 return Err(LimitOverrideError::Length { window: *window });
             }
             if windows
@@ -126,20 +112,6 @@ impl LimitOverride {
         let kept = base.windows().iter().filter(|window| !stated(window));
         let windows: Vec<Window> = self.windows.iter().chain(kept).copied().collect();
         Policy::new(base.algorithm(), base.counting(), &windows)
-    }
-
-    /// Each window's name in a file, `per_hour`, `per_minute` or `per_second`, and its limit.
-    #[cfg(any(feature = "toml", feature = "sqlite", feature = "postgres"))]
-    pub(super) fn units(&self) -> impl Iterator<Item = (&'static str, u32)> {
-        let name = |millis| {
-            UNITS
-                .iter()
-                .find(|(known, _)| *known == millis)
-                .map_or("", |(_, name)| name)
-        };
-        self.windows
-            .iter()
-            .map(move |window| (name(window.millis()), window.limit()))
     }
 }
 

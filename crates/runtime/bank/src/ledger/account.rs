@@ -2,7 +2,7 @@
 
 use super::error::{AccountError, RegisterError};
 use crate::booking::{BookingMember, check_text};
-use crate::sql::{self, Sql, corrupt, get, maybe, values};
+use crate::sql::{self, Sql, corrupt, get, maybe};
 use bankrail_camt052::{Amount, NumberError};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::RegisteredAccount;
@@ -24,8 +24,6 @@ const OPEN: &str =
     "INSERT INTO bankrail_account (account, currency, balance, last_entry) VALUES ($1, $2, $3, 0)
     ON CONFLICT (account) DO NOTHING";
 
-const SET_BALANCE: &str = "UPDATE bankrail_account SET balance = $2 WHERE id = $1";
-
 /// No other transaction registers accounts of the customer before the end of this one.
 const LOCK_CUSTOMER: &str =
     "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_account_customer ' || $1, 0))";
@@ -43,7 +41,7 @@ const REGISTERED: &str =
     WHERE account.account = $1";
 
 #[cfg(test)]
-pub(super) const DAILY: &[&str] = &[FIND, OPEN, SET_BALANCE, CLEAR, REGISTER, REGISTERED];
+pub(super) const DAILY: &[&str] = &[FIND, OPEN, CLEAR, REGISTER, REGISTERED];
 
 /// An account of the ledger.
 #[derive(Clone, Debug)]
@@ -68,7 +66,7 @@ pub(super) async fn find(
     connection: &impl Sql,
     id: &AccountId,
 ) -> Result<Option<Account>, StoreError> {
-    sql::row(connection, FIND, values![id.as_str()], account).await
+    sql::row(connection, FIND, &[id.as_str().into()], account).await
 }
 
 /// The account, to be changed: as the last transaction that changed it has left it.
@@ -79,7 +77,7 @@ pub(super) async fn lock<C: Sql>(
     sql::row(
         connection,
         if C::SHARED { LOCK } else { FIND },
-        values![id.as_str()],
+        &[id.as_str().into()],
         account,
     )
     .await
@@ -94,7 +92,7 @@ pub(super) async fn registered(
     sql::row(
         connection,
         REGISTERED,
-        values![id.as_str(), customer.as_str()],
+        &[id.as_str().into(), customer.as_str().into()],
         |row| {
             let found = account(row)?;
             let mut facts = RegisteredAccount::new(found.currency);
@@ -148,7 +146,14 @@ pub(super) async fn open(
     fits.map_err(|_| AccountError::Balance)?;
     let balance = opening.amount().to_string();
     if connection
-        .run(OPEN, values![id.as_str(), currency.as_str(), &balance])
+        .run(
+            OPEN,
+            &[
+                id.as_str().into(),
+                currency.as_str().into(),
+                balance.as_str().into(),
+            ],
+        )
         .await?
         > 0
     {
@@ -158,17 +163,6 @@ pub(super) async fn open(
     find(connection, id).await?.map_or(Ok(false), is_there)
 }
 
-pub(super) async fn set_balance(
-    connection: &impl Sql,
-    account: i64,
-    balance: Decimal,
-) -> Result<(), StoreError> {
-    connection
-        .run(SET_BALANCE, values![account, &balance.to_string()])
-        .await
-        .map(drop)
-}
-
 pub(super) async fn register<C: Sql>(
     connection: &C,
     customer: &CustomerCode,
@@ -176,10 +170,10 @@ pub(super) async fn register<C: Sql>(
 ) -> Result<(), RegisterError> {
     if C::SHARED {
         connection
-            .run(LOCK_CUSTOMER, values![customer.as_str()])
+            .run(LOCK_CUSTOMER, &[customer.as_str().into()])
             .await?;
     }
-    connection.run(CLEAR, values![customer.as_str()]).await?;
+    connection.run(CLEAR, &[customer.as_str().into()]).await?;
     let mut seen = HashSet::new();
     for (number, (id, facts)) in (1..).zip(accounts) {
         if !seen.insert(id) {
@@ -220,12 +214,12 @@ async fn register_one(
         .ok_or_else(|| corrupt("expected the account that was opened, found none"))?
         .row;
     let virtual_accounts = *kind == AccountKind::WithVirtualAccounts;
-    let values = values![
-        customer.as_str(),
-        row,
-        name,
-        virtual_accounts,
-        reporting_source
+    let values = &[
+        customer.as_str().into(),
+        row.into(),
+        name.as_deref().into(),
+        virtual_accounts.into(),
+        reporting_source.as_deref().into(),
     ];
     connection.run(REGISTER, values).await?;
     Ok(())

@@ -4,7 +4,7 @@ use super::account::{self, Account};
 use super::error::BookError;
 use super::stored::{self, Stored};
 use crate::booking::{Booking, BookingMember, check_text};
-use crate::sql::{self, Sql, corrupt, values};
+use crate::sql::{self, Sql, corrupt};
 use bankrail_camt052::{
     Amount, BuildError, DateOrDateTime, Entry, EntryStatus, NumberError, WrittenEntry,
 };
@@ -90,18 +90,18 @@ pub(super) async fn book(
         entry: written.xml(),
         checksum: None,
     };
-    let values = values![
-        account.row,
-        number,
-        &day,
-        &amount,
-        channel,
-        key,
-        written.xml(),
-        row.right_checksum()
+    let values = &[
+        account.row.into(),
+        number.into(),
+        day.as_str().into(),
+        amount.as_str().into(),
+        channel.into(),
+        key.into(),
+        written.xml().into(),
+        row.right_checksum().into(),
     ];
     let balance = balance.to_string();
-    let changed = values![account.row, &balance, number];
+    let changed = &[account.row.into(), balance.as_str().into(), number.into()];
     // Both are sent at once: a caller who drops the booking and commits has both or none.
     tokio::try_join!(biased; connection.run(INSERT, values), connection.run(CHANGE, changed))?;
     Ok(Booked::New(u64::try_from(number).map_err(corrupt)?))
@@ -148,14 +148,19 @@ async fn known(
     account: &Account,
     key: &str,
 ) -> Result<Option<(u64, LedgerEntry)>, StoreError> {
-    sql::row(connection, KNOWN, values![account.row, key], |row| {
-        let stored = Stored::of(row)?;
-        let (entry, _) = stored.entry(account)?;
-        Ok((
-            u64::try_from(stored.number).map_err(corrupt)?,
-            entry.read()?,
-        ))
-    })
+    sql::row(
+        connection,
+        KNOWN,
+        &[account.row.into(), key.into()],
+        |row| {
+            let stored = Stored::of(row)?;
+            let (entry, _) = stored.entry(account)?;
+            Ok((
+                u64::try_from(stored.number).map_err(corrupt)?,
+                entry.read()?,
+            ))
+        },
+    )
     .await
 }
 

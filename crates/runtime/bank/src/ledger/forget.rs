@@ -1,6 +1,6 @@
 //! Old days are forgotten, a bounded number of entries in each transaction.
 
-use crate::sql::{self, Engine, Sql as _, get, values};
+use crate::sql::{self, Engine, Sql as _, get};
 use bankrail_values::{Date, StoreError};
 
 /// The next account with entries to forget.
@@ -47,7 +47,7 @@ async fn next<S: Engine>(store: &S, account: i64, day: Date) -> Result<Option<i6
         sql::row(
             connection,
             NEXT,
-            values![account, &day.to_string()],
+            &[account.into(), day.to_string().as_str().into()],
             |row| get(row, "id"),
         )
         .await
@@ -63,7 +63,7 @@ async fn run<S: Engine>(store: &S, step: Step, account: i64, day: Date) -> Resul
             Step::Forget => FORGET,
         };
         connection
-            .run(sql, values![account, &day.to_string()])
+            .run(sql, &[account.into(), day.to_string().as_str().into()])
             .await
     };
     store.write(run).await

@@ -1,7 +1,7 @@
 //! Accounts as the bank sees them, whoever may ask for their statements.
 
 use super::account::{self, Account};
-use crate::sql::{self, Sql, corrupt, maybe, values};
+use crate::sql::{self, Sql, corrupt, maybe};
 use bankrail_statement::AccountId;
 use bankrail_stores::Cells;
 use bankrail_values::{Date, Money, StoreError};
@@ -48,7 +48,7 @@ pub(super) async fn list(
     after: &str,
     most: u32,
 ) -> Result<Vec<LedgerAccount>, StoreError> {
-    sql::rows(connection, LIST, values![after, most], |row| {
+    sql::rows(connection, LIST, &[after.into(), most.into()], |row| {
         account::account(row)?.try_into()
     })
     .await
@@ -70,8 +70,13 @@ pub(super) async fn last_day(
             .transpose()
             .map_err(corrupt)
     };
-    let last = sql::row(connection, LAST_DAY, values![found.row, &before], day)
-        .await?
-        .flatten();
+    let last = sql::row(
+        connection,
+        LAST_DAY,
+        &[found.row.into(), before.as_str().into()],
+        day,
+    )
+    .await?
+    .flatten();
     Ok(last.filter(|day| !found.has_forgotten(*day)))
 }

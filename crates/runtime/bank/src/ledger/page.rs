@@ -2,7 +2,7 @@
 
 use super::account::{self, Account};
 use super::stored::{self, Stored};
-use crate::sql::{self, Sql, corrupt, values};
+use crate::sql::{self, Sql, corrupt};
 use bankrail_service::{LedgerAnswer, LedgerPage, PageEntry, StatementQuery};
 use bankrail_statement::{PagePosition, SortOrder};
 use bankrail_stores::Cells;
@@ -95,7 +95,11 @@ async fn number(
     sql::row(
         connection,
         IS_THERE,
-        values![account.row, &query.day.to_string(), number],
+        &[
+            account.row.into(),
+            query.day.to_string().as_str().into(),
+            number.into(),
+        ],
         |_| Ok(number),
     )
     .await
@@ -156,11 +160,11 @@ async fn entries<C: Sql>(
         Ok(ControlFlow::Break(()))
     };
     let day = query.day.to_string();
-    let values = values![
-        account.row,
-        &day,
-        after.unwrap_or(start),
-        i64::from(most) + 1
+    let values = &[
+        account.row.into(),
+        day.as_str().into(),
+        after.unwrap_or(start).into(),
+        (i64::from(most) + 1).into(),
     ];
     connection.read_each(sql, values, add).await?;
     Ok(entries)
@@ -208,7 +212,12 @@ mod tests {
                 sql::rows(
                     connection,
                     sql,
-                    values![1_i64, "2021-07-29", start, 61_i64],
+                    &[
+                        1_i64.into(),
+                        "2021-07-29".into(),
+                        start.into(),
+                        61_i64.into(),
+                    ],
                     number,
                 )
                 .await

@@ -2,14 +2,14 @@
 
 use bankrail_bank::{
     AccountError, ApiKeyRecord, BookError, Booked, Booking, CustomerBook, CustomerChangeError,
-    CustomerRecord, CustomerSource, ForgetError, LedgerAccount, LoadError, LoadOptions, Loaded,
+    CustomerRecord, CustomerSource, ForgetError, LedgerAccount, LoadError, Loaded,
     PostgresDirectory, PostgresLedger, RegisterError, SqlDirectoryOptions, SqliteDirectory,
     SqliteLedger,
 };
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::{ApiKeyHash, Directory, Ledger, LedgerEntry, RegisteredAccount};
 use bankrail_statement::AccountId;
-use bankrail_stores::postgres::tokio_postgres::{NoTls, connect};
+use bankrail_stores::postgres::tokio_postgres::{self, NoTls, connect};
 use bankrail_stores::postgres::{PostgresOptions, PostgresStore};
 use bankrail_stores::sqlite::{SqliteStore, rusqlite};
 use bankrail_values::{Date, Money, StoreError, Timestamp};
@@ -66,8 +66,6 @@ alike! {
     fn register(customer: &CustomerCode, accounts: Vec<(AccountId, RegisteredAccount)>) -> Result<(), RegisterError>;
     fn book(account: &AccountId, booking: &Booking) -> Result<Booked, BookError>;
     fn book_entry(account: &AccountId, entry: &LedgerEntry, key: Option<&str>) -> Result<Booked, BookError>;
-    fn load_camt052(document: Box<dyn BufRead + Send>, options: &LoadOptions) -> Result<Loaded, LoadError>;
-    fn load_camt053(document: Box<dyn BufRead + Send>, options: &LoadOptions) -> Result<Loaded, LoadError>;
     fn load_csv(rows: Box<dyn BufRead + Send>) -> Result<Loaded, LoadError>;
 }
 
@@ -159,37 +157,68 @@ impl<const POOLED: bool> Database<POOLED> {
     }
 }
 
+/// The statements that bring the tables of PostgreSQL from each version to the next, to 9.
+const EARLIER_TABLES: [&str; 9] = [
+    include_str!("../../../stores/src/postgres/schema/1.sql"),
+    include_str!("../../../stores/src/postgres/schema/2.sql"),
+    include_str!("../../../stores/src/postgres/schema/3.sql"),
+    include_str!("../../../stores/src/postgres/schema/4.sql"),
+    include_str!("../../../stores/src/postgres/schema/5.sql"),
+    include_str!("../../../stores/src/postgres/schema/6.sql"),
+    include_str!("../../../stores/src/postgres/schema/7.sql"),
+    include_str!("../../../stores/src/postgres/schema/8.sql"),
+    include_str!("../../../stores/src/postgres/schema/9.sql"),
+];
+
+impl Postgres {
+    /// A store whose tables are brought up to date from an earlier version with these rows.
+    pub(crate) async fn of_version(version: usize, rows: &str) -> Self {
+        let (client, config) = new_schema().await;
+        for tables in &EARLIER_TABLES[..version] {
+            client.batch_execute(tables).await.unwrap();
+        }
+        let known = format!(
+            "CREATE TABLE bankrail_schema (version INTEGER NOT NULL);
+            INSERT INTO bankrail_schema (version) VALUES ({version});"
+        );
+        client.batch_execute(&(known + rows)).await.unwrap();
+        Self::open(config).await
+    }
+}
+
+/// A connection to a new schema, and how others connect to it.
+async fn new_schema() -> (tokio_postgres::Client, String) {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let config =
+        std::env::var("BANKRAIL_POSTGRES").expect("BANKRAIL_POSTGRES names a database to write to");
+    let (process, number) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let schema = format!("bank_{process}_{number}");
+    let (client, connection) = connect(&config, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let create = format!(
+        "DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}; SET search_path = {schema}"
+    );
+    client.batch_execute(&create).await.unwrap();
+    let config = format!("{config} options='-c search_path={schema}'");
+    (client, config)
+}
+
 impl<const POOLED: bool> Engine for Database<POOLED> {
     type Ledger = PostgresLedger;
     type Directory = PostgresDirectory;
 
     async fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let config = std::env::var("BANKRAIL_POSTGRES")
-            .expect("BANKRAIL_POSTGRES names a database to write to");
-        let schema = format!(
-            "bank_{}_{}",
-            std::process::id(),
-            NEXT.fetch_add(1, Ordering::Relaxed)
-        );
-        let (client, connection) = connect(&config, NoTls).await.unwrap();
-        tokio::spawn(connection);
-        if POOLED {
-            let pooler =
-                std::env::var("BANKRAIL_PGBOUNCER").expect("BANKRAIL_PGBOUNCER names a pooler");
-            client
-                .batch_execute(&format!("CREATE DATABASE {schema}"))
-                .await
-                .unwrap();
-            return Self::open(format!("{pooler} dbname={schema}")).await;
+        let (client, config) = new_schema().await;
+        if !POOLED {
+            return Self::open(config).await;
         }
-        client
-            .batch_execute(&format!(
-                "DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}"
-            ))
-            .await
-            .unwrap();
-        Self::open(format!("{config} options='-c search_path={schema}'")).await
+        let pooler =
+            std::env::var("BANKRAIL_PGBOUNCER").expect("BANKRAIL_PGBOUNCER names a pooler");
+        let name = client.query_one("SELECT current_schema()", &[]).await;
+        let name: String = name.unwrap().get(0);
+        let create = format!("CREATE DATABASE {name}");
+        client.batch_execute(&create).await.unwrap();
+        Self::open(format!("{pooler} dbname={name}")).await
     }
 
     async fn shared() -> Self {

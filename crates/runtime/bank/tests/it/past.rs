@@ -2,16 +2,16 @@
 //! `tests/past/README.md` says how they were made, and `tests/past/writer.rs` what was booked. That
 //! commit wrote no checksums of entries.
 
+use crate::engines::{Customers, Engine as _, Postgres};
 use bankrail_bank::{
     Booked, Booking, BookingKind, CustomerFolder, CustomerFolderOptions, SqlDirectoryOptions,
     SqliteDirectory, SqliteLedger,
 };
-use bankrail_service::{
-    ApiKeyHash, Directory, Ledger, LedgerAnswer, LedgerPage, PageEntry, StatementQuery,
-};
+use bankrail_service::{ApiKeyHash, Ledger, LedgerAnswer, LedgerPage, PageEntry, StatementQuery};
 use bankrail_statement::{AccountId, AccountKind};
 use bankrail_stores::sqlite::{SqliteOptions, SqliteStore, rusqlite};
 use bankrail_values::{Date, ManualClock};
+use std::error::Error as _;
 use std::sync::Arc;
 
 fn opened(folder: &tempfile::TempDir) -> SqliteStore {
@@ -102,14 +102,13 @@ async fn a_ledger_of_2e37472_goes_on() {
     assert_eq!(page(&ledger, "2027-01-15").await.entries.len(), 5);
 }
 
-#[tokio::test]
-async fn a_directory_of_2e37472_has_its_customers() {
-    let folder = tempfile::tempdir().unwrap();
-    let clock = Arc::new(ManualClock::new(
+fn options() -> SqlDirectoryOptions {
+    SqlDirectoryOptions::new().clock(Arc::new(ManualClock::new(
         "2027-01-15T08:00:00.000Z".parse().unwrap(),
-    ));
-    let options = SqlDirectoryOptions::new().clock(clock);
-    let directory = SqliteDirectory::new(opened(&folder), options);
+    )))
+}
+
+async fn has_the_customers(directory: &impl Customers) {
     let imported = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/past/customers");
     let imported = CustomerFolder::open(imported, CustomerFolderOptions::new())
         .unwrap()
@@ -143,4 +142,41 @@ async fn a_directory_of_2e37472_has_its_customers() {
             .unwrap()
             .is_none()
     );
+    // Its accounts and endpoints are known: a customer with the same ones clashes.
+    let mut twin = record.clone();
+    twin.customer.code = "TWIN".parse().unwrap();
+    twin.accounts[0].1.name = None;
+    let refused = directory.put(twin).await.unwrap_err();
+    assert_eq!(
+        refused.source().unwrap().to_string().lines().count(),
+        2 + 1 + 1,
+        "{refused:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_directory_of_2e37472_has_its_customers() {
+    let folder = tempfile::tempdir().unwrap();
+    has_the_customers(&SqliteDirectory::new(opened(&folder), options())).await;
+}
+
+/// The same rows in PostgreSQL, in tables of version 9.
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn a_directory_of_version_9_has_its_customers() {
+    let mut rows = "ALTER TABLE bankrail_customer_account
+        ALTER COLUMN virtual_accounts TYPE INTEGER USING 0;\n"
+        .to_owned();
+    for line in include_str!("../past/sqlite.sql").lines() {
+        let is_change = line.starts_with("INSERT INTO bankrail_customer_change");
+        if line.starts_with("INSERT INTO bankrail_customer") && !is_change {
+            let line = line.replace(",X'", ",'\\x");
+            rows += &line.replace("VALUES", " OVERRIDING SYSTEM VALUE VALUES");
+            rows += "\n";
+        }
+    }
+    rows += "ALTER TABLE bankrail_customer_account
+        ALTER COLUMN virtual_accounts TYPE BOOLEAN USING virtual_accounts <> 0;";
+    let engine = Postgres::of_version(9, &rows).await;
+    has_the_customers(&engine.directory(options())).await;
 }

@@ -15,6 +15,7 @@ const STEPS: &[&str] = &[
     include_str!("schema/7.sql"),
     include_str!("schema/8.sql"),
     include_str!("schema/9.sql"),
+    include_str!("schema/10.sql"),
 ];
 
 /// Held while the tables are brought up to date: several workers may start at once. The wait for

@@ -22,6 +22,7 @@ const STEPS: &[&str] = &[
     include_str!("schema/12.sql"),
     include_str!("schema/13.sql"),
     include_str!("schema/14.sql"),
+    include_str!("schema/15.sql"),
 ];
 
 /// An error of bringing the tables up to date.

@@ -7,7 +7,6 @@ use crate::customers::text::{Draft, Reader};
 use crate::customers::{
     CustomerBook, CustomerFault, CustomerProblem, CustomerRecord, CustomersError, Place,
 };
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -116,13 +115,13 @@ impl Loaded {
 impl Read {
     /// Reads a file after others of so many bytes.
     fn new(file: &Path, total: u64, options: &CustomerFolderOptions) -> Self {
-        let files = RefCell::new(Files::after(total));
-        let text = files.borrow_mut().read(file);
+        let mut files = Files::after(total);
+        let text = files.read(file);
         let (mut draft, faults) = match text {
             Ok(text) => {
-                let reader =
-                    Reader::new(file, &text, &files, options.danger_allow_http_on_loopback);
-                let draft = Draft::read(&reader);
+                let http_on_loopback = options.danger_allow_http_on_loopback;
+                let mut reader = Reader::of_file(file, &text, &mut files, http_on_loopback);
+                let draft = Draft::read(&mut reader);
                 let found = reader.finish();
                 for warning in found.warnings {
                     tracing::warn!(error = %warning, "a customer's key is unusable");
@@ -142,7 +141,6 @@ impl Read {
                 )
             }
         };
-        let files = files.into_inner();
         for file in files.exposed() {
             tracing::warn!(file = %file.display(), "every user of the machine may read the API key of an endpoint");
         }

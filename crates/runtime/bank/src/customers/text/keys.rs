@@ -1,39 +1,47 @@
 //! Public keys of a customer: in files of their own or within the record's.
 
-use super::members::{At, Item, Members};
+use super::KeyText;
+use super::reader::Reader;
 use crate::customers::CustomerProblem;
 use bankrail_jose::{Jwk, JwkSet, KeyError, KeyHandle, KeyOptions, KeySet, PublicKey};
 use std::path::PathBuf;
+use toml::Spanned;
 use zeroize::Zeroizing;
 
 /// The longest `kid` in bytes, as of a JWK.
-const MAX_KID: usize = 256;
+const MAX_KID_BYTES: usize = 256;
 
-/// The keys of a table with one of `file`, `pem` and `jwk`, and with an optional `kid`. A PEM file
-/// has one key, a JWK set several. A `kid` names a key that has none, and selects one of a set.
-pub(super) fn read<K: KeyHandle>(mut members: Members<'_>) -> Vec<K> {
-    let stated = members.one_of(["file", "pem", "jwk"]);
-    let kid = members.get("kid").and_then(|value| {
-        let kid = value.text()?;
-        if kid.is_empty() || kid.len() > MAX_KID {
-            value.at.expected(format!(
-                "expected a kid of 1 to {MAX_KID} bytes, found {}",
-                kid.len()
-            ));
-            return None;
+/// Reads the keys of a table with one of `file`, `pem` and `jwk`, and with an optional `kid`. A PEM
+/// file has one key, a JWK set several. A `kid` names a key that has none, and selects one of a
+/// set.
+pub(super) fn read<K: KeyHandle>(reader: &mut Reader<'_>, text: &Spanned<KeyText>) -> Vec<K> {
+    let key = text.get_ref();
+    let kid = key.kid.as_ref().filter(|kid| {
+        let found = kid.get_ref().len();
+        let fits = (1..=MAX_KID_BYTES).contains(&found);
+        if !fits {
+            let reason = format!("expected a kid of 1 to {MAX_KID_BYTES} bytes, found {found}");
+            reader.expected(kid, reason);
         }
-        Some((kid, value.at))
+        fits
     });
-    members.finish();
-    let Some((name, value)) = stated else {
-        return Vec::new();
-    };
-    let read = match name {
-        "file" => content(value).map(|(path, content)| (Some(path), content)),
-        _ => value.text().map(|text| (None, text.to_owned().into())),
-    };
-    let Some((file, content)) = read else {
-        return Vec::new();
+    let (value, file, content) = match (&key.file, &key.pem, &key.jwk) {
+        (Some(name), None, None) => match content(reader, name) {
+            Some((path, content)) => (name, Some(path), content),
+            None => return Vec::new(),
+        },
+        (None, Some(value), None) | (None, None, Some(value)) => {
+            (value, None, value.get_ref().clone().into())
+        }
+        (file, pem, jwk) => {
+            let none = file.is_none() && pem.is_none() && jwk.is_none();
+            let found = if none { "none" } else { "several" };
+            reader.expected(
+                text,
+                format!("expected one of file, pem, jwk, found {found}"),
+            );
+            return Vec::new();
+        }
     };
     let problem = |reason| CustomerProblem::Key {
         file: file.clone(),
@@ -41,40 +49,42 @@ pub(super) fn read<K: KeyHandle>(mut members: Members<'_>) -> Vec<K> {
     };
     match keys_of(&content) {
         Ok((keys, unusable)) => {
-            unusable
-                .into_iter()
-                .for_each(|reason| value.at.warn(problem(reason)));
-            named(keys, kid)
+            for reason in unusable {
+                reader.warn(value, problem(reason));
+            }
+            named(reader, keys, kid)
         }
         Err(reason) => {
-            value.at.fault(problem(reason));
+            reader.fault(value, problem(reason));
             Vec::new()
         }
     }
 }
 
-/// The path and text of a file that the record names, relative to the record's own.
-pub(super) fn content(name: Item<'_>) -> Option<(PathBuf, Zeroizing<String>)> {
-    let (reader, text) = (name.at.reader, name.text()?);
-    let path = reader
-        .file
-        .parent()
-        .map_or_else(|| PathBuf::from(text), |folder| folder.join(text));
-    let read = reader.files.borrow_mut().read(&path);
+/// Returns the path and the text of a file that the record names, relative to the record's own.
+pub(super) fn content(
+    reader: &mut Reader<'_>,
+    name: &Spanned<String>,
+) -> Option<(PathBuf, Zeroizing<String>)> {
+    let path = match reader.file.parent() {
+        Some(folder) => folder.join(name.get_ref()),
+        None => PathBuf::from(name.get_ref()),
+    };
+    let read = match &mut reader.files {
+        Some(files) => files.read(&path),
+        None => Err("expected a text that names no files".to_owned()),
+    };
     match read {
         Ok(content) => Some((path, content)),
         Err(reason) => {
-            let reason = format!("cannot be read: {reason}");
-            name.at.fault(CustomerProblem::Key {
-                file: Some(path),
-                reason,
-            });
+            let (file, reason) = (Some(path), format!("cannot be read: {reason}"));
+            reader.fault(name, CustomerProblem::Key { file, reason });
             None
         }
     }
 }
 
-/// The keys of a text, and why others in it are left out.
+/// Returns the keys of a text, and why others in it are left out.
 fn keys_of<K: KeyHandle>(text: &str) -> Result<(Vec<K>, Vec<String>), String> {
     let refused = |error: KeyError| error.to_string();
     let options = KeyOptions::default();
@@ -104,9 +114,14 @@ fn keys_of<K: KeyHandle>(text: &str) -> Result<(Vec<K>, Vec<String>), String> {
     ))
 }
 
-/// The keys under the `kid` that the record states.
-fn named<K: KeyHandle>(mut keys: Vec<K>, kid: Option<(&str, At<'_>)>) -> Vec<K> {
-    let Some((kid, at)) = kid else { return keys };
+/// Returns the keys under the `kid` that the record states.
+fn named<K: KeyHandle>(
+    reader: &mut Reader<'_>,
+    mut keys: Vec<K>,
+    kid: Option<&Spanned<String>>,
+) -> Vec<K> {
+    let Some(at) = kid else { return keys };
+    let kid = at.get_ref().as_str();
     if let [key] = keys.as_mut_slice()
         && key.kid().is_none()
     {
@@ -115,7 +130,7 @@ fn named<K: KeyHandle>(mut keys: Vec<K>, kid: Option<(&str, At<'_>)>) -> Vec<K> 
     }
     keys.retain(|key| key.kid() == Some(kid));
     if keys.is_empty() {
-        at.expected("expected the kid of a key that is there, found another");
+        reader.expected(at, "expected the kid of a key that is there, found another");
     }
     keys
 }

@@ -1,182 +1,328 @@
-//! A customer's file is read.
+//! The members of a text become a record.
 
-use super::draft::Draft;
-use super::endpoints;
-use super::keys;
-use super::members::{Item, Members, Reader};
-use crate::customers::limit::WINDOWS;
-use crate::customers::{ApiKeyRecord, CustomerProblem, LimitOverride, Place};
+use super::reader::Reader;
+use super::{
+    AccountText, ApiKeyText, CustomerText, EndpointApiKeyText, EndpointText, KeyText, LimitText,
+    LimitsText, keys,
+};
+use crate::customers::check::{Parts, Places};
+use crate::customers::{
+    ApiKeyRecord, CustomerProblem, CustomerRecord, EndpointRecord, LimitOverride, Place, RecordPart,
+};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_client_assertion::token::{Scope, ScopeSet};
-use bankrail_jose::{KeySet, VerifyingKey};
-use bankrail_rate_limit::CallType;
-use bankrail_service::{ApiKeyHash, RegisteredAccount};
+use bankrail_http::names::API_KEY;
+use bankrail_jose::{EncryptionKey, KeySet, VerifyingKey};
+use bankrail_mailbox::EndpointId;
+use bankrail_rate_limit::{CallType, Window};
+use bankrail_service::delivery::EndpointUrl;
+use bankrail_service::{ApiKeyHash, Customer, RegisteredAccount};
 use bankrail_statement::AccountId;
-use bankrail_values::Currency;
+use bankrail_values::{Currency, SecretString, Timestamp, excerpt};
+use bankrail_webhook::MessageKind;
 use std::collections::HashMap;
+use toml::Spanned;
+use toml::value::{Datetime, Offset};
+
+/// The parts of a record that could be read, each with its place. Other parts may have faults.
+#[derive(Debug)]
+pub(in crate::customers) struct Draft {
+    file: Place,
+    code: Option<(CustomerCode, Place)>,
+    scopes: Option<ScopeSet>,
+    keys: Option<KeySet<VerifyingKey>>,
+    api_keys: List<ApiKeyRecord>,
+    limits: List<LimitOverride>,
+    accounts: List<(AccountId, RegisteredAccount)>,
+    endpoints: List<EndpointRecord>,
+}
+
+/// Parts of one kind, and the place of each.
+type List<T> = (Vec<T>, Vec<Place>);
 
 impl Draft {
-    /// Reads a file. The faults are the reader's. `None` if the file is not TOML.
-    pub(in crate::customers) fn read(reader: &Reader<'_>) -> Option<Self> {
-        let table = reader.parse()?;
-        let mut members = Members::of_file(reader, table.get_ref());
-        let draft = Self {
+    /// Reads a text and notes its faults. `None` if no part could be read.
+    pub(in crate::customers) fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        let text: CustomerText = reader.parse()?;
+        let code = reader.parsed(&text.code, CustomerCode::parse);
+        Some(Self {
             file: Place::Path {
                 path: reader.file.to_owned(),
             },
-            code: members
-                .required("code")
-                .and_then(|code| Some((code.parsed(CustomerCode::parse)?, code.at.place()))),
-            scopes: members.required("scopes").and_then(scopes),
-            keys: members.required("keys").and_then(verifying_keys),
-            api_keys: members.list("api_keys", api_key),
-            limits: members.list("limits", limit),
-            accounts: members.list("accounts", account),
-            endpoints: members.list("endpoints", endpoints::read),
-        };
-        members.finish();
-        Some(draft)
+            code: code.map(|code| (code, reader.place(&text.code))),
+            scopes: scopes(reader, &text.scopes),
+            keys: verifying_keys(reader, &text.keys),
+            api_keys: list(reader, &text.api_keys, api_key),
+            limits: list(reader, &text.limits, limit),
+            accounts: list(reader, &text.accounts, account),
+            endpoints: list(reader, &text.endpoints, endpoint),
+        })
+    }
+
+    /// The parts that can be checked.
+    pub(in crate::customers) fn parts(&self) -> Parts<'_> {
+        Parts {
+            code: self.code.as_ref().map(|(code, _)| code),
+            api_keys: &self.api_keys.0,
+            limits: &self.limits.0,
+            accounts: &self.accounts.0,
+            endpoints: &self.endpoints.0,
+        }
+    }
+
+    /// Takes the record out, unless it lacks a part that each record has. The places stay.
+    pub(in crate::customers) fn take_record(&mut self) -> Option<CustomerRecord> {
+        let (code, _) = self.code.clone()?;
+        if self.scopes.is_none() || self.keys.is_none() {
+            return None;
+        }
+        Some(CustomerRecord {
+            customer: Customer::new(code, self.keys.take()?, self.scopes.take()?),
+            api_keys: std::mem::take(&mut self.api_keys.0),
+            limits: std::mem::take(&mut self.limits.0),
+            accounts: std::mem::take(&mut self.accounts.0),
+            endpoints: std::mem::take(&mut self.endpoints.0),
+        })
     }
 }
 
-impl LimitOverride {
-    /// Reads the limits of a file. The faults are the reader's.
-    pub(super) fn read_all(reader: &Reader<'_>) -> Vec<Self> {
-        let Some(table) = reader.parse() else {
-            return Vec::new();
+impl Places for Draft {
+    fn of(&self, part: RecordPart) -> Place {
+        let place = match part {
+            RecordPart::Code => self.code.as_ref().map(|(_, place)| place),
+            RecordPart::ApiKey(at) => self.api_keys.1.get(at),
+            RecordPart::Limit(at) => self.limits.1.get(at),
+            RecordPart::Account(at) => self.accounts.1.get(at),
+            RecordPart::Endpoint(at) => self.endpoints.1.get(at),
         };
-        let mut members = Members::of_file(reader, table.get_ref());
-        let (limits, _) = members.list("limits", limit);
-        members.finish();
-        limits
+        place.unwrap_or(&self.file).clone()
     }
 }
 
-fn scopes(value: Item<'_>) -> Option<ScopeSet> {
-    let list = value.array()?;
-    let scopes: Vec<Scope> = list
+/// Reads the limits of a file that has nothing else, and notes its faults.
+pub(super) fn limits(reader: &mut Reader<'_>) -> Vec<LimitOverride> {
+    let text: Option<LimitsText> = reader.parse();
+    let text = text.map(|text| text.limits).unwrap_or_default();
+    list(reader, &text, limit).0
+}
+
+fn list<T, V>(
+    reader: &mut Reader<'_>,
+    texts: &[Spanned<T>],
+    read: impl Fn(&mut Reader<'_>, &Spanned<T>) -> Option<(V, Place)>,
+) -> List<V> {
+    texts.iter().filter_map(|text| read(reader, text)).unzip()
+}
+
+fn scopes(reader: &mut Reader<'_>, texts: &Spanned<Vec<Spanned<String>>>) -> Option<ScopeSet> {
+    let texts_of = texts.get_ref();
+    let scopes: Vec<Scope> = texts_of
         .iter()
-        .filter_map(|scope| scope.parsed(Scope::parse))
+        .filter_map(|scope| reader.parsed(scope, Scope::parse))
         .collect();
-    if scopes.len() < list.len() {
+    if scopes.len() < texts_of.len() {
         return None;
     }
-    value.at.checked(ScopeSet::from_scopes(scopes))
+    reader.checked(texts, ScopeSet::from_scopes(scopes))
 }
 
-fn verifying_keys(value: Item<'_>) -> Option<KeySet<VerifyingKey>> {
-    let reader = value.at.reader;
-    let (before, mut keys) = (reader.faults(), Vec::new());
+fn verifying_keys(
+    reader: &mut Reader<'_>,
+    texts: &Spanned<Vec<Spanned<KeyText>>>,
+) -> Option<KeySet<VerifyingKey>> {
+    let (before, mut keys) = (reader.found.faults.len(), Vec::new());
     let mut taken: HashMap<String, Place> = HashMap::new();
-    for members in value.array()?.into_iter().filter_map(Item::table) {
-        let at = members.at;
-        for key in keys::read::<VerifyingKey>(members) {
+    for text in texts.get_ref() {
+        let place = reader.place(text);
+        for key in keys::read::<VerifyingKey>(reader, text) {
             if let Some(kid) = key.kid() {
-                let first = taken.entry(kid.to_owned()).or_insert_with(|| at.place());
-                if *first != at.place() {
-                    at.fault(CustomerProblem::Taken {
-                        what: "a kid",
-                        other: first.clone(),
-                    });
+                let first = taken.entry(kid.to_owned()).or_insert_with(|| place.clone());
+                if *first != place {
+                    let (what, other) = ("a kid", first.clone());
+                    reader.fault(text, CustomerProblem::Taken { what, other });
                 }
             }
             keys.push(key);
         }
     }
-    if reader.faults() > before {
+    if reader.found.faults.len() > before {
         return None;
     }
-    value.at.checked(KeySet::new(keys))
+    reader.checked(texts, KeySet::new(keys))
 }
 
-fn api_key(mut members: Members<'_>) -> Option<(ApiKeyRecord, Place)> {
-    // A file with the key itself gets a fault that says how to hash it, not only that the member is
-    // unknown.
-    let clear = ["key", "value", "apikey", "api_key", "secret"]
-        .into_iter()
-        .find_map(|name| members.unasked(name));
-    if let Some(value) = clear {
-        value.at.fault(CustomerProblem::ClearApiKey);
+fn api_key(reader: &mut Reader<'_>, text: &Spanned<ApiKeyText>) -> Option<(ApiKeyRecord, Place)> {
+    let key = text.get_ref();
+    if let Some(clear) = &key.key {
+        reader.fault(clear, CustomerProblem::ClearApiKey);
         return None;
     }
-    let hash = members.required("sha256").and_then(|value| {
-        let hash = value.text()?.parse::<ApiKeyHash>();
-        if hash.is_err() {
-            value.at.fault(CustomerProblem::ClearApiKey);
+    let Some(sha256) = &key.sha256 else {
+        let name = "sha256".to_owned();
+        reader.fault(text, CustomerProblem::Missing { name });
+        return None;
+    };
+    let hash = sha256.get_ref().parse::<ApiKeyHash>();
+    if hash.is_err() {
+        reader.fault(sha256, CustomerProblem::ClearApiKey);
+    }
+    let record = ApiKeyRecord {
+        not_before: instant(reader, key.not_before.as_ref()),
+        expires: instant(reader, key.expires.as_ref()),
+        hash: hash.ok()?,
+    };
+    Some((record, reader.place(sha256)))
+}
+
+type MakeWindow = fn(u32) -> Result<Window, bankrail_rate_limit::WindowError>;
+
+fn limit(reader: &mut Reader<'_>, text: &Spanned<LimitText>) -> Option<(LimitOverride, Place)> {
+    let (limit, before) = (text.get_ref(), reader.found.faults.len());
+    let call_type = reader.parsed(&limit.call_type, str::parse::<CallType>);
+    let windows: [(_, MakeWindow); 3] = [
+        (&limit.per_hour, Window::per_hour),
+        (&limit.per_minute, Window::per_minute),
+        (&limit.per_second, Window::per_second),
+    ];
+    let mut stated = Vec::new();
+    for (number, window) in windows {
+        let Some(number) = number else { continue };
+        let calls = u32::try_from(*number.get_ref())
+            .map_err(|_| "expected a whole number from 0 to 4294967295, found another");
+        if let Some(calls) = reader.checked(number, calls) {
+            stated.extend(reader.checked(number, window(calls)));
         }
-        Some((hash.ok()?, value.at.place()))
-    });
-    let not_before = members.get("not_before").and_then(Item::instant);
-    let expires = members.get("expires").and_then(Item::instant);
-    members.finish();
-    let (hash, place) = hash?;
-    Some((
-        ApiKeyRecord {
-            hash,
-            not_before,
-            expires,
-        },
-        place,
-    ))
-}
-
-/// Reads a limit, of a customer or of everybody.
-fn limit(mut members: Members<'_>) -> Option<(LimitOverride, Place)> {
-    let (at, before) = (members.at, members.at.reader.faults());
-    let call_type = members
-        .required("call_type")
-        .and_then(|value| value.parsed(str::parse::<CallType>));
-    let mut windows = Vec::new();
-    for (name, window) in WINDOWS {
-        let Some(value) = members.get(name) else {
-            continue;
-        };
-        windows.extend(
-            value
-                .number()
-                .and_then(|number| value.at.checked(window(number))),
-        );
     }
-    let unlimited = members
-        .get("unlimited")
-        .and_then(Item::boolean)
-        .unwrap_or(false);
-    let until = members.get("until").and_then(Item::instant);
-    let faultless = at.reader.faults() == before;
-    members.finish();
-    let call_type = call_type.filter(|_| faultless)?;
-    let mut limit = match (unlimited, windows.is_empty()) {
-        (true, false) => {
-            at.expected("expected unlimited alone, found a limit too");
+    let until = instant(reader, limit.until.as_ref());
+    if reader.found.faults.len() > before {
+        return None;
+    }
+    let call_type = call_type?;
+    let mut record = match (limit.unlimited, stated.as_slice()) {
+        (true, []) => LimitOverride::unlimited(call_type),
+        (true, _) => {
+            reader.expected(text, "expected unlimited alone, found a limit too");
             return None;
         }
-        (true, true) => LimitOverride::unlimited(call_type),
-        (false, _) => at.checked(LimitOverride::new(call_type, &windows))?,
+        (false, stated) => reader.checked(text, LimitOverride::new(call_type, stated))?,
     };
-    limit.until = until;
-    Some((limit, at.place()))
+    record.until = until;
+    Some((record, reader.place(text)))
 }
 
-fn account(mut members: Members<'_>) -> Option<((AccountId, RegisteredAccount), Place)> {
-    let at = members.at;
+fn account(
+    reader: &mut Reader<'_>,
+    text: &Spanned<AccountText>,
+) -> Option<((AccountId, RegisteredAccount), Place)> {
+    let account = text.get_ref();
     // Not the error's text: it shows the number.
-    let id = |text: &str| {
+    let parse_id = |text: &str| {
         AccountId::parse(text)
             .map_err(|_| "expected an account identifier of 1 to 34 letters, digits and points")
     };
-    let id = members.required("id").and_then(|value| value.parsed(id));
-    let currency = members
-        .required("currency")
-        .and_then(|value| value.parsed(Currency::parse));
-    let name = members.get("name").and_then(Item::text);
-    let virtual_accounts = members.get("virtual_accounts").and_then(Item::boolean);
-    let reporting_source = members.get("reporting_source").and_then(Item::text);
-    members.finish();
-    let mut account = RegisteredAccount::new(currency?);
-    account.name = name.map(str::to_owned);
-    account.reporting_source = reporting_source.map(str::to_owned);
-    if virtual_accounts.unwrap_or(false) {
-        account = account.with_virtual_accounts();
+    let id = reader.parsed(&account.id, parse_id);
+    let currency = reader.parsed(&account.currency, Currency::parse);
+    let mut registered = RegisteredAccount::new(currency?);
+    registered.name = account.name.clone();
+    registered.reporting_source = account.reporting_source.clone();
+    if account.virtual_accounts {
+        registered = registered.with_virtual_accounts();
     }
-    Some(((id?, account), at.place()))
+    Some(((id?, registered), reader.place(text)))
+}
+
+fn endpoint(
+    reader: &mut Reader<'_>,
+    text: &Spanned<EndpointText>,
+) -> Option<(EndpointRecord, Place)> {
+    let endpoint = text.get_ref();
+    let id = reader.parsed(&endpoint.id, str::parse::<EndpointId>);
+    let parse_url = match reader.http_on_loopback {
+        true => EndpointUrl::danger_allow_http_on_loopback,
+        false => EndpointUrl::parse,
+    };
+    let url = reader.parsed(&endpoint.url, parse_url);
+    let mut keys: Vec<EncryptionKey> = keys::read(reader, &endpoint.encryption_key);
+    if keys.len() > 1 {
+        let reason = "expected one key, found several; state the kid of one of them";
+        reader.expected(&endpoint.encryption_key, reason);
+        keys.clear();
+    }
+    let mut paths = Vec::new();
+    for (name, path) in &endpoint.paths {
+        match MessageKind::from_name(name.get_ref()) {
+            Some(kind) => paths.push((kind, path)),
+            None => {
+                let known = MessageKind::ALL.map(MessageKind::as_str).join(", ");
+                let found = excerpt(name.get_ref());
+                reader.fault(name, CustomerProblem::UnknownMember { known, found });
+            }
+        }
+    }
+    let api_key = match &endpoint.api_key {
+        None => None,
+        Some(text) => Some((text, endpoint_api_key(reader, text)?)),
+    };
+    let mut record = EndpointRecord::new(id?, url?, keys.pop()?);
+    for (kind, path) in paths {
+        record = record.with_path(kind, path);
+    }
+    if let Some((text, (header, value))) = api_key {
+        record = reader.checked(text, record.with_api_key_in(&header, value))?;
+    }
+    Some((record, reader.place(text)))
+}
+
+/// Returns the header and the value of an API key: `value`, or the content of `file` without the
+/// line ends after it.
+fn endpoint_api_key(
+    reader: &mut Reader<'_>,
+    text: &Spanned<EndpointApiKeyText>,
+) -> Option<(String, SecretString)> {
+    let key = text.get_ref();
+    let (path, secret) = match (&key.value, &key.file) {
+        (Some(value), None) => (reader.file.to_owned(), SecretString::from(value.as_str())),
+        (None, Some(name)) => {
+            let (path, content) = keys::content(reader, name)?;
+            let content = content.trim_end_matches(['\r', '\n']);
+            (path, SecretString::from(content))
+        }
+        (value, _) => {
+            let found = if value.is_some() { "several" } else { "none" };
+            reader.expected(text, format!("expected one of value, file, found {found}"));
+            return None;
+        }
+    };
+    if let Some(files) = &mut reader.files {
+        files.note_secret(&path);
+    }
+    if secret.expose_secret().is_empty() {
+        reader.expected(text, "expected an API key, found an empty text");
+        return None;
+    }
+    let header = key.header.clone();
+    Some((header.unwrap_or_else(|| API_KEY.to_string()), secret))
+}
+
+/// Returns an instant that is stated as a date and time with an offset, such as
+/// `2026-11-22T00:00:00Z`.
+fn instant(reader: &mut Reader<'_>, text: Option<&Spanned<Datetime>>) -> Option<Timestamp> {
+    let text = text?;
+    let expected =
+        "expected a date and time with an offset, such as 2026-11-22T00:00:00Z, found another";
+    reader.checked(text, timestamp(text.get_ref()).ok_or(expected))
+}
+
+fn timestamp(found: &Datetime) -> Option<Timestamp> {
+    let (date, clock) = (found.date?, found.time?);
+    let minutes = match found.offset? {
+        Offset::Z => 0,
+        Offset::Custom { minutes } => minutes,
+    };
+    let month = time::Month::try_from(date.month).ok()?;
+    let date = time::Date::from_calendar_date(i32::from(date.year), month, date.day).ok()?;
+    let (second, nanosecond) = (clock.second.unwrap_or(0), clock.nanosecond.unwrap_or(0));
+    let clock = time::Time::from_hms_nano(clock.hour, clock.minute, second, nanosecond).ok()?;
+    let offset = time::UtcOffset::from_whole_seconds(i32::from(minutes).checked_mul(60)?).ok()?;
+    Timestamp::from_time(time::PrimitiveDateTime::new(date, clock).assume_offset(offset))
 }

@@ -1,7 +1,7 @@
 //! Bookings from CSV.
 
-use super::Loaded;
 use super::error::{LoadError, RowError};
+use super::{Loaded, Rows};
 use crate::booking::{Booking, BookingKind, BookingMember};
 use crate::ledger::book::{self, Booked};
 use crate::ledger::error::BookError;
@@ -9,65 +9,80 @@ use crate::sql::Sql;
 use bankrail_service::ReportDay;
 use bankrail_statement::AccountId;
 use bankrail_values::{Currency, Date, Money, excerpt, parse_decimal};
-use csv::{ErrorKind, ReaderBuilder, StringRecord};
+use csv::{DeserializeErrorKind, ErrorKind, ReaderBuilder, StringRecord};
+use serde::Deserialize;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::rc::Rc;
 
 /// The most bytes of the texts of a row, and of what the reader reads ahead.
-const MOST_BYTES: usize = 64 << 10;
+const MAX_ROW_BYTES: usize = 64 << 10;
 /// The most bytes that are read before a row is complete.
-const MOST_AHEAD: usize = 2 * MOST_BYTES;
+const MAX_AHEAD_BYTES: usize = 2 * MAX_ROW_BYTES;
 
-/// The columns that a file must have.
-const REQUIRED: [&str; 5] = ["account", "date", "kind", "amount", "currency"];
-/// The columns that it may have beside the texts of a booking.
-const OPTIONAL: [&str; 2] = ["value_date", "reversal"];
+/// A row, with its values as they are written: what is wrong with one is an error of its column.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row<'a> {
+    account: &'a str,
+    date: &'a str,
+    kind: &'a str,
+    amount: &'a str,
+    currency: &'a str,
+    value_date: Option<&'a str>,
+    reversal: Option<&'a str>,
+    key: Option<&'a str>,
+    reference: Option<&'a str>,
+    end_to_end_id: Option<&'a str>,
+    counterparty: Option<&'a str>,
+    narrative: Option<&'a str>,
+    virtual_account: Option<&'a str>,
+    virtual_account_issuer: Option<&'a str>,
+    mandate: Option<&'a str>,
+    cheque: Option<&'a str>,
+}
 
 pub(super) async fn load(
     connection: &impl Sql,
-    rows: impl Read,
+    rows: Rows,
     report_day: Option<&ReportDay>,
 ) -> Result<Loaded, LoadError> {
     let lines = Rc::new(RefCell::new(Lines::default()));
     let rows = Source {
-        source: rows,
+        source: rows.0,
         lines: Rc::clone(&lines),
     };
     let mut rows = ReaderBuilder::new()
         .has_headers(false)
-        .buffer_capacity(MOST_BYTES)
+        .buffer_capacity(MAX_ROW_BYTES)
         .from_reader(rows);
-    let mut record = StringRecord::new();
+    let (mut columns, mut record) = (StringRecord::new(), StringRecord::new());
     let mut next = |record: &mut StringRecord| match rows.read_record(record) {
         Ok(false) => Ok(None),
         Ok(true) => {
             let mut lines = lines.borrow_mut();
-            if record.as_slice().len() > MOST_BYTES {
+            if record.as_slice().len() > MAX_ROW_BYTES {
                 return Err(LoadError::TooLong {
                     line: lines.line,
-                    most: MOST_BYTES,
+                    most: MAX_ROW_BYTES,
                 });
             }
-            Ok(Some(lines.next_row(
-                record.position().map_or(0, csv::Position::byte),
-            )))
+            let start = record.position().map_or(0, csv::Position::byte);
+            Ok(Some(lines.next_row(start)))
         }
         Err(error) => Err(failed(error, &mut lines.borrow_mut())),
     };
-    if next(&mut record)?.is_none() {
-        return Err(LoadError::NoColumn {
-            column: REQUIRED[0],
-        });
-    }
-    let columns = Columns::of(&record)?;
+    next(&mut columns)?;
+    // A row without values, so that the columns of a file without rows are checked too.
+    let none = StringRecord::from(vec![""; columns.len()]);
+    none.deserialize::<Row<'_>>(Some(&columns))
+        .map_err(|error| wrong_columns(&error))?;
     let mut loaded = Loaded::default();
     while let Some(line) = next(&mut record)? {
-        let row = Row {
-            columns: &columns,
-            record: &record,
-        };
+        let row: Row<'_> = record
+            .deserialize(Some(&columns))
+            .map_err(|error| wrong_columns(&error))?;
         let booked = row.book(connection, report_day).await;
         match booked.map_err(|(column, source)| LoadError::Row {
             line,
@@ -79,6 +94,30 @@ pub(super) async fn load(
         }
     }
     Ok(loaded)
+}
+
+/// Makes the error of a first line whose columns are no columns of a [`Row`]. All values of a row
+/// are texts, so that nothing else of it can be wrong for serde.
+fn wrong_columns(error: &csv::Error) -> LoadError {
+    let message = match error.kind() {
+        ErrorKind::Deserialize { err, .. } => match err.kind() {
+            DeserializeErrorKind::Message(message) => message.as_str(),
+            _ => "",
+        },
+        _ => "",
+    };
+    if let Some(name) = message.strip_prefix("missing field ") {
+        let column = name.trim_matches('`').to_owned();
+        return LoadError::NoColumn { column };
+    }
+    let found = message
+        .trim_start_matches("unknown field ")
+        .trim_start_matches("duplicate field ");
+    let found = found
+        .rsplit_once(", expected ")
+        .map_or(found, |(name, _)| name);
+    let found = excerpt(found.trim_matches('`'));
+    LoadError::Column { found }
 }
 
 fn failed(error: csv::Error, lines: &mut Lines) -> LoadError {
@@ -95,9 +134,9 @@ fn failed(error: csv::Error, lines: &mut Lines) -> LoadError {
             expected: expected_len,
             found: len,
         },
-        ErrorKind::Io(_) if lines.read_ahead >= MOST_AHEAD => LoadError::TooLong {
+        ErrorKind::Io(_) if lines.read_ahead >= MAX_AHEAD_BYTES => LoadError::TooLong {
             line: lines.line,
-            most: MOST_BYTES,
+            most: MAX_ROW_BYTES,
         },
         ErrorKind::Io(error) => LoadError::Io(error),
         _ => LoadError::Io(io::Error::other("the file is no CSV")),
@@ -172,7 +211,9 @@ struct Source<R> {
 impl<R: Read> Read for Source<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let mut lines = self.lines.borrow_mut();
-        let room = MOST_AHEAD.saturating_sub(lines.read_ahead).min(into.len());
+        let room = MAX_AHEAD_BYTES
+            .saturating_sub(lines.read_ahead)
+            .min(into.len());
         if room == 0 && !into.is_empty() {
             return Err(io::Error::other("a row is too long"));
         }
@@ -182,84 +223,43 @@ impl<R: Read> Read for Source<R> {
     }
 }
 
-/// Where the columns are in a row.
-struct Columns(Vec<(&'static str, usize)>);
-
-impl Columns {
-    fn of(names: &StringRecord) -> Result<Self, LoadError> {
-        let mut columns = Vec::<(&'static str, usize)>::new();
-        for (at, name) in names.iter().enumerate() {
-            let texts = BookingMember::TEXTS.iter().map(|(text, _)| text.as_str());
-            let known = REQUIRED
-                .into_iter()
-                .chain(OPTIONAL)
-                .chain(texts)
-                .find(|known| *known == name);
-            match known.filter(|known| !columns.iter().any(|(there, _)| there == known)) {
-                Some(known) => columns.push((known, at)),
-                None => {
-                    return Err(LoadError::Column {
-                        found: excerpt(name),
-                    });
-                }
-            }
-        }
-        let missing = REQUIRED
-            .into_iter()
-            .find(|column| !columns.iter().any(|(there, _)| there == column));
-        missing.map_or(Ok(Self(columns)), |column| {
-            Err(LoadError::NoColumn { column })
-        })
-    }
-}
-
-/// A wrong value: its column, and what is wrong.
+/// The column of a wrong value, and what is wrong with the value.
 type Wrong = (&'static str, RowError);
 
-struct Row<'a> {
-    columns: &'a Columns,
-    record: &'a StringRecord,
+/// Reads a value that a row must have.
+fn required<T, E>(
+    column: &'static str,
+    value: &str,
+    read: impl FnOnce(&str) -> Result<T, E>,
+    wrong: fn(E) -> RowError,
+) -> Result<T, Wrong> {
+    if value.is_empty() {
+        return Err((column, RowError::Missing));
+    }
+    read(value).map_err(|error| (column, wrong(error)))
 }
 
 impl Row<'_> {
-    fn value(&self, column: &str) -> Option<&str> {
-        let (_, at) = self.columns.0.iter().find(|(name, _)| *name == column)?;
-        self.record.get(*at).filter(|value| !value.is_empty())
-    }
-
-    fn read<T, E>(
-        &self,
-        column: &'static str,
-        read: impl FnOnce(&str) -> Result<T, E>,
-        wrong: fn(E) -> RowError,
-    ) -> Result<T, Wrong> {
-        let value = self.value(column).ok_or((column, RowError::Missing))?;
-        read(value).map_err(|error| (column, wrong(error)))
-    }
-
     async fn book(
         &self,
         connection: &impl Sql,
         report_day: Option<&ReportDay>,
     ) -> Result<Booked, Wrong> {
-        let account = self.read("account", AccountId::parse, RowError::AccountId)?;
+        let account = required(
+            "account",
+            self.account,
+            AccountId::parse,
+            RowError::AccountId,
+        )?;
         let booking = self.booking()?;
+        let key = booking.idempotency_key();
         let booked = match booking.to_entry() {
-            Ok(entry) => {
-                book::book(
-                    connection,
-                    &account,
-                    &entry,
-                    booking.idempotency_key(),
-                    report_day,
-                )
-                .await
-            }
+            Ok(entry) => book::book(connection, &account, &entry, key, report_day).await,
             Err(wrong) => Err(wrong.into()),
         };
         booked.map_err(|error| {
             let column = match error {
-                BookError::Conflict if self.value("key").is_none() => "reference",
+                BookError::Conflict if self.key.is_none() => "reference",
                 _ => column_of(&error),
             };
             (column, RowError::Book(Box::new(error)))
@@ -267,22 +267,42 @@ impl Row<'_> {
     }
 
     fn booking(&self) -> Result<Booking, Wrong> {
-        let day = self.read("date", Date::parse, RowError::Date)?;
-        let kind: BookingKind = self.read("kind", str::parse, RowError::Kind)?;
-        let amount = self.read("amount", parse_decimal, RowError::Amount)?;
-        let currency = self.read("currency", Currency::parse, RowError::Currency)?;
+        let day = required("date", self.date, Date::parse, RowError::Date)?;
+        let kind: BookingKind = required("kind", self.kind, str::parse, RowError::Kind)?;
+        let amount = required("amount", self.amount, parse_decimal, RowError::Amount)?;
+        let currency = required(
+            "currency",
+            self.currency,
+            Currency::parse,
+            RowError::Currency,
+        )?;
         let mut booking = Booking::new(kind, Money::new(amount, currency), day);
-        if self.value("value_date").is_some() {
-            booking = booking.value_date(self.read("value_date", Date::parse, RowError::Date)?);
+        if let Some(date) = self.value_date {
+            booking =
+                booking.value_date(required("value_date", date, Date::parse, RowError::Date)?);
         }
-        match self.value("reversal") {
+        match self.reversal {
             None | Some("false") => {}
             Some("true") => booking = booking.reversal(),
             Some(_) => return Err(("reversal", RowError::Reversal)),
         }
-        for (member, _) in BookingMember::TEXTS {
-            if let Some(text) = self.value(member.as_str()) {
-                booking = booking.text(*member, text);
+        let texts = [
+            (BookingMember::Key, self.key),
+            (BookingMember::Reference, self.reference),
+            (BookingMember::EndToEndId, self.end_to_end_id),
+            (BookingMember::Counterparty, self.counterparty),
+            (BookingMember::Narrative, self.narrative),
+            (BookingMember::VirtualAccount, self.virtual_account),
+            (
+                BookingMember::VirtualAccountIssuer,
+                self.virtual_account_issuer,
+            ),
+            (BookingMember::Mandate, self.mandate),
+            (BookingMember::Cheque, self.cheque),
+        ];
+        for (member, text) in texts {
+            if let Some(text) = text {
+                booking = booking.text(member, text);
             }
         }
         Ok(booking)

@@ -1,35 +1,13 @@
-//! Why a document was not loaded.
+//! Errors of loading a file.
 
 use crate::booking::BookingKindError;
-use crate::ledger::{AccountError, BookError};
-use bankrail_camt052::ReadError;
+use crate::ledger::BookError;
 use bankrail_values::{DecimalError, StoreError, ValueError};
 
-/// Why a document was not loaded. Nothing of it was.
+/// Why a CSV file was not loaded. None of its rows was booked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// The XML document cannot be read.
-    #[error("the document cannot be read")]
-    Document(#[source] Box<ReadError>),
-    /// A report or statement is on no account of a ledger.
-    #[error("report {report}")]
-    Report {
-        /// Its number in the document, from 1.
-        report: u64,
-        /// What is wrong.
-        source: ReportError,
-    },
-    /// An entry cannot be booked.
-    #[error("report {report}, entry {entry}")]
-    Entry {
-        /// The number of the report or statement in the document, from 1.
-        report: u64,
-        /// The number of the entry in it, from 1.
-        entry: u64,
-        /// What is wrong.
-        source: Box<BookError>,
-    },
     /// The first line of a CSV file has a column that is unknown, or there twice.
     #[error("line 1: expected the name of another column, found {found}")]
     Column {
@@ -40,7 +18,7 @@ pub enum LoadError {
     #[error("line 1: expected the column {column}, found none")]
     NoColumn {
         /// The column.
-        column: &'static str,
+        column: String,
     },
     /// A line of a CSV file has too few or too many columns.
     #[error("line {line}: expected {expected} columns, found {found}")]
@@ -83,25 +61,6 @@ pub enum LoadError {
     /// The store failed.
     #[error("the store failed")]
     Store(#[from] StoreError),
-}
-
-/// Why entries cannot be booked on the account of a report.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReportError {
-    /// The account's identifier is not one that this service can have.
-    #[error("Acct/Id is no account identifier")]
-    AccountId(#[source] ValueError),
-    /// Neither the account nor its balance has a currency.
-    #[error("Acct/Ccy: expected a currency, found none")]
-    NoCurrency,
-    /// The account cannot be opened.
-    #[error("the account cannot be opened")]
-    Account(#[source] AccountError),
-    /// The balance of the report has an unknown direction, or more digits than a statement can
-    /// carry.
-    #[error("Bal: expected a balance that a statement can carry, found another")]
-    Balance,
 }
 
 /// Why a value of a CSV file cannot be booked.

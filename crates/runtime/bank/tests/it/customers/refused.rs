@@ -18,23 +18,76 @@ fn why_more(more: &str) -> String {
 
 #[test]
 fn what_every_customer_has() {
+    assert_eq!(why(""), "1:1: expected the member code, found none");
     assert_eq!(
-        why(""),
-        "1:1: expected the member code, found none\n1:1: expected the member scopes, found none\n\
-         1:1: expected the member keys, found none"
+        why("code = \"ACME\"\nkeys = []\n"),
+        "1:1: expected the member scopes, found none"
+    );
+    assert_eq!(
+        why("code = \"acme\"\nscopes = []\nkeys = []\n"),
+        "1:8: expected a customer code of 1 to 64 visible characters without lower-case letters, found \"acme\"\n\
+         2:10: expected a scope, found none\n\
+         3:8: expected at least one key, found none"
     );
     assert_eq!(
         why("code = \"acme\"\nscopes = []\nkeys = []\ncolour = 1\n"),
-        "1:8: expected a customer code of 1 to 64 visible characters without lower-case letters, found \"acme\"\n\
-         2:10: expected a scope, found none\n\
-         3:8: expected at least one key, found none\n\
-         4:1: expected one of code, scopes, keys, api_keys, limits, accounts, endpoints, found \"colour\""
+        "4:1: expected one of code, scopes, keys, api_keys, limits, accounts, endpoints, found \"colour\""
     );
     assert_eq!(
         why("code = 7\nscopes = \"A\"\nkeys = [1]\n"),
-        "1:8: expected a string, found integer\n2:10: expected an array, found string\n\
-         3:9: expected a table, found integer"
+        "1:8: expected a string, found integer"
     );
+}
+
+/// A value of another type may be a secret in a wrong place.
+#[test]
+fn members_of_another_type_are_named_without_their_values() {
+    let good = "code = \"ACME\"\nscopes = [\"A.READ\"]\nkeys = [{ file = \"acme.pem\" }]\n";
+    let endpoint = "[[endpoints]]\nid = \"e\"\nurl = \"https://a.example\"\n\
+        encryption_key = { file = \"encryption.pem\" }\n";
+    let account = "[[accounts]]\nid = \"1\"\ncurrency = \"AUD\"\n";
+    let limit = "[[limits]]\ncall_type = \"token\"\n";
+    for (text, expected) in [
+        (
+            "scopes = \"MARK, expected 4711\"",
+            "1:10: expected an array, found string",
+        ),
+        ("keys = [4711]", "1:9: expected a table, found integer"),
+        (
+            "keys = \"MARK4711\"",
+            "1:8: expected an array, found string",
+        ),
+    ] {
+        assert_eq!(why(text), expected);
+    }
+    for (more, expected) in [
+        (
+            format!("{endpoint}api_key = \"MARK, expected 4711\""),
+            "8:11: expected a table, found string",
+        ),
+        (
+            format!("{endpoint}api_key = {{ value = 4711 }}"),
+            "8:21: expected a string, found integer",
+        ),
+        (
+            format!("{endpoint}paths = [4711]"),
+            "8:9: expected a map, found array",
+        ),
+        (
+            format!("{account}virtual_accounts = \"MARK4711\""),
+            "7:20: expected true or false, found string",
+        ),
+        (
+            format!("{limit}per_hour = \"MARK4711\""),
+            "6:12: expected a whole number, found string",
+        ),
+        (
+            format!("{limit}until = \"MARK4711\""),
+            "6:9: expected a date and time, found string",
+        ),
+    ] {
+        assert_eq!(why(&format!("{good}{more}")), expected);
+    }
 }
 
 #[test]
@@ -53,7 +106,7 @@ fn a_file_that_is_no_toml_is_named_with_each_place() {
 fn a_file_of_many_small_parts_is_refused() {
     let list = |parts: usize| why(&format!("a = [{}]", "1,".repeat(parts - 2)));
     assert!(
-        list(32_768).contains("1:1: expected the member code"),
+        list(32_768).contains("1:1: expected one of code"),
         "{}",
         list(32_768)
     );
@@ -153,8 +206,7 @@ fn limits() {
         "5:1: expected a limit per hour, per minute or per second, found none"
     );
     assert_eq!(limit("per_day = 1"), {
-        "5:1: expected a limit per hour, per minute or per second, found none\n\
-         7:1: expected one of call_type, per_hour, per_minute, per_second, unlimited, until, found \"per_day\""
+        "7:1: expected one of call_type, per_hour, per_minute, per_second, unlimited, until, found \"per_day\""
     });
     assert_eq!(
         limit("per_hour = -1"),
@@ -213,10 +265,18 @@ fn endpoints() {
              {members}"
         ))
     };
+    let without_key = "[[endpoints]]\nid = \"\"\nurl = \"http://a.example\"\n";
     assert_eq!(
-        why_more("[[endpoints]]\nid = \"\"\nurl = \"http://a.example\"\n"),
-        "5:1: expected the member encryption_key, found none\n6:6: expected 1 to 200 characters, found 0\n\
-         7:7: expected an https address, found \"http://a.example\""
+        why_more(without_key),
+        "5:1: expected the member encryption_key, found none"
+    );
+    assert_eq!(
+        why_more(&format!(
+            "{without_key}encryption_key = {{ file = \"none\" }}"
+        )),
+        "6:6: expected 1 to 200 characters, found 0\n\
+         7:7: expected an https address, found \"http://a.example\"\n\
+         8:27: none: cannot be read: No such file or directory (os error 2)"
     );
     assert_eq!(
         endpoint("api_key = { }"),
@@ -303,8 +363,6 @@ fn all_files_are_judged_at_once() {
         folder.refused(),
         "D.toml: cannot be read: expected a file\n\
          E.toml: cannot be read: stream did not contain valid UTF-8\n\
-         A.toml:1:1: expected the member scopes, found none\n\
-         A.toml:1:1: expected the member keys, found none\n\
          A.toml:1:8: expected a string, found integer\n\
          C.toml:4:8: none.pem: cannot be read: No such file or directory (os error 2)\n\
          C.toml:6:10: expected an API key of its own, found that of B.toml:6:10"
@@ -331,11 +389,13 @@ fn bounds() {
     let many = "x = 1\n".repeat(2);
     folder.write("A.toml", &many);
     assert!(folder.refused().contains("expected TOML, "));
-    let faults: String = (0..150).map(|at| format!("x{at} = 1\n")).collect();
-    folder.write("A.toml", &faults);
+    let faults: String = (0..150)
+        .map(|_| "[[accounts]]\nid = \"\"\ncurrency = \"AUD\"\n")
+        .collect();
+    folder.write("A.toml", &customer("ACME", "acme", &[], &faults));
     let refused = folder.refused();
     assert_eq!(refused.lines().count(), 101);
-    assert!(refused.ends_with("\nand 53 more"), "{refused}");
+    assert!(refused.ends_with("\nand 50 more"), "{refused}");
 }
 
 /// A record that is in no file has its faults named by customer and part.

@@ -98,14 +98,8 @@ async fn records_are_stored_whole_and_replaced_whole<E: Engine>() {
     assert!(!directory.remove(&code("AAA")).await.unwrap());
     assert_eq!(finds(&directory, "b").await, None);
     // Nothing of it is left.
-    for rest in [
-        "DELETE FROM bankrail_customer_endpoint_path",
-        "DELETE FROM bankrail_customer_endpoint",
-        "DELETE FROM bankrail_customer_limit",
-        "DELETE FROM bankrail_customer_account",
-    ] {
-        assert_eq!(store.change(rest).await, 0, "{rest}");
-    }
+    let rest = "DELETE FROM bankrail_customer_name WHERE customer <> 'ACME' OR kind <> 'api_key'";
+    assert_eq!(store.change(rest).await, 0);
 }
 
 async fn a_change_is_validated_with_all_other_customers<E: Engine>() {
@@ -260,11 +254,16 @@ async fn rows_of_somebody_else_are_reported_without_their_content<E: Engine>() {
     let directory = directory(&store, &clock());
     directory.put(record("ACME", &["a"], MORE)).await.unwrap();
     for spoil in [
-        "UPDATE bankrail_customer SET scopes = 'MARK4711  MARK4711'",
-        "UPDATE bankrail_customer_account SET account = 'MARK-4711' || id",
-        "UPDATE bankrail_customer_endpoint SET url = 'MARK4711'",
-        "UPDATE bankrail_customer_key SET key = substr(key, 1, 1)",
-        "UPDATE bankrail_customer_limit SET call_type = 'MARK4711'",
+        "UPDATE bankrail_customer SET record = 'MARK4711'",
+        "UPDATE bankrail_customer SET record = replace(record, 'GBL.', 'MARK4711  ')",
+        "UPDATE bankrail_customer SET record = replace(record, 'id = \"1\"', 'id = \"MARK-4711\"')",
+        "UPDATE bankrail_customer SET record = replace(record, 'https://', 'MARK4711')",
+        "UPDATE bankrail_customer SET record = replace(record, '-----BEGIN', 'MARK4711')",
+        "UPDATE bankrail_customer SET record = replace(record, '\"token\"', '\"MARK4711\"')",
+        "UPDATE bankrail_customer SET record = replace(record, 'hunter2', 'MARK4711\\n')",
+        "UPDATE bankrail_customer SET record = replace(record, '\"ACME\"', '\"MARK4711\"')",
+        // A record in a store names no files.
+        "UPDATE bankrail_customer SET record = replace(record, 'value = \"hunter2\"', 'file = \"/MARK4711\"')",
     ] {
         directory.put(record("ACME", &["a"], MORE)).await.unwrap();
         assert!(store.change(spoil).await > 0);
@@ -281,10 +280,10 @@ async fn rows_of_somebody_else_are_reported_without_their_content<E: Engine>() {
 async fn a_lookup_goes_by_an_index() {
     let store = Sqlite::new().await.store;
     let plan = store.read(|connection| {
-        let sql = "EXPLAIN QUERY PLAN SELECT customer, change, hash, not_before, expires
-            FROM bankrail_customer_api_key JOIN bankrail_customer ON code = customer WHERE hash = ?1";
+        let sql = "EXPLAIN QUERY PLAN SELECT code, change FROM bankrail_customer_name
+            JOIN bankrail_customer ON code = customer WHERE kind = 'api_key' AND name = ?1";
         let mut statement = connection.prepare(sql)?;
-        let rows = statement.query_map([[0_u8; 32]], |row| row.get::<_, String>(3))?;
+        let rows = statement.query_map([""], |row| row.get::<_, String>(3))?;
         rows.collect::<Result<Vec<_>, _>>()
     });
     let plan = plan.await.unwrap();
@@ -341,16 +340,17 @@ async fn changes_that_the_database_has_lost_are_lost<E: Engine>() {
     };
     directory.put(record("ACME", &["a"], "")).await.unwrap();
     assert_eq!(api_keys().await, [1]);
+    engine
+        .change("CREATE TABLE before AS SELECT record FROM bankrail_customer")
+        .await;
     directory
         .put(record("ACME", &["a", "b"], ""))
         .await
         .unwrap();
     assert_eq!(api_keys().await, [2]);
-    let lost = "DELETE FROM bankrail_customer_api_key WHERE hash <> (SELECT hash FROM bankrail_customer_api_key LIMIT 1)";
+    let lost =
+        "UPDATE bankrail_customer SET record = (SELECT record FROM before), change = change - 1";
     assert_eq!(engine.change(lost).await, 1);
-    engine
-        .change("UPDATE bankrail_customer SET change = change - 1")
-        .await;
     engine
         .change("UPDATE bankrail_customer_change SET last = last - 1")
         .await;
@@ -402,9 +402,8 @@ async fn what_the_database_has_lost_leaves_the_book_although_others_have_changed
             kept.put(record(code, &[key], "")).await.unwrap();
         }
         for before in [
-            "CREATE TABLE customer AS SELECT code, scopes, change FROM bankrail_customer",
-            "CREATE TABLE customer_key AS SELECT customer, key FROM bankrail_customer_key",
-            "CREATE TABLE customer_api_key AS SELECT customer, hash FROM bankrail_customer_api_key",
+            "CREATE TABLE customer AS SELECT code, record, change FROM bankrail_customer",
+            "CREATE TABLE customer_name AS SELECT kind, name, customer FROM bankrail_customer_name",
             "CREATE TABLE customer_change AS SELECT last FROM bankrail_customer_change",
         ] {
             engine.change(before).await;
@@ -417,9 +416,8 @@ async fn what_the_database_has_lost_leaves_the_book_although_others_have_changed
         let known = kept.customers().await.unwrap();
         for as_before in [
             "DELETE FROM bankrail_customer",
-            "INSERT INTO bankrail_customer (code, scopes, change) SELECT code, scopes, change FROM customer",
-            "INSERT INTO bankrail_customer_key (customer, key) SELECT customer, key FROM customer_key",
-            "INSERT INTO bankrail_customer_api_key (customer, hash) SELECT customer, hash FROM customer_api_key",
+            "INSERT INTO bankrail_customer (code, record, change) SELECT code, record, change FROM customer",
+            "INSERT INTO bankrail_customer_name (kind, name, customer) SELECT kind, name, customer FROM customer_name",
             "UPDATE bankrail_customer_change SET last = (SELECT last FROM customer_change)",
         ] {
             engine.change(as_before).await;

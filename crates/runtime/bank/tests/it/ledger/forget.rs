@@ -220,17 +220,23 @@ async fn tables_of_version_7_go_on() {
         .book(&account(), &booked)
         .await
         .unwrap();
-    engine
-        .change("ALTER TABLE bankrail_account DROP COLUMN forgotten_before")
-        .await;
-    // Of version 9.
-    engine
-        .change("DROP INDEX bankrail_outbox_listed, bankrail_outbox_finished_dead_letter_listed")
-        .await;
-    engine
-        .change("UPDATE bankrail_schema SET version = 7")
-        .await;
-    let ledger = engine.again().await.ledger();
+    let schema = engine
+        .config
+        .rsplit_once('=')
+        .unwrap()
+        .1
+        .trim_end_matches('\'');
+    let rows = format!(
+        "INSERT INTO bankrail_account (id, account, currency, balance, last_entry)
+            OVERRIDING SYSTEM VALUE
+            SELECT id, account, currency, balance, last_entry FROM {schema}.bankrail_account;
+        INSERT INTO bankrail_account_entry
+            (account, number, day, amount, channel, key, entry, checksum)
+            SELECT account, number, day, amount, channel, key, entry, checksum
+            FROM {schema}.bankrail_account_entry;"
+    );
+    let engine = Postgres::of_version(7, &rows).await;
+    let ledger = engine.ledger();
     assert_eq!(
         ledger.book(&account(), &booked).await.unwrap(),
         Booked::Known(1)

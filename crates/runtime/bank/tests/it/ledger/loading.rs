@@ -1,14 +1,13 @@
-//! Loading from camt documents and CSV.
+//! Entries of documents, and bookings from CSV.
 
 use super::{account, ledger, today, whole};
 use crate::engines::{Books, Engine, Sqlite, over_both};
-use bankrail_bank::{LoadError, LoadOptions, Loaded, ReportError, RowError};
+use bankrail_bank::{LoadError, Loaded, RowError};
 use bankrail_camt052::{Document, Entry, EntryStatus};
-use bankrail_service::{Ledger as _, LedgerAnswer, RegisteredAccount, StatementQuery};
-use bankrail_statement::EntryChannel;
-use bankrail_values::{Currency, Date};
+use bankrail_service::{Ledger as _, LedgerAnswer, LedgerEntry, RegisteredAccount, StatementQuery};
+use bankrail_statement::{AccountId, EntryChannel};
+use bankrail_values::{Date, Decimal, Money};
 use proptest::prelude::*;
-use std::error::Error as _;
 use std::io::{BufReader, Cursor};
 use std::path::PathBuf;
 
@@ -25,52 +24,9 @@ pub(super) fn sample(name: &str) -> Option<String> {
     )
 }
 
-/// A report of one account.
-fn report(id: &str, balance: &str, entries: &str) -> String {
-    format!(
-        "<Rpt><Id>{id}</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm><Acct><Id><Othr><Id>999001400100101</Id></Othr></Id>\
-         <Ccy>AUD</Ccy></Acct>{balance}{entries}</Rpt>"
-    )
-}
-
-fn balance(code: &str, amount: &str) -> String {
-    format!(
-        "<Bal><Tp><CdOrPrtry><Cd>{code}</Cd></CdOrPrtry></Tp><Amt Ccy=\"AUD\">{amount}</Amt>\
-         <CdtDbtInd>DBIT</CdtDbtInd><Dt><Dt>2021-07-29</Dt></Dt></Bal>"
-    )
-}
-
-fn entry(amount: &str, status: &str) -> String {
-    format!(
-        "<Ntry><Amt Ccy=\"AUD\">{amount}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>{status}</Sts>\
-         <BookgDt><Dt>2021-07-29</Dt></BookgDt><BkTxCd/></Ntry>"
-    )
-}
-
-fn message(reports: &str) -> String {
-    format!(
-        "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.052.001.06\"><BkToCstmrAcctRpt><GrpHdr><MsgId>M1</MsgId>\
-         <CreDtTm>2021-07-29T17:10:05Z</CreDtTm></GrpHdr>{reports}</BkToCstmrAcctRpt></Document>"
-    )
-}
-
-async fn load(ledger: &impl Books, document: &str) -> Result<Loaded, LoadError> {
-    ledger
-        .load_camt052(
-            Box::new(Cursor::new(document.to_owned())),
-            &LoadOptions::new(),
-        )
-        .await
-}
-
-/// Booked, already there, not booked, reports with another balance.
-fn counts(loaded: Loaded) -> [u64; 4] {
-    [
-        loaded.booked,
-        loaded.already,
-        loaded.not_booked,
-        loaded.other_balances,
-    ]
+/// The rows that were booked, and those that were there already.
+fn counts(loaded: Loaded) -> [u64; 2] {
+    [loaded.booked, loaded.already]
 }
 
 async fn the_balance(ledger: &impl Books) -> String {
@@ -82,160 +38,8 @@ async fn the_balance(ledger: &impl Books) -> String {
         .to_string()
 }
 
-async fn a_document_is_loaded_once_and_opens_its_accounts<E: Engine>() {
-    let ledger = E::new().await.ledger();
-    let entries = [
-        entry("5.0000", "BOOK"),
-        entry("7.00", "PDNG"),
-        entry("5.0000", "BOOK"),
-    ]
-    .concat();
-    let first = message(&report(
-        "R1",
-        &[balance("CLBD", "1.00"), balance("ITAV", "90.00")].concat(),
-        &entries,
-    ));
-    assert_eq!(counts(load(&ledger, &first).await.unwrap()), [2, 0, 1, 0]);
-    assert_eq!(the_balance(&ledger).await, "-90.00 AUD");
-    assert_eq!(counts(load(&ledger, &first).await.unwrap()), [0, 2, 1, 0]);
-    // Of another report the entries are others, and each changes the balance that is there.
-    let second = message(&report(
-        "R2",
-        &balance("ITBD", "85.00"),
-        &entry("5.00", "BOOK"),
-    ));
-    assert_eq!(counts(load(&ledger, &second).await.unwrap()), [1, 0, 0, 0]);
-    let third = message(&report(
-        "R3",
-        &balance("ITBD", "85.00"),
-        &entry("5.00", "BOOK"),
-    ));
-    assert_eq!(counts(load(&ledger, &third).await.unwrap()), [1, 0, 0, 1]);
-    assert_eq!(the_balance(&ledger).await, "-80.00 AUD");
-    // The same key with other content is not overlooked.
-    let changed = message(&report("R3", "", &entry("5.01", "BOOK")));
-    let error = load(&ledger, &changed).await.unwrap_err();
-    assert_eq!(error.to_string(), "report 1, entry 1");
-    assert!(
-        error
-            .source()
-            .unwrap()
-            .to_string()
-            .starts_with("key: expected the entry"),
-        "{error:?}"
-    );
-}
-
-async fn a_document_with_a_wrong_entry_loads_nothing<E: Engine>() {
-    let ledger = ledger::<E>().await;
-    let wrong = entry("5.00", "BOOK").replace("<BookgDt><Dt>2021-07-29</Dt></BookgDt>", "");
-    let two = [
-        report("R1", "", &entry("1.00", "BOOK")),
-        report("R2", "", &[entry("2.00", "BOOK"), wrong].concat()),
-    ];
-    let error = load(&ledger, &message(&two.concat())).await.unwrap_err();
-    assert!(
-        matches!(
-            error,
-            LoadError::Entry {
-                report: 2,
-                entry: 2,
-                ..
-            }
-        ),
-        "{error:?}"
-    );
-    let cut = message(&report("R1", "", &entry("1.00", "BOOK"))).replace("</Rpt>", "");
-    let error = load(&ledger, &cut).await.unwrap_err();
-    assert!(matches!(error, LoadError::Document(_)), "{error:?}");
-    let unknown = message(&report(
-        "R1",
-        "",
-        &entry("1.00", "BOOK").replace("<BkTxCd/>", "<BkTxCd/><What/>"),
-    ));
-    assert!(
-        matches!(load(&ledger, &unknown).await, Err(LoadError::Document(_))),
-        "the schema is applied strictly"
-    );
-    for (from, to) in [
-        ("999001400100101", "no account!"),
-        ("<Ccy>AUD</Ccy>", ""),
-        ("<Ccy>AUD</Ccy>", "<Ccy>USD</Ccy>"),
-    ] {
-        let other = message(&report("R1", "", &entry("1.00", "BOOK"))).replace(from, to);
-        let error = load(&ledger, &other).await.unwrap_err();
-        let LoadError::Report { report: 1, source } = error else {
-            panic!("{error:?}")
-        };
-        let right = match to {
-            "" => matches!(source, ReportError::NoCurrency),
-            "<Ccy>USD</Ccy>" => matches!(source, ReportError::Account(_)),
-            _ => matches!(source, ReportError::AccountId(_)),
-        };
-        assert!(right, "{source:?}");
-    }
-    assert_eq!(the_balance(&ledger).await, "0 AUD");
-    assert!(whole(&ledger, today()).await.entries.is_empty());
-}
-
-async fn a_statement_of_the_day_before_is_loaded_too<E: Engine>() {
-    let ledger = ledger::<E>().await;
-    let day_end = message(&report(
-        "S1",
-        &balance("CLBD", "1.00"),
-        &entry("5.00", "BOOK"),
-    ))
-    .replace("camt.052", "camt.053")
-    .replace("BkToCstmrAcctRpt", "BkToCstmrStmt")
-    .replace("Rpt>", "Stmt>");
-    let loaded = ledger
-        .load_camt053(Box::new(Cursor::new(day_end)), &LoadOptions::new())
-        .await
-        .unwrap();
-    assert_eq!(counts(loaded), [1, 0, 0, 0]);
-    // The account was registered, but had no entry and no balance.
-    assert_eq!(the_balance(&ledger).await, "-1.00 AUD");
-}
-
-async fn the_channel_is_told_by_the_code_or_by_the_caller<E: Engine>() {
-    let code = "<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn></BkTxCd>";
-    let fast = entry("2.00", "BOOK").replace("<BkTxCd/>", code);
-    let back = fast.replace(
-        "<CdtDbtInd>CRDT</CdtDbtInd>",
-        "<CdtDbtInd>DBIT</CdtDbtInd><RvslInd>true</RvslInd>",
-    );
-    let entries = [entry("1.00", "BOOK"), fast, back].concat();
-    let document = message(&report("R1", "", &entries));
-    let by_caller = LoadOptions::new().channel(|_| EntryChannel::FastPayment);
-    for (options, expected) in [
-        (
-            LoadOptions::new(),
-            [
-                EntryChannel::Ordinary,
-                EntryChannel::FastPayment,
-                EntryChannel::FastPayment,
-            ],
-        ),
-        (by_caller, [EntryChannel::FastPayment; 3]),
-    ] {
-        let ledger = ledger::<E>().await;
-        ledger
-            .load_camt052(Box::new(Cursor::new(document.clone())), &options)
-            .await
-            .unwrap();
-        let channels: Vec<_> = whole(&ledger, today())
-            .await
-            .read_entries()
-            .unwrap()
-            .iter()
-            .map(|entry| entry.channel)
-            .collect();
-        assert_eq!(channels, expected);
-    }
-}
-
 /// The booked entries of a document, by account and day, in their order.
-fn booked(document: &Document) -> Vec<(String, Date, Vec<Entry>)> {
+pub(super) fn booked(document: &Document) -> Vec<(String, Date, Vec<Entry>)> {
     let mut days: Vec<(String, Date, Vec<Entry>)> = Vec::new();
     for report in &document.reports {
         let account = match &report.account.id {
@@ -274,19 +78,18 @@ async fn entries_of_real_documents_are_kept_as_they_are<E: Engine>() {
     ] {
         let Some(xml) = sample(name) else { return };
         let ledger = ledger::<E>().await;
-        let loaded = load(&ledger, &xml)
-            .await
-            .unwrap_or_else(|error| panic!("{name}: {error} {:?}", error.source()));
         let document = Document::parse(&xml).unwrap().document;
-        let days = booked(&document);
-        assert_eq!(
-            loaded.booked,
-            days.iter().map(|day| day.2.len() as u64).sum::<u64>(),
-            "{name}"
-        );
-        for (account, day, expected) in days {
-            let id = account.parse().unwrap();
-            let currency: Currency = ledger.balance(&id).await.unwrap().unwrap().currency();
+        for (account, day, expected) in booked(&document) {
+            let id: AccountId = account.parse().unwrap();
+            let currency = expected[0].amount.to_money().unwrap().currency();
+            ledger
+                .open_account(&id, Money::new(Decimal::ZERO, currency))
+                .await
+                .unwrap();
+            for entry in &expected {
+                let entry = LedgerEntry::new(entry.clone(), EntryChannel::Ordinary);
+                ledger.book_entry(&id, &entry, None).await.unwrap();
+            }
             let acme = "ACME".parse().unwrap();
             ledger
                 .register(&acme, vec![(id.clone(), RegisteredAccount::new(currency))])
@@ -330,8 +133,8 @@ async fn bookings_are_loaded_from_csv<E: Engine>() {
                 999001400100101,2021-07-29,virtual_account_credit,1.00,AUD,,,VA1,,,700100901,999042,\n";
     // A byte order mark, as spreadsheets write it, is no part of the first column's name.
     let file = format!("\u{feff}{HEAD}{rows}");
-    assert_eq!(counts(csv(&ledger, &file).await.unwrap()), [4, 0, 0, 0]);
-    assert_eq!(counts(csv(&ledger, &file).await.unwrap()), [0, 4, 0, 0]);
+    assert_eq!(counts(csv(&ledger, &file).await.unwrap()), [4, 0]);
+    assert_eq!(counts(csv(&ledger, &file).await.unwrap()), [0, 4]);
     assert_eq!(the_balance(&ledger).await, "1251.00 AUD");
     let entries = whole(&ledger, today()).await.read_entries().unwrap();
     let first = &entries[0].entry;
@@ -345,7 +148,7 @@ async fn bookings_are_loaded_from_csv<E: Engine>() {
         "kind,currency,amount,account,date\nfee,AUD,1.00,999001400100101,2021-07-29\n";
     assert_eq!(
         counts(csv(&ledger, columns_in_another_order).await.unwrap()),
-        [1, 0, 0, 0]
+        [1, 0]
     );
     assert_eq!(the_balance(&ledger).await, "1250.00 AUD");
 }
@@ -466,7 +269,7 @@ async fn a_row_without_end_is_refused_in_bounded_memory<E: Engine>() {
     // Many rows are no long row.
     let row = good.replace("AUD,,,,,", &format!("AUD,,,,,{}", "x".repeat(200)));
     let many = format!("{HEAD}{}", row.repeat(600));
-    assert_eq!(counts(csv(&ledger, &many).await.unwrap()), [600, 0, 0, 0]);
+    assert_eq!(counts(csv(&ledger, &many).await.unwrap()), [600, 0]);
 }
 
 proptest! {
@@ -477,18 +280,10 @@ proptest! {
     #[test]
     fn any_bytes_are_loaded_or_refused(
         rows in proptest::collection::vec(any::<u8>(), 0..200),
-        places in proptest::collection::vec((0..600_usize, any::<u8>()), 0..8),
     ) {
-        let entries = [entry("5.00", "BOOK"), entry("6.00", "PDNG")].concat();
-        let mut document = message(&report("R1", &balance("ITAV", "1.00"), &entries)).into_bytes();
-        for (at, byte) in places {
-            document[at] = byte;
-        }
         let csv = [HEAD.as_bytes(), b"999001400100101,2021-07-29,fee,1,AUD,,,,,,,,\n", &rows].concat();
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
             let ledger = ledger::<Sqlite>().await;
-            let camt = ledger.load_camt052(Box::new(Cursor::new(document)), &LoadOptions::new()).await;
-            assert!(!matches!(camt, Err(LoadError::Store(_))), "{camt:?}");
             for rows in [csv, rows] {
                 let csv = ledger.load_csv(Box::new(Cursor::new(rows))).await;
                 assert!(!matches!(csv, Err(LoadError::Store(_))), "{csv:?}");
@@ -498,10 +293,6 @@ proptest! {
 }
 
 over_both! {
-    a_document_is_loaded_once_and_opens_its_accounts,
-    a_document_with_a_wrong_entry_loads_nothing,
-    a_statement_of_the_day_before_is_loaded_too,
-    the_channel_is_told_by_the_code_or_by_the_caller,
     entries_of_real_documents_are_kept_as_they_are,
     bookings_are_loaded_from_csv,
     each_error_in_csv_names_line_and_column,

@@ -1,15 +1,14 @@
-//! A loaded document, served again by the statement endpoint.
+//! The entries of a document, served again by the statement endpoint.
 
 use super::ledger;
-use super::loading::sample;
+use super::loading::{booked, sample};
 use crate::customers::fixture::{Folder, customer};
 use crate::engines::{Books, Engine, over_both};
 use crate::world::World;
-use bankrail_bank::LoadOptions;
-use bankrail_camt052::{Document, Mode, ReadOptions};
-use bankrail_service::{ProviderOptions, RegisteredAccount};
-use bankrail_values::Currency;
-use std::io::Cursor;
+use bankrail_camt052::{Document, Entry, Mode, ReadOptions};
+use bankrail_service::{LedgerEntry, ProviderOptions, RegisteredAccount};
+use bankrail_statement::{AccountId, EntryChannel};
+use bankrail_values::{Currency, Decimal, Money};
 use std::sync::Arc;
 
 async fn a_loaded_document_is_served_with_equal_entries<E: Engine>() {
@@ -17,11 +16,22 @@ async fn a_loaded_document_is_served_with_equal_entries<E: Engine>() {
         return;
     };
     let ledger = ledger::<E>().await;
-    ledger
-        .load_camt052(Box::new(Cursor::new(xml.clone())), &LoadOptions::new())
-        .await
-        .unwrap();
-    let account = "011222814766538".parse().unwrap();
+    let account: AccountId = "011222814766538".parse().unwrap();
+    let mut document = Document::parse(&xml).unwrap().document;
+    let days = booked(&document);
+    let [(id, _, entries)] = days.as_slice() else {
+        panic!("{days:?}")
+    };
+    assert_eq!(*id, account.as_str());
+    // The balance of a report is the one after its entries.
+    let after = document.reports[0].balances[0].signed_amount().unwrap();
+    let change: Decimal = entries.iter().filter_map(Entry::signed_amount).sum();
+    let opening = Money::new(after - change, Currency::AUD);
+    ledger.open_account(&account, opening).await.unwrap();
+    for entry in entries {
+        let entry = LedgerEntry::new(entry.clone(), EntryChannel::FastPayment);
+        ledger.book_entry(&account, &entry, None).await.unwrap();
+    }
     let facts = RegisteredAccount::new(Currency::AUD).with_virtual_accounts();
     ledger
         .register(&"ACME".parse().unwrap(), vec![(account, facts)])
@@ -60,7 +70,7 @@ async fn a_loaded_document_is_served_with_equal_entries<E: Engine>() {
             .remove(0)
     };
 
-    let loaded = Document::parse(&xml).unwrap().document.reports.remove(0);
+    let loaded = document.reports.remove(0);
     let report = served(true).await;
     assert_eq!(report.entries, loaded.entries);
     assert_eq!(

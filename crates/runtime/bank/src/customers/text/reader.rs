@@ -1,0 +1,195 @@
+//! A text with the places of its faults.
+
+use crate::customers::files::Files;
+use crate::customers::{CustomerFault, CustomerProblem, Place};
+use bankrail_values::excerpt;
+use serde::de::DeserializeOwned;
+use std::fmt::Display;
+use std::path::Path;
+use toml::Spanned;
+use toml::de::{DeTable, Deserializer};
+
+/// The most characters of a file that separate its parts (line ends and `SEPARATORS`). A list of
+/// 10,000 accounts, one on a line, has 20,000. A part takes some 320 bytes of memory, so a file
+/// takes at most 11 MB.
+const MAX_SEPARATORS: usize = 32_768;
+
+const SEPARATORS: &[u8] = b"\n=,.[{";
+
+/// Reads one text, and collects its faults.
+#[derive(Debug)]
+pub(in crate::customers) struct Reader<'a> {
+    pub(super) file: &'a Path,
+    text: &'a str,
+    /// The offset of the first byte of each line.
+    lines: Vec<usize>,
+    /// The files that the text may name; `None` if it may name none.
+    pub(super) files: Option<&'a mut Files>,
+    pub(super) http_on_loopback: bool,
+    pub(super) found: Found,
+}
+
+/// The faults of a text.
+#[derive(Debug, Default)]
+pub(in crate::customers) struct Found {
+    /// Faults for which the text is refused.
+    pub(in crate::customers) faults: Vec<CustomerFault>,
+    /// Keys of a set that are left out, each with the reason.
+    pub(in crate::customers) warnings: Vec<CustomerFault>,
+}
+
+impl<'a> Reader<'a> {
+    pub(in crate::customers) fn of_file(
+        file: &'a Path,
+        text: &'a str,
+        files: &'a mut Files,
+        http_on_loopback: bool,
+    ) -> Self {
+        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let lines = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1));
+        Self {
+            file,
+            text,
+            lines: lines.collect(),
+            files: Some(files),
+            http_on_loopback,
+            found: Found::default(),
+        }
+    }
+
+    /// A reader of a text that this crate has written to a store.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(super) fn of_stored(text: &'a str) -> Self {
+        Self {
+            file: Path::new(""),
+            text,
+            // Nobody is shown the places of faults in a row.
+            lines: Vec::new(),
+            files: None,
+            http_on_loopback: true,
+            found: Found::default(),
+        }
+    }
+
+    /// Returns the members of the text. `None`, with the faults noted, if the text is not TOML or
+    /// has a member that is missing, unknown or of another type.
+    pub(super) fn parse<T: DeserializeOwned>(&mut self) -> Option<T> {
+        // What is in a store was within the bounds of a record when it was written.
+        if self.files.is_some() {
+            let bytes = self.text.bytes().enumerate();
+            let mut separators = bytes.filter(|(_, byte)| SEPARATORS.contains(byte));
+            if let Some((at, _)) = separators.nth(MAX_SEPARATORS) {
+                let reason = format!("at most {MAX_SEPARATORS} lines and values, found more");
+                self.fault_at(at, CustomerProblem::Syntax { reason });
+                return None;
+            }
+        }
+        let (table, errors) = DeTable::parse_recoverable(self.text);
+        if !errors.is_empty() {
+            for error in errors {
+                // The message alone: the error's `Display` shows the line, which may have a secret.
+                let reason = error.message().to_owned();
+                let at = error.span().map_or(0, |span| span.start);
+                self.fault_at(at, CustomerProblem::Syntax { reason });
+            }
+            return None;
+        }
+        match T::deserialize(Deserializer::from(table)) {
+            Ok(members) => Some(members),
+            Err(error) => {
+                let at = error.span().map_or(0, |span| span.start);
+                self.fault_at(at, problem(error.message()));
+                None
+            }
+        }
+    }
+
+    pub(in crate::customers) fn finish(self) -> Found {
+        self.found
+    }
+
+    fn place_at(&self, offset: usize) -> Place {
+        let line = self.lines.partition_point(|begins| *begins <= offset);
+        let begins = line.checked_sub(1).and_then(|line| self.lines.get(line));
+        let before = self.text.get(begins.copied().unwrap_or(0)..offset);
+        Place::Line {
+            file: self.file.to_owned(),
+            line,
+            column: before.unwrap_or_default().chars().count() + 1,
+        }
+    }
+
+    fn fault_at(&mut self, offset: usize, problem: CustomerProblem) {
+        let fault = CustomerFault::new(self.place_at(offset), problem);
+        self.found.faults.push(fault);
+    }
+
+    pub(super) fn place<T>(&self, at: &Spanned<T>) -> Place {
+        self.place_at(at.span().start)
+    }
+
+    pub(super) fn fault<T>(&mut self, at: &Spanned<T>, problem: CustomerProblem) {
+        self.fault_at(at.span().start, problem);
+    }
+
+    pub(super) fn warn<T>(&mut self, at: &Spanned<T>, problem: CustomerProblem) {
+        let warning = CustomerFault::new(self.place(at), problem);
+        self.found.warnings.push(warning);
+    }
+
+    pub(super) fn expected<T>(&mut self, at: &Spanned<T>, reason: impl Into<String>) {
+        let reason = reason.into();
+        self.fault(at, CustomerProblem::Value { reason });
+    }
+
+    /// Returns the value, or notes the error's text as a fault.
+    pub(super) fn checked<T, V, E: Display>(
+        &mut self,
+        at: &Spanned<T>,
+        result: Result<V, E>,
+    ) -> Option<V> {
+        result
+            .map_err(|error| self.expected(at, error.to_string()))
+            .ok()
+    }
+
+    /// Parses a text, or notes the error's text as a fault.
+    pub(super) fn parsed<V, E: Display>(
+        &mut self,
+        text: &Spanned<String>,
+        parse: impl FnOnce(&str) -> Result<V, E>,
+    ) -> Option<V> {
+        self.checked(text, parse(text.get_ref()))
+    }
+}
+
+/// The problem that a message of serde is about. Of a member of another type the message shows the
+/// value, which may be a secret: only its type is kept.
+fn problem(message: &str) -> CustomerProblem {
+    let (found, expected) = message.rsplit_once(", expected ").unwrap_or((message, ""));
+    if let Some(name) = message.strip_prefix("missing field ") {
+        let name = name.trim_matches('`').to_owned();
+        return CustomerProblem::Missing { name };
+    }
+    if let Some(name) = found.strip_prefix("unknown field ") {
+        let known = expected.trim_start_matches("one of ").replace('`', "");
+        let found = excerpt(name.trim_matches('`'));
+        return CustomerProblem::UnknownMember { known, found };
+    }
+    let expected = match expected {
+        "i64" => "a whole number",
+        "a sequence" => "an array",
+        "a boolean" => "true or false",
+        "a TOML datetime" => "a date and time",
+        "" => "another value",
+        other => other,
+    };
+    let found = found.trim_start_matches("invalid type: ");
+    let found = match found.split(' ').next().unwrap_or_default() {
+        "map" => "table",
+        "sequence" => "array",
+        other => other,
+    };
+    let reason = format!("expected {expected}, found {found}");
+    CustomerProblem::Value { reason }
+}
