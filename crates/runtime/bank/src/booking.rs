@@ -41,17 +41,6 @@ pub struct Booking {
     texts: BTreeMap<BookingMember, String>,
 }
 
-/// A setter of a text.
-macro_rules! texts {
-    ($($(#[$doc:meta])* $name:ident: $Member:ident,)*) => {
-        $($(#[$doc])*
-        #[must_use]
-        pub fn $name(self, text: impl Into<String>) -> Self {
-            self.text(BookingMember::$Member, text)
-        })*
-    };
-}
-
 impl Booking {
     /// The most characters of a narrative (Default: "Statement exchange").
     pub const MAX_NARRATIVE: usize = 280;
@@ -98,30 +87,63 @@ impl Booking {
         self
     }
 
-    texts! {
-        /// The key by which a ledger knows a booking that it is given again: 1 to 128 characters,
-        /// unique in the account. It is not in the entry. Default: the reference.
-        key: Key,
-        /// The bank's reference (`Refs/AcctSvcrRef`): 1 to 35 characters. It is also the key if
-        /// there is no other.
-        reference: Reference,
-        /// The end-to-end identification (`Refs/EndToEndId`): 1 to 35 characters.
-        end_to_end_id: EndToEndId,
-        /// The other party's name: the debtor of a credit, the creditor of a debit (`RltdPties`), 1
-        /// to 140 characters. The parties of a reversal keep the roles that they had.
-        counterparty: Counterparty,
-        /// The remittance text (`RmtInf/Ustrd`): 1 to 280 characters, in pieces of 140.
-        narrative: Narrative,
-        /// The number of the virtual account that a credit is for (`CdtrAcct/Id/Othr/Id`): 1 to 34
-        /// characters.
-        virtual_account: VirtualAccount,
-        /// The code of the branch that issued the virtual account (`CdtrAcct/Id/Othr/Issr`): 1 to
-        /// 35 characters.
-        virtual_account_issuer: VirtualAccountIssuer,
-        /// The mandate of a direct debit (`Refs/MndtId`): 1 to 35 characters.
-        mandate: Mandate,
-        /// The number of a cheque (`Refs/ChqNb`): 1 to 35 characters.
-        cheque: Cheque,
+    /// The key by which a ledger knows a booking that it is given again: 1 to 128 characters,
+    /// unique in the account. It is not in the entry. Default: the reference.
+    #[must_use]
+    pub fn key(self, text: impl Into<String>) -> Self {
+        self.text(BookingMember::Key, text)
+    }
+
+    /// The bank's reference (`Refs/AcctSvcrRef`): 1 to 35 characters. It is also the key if
+    /// there is no other.
+    #[must_use]
+    pub fn reference(self, text: impl Into<String>) -> Self {
+        self.text(BookingMember::Reference, text)
+    }
+
+    /// The end-to-end identification (`Refs/EndToEndId`): 1 to 35 characters.
+    #[must_use]
+    pub fn end_to_end_id(self, text: impl Into<String>) -> Self {
+        self.text(BookingMember::EndToEndId, text)
+    }
+
+    /// The other party's name: the debtor of a credit, the creditor of a debit (`RltdPties`), 1
+    /// to 140 characters. The parties of a reversal keep the roles that they had.
+    #[must_use]
+    pub fn counterparty(self, text: impl Into<String>) -> Self {
+        self.text(BookingMember::Counterparty, text)
+    }
+
+    /// The remittance text (`RmtInf/Ustrd`): 1 to 280 characters, in pieces of 140.
+    #[must_use]
+    pub fn narrative(self, text: impl Into<String>) -> Self {
+        self.text(BookingMember::Narrative, text)
+    }
+
+    /// The number of the virtual account that a credit is for (`CdtrAcct/Id/Othr/Id`): 1 to 34
+    /// characters.
+    #[must_use]
+    pub fn virtual_account(self, text: impl Into<String>) -> Self {
+        self.text(BookingMember::VirtualAccount, text)
+    }
+
+    /// The code of the branch that issued the virtual account (`CdtrAcct/Id/Othr/Issr`): 1 to
+    /// 35 characters.
+    #[must_use]
+    pub fn virtual_account_issuer(self, text: impl Into<String>) -> Self {
+        self.text(BookingMember::VirtualAccountIssuer, text)
+    }
+
+    /// The mandate of a direct debit (`Refs/MndtId`): 1 to 35 characters.
+    #[must_use]
+    pub fn mandate(self, text: impl Into<String>) -> Self {
+        self.text(BookingMember::Mandate, text)
+    }
+
+    /// The number of a cheque (`Refs/ChqNb`): 1 to 35 characters.
+    #[must_use]
+    pub fn cheque(self, text: impl Into<String>) -> Self {
+        self.text(BookingMember::Cheque, text)
     }
 
     /// The key: [`Booking::key`], or else [`Booking::reference`].
@@ -207,9 +229,10 @@ impl Booking {
     }
 
     fn check_texts(&self) -> Result<(), BookingError> {
-        for (member, most) in BookingMember::TEXTS {
-            self.get(*member)
-                .map_or(Ok(()), |text| check_text(*member, text, *most))?;
+        for (member, max) in BookingMember::TEXTS {
+            if let Some(text) = self.get(member) {
+                check_text(member, text, max)?;
+            }
         }
         Ok(())
     }

@@ -3,51 +3,54 @@
 use super::Booking;
 use bankrail_camt052::BuildError;
 
-/// States each member once: its name, and for a text the most characters.
-macro_rules! members {
-    ($($(#[$doc:meta])* $Member:ident = $name:literal $(to $most:expr)?,)*) => {
-        /// A member of a [`Booking`](super::Booking). Its name is that of the setter and of the
-        /// column in files.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[non_exhaustive]
-        pub enum BookingMember { $($(#[$doc])* $Member,)* }
-
-        impl BookingMember {
-            /// The texts, each with the most characters that it has.
-            pub(crate) const TEXTS: &'static [(Self, usize)] = &[$($((Self::$Member, $most),)?)*];
-
-            /// The name, such as `end_to_end_id`.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$Member => $name,)* }
-            }
-        }
-    };
+/// A member of a [`Booking`]. Its name is that of the setter and of the column in files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
+pub enum BookingMember {
+    /// The amount.
+    Amount,
+    /// The currency of the amount.
+    Currency,
+    /// The key by which a repeated booking is known.
+    Key,
+    /// The bank's reference.
+    Reference,
+    /// The end-to-end identification.
+    EndToEndId,
+    /// The other party's name.
+    Counterparty,
+    /// The remittance text.
+    Narrative,
+    /// The number of the virtual account.
+    VirtualAccount,
+    /// The branch that issued the virtual account.
+    VirtualAccountIssuer,
+    /// The mandate's identification.
+    Mandate,
+    /// The number of the cheque.
+    Cheque,
 }
 
-members! {
-    /// The amount.
-    Amount = "amount",
-    /// The currency of the amount.
-    Currency = "currency",
-    /// The key by which a repeated booking is known.
-    Key = "key" to Booking::MAX_KEY,
-    /// The bank's reference.
-    Reference = "reference" to 35,
-    /// The end-to-end identification.
-    EndToEndId = "end_to_end_id" to 35,
-    /// The other party's name.
-    Counterparty = "counterparty" to 140,
-    /// The remittance text.
-    Narrative = "narrative" to Booking::MAX_NARRATIVE,
-    /// The number of the virtual account.
-    VirtualAccount = "virtual_account" to 34,
-    /// The branch that issued the virtual account.
-    VirtualAccountIssuer = "virtual_account_issuer" to 35,
-    /// The mandate's identification.
-    Mandate = "mandate" to 35,
-    /// The number of the cheque.
-    Cheque = "cheque" to 35,
+impl BookingMember {
+    /// The members that are texts, each with its most characters.
+    pub(super) const TEXTS: [(Self, usize); 9] = [
+        (Self::Key, Booking::MAX_KEY),
+        (Self::Reference, 35),
+        (Self::EndToEndId, 35),
+        (Self::Counterparty, 140),
+        (Self::Narrative, Booking::MAX_NARRATIVE),
+        (Self::VirtualAccount, 34),
+        (Self::VirtualAccountIssuer, 35),
+        (Self::Mandate, 35),
+        (Self::Cheque, 35),
+    ];
+
+    /// Returns the name, such as `end_to_end_id`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
 }
 
 bankrail_values::impl_display!(BookingMember);
