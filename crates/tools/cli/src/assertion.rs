@@ -25,7 +25,7 @@ pub(crate) enum Command {
         --audience https://auth.example.com/v1.0/auth\n  \
         bankrail assertion make … --form GBL.INSTO.ACCOUNTS.STATEMENT.READ | \
         curl --data @- -H 'apikey: …' https://auth.example.com/v1.0/auth")]
-    Make(Make),
+    Make(MakeArguments),
     /// Say which rule an assertion passes and which it does not
     ///
     /// Without --key the signature is not verified, without --audience the claim aud is compared
@@ -41,7 +41,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Make {
+pub(crate) struct MakeArguments {
     /// The customer's private key: PEM, DER or JWK
     #[arg(long, value_name = "FILE")]
     key: String,
@@ -103,7 +103,7 @@ fn time(text: &str) -> Result<Timestamp, ValueError> {
     Timestamp::parse_with_precision(text).map(|(at, _)| at)
 }
 
-fn make(arguments: &Make, output: &mut Output) -> Result<(), Failure> {
+fn make(arguments: &MakeArguments, output: &mut Output) -> Result<(), Failure> {
     let key = file::signing(&arguments.key, arguments.kid.as_deref())?;
     let options = AssertionOptions::new()
         .lifetime(Duration::from_secs(arguments.lifetime))

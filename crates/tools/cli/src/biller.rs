@@ -1,7 +1,6 @@
 //! `bankrail biller`: the customer's side as one program.
 
 pub(crate) mod archive;
-mod event;
 mod folder;
 mod journal;
 mod keep;
@@ -14,15 +13,17 @@ use crate::connection::{failure, open};
 use crate::failure::{Failure, Outcome};
 use crate::logging;
 use crate::output::Output;
+use crate::statement::row::Row;
 use bankrail::client::{Archive, Client, ClientOptions, Connection};
 use bankrail::mailbox::Inbox as _;
 use bankrail::statement::AccountId;
 use bankrail::stores::sqlite::SqliteStore;
-use bankrail::values::{Clock as _, SystemClock};
+use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock, Timestamp};
 use clap::Args;
-use event::{Event, Started};
 use folder::Folder;
 use journal::{Journal, Printer};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -306,4 +307,149 @@ async fn serve(
             "start it again",
         )
     })
+}
+
+/// An event that is printed as a line. `bankrail biller --help` and the README list the members.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+enum Event {
+    Started(Started),
+    Message(Box<Received>),
+    Conflict(Box<Contradiction>),
+    Entry(Box<NewEntry>),
+    /// A fact about an account that no single entry has.
+    Notice(AccountNote),
+    /// A message that was delivered again.
+    Duplicate {
+        at: Timestamp,
+        kind: String,
+        message_id: Option<HyphenatedUuid>,
+        entry: u64,
+        /// True if the first delivery is handled.
+        handled: bool,
+    },
+    /// A delivery that was refused.
+    Refusal {
+        at: Timestamp,
+        /// That of the receiver; `None` on a path without a receiver.
+        kind: Option<String>,
+        stage: String,
+        reason: String,
+        status: u16,
+        message_id: Option<HyphenatedUuid>,
+    },
+    Account(Trouble),
+    Token(Trouble),
+    /// Events that were not kept for printing.
+    Omitted {
+        at: Timestamp,
+        count: u64,
+    },
+}
+
+/// The program is ready.
+#[derive(Debug, Deserialize, Serialize)]
+struct Started {
+    at: Timestamp,
+    data: String,
+    /// The base address of the receivers.
+    listen: Option<String>,
+    paths: Vec<String>,
+    accounts: usize,
+    poll_seconds: Option<u64>,
+    /// Messages that were received before and are not handled.
+    pending: u64,
+    dead_letters: u64,
+}
+
+/// A message that was handled.
+#[derive(Debug, Deserialize, Serialize)]
+struct Received {
+    /// When it was stored first.
+    at: Timestamp,
+    kind: String,
+    message_id: HyphenatedUuid,
+    request_key: Option<HyphenatedUuid>,
+    /// Its number in the inbox.
+    entry: u64,
+    /// The number of the message that announced this one.
+    follows: Option<u64>,
+    /// The mandate or payment, under its names.
+    about: Vec<String>,
+    /// The effect of the message on the history.
+    effect: String,
+    /// The state of the mandate or payment after it.
+    state: Option<String>,
+    /// True if the rules reach that state from the known messages.
+    complete: Option<bool>,
+    findings: Vec<String>,
+    /// The whole message.
+    message: Value,
+}
+
+/// A message that contradicts an earlier one.
+#[derive(Debug, Deserialize, Serialize)]
+struct Contradiction {
+    at: Timestamp,
+    kind: String,
+    message_id: HyphenatedUuid,
+    request_key: Option<HyphenatedUuid>,
+    entry: u64,
+    /// The number of the earlier message.
+    with: u64,
+    about: Vec<String>,
+    message: Value,
+}
+
+/// A new entry of an account.
+#[derive(Debug, Deserialize, Serialize)]
+struct NewEntry {
+    /// When it was fetched.
+    at: Timestamp,
+    account: String,
+    /// The identifier of the entry within the account, which never changes.
+    id: String,
+    #[serde(flatten)]
+    row: Row,
+    /// `new`, `may_replace`, `replaced`, `returned` or `text_changed`, as in docs/metrics.md.
+    #[serde(default)]
+    relation: String,
+    /// The identifiers of entries that it replaces, or may replace.
+    #[serde(default)]
+    earlier: Vec<String>,
+    /// True if the day of the entry was complete already.
+    #[serde(default)]
+    late: bool,
+    request_key: HyphenatedUuid,
+}
+
+/// A notice about an account.
+#[derive(Debug, Deserialize, Serialize)]
+struct AccountNote {
+    at: Timestamp,
+    account: String,
+    /// The kind of notice, as in docs/metrics.md.
+    notice: String,
+    /// The identifier of the entry that has vanished or reappeared, how many have vanished, the
+    /// difference of the balances, the day and when it was seen last, or what changed from and to.
+    detail: String,
+    request_key: HyphenatedUuid,
+}
+
+/// A statement that did not come.
+#[derive(Debug, Deserialize, Serialize)]
+struct Trouble {
+    at: Timestamp,
+    account: String,
+    /// `stopped`, `retrying` or `waiting`.
+    state: String,
+    /// The kind of the error.
+    error: Option<String>,
+    /// The error, and a hint what to do.
+    detail: Option<String>,
+    status: Option<u16>,
+    code: Option<String>,
+    request_key: Option<HyphenatedUuid>,
+    /// When the account is asked for again.
+    until: Option<Timestamp>,
 }

@@ -253,12 +253,14 @@ fn failure(error: &JudgeError, unreachable: &str) -> Failure {
 /// The certificate authorities in a PEM file, or else those of the system.
 fn roots(path: Option<&str>) -> Result<TlsRoots, Failure> {
     path.map_or(Ok(TlsRoots::Platform), |path| {
-        Ok(TlsRoots::OnlyPem(input::read(path, MOST_ROOTS)?.to_vec()))
+        Ok(TlsRoots::OnlyPem(
+            input::read(path, MAX_ROOTS_BYTES)?.to_vec(),
+        ))
     })
 }
 
 /// The bytes of a file of certificates that are read.
-const MOST_ROOTS: usize = 1 << 20;
+const MAX_ROOTS_BYTES: usize = 1 << 20;
 
 /// The header of the API key.
 fn api_key_header(name: Option<&str>) -> Result<HeaderName, Failure> {

@@ -4,7 +4,6 @@ mod convert;
 pub(crate) mod file;
 mod generate;
 mod show;
-pub(crate) mod write;
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;

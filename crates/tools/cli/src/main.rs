@@ -8,6 +8,7 @@ mod clock;
 mod conformance;
 mod connection;
 mod failure;
+mod files;
 mod input;
 mod keys;
 mod logging;

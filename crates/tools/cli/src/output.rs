@@ -1,7 +1,7 @@
 //! Standard output, files, colours.
 
 use crate::failure::Failure;
-use crate::keys::write::{Secrecy, unnamed};
+use crate::files::{Secrecy, unnamed, unwritable};
 use crate::text::counted;
 use crate::unfinished::Unfinished;
 use clap::ValueEnum;
@@ -225,12 +225,4 @@ fn named(path: Option<&Path>, error: io::Error) -> io::Error {
         Some(path) => io::Error::new(error.kind(), format!("{}: {error}", path.display())),
         None => error,
     }
-}
-
-/// A file that cannot be written.
-pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::unable(
-        format_args!("{}: cannot be written: {error}", path.display()),
-        "choose another file, or - for standard output",
-    )
 }

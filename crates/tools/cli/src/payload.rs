@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use zeroize::Zeroizing;
 
 /// The bytes of a message that are read.
-const MOST: usize = SecuredPayload::MAX_JSON;
+const MAX_MESSAGE_BYTES: usize = SecuredPayload::MAX_JSON;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -119,7 +119,7 @@ pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Fai
 fn seal(arguments: &Seal, output: &mut Output) -> Result<(), Failure> {
     let signing = file::signing(&arguments.sign, arguments.sign_kid.as_deref())?;
     let encryption = file::encryption(&arguments.encrypt, arguments.encrypt_kid.as_deref())?;
-    let message = input::read(&arguments.file, MOST)?;
+    let message = input::read(&arguments.file, MAX_MESSAGE_BYTES)?;
     let options = SealOptions::new()
         .deflate(arguments.deflate)
         .cty(!arguments.no_cty);
@@ -164,7 +164,7 @@ fn open(arguments: &Open, output: &mut Output) -> Result<(), Failure> {
 
 /// The compact form, out of its JSON if it is in one.
 fn compact(path: &str) -> Result<Zeroizing<String>, Failure> {
-    let text = input::read_text(path, MOST)?;
+    let text = input::read_text(path, MAX_MESSAGE_BYTES)?;
     if !text.trim_start().starts_with('{') {
         return Ok(Zeroizing::new(text.trim().to_owned()));
     }

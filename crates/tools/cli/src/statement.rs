@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 /// The bytes of a statement endpoint's JSON answer that are read. XML is read entry by entry and
 /// has no such bound.
-const MOST_JSON: usize = 64 << 20;
+const MAX_JSON_BYTES: usize = 64 << 20;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

@@ -193,7 +193,7 @@ fn signal() -> io::Result<impl Future<Output = i32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::write::{Secrecy, unnamed};
+    use crate::files::{Secrecy, unnamed};
 
     #[test]
     fn a_file_is_listed_until_it_has_its_name_or_is_gone() {

@@ -7,7 +7,7 @@ use crate::call::{Call, Endpoint};
 use crate::directory::FakeDirectory;
 use crate::emulator::{Emulator, EmulatorOptions, Engines};
 use crate::fault::Fault;
-use crate::front::Keeps;
+use crate::front::KeptParts;
 use crate::ids::Ids;
 use crate::keys::{self, WebhookKeys};
 use crate::ledger::FakeLedger;
@@ -139,7 +139,7 @@ impl FakeBank {
             .faults(options.faults)
             .seed(options.seed)
             .calls(MAX_CALLS);
-        (emulated.journal, emulated.ids) = (Keeps::Requests, Some(ids.clone()));
+        (emulated.journal, emulated.ids) = (KeptParts::Requests, Some(ids.clone()));
         let emulator = Emulator::new(
             engines,
             Verifier::new(audience, VerifierOptions::new()),

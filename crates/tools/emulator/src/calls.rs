@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast;
 
 /// The most bytes of headers and bodies that are kept, of all calls together.
-const MOST_BYTES: usize = 32 * 1024 * 1024;
+const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 /// The number of calls that a subscriber may fall behind.
-const MOST_NEWS: usize = 500;
+const MAX_UNREAD_CALLS: usize = 500;
 
 /// The newest calls of a bank and its newest deliveries, of at most 32 MiB together, and a
 /// subscription to later ones. Cheap to clone; clones share the calls.
@@ -19,12 +19,12 @@ pub struct Calls(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     most: usize,
-    kept: Mutex<Kept>,
+    kept: Mutex<CallLog>,
     news: broadcast::Sender<Call>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct CallLog {
     /// The number of calls so far.
     count: u64,
     /// The total size of the calls' headers and bodies, in bytes.
@@ -37,7 +37,7 @@ impl Calls {
     /// An empty record that keeps the newest `most` calls, and as many deliveries.
     #[must_use]
     pub fn new(most: usize) -> Self {
-        let (news, _) = broadcast::channel(most.clamp(1, MOST_NEWS));
+        let (news, _) = broadcast::channel(most.clamp(1, MAX_UNREAD_CALLS));
         Self(Arc::new(Inner {
             most,
             kept: Mutex::default(),
@@ -59,11 +59,11 @@ impl Calls {
             let oldest = kept.calls.iter().position(|kept| alike(&kept));
             kept.drop_at(oldest);
         }
-        while kept.bytes > MOST_BYTES {
+        while kept.bytes > MAX_BYTES {
             kept.drop_at(Some(0));
         }
-        // Sent while the lock is held, so that subscribers receive calls in their order. An error
-        // means that there is no subscriber.
+        // Sent under the lock, so that subscribers receive calls in order. An error means that
+        // there is no subscriber.
         let _ = self.0.news.send(call);
     }
 
@@ -91,12 +91,12 @@ impl Calls {
         self.0.news.subscribe()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, CallLog> {
         self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
+impl CallLog {
     fn drop_at(&mut self, place: Option<usize>) {
         if let Some(call) = place.and_then(|place| self.calls.remove(place)) {
             self.bytes -= bytes(&call);
@@ -174,7 +174,7 @@ mod tests {
         let calls = Calls::new(500);
         for _ in 0..5 {
             let mut call = Call::new(Endpoint::Token, Timestamp::UNIX_EPOCH);
-            call.body = vec![0; MOST_BYTES / 4].into();
+            call.body = vec![0; MAX_BYTES / 4].into();
             calls.record(call);
         }
         assert_eq!(

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The calls of a journal that are shown at once by default.
-const MOST_SHOWN: usize = 100;
+const MAX_SHOWN: usize = 100;
 
 /// Steers an [`Emulator`] while it runs: its clock, its limits, its faults, and the journal of its
 /// calls.
@@ -129,7 +129,7 @@ impl Control {
                 }
             }
             Operation::Journal => {
-                let most = arguments.fitting("most")?.unwrap_or(MOST_SHOWN);
+                let most = arguments.fitting("most")?.unwrap_or(MAX_SHOWN);
                 let calls = self.calls(&filter(arguments)?);
                 let shown: Vec<_> = calls
                     .iter()

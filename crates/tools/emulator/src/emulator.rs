@@ -1,7 +1,7 @@
 //! A bank in a box, put together from engines.
 
 use crate::calls::Calls;
-use crate::front::{Front, Keeps};
+use crate::front::{Front, KeptParts};
 use crate::ids::Ids;
 use crate::narrative::{FaultyClock, FaultyLedger};
 use crate::plan::{FaultOrder, Plan};
@@ -60,7 +60,7 @@ bankrail_values::options! {
         calls: usize = 500,
         /// True to keep headers and bodies of requests and answers, with secrets masked, and to
         /// keep deliveries too. Default: no.
-        pub(crate) journal(bool => |kept| if kept { Keeps::Masked } else { Keeps::Nothing }): Keeps = Keeps::Nothing,
+        pub(crate) journal(bool => |kept| if kept { KeptParts::Masked } else { KeptParts::Nothing }): KeptParts = KeptParts::Nothing,
         ;
         pub(crate) ids: Option<Arc<Ids>> = None,
     }

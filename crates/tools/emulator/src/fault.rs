@@ -39,8 +39,8 @@ pub enum Fault {
     /// The token is revoked before the call is served: that of a statement call, so that the bank
     /// answers 401, or the one that a token call has just got.
     StaleToken,
-    /// A statement answer that promises more entries under a cursor that returns to the same page
-    /// for ever.
+    /// A statement answer that promises more entries under a cursor that always returns to the same
+    /// page.
     RepeatingCursor,
     /// Of a statement call: narratives are hidden where `includeNarrative` asks for them, and shown
     /// where it does not.

@@ -41,7 +41,7 @@ const MAX_TEXT: usize = 200;
 
 /// The parts of requests and answers that calls keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keeps {
+pub(crate) enum KeptParts {
     Nothing,
     /// The request as it came.
     Requests,
@@ -53,7 +53,7 @@ pub(crate) enum Keeps {
 pub(crate) struct Front {
     pub(crate) plan: Plan,
     pub(crate) calls: Calls,
-    pub(crate) keeps: Keeps,
+    pub(crate) keeps: KeptParts,
     pub(crate) directory: Arc<dyn Directory>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tokens: Arc<dyn TokenStore>,
@@ -371,8 +371,8 @@ async fn answer(
     let call = &mut recording.call;
     let mut ordered = None;
     // Without faults and records of requests, the provider itself reads the body and bounds it.
-    let reads = front.keeps != Keeps::Nothing || !front.plan.is_empty();
-    if front.keeps != Keeps::Nothing {
+    let reads = front.keeps != KeptParts::Nothing || !front.plan.is_empty();
+    if front.keeps != KeptParts::Nothing {
         call.headers = parts.headers.clone();
     }
     let whole = if reads { whole(body).await } else { Err(body) };
@@ -384,7 +384,7 @@ async fn answer(
                 .take(call.endpoint, call.customer.as_deref())
                 .unzip();
             (call.fault, ordered) = (fault.clone(), reason.flatten());
-            if front.keeps != Keeps::Nothing {
+            if front.keeps != KeptParts::Nothing {
                 call.body = body.slice(..body.len().min(MAX_REQUEST));
             }
             front
@@ -393,7 +393,7 @@ async fn answer(
         }
         Err(body) => next.run(Request::from_parts(parts, body)).await,
     };
-    if front.keeps == Keeps::Masked {
+    if front.keeps == KeptParts::Masked {
         call.answer_headers = answer.headers().clone();
         (answer, call.answer) = with_copy(answer).await;
         journal::mask(call);

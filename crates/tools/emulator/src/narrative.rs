@@ -10,7 +10,7 @@ use std::time::Duration;
 tokio::task_local! {
     /// The fault of the page of the call in progress.
     pub(crate) static WRONG_PAGE: WrongPage;
-    /// The time by which the clock is ahead for the call in progress.
+    /// The lead of the clock for the call in progress.
     pub(crate) static AHEAD: Duration;
 }
 

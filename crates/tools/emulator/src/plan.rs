@@ -291,8 +291,8 @@ impl Plan {
             if !known.order.meets(endpoint, customer) {
                 continue;
             }
-            // A fault is drawn anew for each call that could meet it, so that faults do not
-            // influence each other.
+            // Each fault is drawn separately for each call that could meet it, so that faults are
+            // independent.
             let number = mixed(self.seed ^ mixed(known.number) ^ known.calls.wrapping_mul(STEP));
             let is_spared = known.calls < known.order.skip;
             known.calls += 1;

@@ -47,7 +47,7 @@ impl Webhook {
     }
 }
 
-fn another<const MOST: usize>() -> BoundedText<1, MOST> {
+fn another<const MAX: usize>() -> BoundedText<1, MAX> {
     "ANOTHER".parse().expect("a text of seven characters")
 }
 

@@ -2,7 +2,7 @@
 
 use crate::call::{Call, Endpoint};
 use crate::fault::Fault;
-use crate::front::{Front, Keeps, MAX_REQUEST, Recording, cut};
+use crate::front::{Front, KeptParts, MAX_REQUEST, Recording, cut};
 use crate::journal::{self, MASK};
 use crate::webhook::Webhook;
 use bankrail_http::RequestKey;
@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 const FLOOD: usize = 50;
 
 /// Upper bound of sealed messages in memory. A shutdown can leave one that is never sent.
-const MOST_SEALED: usize = 1000;
+const MAX_SEALED: usize = 1000;
 
 /// Messages that were sealed and are not sent yet.
 #[derive(Clone, Debug, Default)]
@@ -78,7 +78,7 @@ impl SealPayload for FaultySealer {
                 .take(Endpoint::Webhook, self.customer.as_deref())
                 .map(|(fault, _)| fault);
             let sealed = self.seal_with(fault.as_ref(), json, pool).await?;
-            if fault.is_none() && self.faults.front.keeps != Keeps::Masked {
+            if fault.is_none() && self.faults.front.keeps != KeptParts::Masked {
                 return Ok(sealed);
             }
             let other = match contradicting(json).filter(|_| fault == Some(Fault::Changed)) {
@@ -90,7 +90,7 @@ impl SealPayload for FaultySealer {
                 .sealed
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
-            if kept.len() >= MOST_SEALED {
+            if kept.len() >= MAX_SEALED {
                 kept.clear();
             }
             kept.insert(
@@ -217,7 +217,7 @@ impl FaultyTransport {
         sealed: &Sealed,
     ) -> Result<TransportResponse, TransportError> {
         let front = &self.faults.front;
-        if front.keeps != Keeps::Masked {
+        if front.keeps != KeptParts::Masked {
             return self.inner.post(request).await;
         }
         let mut call = Call::new(Endpoint::Webhook, front.clock.now());

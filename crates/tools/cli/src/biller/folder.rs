@@ -1,8 +1,8 @@
 //! The data folder: one program at a time, for its owner alone.
 
 use crate::failure::{Failure, causes};
-use crate::keys::write::{make_folder, open_lock};
-use crate::output::unwritable;
+use crate::files::unwritable;
+use crate::files::{make_folder, open_lock};
 use bankrail::client::{Archive, ArchiveOptions, SealingSecret, SealingSecretFileError};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
 use std::fs::{File, TryLockError};

@@ -2,7 +2,7 @@
 //! stores them, and removed once they are printed. Events without a transaction go through a
 //! channel of bounded length.
 
-use super::event::Event;
+use super::Event;
 use super::folder::failed;
 use super::people;
 use crate::failure::Failure;
@@ -18,9 +18,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::{Notify, mpsc};
 
 /// The events that wait in the channel.
-const MOST_WAITING: usize = 1000;
+const MAX_WAITING_EVENTS: usize = 1000;
 /// The rows that are read at once.
-const MOST_ROWS: u32 = 100;
+const MAX_ROWS: u32 = 100;
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS biller_event (
     number INTEGER PRIMARY KEY AUTOINCREMENT, event TEXT NOT NULL) STRICT";
@@ -64,7 +64,7 @@ impl Journal {
         let read = self.store.transaction(|transaction| {
             let sql = "SELECT number, event FROM biller_event ORDER BY number LIMIT ?1";
             let mut select = transaction.connection().prepare_cached(sql)?;
-            let rows = select.query_map([MOST_ROWS], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let rows = select.query_map([MAX_ROWS], |row| Ok((row.get(0)?, row.get(1)?)))?;
             rows.collect::<rusqlite::Result<Vec<_>>>()
         });
         read.await.map_err(|error| failed(&error))
@@ -121,7 +121,7 @@ struct Numbered<'a> {
 
 impl Printer {
     pub(super) fn new(journal: Journal, json: bool) -> (Teller, Self) {
-        let (sender, events) = mpsc::channel(MOST_WAITING);
+        let (sender, events) = mpsc::channel(MAX_WAITING_EVENTS);
         let omitted = Arc::<AtomicU64>::default();
         let teller = Teller {
             events: sender,

@@ -1,7 +1,7 @@
 //! The effects of messages and entries, each in the transaction that takes it in.
 
-use super::event::{AccountNote, Contradiction, Event, NewEntry, Received};
 use super::journal::Journal;
+use super::{AccountNote, Contradiction, Event, NewEntry, Received};
 use crate::statement::row::Row;
 use bankrail::client::NewEntries;
 use bankrail::client::receivers::{Conflict, Delivery, HandlerError, Handlers};

@@ -1,6 +1,6 @@
 //! Events as lines of text, for people. With `--json` each event is printed as JSON instead.
 
-use super::event::{Event, Received, Trouble};
+use super::{Event, Received, Trouble};
 use crate::clock::instant;
 use crate::failure::Failure;
 use crate::output::{Output, Style};
@@ -145,7 +145,7 @@ fn line(
     ))
 }
 
-fn print_started(started: &super::event::Started, output: &mut Output) -> Result<(), Failure> {
+fn print_started(started: &super::Started, output: &mut Output) -> Result<(), Failure> {
     if let Some(listen) = &started.listen {
         output.line(format_args!("receivers  {listen}"))?;
         for path in &started.paths {

@@ -1,8 +1,8 @@
 //! The poller, and what it reports beside entries.
 
-use super::event::{Event, Trouble};
 use super::journal::{Journal, Teller};
 use super::keep;
+use super::{Event, Trouble};
 use crate::connection::statement_failure;
 use crate::failure::causes;
 use crate::text::counted;
@@ -31,12 +31,12 @@ const WATCH: Duration = Duration::from_millis(200);
 pub(super) struct Polling {
     poller: Poller,
     teller: Teller,
-    told: HashMap<AccountId, Told>,
+    told: HashMap<AccountId, Reported>,
 }
 
 /// The facts of an account that were reported.
 #[derive(Default)]
-struct Told {
+struct Reported {
     stopped: bool,
     failure: Option<Timestamp>,
     waits_until: Option<Timestamp>,
@@ -119,7 +119,7 @@ impl Polling {
 }
 
 /// Returns the events of an account that were not reported yet.
-fn news(status: &AccountStatus, told: &mut Told) -> Vec<Event> {
+fn news(status: &AccountStatus, told: &mut Reported) -> Vec<Event> {
     let trouble = |at, state: &str, until, error: &str, detail| Trouble {
         at,
         account: status.account.to_string(),

@@ -1,6 +1,6 @@
 //! The receivers and their server.
 
-use super::event::Event;
+use super::Event;
 use super::journal::{Journal, Teller};
 use super::keep::handlers;
 use crate::connection::failure;

@@ -23,7 +23,7 @@ const PRICE: &str = "--limits sends up to 27 statements and 16 token requests be
     the customer is then locked out for an hour; the worked cases take up to 48 and 4 more, and six hours without --clock";
 
 /// The bytes of an earlier report that are read.
-const MOST: usize = 4 << 20;
+const MAX_REPORT_BYTES: usize = 4 << 20;
 
 #[derive(Args, Debug)]
 pub(crate) struct Provider {
@@ -234,7 +234,7 @@ fn account_ids(connection: &Connection) -> Vec<String> {
 }
 
 fn unrun(path: &str) -> Result<UnrunRows, Failure> {
-    let report = input::read(path, MOST)?;
+    let report = input::read(path, MAX_REPORT_BYTES)?;
     UnrunRows::from_json(&report).map_err(|error| {
         let next = match error {
             UnrunRowsError::NoReport => "keep what --json prints",

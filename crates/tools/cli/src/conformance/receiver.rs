@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 /// The bytes of a file of settings that are read.
-const MOST: usize = 1 << 20;
+const MAX_FILE_BYTES: usize = 1 << 20;
 
 #[derive(Args, Debug)]
 pub(crate) struct Receiver {
@@ -115,7 +115,7 @@ impl Settings {
     /// Reads the file. Names of files in it become relative to the working folder.
     fn read(path: &Path) -> Result<Self, Failure> {
         let name = path.to_string_lossy();
-        let text = input::read_text(&name, MOST)?;
+        let text = input::read_text(&name, MAX_FILE_BYTES)?;
         let next = "bankrail conformance receiver --help shows such a file";
         let mut settings: Self = input::parse_toml(path, &text, next)?;
         let folder = path.parent().unwrap_or(Path::new(""));

@@ -1,9 +1,9 @@
 //! `bankrail keys convert`.
 
 use super::file;
-use super::write::{NewFile, Secrecy, write};
 use super::{Convert, Format, Use};
 use crate::failure::{Failure, Outcome};
+use crate::files::{NewFile, Secrecy, write};
 use crate::output::Output;
 use crate::text::shown_lines;
 use bankrail::jose::{

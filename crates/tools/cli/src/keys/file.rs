@@ -8,11 +8,11 @@ use bankrail::jose::{
 };
 
 /// The bytes of a file that are read: those of the largest JWK set.
-const MOST: usize = 256 * 1024;
+const MAX_FILE_BYTES: usize = 256 * 1024;
 
 /// Reads the keys of a file.
 pub(crate) fn read(path: &str) -> Result<KeyMaterial, Failure> {
-    let bytes = input::read(path, MOST)?;
+    let bytes = input::read(path, MAX_FILE_BYTES)?;
     KeyMaterial::parse(&bytes).map_err(|error| refused(path, &error))
 }
 

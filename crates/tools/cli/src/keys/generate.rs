@@ -1,8 +1,8 @@
 //! `bankrail keys generate`.
 
-use super::write::{NewFile, Secrecy, make_folder, write};
 use super::{Generate, Only, jwk_set};
 use crate::failure::{Failure, Outcome, causes};
+use crate::files::{NewFile, Secrecy, make_folder, write};
 use crate::output::Output;
 use bankrail::jose::{DecryptionKey, KeyError, RsaSize, SigningKey};
 

@@ -8,13 +8,13 @@ use crate::text::shown;
 use bankrail::webhook::{Message, MessageError, MessageKind};
 
 /// The bytes of a message that are read.
-const MOST: usize = 1 << 20;
+const MAX_MESSAGE_BYTES: usize = 1 << 20;
 
 pub(super) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::Fine;
     for path in &arguments.files {
         let name = input::name(path);
-        let json = input::read(path, MOST)?;
+        let json = input::read(path, MAX_MESSAGE_BYTES)?;
         let read = match arguments.kind {
             Some(kind) => Message::from_json(kind, &json),
             None => Message::from_json_of_any_kind(&json)

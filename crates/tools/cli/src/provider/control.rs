@@ -6,11 +6,11 @@ mod past;
 pub(super) use data::FolderData;
 
 use super::demo::new_api_key;
-use super::folder::{Folders, damaged, read};
 use super::serve::{self, Bank};
+use super::{Folders, damaged, read};
 use crate::failure::{Failure, Outcome, causes};
+use crate::files::{NewFile, write};
 use crate::input;
-use crate::keys::write::{NewFile, write};
 use crate::output::Output;
 use crate::text::shown;
 use bankrail::emulator::{Arguments, ControlError, MemberKind, Operation};

@@ -2,8 +2,8 @@
 
 mod files;
 
+use super::Folders;
 use super::demo::{connections, new_api_key, set_api_key};
-use super::folder::Folders;
 use crate::failure::{Failure, causes};
 use crate::keys::file;
 use bankrail::bank::{ApiKeyRecord, CustomerRecord, EndpointRecord};

@@ -5,11 +5,11 @@ mod customer;
 
 pub(super) use connection::{connections, set_api_key, tell_address};
 
-use super::folder::Folders;
-use super::rotation::key_set;
+use super::Folders;
+use super::keys::key_set;
 use crate::failure::{Failure, causes};
-use crate::keys::write::{NewFile, make_folder, write};
-use crate::output::unwritable;
+use crate::files::unwritable;
+use crate::files::{NewFile, make_folder, write};
 use bankrail::emulator::{CertificateAuthority, CertificateAuthorityError};
 use bankrail::jose::{RsaSize, SigningKey};
 use bankrail::values::random_bytes;

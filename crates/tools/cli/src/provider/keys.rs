@@ -1,12 +1,13 @@
-//! The keys that sign webhooks.
+//! The keys that sign webhooks, and their replacement while the provider runs.
 
+use super::Folders;
 use super::demo::{connections, no_key};
-use super::folder::Folders;
-use super::rotation::key_set;
 use crate::failure::Failure;
-use crate::keys::file;
-use crate::keys::write::{NewFile, write};
-use bankrail::jose::{RsaSize, SigningKey, VerifyingKey};
+use crate::files::{NewFile, write};
+use crate::keys::{file, jwk_set};
+use bankrail::jose::{CurrentKey, RsaSize, SigningKey, VerifyingKey};
+use std::time::Duration;
+use zeroize::Zeroizing;
 
 /// The keys that a set keeps after a rotation.
 const KEPT: usize = 3;
@@ -66,8 +67,49 @@ pub(super) fn published(folders: &Folders) -> Result<Vec<VerifyingKey>, Failure>
     let keys = file::verifying(&path.to_string_lossy()).map_err(Failure::into_unable)?;
     let mut keys = keys.keys().to_vec();
     let used = in_use.verifying_key();
-    // First, so that a rotation keeps it, whatever else is in the set.
+    // First, so that a rotation keeps the key in use among the others of the set.
     keys.retain(|key| key.thumbprint() != used.thumbprint());
     keys.insert(0, used);
     Ok(keys)
+}
+
+/// The pause between two looks for a new key.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// A JWK set of public keys with their thumbprints as names, as a file.
+pub(super) fn key_set(keys: &[VerifyingKey]) -> String {
+    let keys: Vec<String> = keys
+        .iter()
+        .map(|key| key.clone().with_kid(key.thumbprint()).to_jwk())
+        .collect();
+    format!("{}\n", jwk_set(&keys))
+}
+
+/// Watches the file forever, and puts each new key in force.
+pub(super) async fn follow(folders: Folders, current: CurrentKey<SigningKey>) {
+    let path = folders.config("signing.pem");
+    let read = || std::fs::read(&path).ok().map(Zeroizing::new);
+    // The key in use was read earlier: the first look compares with it, not with the file.
+    let mut seen = None;
+    loop {
+        tokio::time::sleep(PAUSE).await;
+        let found = read();
+        if found == seen {
+            continue;
+        }
+        match folders.signing_key() {
+            Ok(key) if key.kid() == current.get().kid() => {}
+            Ok(key) => {
+                tracing::info!(
+                    kid = key.kid(),
+                    "webhooks are signed with another key from now on"
+                );
+                current.replace(key);
+            }
+            Err(_) => {
+                tracing::error!(file = %path.display(), "the key is unusable, the one before stays in use")
+            }
+        }
+        seen = found;
+    }
 }

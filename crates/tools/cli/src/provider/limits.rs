@@ -1,15 +1,15 @@
 //! `--limits`: those of the specification, more for trying things, none, or those of a file.
 
+use super::first_faults;
 use crate::failure::{Failure, causes};
 use crate::input;
-use crate::provider::folder::first_faults;
 use bankrail::bank::LimitOverride;
 use bankrail::rate_limit::{CallType, Limits, Policy, Window};
 use std::path::PathBuf;
 use std::str::FromStr;
 
 /// The bytes of a file that are read.
-const MOST: usize = 64 * 1024;
+const MAX_FILE_BYTES: usize = 64 * 1024;
 
 /// The factor of the trial limits over those of the specification.
 const MORE: u32 = 40;
@@ -54,7 +54,7 @@ impl Wanted {
             }),
             Self::File(path) => {
                 let name = path.to_string_lossy();
-                let text = input::read_text(&name, MOST).map_err(Failure::into_unable)?;
+                let text = input::read_text(&name, MAX_FILE_BYTES).map_err(Failure::into_unable)?;
                 let file = input::name(&name);
                 let all = LimitOverride::list_from_toml(file, &text);
                 for limit in all.map_err(|error| Failure::unable(first_faults(&error), NEXT))? {

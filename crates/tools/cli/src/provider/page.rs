@@ -9,58 +9,61 @@
 
 mod assets;
 mod calls;
-mod command;
 mod control;
 mod endpoints;
 mod error;
 mod events;
 mod exchange;
 mod guard;
-mod layout;
 mod outbox;
 mod overview;
 #[cfg(test)]
 mod tests;
 mod text;
 
-use self::control::Buttons;
+use self::control::{BUTTONS, Buttons};
 use self::error::PageError;
 use self::exchange::Destination;
 use self::guard::Guard;
+use self::text::{encoded, quoted};
+use askama::Template;
 use axum::Router;
+use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use bankrail::bank::CustomerFolder;
-use bankrail::emulator::{Calls, Control};
+use bankrail::emulator::{Calls, Control, Operation};
 use bankrail::http::serve::Shutdown;
 use bankrail::mailbox::OutboxStore;
 use bankrail::service::delivery::Dispatcher;
 use bankrail::values::{Clock as _, SystemClock, Timestamp};
-use std::path::PathBuf;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 /// The subjects of the page.
-pub(crate) struct PageData {
-    pub(crate) calls: Calls,
-    pub(crate) directory: Arc<CustomerFolder>,
-    pub(crate) outbox: Arc<dyn OutboxStore>,
-    pub(crate) dispatcher: Dispatcher,
+pub(super) struct PageData {
+    pub(super) calls: Calls,
+    pub(super) directory: Arc<CustomerFolder>,
+    pub(super) outbox: Arc<dyn OutboxStore>,
+    pub(super) dispatcher: Dispatcher,
     /// The control that carries out buttons; without it there are no buttons.
-    pub(crate) control: Option<Control>,
+    pub(super) control: Option<Control>,
     /// The address of the provider.
-    pub(crate) issuer: String,
+    pub(super) issuer: String,
     /// The folder of its data, and that of its configuration if this is another one: the commands
     /// name them.
-    pub(crate) data: PathBuf,
-    pub(crate) config: Option<PathBuf>,
+    pub(super) data: PathBuf,
+    pub(super) config: Option<PathBuf>,
     /// Ends the streams of events, which would otherwise keep the server from stopping.
-    pub(crate) shutdown: Shutdown,
+    pub(super) shutdown: Shutdown,
 }
 
 /// State that all views share.
-struct Shared {
+struct PageState {
     data: PageData,
     /// Where calls are sent again.
     destination: Arc<Destination>,
@@ -70,15 +73,15 @@ struct Shared {
     streams: Arc<Semaphore>,
 }
 
-type Page = Arc<Shared>;
+type Page = Arc<PageState>;
 
 /// The page. Whoever opens `/?token=…` with this token sees it, with the browser that did so,
 /// through a loopback address only.
 ///
 /// Each stream of events ends by itself after [`events::LONGEST`], so that a server's time for a
 /// request holds.
-pub(crate) fn router(data: PageData, token: &str) -> Router {
-    let streams = Arc::new(Semaphore::new(events::MOST_STREAMS));
+pub(super) fn router(data: PageData, token: &str) -> Router {
+    let streams = Arc::new(Semaphore::new(events::MAX_STREAMS));
     let ca = data.config.as_ref().unwrap_or(&data.data).join("ca.pem");
     let ca = ca.exists().then(|| {
         std::path::absolute(&ca)
@@ -94,7 +97,7 @@ pub(crate) fn router(data: PageData, token: &str) -> Router {
         control,
         token: guard::derived("button", token).into(),
     });
-    let page = Arc::new(Shared {
+    let page = Arc::new(PageState {
         data,
         destination,
         buttons,
@@ -122,4 +125,180 @@ pub(crate) fn router(data: PageData, token: &str) -> Router {
             guard::guard,
         ))
         .with_state(page)
+}
+
+/// The rows of a list on one page.
+const ROWS: usize = 50;
+
+/// The sections, with the links to them at the top.
+const SECTIONS: [(&str, &str); 5] = [
+    ("/", "Overview"),
+    ("/calls", "Calls"),
+    ("/outbox", "Outbox"),
+    ("/endpoints", "Endpoints"),
+    ("/control", "Control"),
+];
+
+/// The top of a page.
+struct Head {
+    title: String,
+    links: Vec<NavLink>,
+}
+
+/// A link to a view.
+struct NavLink {
+    href: String,
+    name: String,
+    current: bool,
+}
+
+impl Head {
+    /// The top of a page in the section of this path. A page without a section, such as an error,
+    /// names none.
+    fn new(title: impl Into<String>, section: &str) -> Self {
+        let link = |(href, name): (&str, &str)| NavLink {
+            href: href.to_owned(),
+            name: name.to_owned(),
+            current: href == section,
+        };
+        Self {
+            title: title.into(),
+            links: SECTIONS.map(link).into(),
+        }
+    }
+}
+
+/// The links to the pages of a list before and after this one.
+#[derive(Default)]
+struct Paging {
+    /// To its first page, if this is another one.
+    first: Option<String>,
+    /// To the next page, if there is one.
+    next: Option<String>,
+}
+
+impl Paging {
+    /// The links of a list at this path whose pages begin after a name.
+    fn after(path: &str, asked: &After, last: Option<&str>) -> Self {
+        Self {
+            first: asked.after.as_ref().map(|_| path.to_owned()),
+            next: last.map(|name| address(path, &[("after", Some(name))])),
+        }
+    }
+}
+
+/// The query of a list whose pages begin after a name.
+#[derive(Deserialize)]
+struct After {
+    after: Option<String>,
+}
+
+/// The first rows of a list, and the last of them if there are more.
+fn first_rows<T: Clone>(rows: impl IntoIterator<Item = T>) -> (Vec<T>, Option<T>) {
+    let mut rows = rows.into_iter();
+    let listed: Vec<T> = rows.by_ref().take(ROWS).collect();
+    let last = rows.next().and(listed.last().cloned());
+    (listed, last)
+}
+
+/// The address of a view that is asked for with these members.
+fn address(path: &str, members: &[(&str, Option<&str>)]) -> String {
+    let given = members
+        .iter()
+        .filter_map(|(name, value)| Some(format!("{name}={}", encoded((*value)?))));
+    let given: Vec<String> = given.collect();
+    if given.is_empty() {
+        path.to_owned()
+    } else {
+        format!("{path}?{}", given.join("&"))
+    }
+}
+
+/// The answer with a page.
+fn html(view: &impl Template) -> Response {
+    match view.render() {
+        Ok(page) => ([(CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response(),
+        Err(error) => {
+            tracing::error!(%error, "the page could not be made");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+/// A command and its purpose.
+struct Command {
+    does: &'static str,
+    line: String,
+    button: Option<Button>,
+}
+
+/// The form that is sent in place of a command.
+struct Button {
+    token: String,
+    operation: &'static str,
+    member: &'static str,
+    about: String,
+}
+
+/// A task of a reader: an operation of the control that is given one member.
+#[derive(Clone, Copy)]
+struct Task(&'static str, Operation, &'static str);
+
+const SHOW_ENTRY: Task = Task(
+    "Show the message and its deliveries",
+    Operation::Message,
+    "number",
+);
+const RESEND_ENTRY: Task = Task(
+    "Resend, under the same X-Message-Id",
+    Operation::Resend,
+    "number",
+);
+const DROP_ENTRY: Task = Task("Drop: never deliver it", Operation::Drop, "number");
+const LIST_STATE: Task = Task("List them", Operation::Messages, "state");
+const PAUSE: Task = Task("Pause deliveries", Operation::Pause, "endpoint");
+const RESUME: Task = Task(
+    "Resume deliveries: send all waiting messages now",
+    Operation::Resume,
+    "endpoint",
+);
+const RESEND_ALL: Task = Task("Resend all dead letters", Operation::Resend, "endpoint");
+const SEND: Task = Task("Send a sample message", Operation::Send, "endpoint");
+
+impl PageState {
+    /// Returns the command of a task for the data folder of this provider.
+    fn command(&self, task: Task, about: &str) -> Command {
+        let Task(does, operation, member) = task;
+        let mut line = format!("bankrail provider --data {}", path(&self.data.data));
+        if let Some(config) = &self.data.config {
+            line.push_str(" --config ");
+            line.push_str(&path(config));
+        }
+        let operation_name = operation.name();
+        line.push_str(&format!(
+            " control {operation_name} --{member} {}",
+            quoted(about)
+        ));
+        if operation == Operation::Send {
+            line = format!("bankrail message sample query | {line} --message - --wait 20");
+        }
+        let buttons = self.buttons.as_ref();
+        let button = buttons.filter(|_| BUTTONS.contains(&operation));
+        let button = button.map(|buttons| Button {
+            token: buttons.token.expose_secret().to_owned(),
+            operation: operation_name,
+            member,
+            about: about.to_owned(),
+        });
+        Command { does, line, button }
+    }
+}
+
+/// A path that is the same wherever the command is given.
+fn path(path: &Path) -> String {
+    quoted(
+        &std::path::absolute(path)
+            .unwrap_or_else(|_| path.to_owned())
+            .to_string_lossy(),
+    )
 }

@@ -2,7 +2,7 @@
 //! Python and Node.
 
 use crate::failure::Failure;
-use crate::keys::write::{NewFile, write};
+use crate::files::{NewFile, write};
 use bankrail::client::Connection;
 use bankrail::http::names::{STATEMENT_PATH, TOKEN_PATH};
 use std::fs;

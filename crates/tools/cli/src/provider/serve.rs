@@ -2,36 +2,43 @@
 
 mod announce;
 mod bank;
-mod given;
 mod settings;
 
-pub(super) use bank::Bank;
-pub(super) use given::Given;
-pub(super) use settings::Arguments;
-
 use super::control::Access;
-use super::folder::{Folders, damaged};
+use super::limits::Wanted;
 #[cfg(feature = "page")]
 use super::page::{self, PageData};
-use super::rotation;
-use super::{customers, demo, today};
+use super::{Folders, damaged};
+use super::{customers, demo, keys, today};
 use crate::failure::{Failure, Outcome};
-use crate::keys::write::make_folder;
+use crate::files::make_folder;
 #[cfg(feature = "page")]
-use crate::keys::write::{NewFile, write};
+use crate::files::{NewFile, write};
 use crate::output::{Output, Style};
 use crate::{clock, logging, text};
-use bankrail::emulator::{Call, Endpoint};
+use bankrail::bank::{CustomerFolder, DirectoryFollower, SqliteLedger};
+use bankrail::client_assertion::Audience;
+use bankrail::emulator::{BankClock, Call, Emulator, Endpoint, FaultOrder};
 use bankrail::http::operations::{Operations, OperationsOptions};
 use bankrail::http::serve::{CertificateFiles, Server, ServerOptions, Shutdown};
+use bankrail::jose::{CurrentKey, SigningKey};
+use bankrail::mailbox::Schedule;
+use bankrail::rate_limit::{Limiter, Limits};
 use bankrail::service::ProviderOptions;
 use bankrail::service::audit::{AuditFile, AuditFileOptions, AuditOptions};
+use bankrail::service::delivery::EndpointUrl;
+use bankrail::stores::sqlite::SqliteStore;
 #[cfg(feature = "page")]
 use bankrail::values::HyphenatedUuid;
-use settings::{default_issuer, host};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+#[cfg(feature = "page")]
+use settings::WantedPage;
+use settings::{PAUSES, default_issuer, fault_help, host, schedule};
 use std::future::pending;
 use std::io::Write as _;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -42,6 +49,123 @@ use tracing::level_filters::LevelFilter;
 
 /// The interval at which the certificate is read again.
 const CERTIFICATE_INTERVAL: Duration = Duration::from_secs(60);
+
+#[derive(Args, Debug)]
+pub(super) struct Arguments {
+    /// The address to listen on; port 0 lets the system choose one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8443")]
+    listen: SocketAddr,
+    /// The name of the issuer, the address that customers know; by default https://localhost and
+    /// the port
+    #[arg(long, value_name = "URL")]
+    issuer: Option<String>,
+    /// The limits of calls: real, as the specification has them; trial, 40 times as many; off; or a
+    /// file
+    #[arg(long, value_name = "LIMITS", default_value = "trial")]
+    limits: Wanted,
+    /// Accept assertions for this audience too; the issuer and the token URL are accepted anyway
+    #[arg(long, value_name = "URL", value_parser = |text: &str| Audience::parse(text))]
+    audience: Vec<Audience>,
+    /// Accept assertions as widespread client libraries write them: another or no typ, exp as a
+    /// text, aud as an array
+    #[arg(long)]
+    lenient_clients: bool,
+    /// Register another endpoint of the first demo customer at this address, and keep it
+    #[arg(long, value_name = "URL", conflicts_with = "config", value_parser = |text: &str| EndpointUrl::parse(text))]
+    deliver_to: Option<EndpointUrl>,
+    /// Encrypt what is sent to the endpoint of --deliver-to for this public key; by default the
+    /// demo customer's own
+    #[arg(long, value_name = "PUB", requires = "deliver_to")]
+    encrypt_to: Option<String>,
+    /// Certificate authorities of receivers, beside the one that was made up; with --config those
+    /// of the system by default
+    #[arg(long, value_name = "FILE")]
+    roots: Option<PathBuf>,
+    /// The pauses after the failed deliveries of a message, each up to 20 % more or less; then it
+    /// is a dead letter
+    #[arg(long, value_name = "PAUSES", default_value = PAUSES, value_parser = schedule)]
+    schedule: Schedule,
+    #[arg(long, value_name = "KIND:RATE", help = fault_help())]
+    fault: Vec<FaultOrder>,
+    /// Which calls the faults meet: the same number, the same calls
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    seed: u64,
+    /// Serve a page for people, at this loopback address over HTTP, or off; the link is printed
+    #[cfg(feature = "page")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    page: WantedPage,
+    /// Serve the control of the bank at this address over HTTP
+    ///
+    /// It sets clock, limits and faults, and shows calls. control.json in the folder of the data has
+    /// the address and the token; bankrail provider
+    /// control uses it.
+    #[arg(long, value_name = "ADDRESS")]
+    control: Option<SocketAddr>,
+    /// Let --control listen beyond loopback, where others can read the token on its way and take
+    /// the bank over
+    #[arg(long, requires = "control")]
+    control_beyond_loopback: bool,
+    /// Serve /livez and /readyz for supervisors at this address, over HTTP
+    #[arg(long, value_name = "ADDRESS")]
+    operations: Option<SocketAddr>,
+}
+
+/// The options of serving. They are refused beside a command, so this type records which of them
+/// were given.
+#[derive(Debug)]
+pub(super) struct Given {
+    pub(super) arguments: Arguments,
+    /// An option that was given, such as `--limits`.
+    pub(super) option: Option<String>,
+}
+
+impl FromArgMatches for Given {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self {
+            arguments: Arguments::from_arg_matches(matches)?,
+            option: option(matches),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for Given {
+    fn augment_args(command: Command) -> Command {
+        Arguments::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Arguments::augment_args(command)
+    }
+}
+
+/// Returns the first option that the command line sets, even to its default.
+fn option(matches: &ArgMatches) -> Option<String> {
+    let all = Arguments::augment_args(Command::new("provider"));
+    let is_given = |option: &&Arg| {
+        matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine)
+    };
+    let name = all.get_arguments().find(is_given)?.get_long()?;
+    Some(format!("--{name}"))
+}
+
+/// The parts of a bank that is not served yet.
+pub(super) struct Bank {
+    issuer: String,
+    emulator: Arc<Emulator>,
+    clock: Arc<BankClock>,
+    directory: Arc<CustomerFolder>,
+    follower: DirectoryFollower,
+    ledger: SqliteLedger,
+    limiter: Arc<Limiter>,
+    limits: Limits,
+    signing: CurrentKey<SigningKey>,
+    pub(super) store: SqliteStore,
+}
 
 /// Serves until Ctrl-C or SIGTERM.
 pub(super) async fn run(
@@ -150,7 +274,7 @@ pub(super) async fn run(
         None
     };
     #[cfg(feature = "page")]
-    if let settings::WantedPage::At(address) = arguments.page {
+    if let WantedPage::At(address) = arguments.page {
         let (listener, address) = listen(address, "--page").await?;
         let data = PageData {
             calls: calls.clone(),
@@ -182,7 +306,7 @@ pub(super) async fn run(
         output.line(format_args!("page           {shown}"))?;
     }
     tokio::spawn(async move { certificate.watch(CERTIFICATE_INTERVAL).await });
-    tokio::spawn(rotation::follow(folders.clone(), signing));
+    tokio::spawn(keys::follow(folders.clone(), signing));
     let book = directory.book();
     tokio::spawn(async move { follower.run(&*directory, pending()).await });
     // Subscribed before the server runs, so that no refusal is missed.
@@ -198,7 +322,7 @@ pub(super) async fn run(
     let said = said
         .and_then(|()| output.line("stopping"))
         .and_then(|()| Ok(output.flush()?));
-    // Both are bounded by their own time-outs, unless they panicked.
+    // Server and dispatcher end within their own time-outs, unless they panicked.
     let (server, delivering) = (server.await, delivering.await);
     store.close().await;
     match server.and(delivering) {

@@ -22,7 +22,7 @@ use std::time::Duration;
 const GIVEN_LIFE: Duration = Duration::from_secs(24 * 3600);
 
 /// The most pages of a walk. They are more than an hour's calls, which `--wait` waits for.
-const MOST_PAGES: usize = 1000;
+const MAX_PAGES: usize = 1000;
 
 pub(crate) fn run(arguments: &Fetch, output: &mut Output) -> Result<(), Failure> {
     let connection = open(&arguments.connection)?;
@@ -53,7 +53,7 @@ fn given_token(given: &str) -> Result<AccessToken, Failure> {
 async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Result<(), Failure> {
     let mut request = StatementRequest::new(&arguments.account);
     request.include_narrative = arguments.narrative;
-    let mut pages = client.statements().pages(request).max_pages(MOST_PAGES);
+    let mut pages = client.statements().pages(request).max_pages(MAX_PAGES);
     let mut to = Destination::open(arguments.output.as_deref(), output)?;
     let (mut entries, mut findings, mut number) = (0, 0, 0);
     let (mut first, mut merged) = (None::<StatementPage>, None::<Merged>);

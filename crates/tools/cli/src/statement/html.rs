@@ -58,7 +58,7 @@ struct Findings {
     findings: Vec<String>,
 }
 
-/// Returns the hash by which a content security policy allows a source.
+/// Returns the hash of a source for a content security policy.
 fn hash(source: &str) -> String {
     STANDARD.encode(Sha256::digest(source))
 }

@@ -201,9 +201,9 @@ impl Merged {
         ))
     }
 
-    /// Keeps an entry unless it repeats one. An entry repeats one if the statement has listed no
-    /// more entries of its key than are kept already: a statement is counted over all its pages, or
-    /// each page alone if entries have a reference.
+    /// Keeps an entry unless it repeats a kept one: the statement has listed no more entries of its
+    /// key than are kept. Entries with a reference are counted on each page, others over all pages
+    /// of a statement.
     fn entry(&mut self, part: &Part, entry: Entry) {
         let identity = EntryIdentity::of(&entry);
         let known = self.known.entry(identity.key).or_default();

@@ -14,7 +14,7 @@ use bankrail::camt052::{ReadOptions, Report, StreamItem};
 use table::Table;
 
 /// The findings that are printed in full; `check` prints all.
-const MOST_FINDINGS: usize = 20;
+const MAX_FINDINGS: usize = 20;
 
 pub(crate) fn run(arguments: &Show, output: &mut Output) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::Fine;
@@ -61,7 +61,7 @@ fn show(path: &str, wide: bool, output: &mut Output) -> Result<Outcome, Failure>
             .map(|finding| source.finding(finding))
             .chain(unread)
         {
-            if findings.len() < MOST_FINDINGS {
+            if findings.len() < MAX_FINDINGS {
                 findings.push(line)
             } else {
                 more += 1

@@ -1,7 +1,7 @@
 //! A document, read piece by piece, whether it is XML or in the JSON answer of the statement
 //! endpoint.
 
-use super::MOST_JSON;
+use super::MAX_JSON_BYTES;
 use crate::failure::{Failure, causes};
 use crate::input;
 use crate::text::shown;
@@ -125,7 +125,7 @@ fn open(path: &str) -> Result<(Box<dyn BufRead>, Option<ReceivedStatement>), Fai
     if begin.trim_ascii_start().first() != Some(&b'{') {
         return Ok((Box::new(source), None));
     }
-    let body = input::read_rest(path, source, MOST_JSON)?;
+    let body = input::read_rest(path, source, MAX_JSON_BYTES)?;
     let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&body);
     let refused = |what: String, next| {
         Failure::refused(shown(&format!("{}: {what}", input::name(path))), next)

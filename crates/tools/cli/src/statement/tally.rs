@@ -6,7 +6,7 @@ use bankrail::values::Decimal;
 
 /// The currencies that totals are kept of. A document has one; this bounds the memory of a hostile
 /// one.
-const MOST_CURRENCIES: usize = 32;
+const MAX_CURRENCIES: usize = 32;
 
 /// Counts and sums of the entries of a report, for each currency.
 #[derive(Default)]
@@ -33,7 +33,7 @@ impl Tally {
             .currencies
             .iter()
             .any(|totals| totals.currency.as_ref() == currency);
-        if !known && amount.is_some() && self.currencies.len() < MOST_CURRENCIES {
+        if !known && amount.is_some() && self.currencies.len() < MAX_CURRENCIES {
             let none = (0, Some(Decimal::ZERO));
             self.currencies.push(Totals {
                 currency: currency.cloned(),

@@ -92,7 +92,7 @@ impl Webhooks {
     }
 }
 
-/// Deliveries of webhooks: each is real, and sealed anew, to one receiver.
+/// Deliveries of webhooks to one receiver. Every delivery is real, and its message is sealed again.
 impl FakeBank {
     /// Serves the customer's receivers, such as the router of `bankrail-client`, on loopback, with
     /// TLS if the bank has it, and delivers to them from now on. Returns their base address. They
@@ -167,9 +167,9 @@ impl FakeBank {
         }
     }
 
-    /// Repeats the delivery of a message, under the same message id and sealed anew, as a bank does
-    /// that missed the answer. The message must have its headers: keep a [`Webhook`] of a story, or
-    /// one made by [`Webhook::new`].
+    /// Repeats the delivery of a message under the same message id, newly sealed, like a bank that
+    /// missed the answer. The message must have its headers: keep a [`Webhook`] of a story, or one
+    /// made by [`Webhook::new`].
     ///
     /// # Panics
     /// As [`FakeBank::deliver`], and without headers.

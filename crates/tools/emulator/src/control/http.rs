@@ -22,9 +22,9 @@ struct Guarded {
 type Refusal = (StatusCode, String, Option<(HeaderName, HeaderValue)>);
 
 impl Control {
-    /// Serves each [`Operation`] as `POST /_bank/NAME`, with its arguments as a JSON object, to
-    /// clients that send this token as `Authorization: Bearer …`. Every answer is a JSON object. An
-    /// answer without success has the text member `error`.
+    /// Serves each [`Operation`] as `POST /_bank/NAME` with its arguments as a JSON object. Clients
+    /// send this token as `Authorization: Bearer …`. Every answer is a JSON object; a refusal has
+    /// the text member `error`.
     ///
     /// | status | why |
     /// |---|---|

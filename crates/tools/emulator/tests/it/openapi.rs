@@ -26,7 +26,7 @@ fn described(operation: Operation) -> Value {
         },
     });
     let mut statuses = vec!["400", "401", "404", "413", "500"];
-    if operation == Operation::AssertCalls {
+    if matches!(operation, Operation::AssertCalls | Operation::Send) {
         statuses.push("409");
     }
     let property = |member: &Member| {

@@ -1,6 +1,6 @@
 //! The data of a provider, as its control acts on it.
 
-use super::super::folder::Folders;
+use super::super::Folders;
 use super::super::{customers, keys, today};
 use super::past;
 use crate::failure::{Failure, causes};

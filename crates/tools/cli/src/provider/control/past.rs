@@ -1,9 +1,9 @@
 //! The history of a provider: forgotten, kept under a name, and restored. SQLite itself copies the
 //! rows, beside the store that the provider uses.
 
-use super::super::folder::Folders;
-use crate::keys::write::{Secrecy, make_folder, unnamed};
-use crate::output::unwritable;
+use super::super::Folders;
+use crate::files::unwritable;
+use crate::files::{Secrecy, make_folder, unnamed};
 use bankrail::emulator::{Arguments, ControlError, TestAccount};
 use bankrail::stores::sqlite::rusqlite::{
     self, Connection, TransactionBehavior, config::DbConfig, params,

@@ -1,8 +1,8 @@
 //! Changes of the customers' files. Each is validated with all others before it is written.
 
-use super::super::folder::{Folders, damaged, first_faults, read};
+use super::super::{Folders, damaged, first_faults, read};
 use crate::failure::Failure;
-use crate::keys::write::{NewFile, write};
+use crate::files::{NewFile, write};
 use bankrail::bank::{CustomerBook, CustomerRecord, CustomersError};
 use bankrail::client_assertion::CustomerCode;
 use std::fs;

@@ -1,10 +1,10 @@
 //! The files `connection.toml` and the sample calls of the demo customers.
 
-use super::super::folder::{Folders, damaged, read};
 use super::super::samples;
+use super::super::{Folders, damaged, read};
 use crate::connection::failure;
 use crate::failure::Failure;
-use crate::keys::write::{NewFile, write};
+use crate::files::{NewFile, write};
 use bankrail::client::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 use super::connection::to_toml;
 use super::{new_api_key, no_certificate, no_key};
 use crate::failure::{Failure, causes};
+use crate::files::NewFile;
 use crate::keys::jwk_set;
-use crate::keys::write::NewFile;
 use bankrail::bank::{ApiKeyRecord, CustomerRecord, EndpointRecord};
 use bankrail::client::{Connection, ReceiverConnection};
 use bankrail::client_assertion::token::names;

@@ -1,9 +1,9 @@
 //! The calls that the provider answered, the newest first.
 
 use super::exchange::Destination;
-use super::layout::{Head, NavLink, Paging, ROWS, address, html};
 use super::text::filters;
-use super::{Page, Shared};
+use super::{Head, NavLink, Paging, ROWS, address, html};
+use super::{Page, PageState};
 use askama::Template;
 use axum::extract::{Query, State};
 use axum::response::Response;
@@ -128,7 +128,7 @@ pub(super) fn is_refused(call: &Call) -> bool {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Place {
+pub(super) struct Paged {
     /// The number of the call above which the page begins.
     before: Option<u64>,
 }
@@ -153,13 +153,13 @@ pub(super) struct CallList {
 
 impl CallList {
     /// The newest calls of a filter, at most so many.
-    pub(super) fn newest(shared: &Shared, filter: &Filter, most: usize) -> Self {
+    pub(super) fn newest(shared: &PageState, filter: &Filter, most: usize) -> Self {
         Self::before(shared, filter, None, most).0
     }
 
     /// Calls before the one of this number, and the number to go on before.
     fn before(
-        shared: &Shared,
+        shared: &PageState,
         filter: &Filter,
         before: Option<u64>,
         most: usize,
@@ -204,7 +204,7 @@ struct CallsView {
 pub(super) async fn show(
     State(page): State<Page>,
     Query(filter): Query<Filter>,
-    Query(place): Query<Place>,
+    Query(place): Query<Paged>,
 ) -> Response {
     let (calls, next) = CallList::before(&page, &filter, place.before, ROWS);
     let with = |refused: bool| Filter {

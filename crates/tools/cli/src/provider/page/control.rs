@@ -2,8 +2,8 @@
 
 use super::Page;
 use super::error::{PageError, Refused};
-use super::layout::{Head, html};
 use super::text::filters;
+use super::{Head, html};
 use crate::clock::readable;
 use crate::provider::control::operator;
 use askama::Template;

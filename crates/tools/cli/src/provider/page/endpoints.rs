@@ -1,10 +1,10 @@
 //! The customers' webhook receivers, and whether messages are delivered to them.
 
-use super::command::{Command, PAUSE, RESEND_ALL, RESUME, SEND};
 use super::error::PageError;
-use super::layout::{After, Head, Paging, first_rows, html};
 use super::text::filters;
-use super::{Page, Shared};
+use super::{After, Head, Paging, first_rows, html};
+use super::{Command, PAUSE, RESEND_ALL, RESUME, SEND};
+use super::{Page, PageState};
 use askama::Template;
 use axum::extract::{Query, State};
 use axum::response::Response;
@@ -30,7 +30,7 @@ struct EndpointRow {
 }
 
 impl EndpointRow {
-    fn new(shared: &Shared, name: String, known: Known) -> Self {
+    fn new(shared: &PageState, name: String, known: Known) -> Self {
         let (is_stopped, has_customer) = (known.stopped.is_some(), known.customer.is_some());
         let is_well =
             |endpoint: &EndpointSnapshot| endpoint.circuit == CircuitState::Closed { failures: 0 };
@@ -65,7 +65,7 @@ impl EndpointRow {
 /// All endpoints by their names: those that customers have, and those of which the outbox still has
 /// something.
 async fn all(
-    shared: &Shared,
+    shared: &PageState,
     snapshot: &DispatcherSnapshot,
 ) -> Result<BTreeMap<String, Known>, PageError> {
     let mut all: BTreeMap<String, Known> = BTreeMap::new();

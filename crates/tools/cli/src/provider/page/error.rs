@@ -1,6 +1,6 @@
 //! Answers that are no view.
 
-use super::layout::{Head, html};
+use super::{Head, html};
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};

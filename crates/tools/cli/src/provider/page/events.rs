@@ -22,7 +22,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, sleep_until};
 
 /// The most streams at once.
-pub(super) const MOST_STREAMS: usize = 16;
+pub(super) const MAX_STREAMS: usize = 16;
 
 /// The longest duration of a stream. The browser then asks for the next one, with the number of the
 /// last call it saw.

@@ -1,6 +1,6 @@
 //! The request and the answer of a call, and the command that repeats it.
 
-use super::command::quoted;
+use super::text::quoted;
 use crate::text::shown_lines;
 use bankrail::emulator::{Call, Endpoint};
 use bankrail::mailbox::Outgoing;
@@ -10,7 +10,7 @@ use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_E
 use std::fmt::Write as _;
 
 /// The characters of a body that are shown. A longer request cannot be repeated with a command.
-const MOST: usize = 4_000;
+const MAX_SHOWN_CHARS: usize = 4_000;
 
 /// True if headers and bodies of a call were kept.
 pub(super) fn is_kept(call: &Call) -> bool {
@@ -61,9 +61,9 @@ fn with_body(mut text: String, body: &[u8]) -> String {
     let body = String::from_utf8_lossy(body);
     if !body.is_empty() {
         text.push_str("\n\n");
-        text.extend(body.chars().take(MOST));
+        text.extend(body.chars().take(MAX_SHOWN_CHARS));
     }
-    if body.chars().nth(MOST).is_some() {
+    if body.chars().nth(MAX_SHOWN_CHARS).is_some() {
         let _ = write!(text, "\n… {} bytes in all", body.len());
     }
     shown_lines(&text).into_owned()
@@ -82,7 +82,7 @@ pub(super) fn curl(call: &Call, to: &Destination) -> Option<String> {
     let is_repeatable = is_kept(call) && call.endpoint != Endpoint::Webhook;
     let body = std::str::from_utf8(&call.body)
         .ok()
-        .filter(|body| body.len() <= MOST && is_repeatable)?;
+        .filter(|body| body.len() <= MAX_SHOWN_CHARS && is_repeatable)?;
     let ca = to
         .ca
         .as_ref()
@@ -135,14 +135,14 @@ mod tests {
             "curl -i --cacert /ca.pem -X POST https://bank.example/accounts/v2.0/statement -H 'apikey: (masked)' \
              --data-raw '{\"a\":\"it'\\''s\"}'"
         );
-        sent.body = vec![b' '; MOST + 1].into();
+        sent.body = vec![b' '; MAX_SHOWN_CHARS + 1].into();
         assert_eq!(curl(&sent, &to), None, "its body is too long for a command");
     }
 
     #[test]
     fn long_bodies_are_cut() {
         let mut sent = call();
-        sent.answer = "é".repeat(MOST + 1).into();
+        sent.answer = "é".repeat(MAX_SHOWN_CHARS + 1).into();
         let text = answer(&sent);
         assert!(
             text.starts_with("200\n\né") && text.ends_with("é\n… 8002 bytes in all"),

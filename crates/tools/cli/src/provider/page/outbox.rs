@@ -3,12 +3,12 @@
 mod newest;
 
 use self::newest::newest;
-use super::command::{Command, DROP_ENTRY, RESEND_ENTRY, RESUME, SHOW_ENTRY};
 use super::error::PageError;
 use super::exchange::{Destination, outgoing};
-use super::layout::{Head, NavLink, Paging, ROWS, address, html};
 use super::text::filters;
-use super::{Page, Shared};
+use super::{Command, DROP_ENTRY, RESEND_ENTRY, RESUME, SHOW_ENTRY};
+use super::{Head, NavLink, Paging, ROWS, address, html};
+use super::{Page, PageState};
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
@@ -79,7 +79,7 @@ struct Endpoints {
 }
 
 impl Endpoints {
-    async fn read(shared: &Shared) -> Result<Self, StoreError> {
+    async fn read(shared: &PageState) -> Result<Self, StoreError> {
         let stopped = shared.data.outbox.stopped_endpoints().await?;
         let circuits = shared.data.outbox.circuits().await?;
         Ok(Self {
@@ -123,7 +123,7 @@ struct EntryRow {
 
 impl EntryRow {
     fn new(
-        shared: &Shared,
+        shared: &PageState,
         summary: OutboxSummary,
         last: Option<DeliveryRecord>,
         endpoints: &Endpoints,
@@ -246,7 +246,7 @@ struct EntryView {
 }
 
 /// The most deliveries that are shown, the newest ones.
-const MOST_DELIVERIES: usize = 100;
+const MAX_DELIVERIES: usize = 100;
 
 pub(super) async fn show(
     State(page): State<Page>,
@@ -296,7 +296,7 @@ pub(super) async fn show(
         .collect::<Vec<_>>()
         .into_iter()
         .rev()
-        .take(MOST_DELIVERIES)
+        .take(MAX_DELIVERIES)
         .collect();
     Ok(html(&EntryView {
         head: Head::new(format!("Message {number}"), "/outbox"),

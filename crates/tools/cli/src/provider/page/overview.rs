@@ -3,10 +3,10 @@
 
 use super::Page;
 use super::calls::{CallList, Filter};
-use super::command::{Command, LIST_STATE, RESUME};
 use super::error::PageError;
-use super::layout::{Head, html};
 use super::text::{encoded, filters, intervention, shown};
+use super::{Command, LIST_STATE, RESUME};
+use super::{Head, html};
 use crate::text::counted;
 use askama::Template;
 use axum::extract::State;
@@ -15,10 +15,10 @@ use bankrail::service::delivery::CircuitState;
 use bankrail::values::Timestamp;
 
 /// The refused calls that are shown.
-const MOST_CALLS: usize = 10;
+const MAX_CALLS: usize = 10;
 
 /// The faults and endpoints that are shown.
-const MOST_CONCERNS: usize = 20;
+const MAX_CONCERNS: usize = 20;
 
 /// Something that a person must look at.
 struct Concern {
@@ -75,7 +75,7 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
             rejected
                 .faults
                 .iter()
-                .take(MOST_CONCERNS)
+                .take(MAX_CONCERNS)
                 .map(|fault| Concern {
                     what: format!(
                         "A change of the customers' files is not in force: {}",
@@ -97,7 +97,7 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
             commands: vec![page.command(LIST_STATE, "dead_letter")],
         });
     }
-    concerns.extend(snapshot.stopped.iter().take(MOST_CONCERNS).map(|stopped| {
+    concerns.extend(snapshot.stopped.iter().take(MAX_CONCERNS).map(|stopped| {
         let (name, by) = (
             stopped.endpoint.as_str(),
             shown(&intervention(&stopped.intervention)),
@@ -115,7 +115,7 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
         snapshot
             .endpoints
             .iter()
-            .take(MOST_CONCERNS)
+            .take(MAX_CONCERNS)
             .filter_map(|endpoint| {
                 let CircuitState::Open { until } = endpoint.circuit else {
                     return None;
@@ -211,7 +211,7 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
         tiles,
         refusals: CallList {
             none: "No call was refused.",
-            ..CallList::newest(&page, &refused, MOST_CALLS)
+            ..CallList::newest(&page, &refused, MAX_CALLS)
         },
     }))
 }

@@ -102,6 +102,16 @@ pub(super) fn encoded(text: &str) -> String {
     out
 }
 
+/// Quotes a word for a POSIX shell.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_./:@%+=,-".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,5 +151,19 @@ mod tests {
             text.ends_with("\"><span>2021-07-29</span> <b>01:02:03</b></time>"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn words_mean_nothing_to_a_shell() {
+        for (word, expected) in [
+            ("/var/lib/bank-1/data", "/var/lib/bank-1/data"),
+            ("my data", "'my data'"),
+            ("$(reboot)", "'$(reboot)'"),
+            ("a'b;c", r"'a'\''b;c'"),
+            ("~", "'~'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted(word), expected);
+        }
     }
 }

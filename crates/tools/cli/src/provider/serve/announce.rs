@@ -2,10 +2,11 @@
 //! terminal alone; where the output is kept, as in the log of a test, the lines name the files that
 //! hold them.
 
+use super::super::Folders;
 use super::super::demo;
-use super::super::folder::Folders;
 use super::super::samples::samples;
-use super::settings::{Arguments, base_url};
+use super::Arguments;
+use super::settings::base_url;
 use crate::failure::Failure;
 use crate::output::{Output, Style};
 use crate::text::shown;

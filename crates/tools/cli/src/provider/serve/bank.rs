@@ -1,40 +1,24 @@
 //! The bank over a provider's folder, put together and not yet served.
 
+use super::super::Folders;
 use super::super::control::FolderData;
-use super::super::folder::Folders;
 use super::super::limits::Wanted;
-use super::settings::{
-    Arguments, audience, cursor_secret, default_issuer, roots, scopes, verifier_options,
-};
+use super::settings::{audience, cursor_secret, default_issuer, roots, scopes, verifier_options};
+use super::{Arguments, Bank};
 use crate::failure::{Failure, causes};
-use bankrail::bank::{CustomerFolder, CustomerRecord, DirectoryFollower, SqliteLedger};
+use bankrail::bank::{CustomerRecord, DirectoryFollower, SqliteLedger};
 use bankrail::client_assertion::Verifier;
 use bankrail::emulator::{BankClock, Control, ControlOptions, Emulator, EmulatorOptions, Engines};
-use bankrail::jose::{CurrentKey, SigningKey};
-use bankrail::rate_limit::{Limiter, Limits};
+use bankrail::jose::CurrentKey;
+use bankrail::rate_limit::Limiter;
 use bankrail::service::ProviderOptions;
 use bankrail::service::delivery::{DispatcherOptions, HttpsTransport, HttpsTransportOptions};
-use bankrail::stores::sqlite::SqliteStore;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The pause after which the outbox is asked again for messages that another process stored.
 const IDLE: Duration = Duration::from_millis(200);
-
-/// The parts of a bank that is not served yet.
-pub(in crate::provider) struct Bank {
-    pub(super) issuer: String,
-    pub(super) emulator: Arc<Emulator>,
-    pub(super) clock: Arc<BankClock>,
-    pub(super) directory: Arc<CustomerFolder>,
-    pub(super) follower: DirectoryFollower,
-    pub(super) ledger: SqliteLedger,
-    pub(super) limiter: Arc<Limiter>,
-    pub(super) limits: Limits,
-    pub(super) signing: CurrentKey<SigningKey>,
-    pub(in crate::provider) store: SqliteStore,
-}
 
 impl Bank {
     /// Puts a bank together that is never served, for the operations of its control.

@@ -1,87 +1,25 @@
 //! Options and files of a provider.
 
-use super::super::folder::{Folders, damaged, read};
-use super::super::limits::Wanted;
+use super::super::{Folders, damaged, read};
+use super::Arguments;
 use crate::failure::{Failure, causes};
 use crate::input;
 use bankrail::bank::CustomerBook;
 use bankrail::client_assertion::token::ScopeSet;
 use bankrail::client_assertion::{Audience, VerifierOptions};
-use bankrail::emulator::{Fault, FaultOrder};
+use bankrail::emulator::Fault;
 use bankrail::http::tls::{TlsError, client_config};
 use bankrail::mailbox::Schedule;
 use bankrail::service::CursorSecret;
-use bankrail::service::delivery::{EndpointUrl, TlsRoots};
-use clap::Args;
+use bankrail::service::delivery::TlsRoots;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// The bytes of a file of certificate authorities that are read.
-const MOST_ROOTS: usize = 4 << 20;
+const MAX_ROOTS_BYTES: usize = 4 << 20;
 
-#[derive(Args, Debug)]
-pub(in crate::provider) struct Arguments {
-    /// The address to listen on; port 0 lets the system choose one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8443")]
-    pub(super) listen: SocketAddr,
-    /// The name of the issuer, the address that customers know; by default https://localhost and
-    /// the port
-    #[arg(long, value_name = "URL")]
-    pub(super) issuer: Option<String>,
-    /// The limits of calls: real, as the specification has them; trial, 40 times as many; off; or a
-    /// file
-    #[arg(long, value_name = "LIMITS", default_value = "trial")]
-    pub(super) limits: Wanted,
-    /// Accept assertions for this audience too; the issuer and the token URL are accepted anyway
-    #[arg(long, value_name = "URL", value_parser = |text: &str| Audience::parse(text))]
-    pub(super) audience: Vec<Audience>,
-    /// Accept assertions as widespread client libraries write them: another or no typ, exp as a
-    /// text, aud as an array
-    #[arg(long)]
-    pub(super) lenient_clients: bool,
-    /// Register another endpoint of the first demo customer at this address, and keep it
-    #[arg(long, value_name = "URL", conflicts_with = "config", value_parser = |text: &str| EndpointUrl::parse(text))]
-    pub(super) deliver_to: Option<EndpointUrl>,
-    /// Encrypt what is sent to the endpoint of --deliver-to for this public key; by default the
-    /// demo customer's own
-    #[arg(long, value_name = "PUB", requires = "deliver_to")]
-    pub(super) encrypt_to: Option<String>,
-    /// Certificate authorities of receivers, beside the one that was made up; with --config those
-    /// of the system by default
-    #[arg(long, value_name = "FILE")]
-    pub(super) roots: Option<PathBuf>,
-    /// The pauses after the failed deliveries of a message, each up to 20 % more or less; then it
-    /// is a dead letter
-    #[arg(long, value_name = "PAUSES", default_value = PAUSES, value_parser = schedule)]
-    pub(super) schedule: Schedule,
-    #[arg(long, value_name = "KIND:RATE", help = fault_help())]
-    pub(super) fault: Vec<FaultOrder>,
-    /// Which calls the faults meet: the same number, the same calls
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
-    pub(super) seed: u64,
-    /// Serve a page for people, at this loopback address over HTTP, or off; the link is printed
-    #[cfg(feature = "page")]
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
-    pub(super) page: WantedPage,
-    /// Serve the control of the bank at this address over HTTP: clock, faults, limits, journal and
-    /// more
-    ///
-    /// control.json in the folder of the data has the address and the token; bankrail provider
-    /// control uses it.
-    #[arg(long, value_name = "ADDRESS")]
-    pub(super) control: Option<SocketAddr>,
-    /// Let --control listen beyond loopback, where others can read the token on its way and take
-    /// the bank over
-    #[arg(long, requires = "control")]
-    pub(super) control_beyond_loopback: bool,
-    /// Serve /livez and /readyz for supervisors at this address, over HTTP
-    #[arg(long, value_name = "ADDRESS")]
-    pub(super) operations: Option<SocketAddr>,
-}
-
-fn fault_help() -> String {
+pub(super) fn fault_help() -> String {
     let kinds: Vec<_> = Fault::names().collect();
     let kinds = kinds.join(", ");
     format!(
@@ -91,9 +29,9 @@ fn fault_help() -> String {
 }
 
 /// The default pauses of the library.
-const PAUSES: &str = "5s,5m,30m,2h,5h,10h,14h,20h,24h";
+pub(super) const PAUSES: &str = "5s,5m,30m,2h,5h,10h,14h,20h,24h";
 
-fn schedule(text: &str) -> Result<Schedule, &'static str> {
+pub(super) fn schedule(text: &str) -> Result<Schedule, &'static str> {
     let pause = |text: &str| {
         let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
         let unit = match unit {
@@ -220,7 +158,7 @@ pub(super) fn roots(arguments: &Arguments, folders: &Folders) -> Result<TlsRoots
     }
     if let Some(path) = &arguments.roots {
         let path = path.to_string_lossy();
-        add_roots(&input::read(&path, MOST_ROOTS)?, &mut all).map_err(|error| {
+        add_roots(&input::read(&path, MAX_ROOTS_BYTES)?, &mut all).map_err(|error| {
             let what = format!("{}: {}", input::name(&path), causes(&error));
             Failure::unable(what, "pass certificates as PEM with --roots")
         })?;

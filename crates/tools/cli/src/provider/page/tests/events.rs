@@ -1,7 +1,7 @@
 //! Calls as they come.
 
 use super::world::{World, call};
-use crate::provider::page::events::MOST_STREAMS;
+use crate::provider::page::events::MAX_STREAMS;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 
@@ -131,7 +131,7 @@ async fn lost_calls_are_marked() {
 async fn streams_are_bounded() {
     let world = World::new().await;
     let mut open = Vec::new();
-    for _ in 0..MOST_STREAMS {
+    for _ in 0..MAX_STREAMS {
         open.push(Events::open(&world, "/calls/events", &[]).await);
     }
     let refused = world.get("/calls/events").await;

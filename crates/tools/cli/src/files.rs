@@ -1,7 +1,6 @@
 //! Files that are written whole and together, private ones readable by their owner alone.
 
 use crate::failure::Failure;
-use crate::output::unwritable;
 use crate::unfinished::Unfinished;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -136,4 +135,12 @@ pub(crate) fn unnamed(path: &Path, secrecy: Secrecy) -> io::Result<Unfinished> {
     }
     let folder = path.parent().unwrap_or(Path::new(""));
     Unfinished::make(folder, &name, |partial| options.open(partial))
+}
+
+/// A file that cannot be written.
+pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::unable(
+        format_args!("{}: cannot be written: {error}", path.display()),
+        "choose another file, or - for standard output",
+    )
 }
