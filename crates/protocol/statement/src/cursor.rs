@@ -71,7 +71,7 @@ pub enum CursorError {
         Cursor::MAX_LENGTH
     )]
     Length {
-        /// How many bytes were found.
+        /// The number of bytes found.
         found: usize,
     },
     /// Not base64 with padding, so not made by [`Cursor::from_bytes`].

@@ -92,7 +92,7 @@ impl ReceivedStatement {
     }
 }
 
-/// Whether both texts have the same letters and digits, whatever other characters separate them.
+/// Returns true if both texts have the same letters and digits; other characters do not count.
 fn is_respelled(found: &str, expected: &str) -> bool {
     let letters = |text: &'_ str| {
         text.chars()

@@ -54,8 +54,8 @@ impl ErrorCode {
         self.0.starts_with("EC000_")
     }
 
-    /// The HTTP status that a server sends with this code. The specification leaves it open; the
-    /// defaults are:
+    /// Returns the HTTP status that a server sends with this code. The specification names none;
+    /// the defaults are:
     ///
     /// - 404 for [`ErrorCode::ACCOUNT_NOT_FOUND`] and 400 for [`ErrorCode::VALIDATION`];
     /// - for a code made by [`ErrorCode::for_status`] from 400 to 599, that status;

@@ -19,9 +19,9 @@ pub enum ReplyFinding {
     Type {
         /// The member.
         member: &'static str,
-        /// What it must be.
+        /// The expected value.
         expected: &'static str,
-        /// What it is.
+        /// The value found.
         found: &'static str,
     },
     /// `moreTransactionsAvailable` is true without a cursor: the statement cannot be read to its
@@ -75,7 +75,7 @@ pub enum ReplyFinding {
     TooManyEntries {
         /// The bound.
         limit: usize,
-        /// How many entries were found.
+        /// The number of entries found.
         found: usize,
     },
     /// The booking dates contradict `sortOrder`, or the order of the request if `sortOrder` is
@@ -97,7 +97,7 @@ pub enum ReplyFinding {
     /// The document does not have exactly one report.
     #[error("expected one report, found {found}")]
     ReportCount {
-        /// How many reports were found.
+        /// The number of reports found.
         found: usize,
     },
 }

@@ -3,7 +3,6 @@
 #![forbid(unsafe_code)]
 
 mod account;
-mod counts;
 mod cursor;
 mod document;
 mod error_body;
@@ -16,6 +15,7 @@ mod reply;
 mod request;
 mod response;
 mod seen;
+mod stored;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod walk;

@@ -1,4 +1,5 @@
-//! What `includeNarrative` shows and hides (Specification: "Request statement").
+//! The parts of an entry that `includeNarrative` shows and hides (Specification: "Request
+//! statement").
 //!
 //! - True: an entry of the fast-payment channel has related parties (`RltdPties`) and unstructured
 //!   remittance text (`Ustrd`). A credit to a virtual account also has its number and the issuing
@@ -23,20 +24,21 @@ pub enum EntryChannel {
     Ordinary,
 }
 
-/// Whether an account has virtual accounts. The message does not carry it; the ledger knows it.
+/// Kinds of accounts: without or with virtual accounts. The message does not carry the kind; the
+/// ledger has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AccountKind {
-    /// It has none.
+    /// An account without virtual accounts.
     #[default]
     Ordinary,
-    /// It has virtual accounts: the creditor account of a credit is one of them.
+    /// An account with virtual accounts: the creditor account of a credit is one of them.
     WithVirtualAccounts,
 }
 
-/// Removes from an entry what the request's `includeNarrative` hides; if it is true, changes
-/// nothing. The account decides on virtual accounts and the channel on parties and text, whatever
-/// the entry contains.
+/// Removes the parts of an entry that `includeNarrative: false` hides; changes nothing if it is
+/// true. The account decides on virtual accounts and the channel on parties and text, whatever the
+/// entry contains.
 pub fn apply_narrative(
     entry: &mut Entry,
     channel: EntryChannel,

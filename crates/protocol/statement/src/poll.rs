@@ -1,15 +1,14 @@
-//! Polling an account: which page to ask for next, and which of its entries to hand over.
+//! Polling an account: the choice of the next page, and of the entries that are handed over.
 
 mod day;
-mod memory;
-mod options;
+mod judge;
 mod page;
 mod position;
 mod relation;
 mod stated;
+mod tracked;
 
 pub use day::StatementDay;
-pub use options::PollOptions;
 pub use page::{HandedOver, PageDecision, PollCommit, PolledPage};
 pub use position::{PollPosition, PollPositionError};
 pub use relation::{AccountNotice, EntryRelation};
@@ -17,28 +16,25 @@ pub use stated::StatedAccount;
 
 use crate::seen::{EntryCounter, EntryIdentity, EntryKey, PageCounts, SeenEntry};
 use crate::walk::Cursors;
-use crate::{Cursor, Step, WalkError};
+use crate::{Cursor, EntryLinks, Step, WalkError};
 use bankrail_values::{Date, Timestamp};
-use day::WalkedDay;
-use memory::{OnPage, Remembering, Shown};
-use page::Delta;
-use position::Resume;
 use stated::Sums;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
+use tracked::TrackedEntries;
 
 /// The most walks of one poll: a partial one, a full one, one that confirms it, and two that had to
 /// begin again.
-const MOST_WALKS: u32 = 5;
+const MAX_WALKS: u32 = 5;
 
-/// How many fruitless pages in a row end a walk. The statement has no end then, and its cursors are
-/// ever new.
-const MOST_FRUITLESS: usize = 5;
+/// The number of fruitless pages in a row that ends a walk: with ever new cursors, the statement
+/// would have no end.
+const MAX_FRUITLESS_PAGES: usize = 5;
 
-/// How long before the end of a day no full walk begins.
-const SHORTLY: Duration = Duration::from_secs(300);
+/// The time before the end of a day in which no full walk begins.
+const LAST_FULL_WALK_BEFORE_END: Duration = Duration::from_secs(300);
 
-/// Decides over and over what to ask for an account's statement, and which of the received entries
+/// Decides which page of an account's statement to ask for next, and which of the received entries
 /// are handed over. It has no clock, no connection and no store.
 ///
 /// A poll is a walk through the statement's last pages, or through all of them:
@@ -55,9 +51,10 @@ const SHORTLY: Duration = Duration::from_secs(300);
 /// entries:
 ///
 /// - A page lists no entry twice, so a page that lists `n` of them is evidence.
-/// - In a partial walk nothing else is. An entry that it meets may be one that has moved past the
-///   cursor. So when the page lists more of a content than last time, and the store knows some that
-///   were not on this page, nothing of the page is handed over, and a full walk follows at once.
+/// - In a partial walk nothing else is evidence, because an entry on its page may have moved past
+///   the cursor. When the page lists more of a content than last time, and the store knows some
+///   that were not on this page, nothing of the page is handed over, and a full walk follows at
+///   once.
 /// - A full walk counts over its pages. But pages can shift between two calls, so that one entry is
 ///   on two of them. Therefore an entry that is new only because the same content was on an earlier
 ///   page is held back, and a second full walk follows at once. What both have counted is handed
@@ -97,13 +94,29 @@ pub struct AccountPoll {
     options: PollOptions,
     position: PollPosition,
     walk: Walk,
-    /// How many walks this poll has begun.
+    /// The number of walks that this poll has begun.
     walks: u32,
-    /// What the full walk before counted of the contents that it held back.
-    claims: HashMap<EntryKey, u32>,
+    /// The counts in the previous full walk of the contents that it held back.
+    counted_before: HashMap<EntryKey, u32>,
 }
 
-/// What to do after a page was committed.
+bankrail_values::options! {
+    /// Options of an [`AccountPoll`].
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct PollOptions {
+        /// The time from a full walk to the next one, and so the delay of an entry that the bank
+        /// has inserted before the last page. With zero, each walk is a full one. Default: 1 h.
+        full_walk_every: Duration = Duration::from_secs(3_600),
+        /// The most pages of a walk. A longer statement is
+        /// [`WalkError::TooManyPages`](crate::WalkError::TooManyPages). Default: 100.
+        max_pages: usize = 100,
+        /// The longest time at the end of a day that may stay unseen without a notice
+        /// ([`AccountNotice::DayIncomplete`](crate::AccountNotice::DayIncomplete)). Default: 5 min.
+        unseen: Duration = Duration::from_secs(300),
+    }
+}
+
+/// The next action after a page was committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "a poll continues or is complete")]
@@ -112,7 +125,7 @@ pub enum PollStep {
     Fetch,
     /// The poll is complete.
     Complete {
-        /// Whether it ended with a full walk whose every entry is handed over.
+        /// True if it ended with a full walk whose every entry is handed over.
         full: bool,
     },
 }
@@ -124,15 +137,15 @@ struct Walk {
     /// The contents of the pages so far. A partial walk counts each page by itself.
     counter: EntryCounter,
     /// The contents of which entries were held back.
-    doubts: HashSet<EntryKey>,
-    /// How many entries of each key its pages have listed.
+    held_back: HashSet<EntryKey>,
+    /// The number of entries of each key that its pages have listed.
     listed: HashMap<EntryKey, u32>,
-    /// How many of its last pages, one after the other, were fruitless.
+    /// The number of its last pages in a row that were fruitless.
     fruitless: usize,
     sums: Sums,
-    /// The day of the statement, as its pages say.
+    /// The day of the statement, from its pages.
     day: Option<Date>,
-    /// Whether pages of different days were met, or a partial walk has met another day than the
+    /// True if pages of different days were met, or a partial walk has met another day than the
     /// walk before.
     day_changed: bool,
 }
@@ -147,17 +160,17 @@ impl AccountPoll {
             position,
             walk,
             walks: 1,
-            claims: HashMap::new(),
+            counted_before: HashMap::new(),
         }
     }
 
-    /// The cursor of the next request; `None` for the first page.
+    /// Returns the cursor of the next request; `None` for the first page.
     ///
-    /// If a poll begins with it, `now` decides whether its walk is a full one. In the last five
-    /// minutes of a day it is not, because that takes longer; nor at the first poll after the end,
-    /// because the bank may answer the cursor with the last entries of that day.
+    /// At the beginning of a poll, `now` decides if its walk is a full one. In the last five
+    /// minutes of a day it is not, because a full walk takes longer. At the first poll after the
+    /// end it is not either: the bank may answer the cursor with the last entries of that day.
     pub fn cursor(&mut self, now: Timestamp) -> Option<&Cursor> {
-        let soon = now.saturating_add(SHORTLY);
+        let soon = now.saturating_add(LAST_FULL_WALK_BEFORE_END);
         let is_left = self
             .position
             .walked
@@ -172,156 +185,16 @@ impl AccountPoll {
         self.walk.cursors.next()
     }
 
-    /// When the last full walk was completed; `None` if there was none.
+    /// Returns the time at which the last full walk was completed; `None` if there was none.
     #[must_use]
     pub fn last_full_walk(&self) -> Option<Timestamp> {
         self.position.full_walk_at
     }
 
-    /// When the day of the statement ends that was walked last; `None` if that is not known.
+    /// Returns the end of the day of the statement that was walked last; `None` if it is not known.
     #[must_use]
     pub fn day_ends_at(&self) -> Option<Timestamp> {
         self.position.walked.map(|walked| walked.ends_at)
-    }
-
-    /// Decides about the page that was received for [`AccountPoll::cursor`]. `known` is what the
-    /// store knows of the page's entries: the count of each key, in the order of the entries.
-    ///
-    /// If the decision is [`PageDecision::Commit`], the poll is unchanged, and the page can be
-    /// judged again with newer counts.
-    pub fn judge(&mut self, page: &PolledPage, known: &[u32], now: Timestamp) -> PageDecision {
-        let walk = &self.walk;
-        let alone = EntryCounter::default();
-        let before = if walk.full { &walk.counter } else { &alone };
-        let mut counts = PageCounts::default();
-        let numbered: Vec<SeenEntry> = page
-            .entries
-            .iter()
-            .map(|entry| before.count(&mut counts, entry))
-            .collect();
-        let mut commit = PollCommit::default();
-        let mut doubts = Vec::new();
-        let known = known.iter().copied().chain(std::iter::repeat(0));
-        for (index, ((entry, seen), known)) in
-            page.entries.iter().zip(numbered).zip(known).enumerate()
-        {
-            let new = seen.occurrence > known;
-            if !entry.has_reference && !walk.full && self.is_ambiguous(&counts, entry.key, known) {
-                // A partial walk is the first of its poll, so this is not one walk too many.
-                (self.walks, self.walk) = (self.walks.saturating_add(1), Walk::full(&self.options));
-                return PageDecision::BeginAgain;
-            }
-            let earlier = walk.counter.count_of(entry.key);
-            if !entry.has_reference && new && earlier > 0 && !self.has_claimed(&seen) {
-                doubts.push(entry.key);
-            } else {
-                commit.push(index, seen, new);
-            }
-        }
-        let day = page.day.map(|day| day.day);
-        let day_changed = day.is_some_and(|day| self.known_day().is_some_and(|known| known != day));
-        let fruitless = if walk.is_fruitless(page) {
-            walk.fruitless.saturating_add(1)
-        } else {
-            0
-        };
-        let after = match walk.cursors.after(&page.page) {
-            Ok(Step::Fetch(_)) if fruitless >= MOST_FRUITLESS => {
-                Err(WalkError::NothingMore { pages: fruitless })
-            }
-            after => after,
-        };
-        let stated = page.stated.clone();
-        commit.delta = Delta {
-            counts,
-            doubts,
-            day,
-            day_changed,
-            fruitless,
-            stated,
-            after,
-            ..Delta::default()
-        };
-        commit.next = self.position_after(page, &commit.delta, now);
-        self.relate(page, now, &mut commit);
-        // Within a full walk most pages change nothing that is worth a record.
-        commit.position = (self.moves(&commit.delta) || commit.next != self.position)
-            .then(|| commit.next.to_json());
-        PageDecision::Commit(Box::new(commit))
-    }
-
-    /// Adds to a commit and to the position after it what the entries are to those before, and what
-    /// the page says about the account.
-    fn relate(&self, page: &PolledPage, now: Timestamp, commit: &mut PollCommit) {
-        let complete = self.completes(&commit.delta);
-        let day = commit.delta.day.or(self.walk.day);
-        let on_page: Vec<OnPage<'_>> = commit
-            .all()
-            .map(|(index, seen, new)| OnPage {
-                seen,
-                new,
-                links: page.links.get(index),
-            })
-            .collect();
-        let single = self.walk.cursors.pages() == 0;
-        let shown = Shown {
-            before: &self.walk.listed,
-            complete,
-            single,
-            day,
-        };
-        let Remembering {
-            memory,
-            relations,
-            mut notices,
-        } = self.position.memory.judge(&on_page, &shown);
-        commit.delta.listed = on_page.iter().map(|entry| entry.seen.key).collect();
-        commit.relations = relations;
-        commit.next.memory = memory;
-        notices.extend(commit.next.books.page(&page.stated));
-        if let Some(day) = day.filter(|_| complete) {
-            let mut sums = self.walk.sums.clone();
-            sums.add(&page.stated);
-            notices.extend(commit.next.books.complete(&sums, day));
-        }
-        if let Some(next) = commit.delta.day
-            && let Some(last) = commit.next.walked.take_if(|last| last.day < next)
-            // After the end, the last cursor may still lead to that day's entries.
-            && (self.walk.full || !page.entries.iter().any(|entry| entry.day == Some(last.day)))
-        {
-            notices.extend(last.notice(next, self.options.unseen));
-        }
-        if matches!(commit.delta.after, Ok(Step::Done)) {
-            commit.next.walked = page.day.and_then(|day| WalkedDay::complete(day, now));
-        }
-        let is_booked = |index: usize| page.links.get(index).is_none_or(|links| links.booked);
-        commit.late = commit
-            .all()
-            .map(|(index, seen, new)| new && is_booked(index) && self.is_late(seen, now))
-            .collect();
-        commit.notices = notices;
-    }
-
-    /// Whether a full walk through the statement of a later day was completed before. A day that
-    /// has yet to come, by more than zones differ, was written under a wrong clock.
-    fn is_late(&self, entry: &SeenEntry, now: Timestamp) -> bool {
-        let tomorrow = now.saturating_add(Duration::from_secs(86_400)).date();
-        let complete = self.position.day.filter(|day| *day <= tomorrow);
-        entry
-            .day
-            .zip(complete)
-            .is_some_and(|(own, complete)| own < complete)
-    }
-
-    /// Whether a full walk ends with this page that shows the whole statement of one day.
-    fn completes(&self, delta: &Delta) -> bool {
-        let walk = &self.walk;
-        let certain = walk.doubts.is_empty() && delta.doubts.is_empty();
-        walk.full
-            && matches!(delta.after, Ok(Step::Done))
-            && certain
-            && !walk.day_changed
-            && !delta.day_changed
     }
 
     /// Continues after the page of `commit`, which is recorded.
@@ -355,7 +228,7 @@ impl AccountPoll {
     fn begin_again(&mut self) -> Result<(), WalkError> {
         let walks = self.walks;
         self.walk = Walk::full(&self.options);
-        if walks >= MOST_WALKS {
+        if walks >= MAX_WALKS {
             self.walks = 1;
             return Err(WalkError::BeganAgain { walks });
         }
@@ -370,87 +243,16 @@ impl AccountPoll {
         !self.position.full_walk_at.is_some_and(recent)
     }
 
-    /// Whether a partial walk cannot tell how many entries of this content are new: the page lists
-    /// more of them than last time, and the store knows some that were not on this page, which may
-    /// have moved onto it.
-    fn is_ambiguous(&self, counts: &PageCounts, key: EntryKey, known: u32) -> bool {
-        let resumed = (self.walk.cursors.pages() == 0)
-            .then_some(self.position.resume.as_ref())
-            .flatten();
-        let last_time = resumed
-            .and_then(|resume| resume.listed.get(&key))
-            .copied()
-            .unwrap_or(0);
-        let listed = counts.contents().get(&key).copied().unwrap_or(0);
-        listed > last_time && known > last_time
-    }
-
-    fn has_claimed(&self, seen: &SeenEntry) -> bool {
-        self.claims
-            .get(&seen.key)
-            .is_some_and(|claimed| seen.occurrence <= *claimed)
-    }
-
-    /// The day of the statement as this walk, or the walk that it continues, has met it.
-    fn known_day(&self) -> Option<Date> {
-        self.walk.day.or(if self.walk.full {
-            None
-        } else {
-            self.position.day
-        })
-    }
-
-    /// Whether the place in the statement changes with a page. A full walk leaves it as it is up to
-    /// its last page, because it begins anew if it is interrupted: meanwhile, what it has counted
-    /// may have moved.
-    fn moves(&self, delta: &Delta) -> bool {
-        !(self.walk.full && matches!(delta.after, Ok(Step::Fetch(_))))
-    }
-
-    /// The position after a page.
-    fn position_after(&self, page: &PolledPage, delta: &Delta, now: Timestamp) -> PollPosition {
-        let walk = &self.walk;
-        let before = self.position.clone();
-        if !self.moves(delta) {
-            return before;
-        }
-        let ends = !matches!(delta.after, Ok(Step::Fetch(_)));
-        let certain = walk.doubts.is_empty() && delta.doubts.is_empty();
-        let trusted = delta.after.is_ok()
-            && page.ordered
-            && certain
-            && !(ends && (walk.day_changed || delta.day_changed));
-        let resume = walk
-            .cursors
-            .next()
-            .filter(|_| trusted)
-            .and_then(|cursor| Resume::new(cursor, &page.entries));
-        PollPosition {
-            full_walk_at: if self.completes(delta) {
-                Some(now)
-            } else {
-                before.full_walk_at
-            },
-            day: if walk.full {
-                delta.day.or(walk.day)
-            } else {
-                before.day
-            },
-            resume,
-            ..before
-        }
-    }
-
     /// The last page of a walk is committed.
     fn walked(&mut self) -> PollStep {
         let walk = &self.walk;
-        self.claims = walk
-            .doubts
+        self.counted_before = walk
+            .held_back
             .iter()
             .map(|key| (*key, walk.counter.count_of(*key)))
             .collect();
-        let certain = self.claims.is_empty() && !walk.day_changed;
-        if !certain && self.walks < MOST_WALKS {
+        let certain = self.counted_before.is_empty() && !walk.day_changed;
+        if !certain && self.walks < MAX_WALKS {
             self.walks += 1;
             self.walk = Walk::full(&self.options);
             return PollStep::Fetch;
@@ -486,7 +288,7 @@ impl Walk {
             full: true,
             cursors: Cursors::starting_at(None, options.max_pages),
             counter: EntryCounter::default(),
-            doubts: HashSet::new(),
+            held_back: HashSet::new(),
             listed: HashMap::new(),
             fruitless: 0,
             sums: Sums::default(),
@@ -495,7 +297,7 @@ impl Walk {
         }
     }
 
-    /// Whether the page lists no entry that this walk has not met, as far as references say.
+    /// Returns true if all entries of the page have references that this walk has met.
     fn is_fruitless(&self, page: &PolledPage) -> bool {
         let is_known =
             |entry: &EntryIdentity| entry.has_reference && self.listed.contains_key(&entry.key);
@@ -507,7 +309,7 @@ impl Walk {
         if self.full {
             self.counter.advance(&delta.counts);
         }
-        self.doubts.extend(&delta.doubts);
+        self.held_back.extend(&delta.held_back);
         delta
             .listed
             .iter()
@@ -518,4 +320,63 @@ impl Walk {
         self.day_changed |= delta.day_changed;
         self.cursors.follow(&delta.after);
     }
+}
+
+/// The changes that a page makes to its walk.
+#[derive(Clone, Debug)]
+struct Delta {
+    counts: PageCounts,
+    held_back: Vec<EntryKey>,
+    day: Option<Date>,
+    day_changed: bool,
+    listed: Vec<EntryKey>,
+    fruitless: usize,
+    stated: StatedAccount,
+    after: Result<Step, WalkError>,
+}
+
+impl Default for Delta {
+    fn default() -> Self {
+        Self {
+            counts: PageCounts::default(),
+            held_back: Vec::new(),
+            day: None,
+            day_changed: false,
+            listed: Vec::new(),
+            fruitless: 0,
+            stated: StatedAccount::default(),
+            after: Ok(Step::Done),
+        }
+    }
+}
+
+/// One entry of a page.
+struct OnPage<'a> {
+    seen: &'a SeenEntry,
+    /// An entry without links is neither remembered nor compared.
+    links: Option<&'a EntryLinks>,
+    new: bool,
+}
+
+/// The evidence of a walk up to the end of a page.
+struct WalkEvidence<'a> {
+    /// The number of entries of each key that its pages before this one have listed.
+    before: &'a HashMap<EntryKey, u32>,
+    /// True if a full walk ends with this page, so that entries which it did not list are not in
+    /// the statement.
+    complete: bool,
+    /// True if that walk has one page, so that no entry can have moved from one page to another
+    /// meanwhile.
+    single: bool,
+    /// The day of the statement.
+    day: Option<Date>,
+}
+
+/// The judgement of a page.
+#[derive(Clone, Debug, Default)]
+struct Judged {
+    tracked: TrackedEntries,
+    /// The relation of each entry of the page that is handed over.
+    relations: Vec<Option<EntryRelation>>,
+    notices: Vec<AccountNotice>,
 }

@@ -68,7 +68,7 @@ pub struct ReceivedStatement {
     pub payload: String,
     /// The request key of the call.
     pub request_key: HyphenatedUuid,
-    /// Whether there is a next page.
+    /// The indication of a next page.
     pub page: ReceivedPage,
     /// The deviations that were tolerated.
     pub findings: Vec<ReplyFinding>,
@@ -79,7 +79,7 @@ bankrail_values::impl_debug!(
     request_key: self.request_key, payload_bytes: self.payload.len(), page: self.page, findings: self.findings
 );
 
-/// Whether there is a next page: `moreTransactionsAvailable` and `cursor`, as received.
+/// The indication of a next page: `moreTransactionsAvailable` and `cursor`, as received.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "every combination is one of these")]
 pub enum ReceivedPage {
@@ -344,9 +344,9 @@ pub enum ReplyError {
     Type {
         /// The member.
         member: &'static str,
-        /// What it must be.
+        /// The expected value.
         expected: &'static str,
-        /// What it is.
+        /// The value found.
         found: &'static str,
     },
     /// The request key is not a hyphenated UUID.

@@ -303,9 +303,9 @@ pub enum RequestError {
     Type {
         /// The member.
         member: &'static str,
-        /// What it must be.
+        /// The expected value.
         expected: &'static str,
-        /// What it is.
+        /// The value found.
         found: &'static str,
     },
     /// The text of a member is not one of those allowed.
@@ -313,7 +313,7 @@ pub enum RequestError {
     Value {
         /// The member.
         member: &'static str,
-        /// What it must be.
+        /// The expected value.
         expected: &'static str,
         /// The text, cut and escaped.
         found: String,

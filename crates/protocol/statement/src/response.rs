@@ -5,7 +5,7 @@ use bankrail_camt052::{Document, WriteError};
 use bankrail_values::HyphenatedUuid;
 use bankrail_values::json;
 
-/// Whether there is a next page: the two combinations of `moreTransactionsAvailable` and `cursor`
+/// The indication of a next page: the two combinations of `moreTransactionsAvailable` and `cursor`
 /// that the specification allows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(
@@ -48,7 +48,7 @@ pub struct StatementResponse {
     pub sort_order: Option<SortOrder>,
     /// The request key of this call.
     pub request_key: HyphenatedUuid,
-    /// Whether there is a next page.
+    /// The indication of a next page.
     pub page: Page,
 }
 

@@ -1,4 +1,4 @@
-//! Entry de-duplication: telling new entries from those that were imported before.
+//! De-duplication: distinguishes new entries from those that were imported before.
 //!
 //! Statements overlap, because each poll of an intraday statement lists the day from its beginning.
 //!
@@ -31,13 +31,13 @@ mod transactional;
 pub use transactional::{PageRecord, Recorded, TransactionalSeenEntries};
 
 bankrail_values::hash_value! {
-    /// What identifies an entry: a hash of its reference or of its content.
+    /// The identity of an entry: a hash of its reference or of its content.
     pub struct EntryKey;
 }
 
 bankrail_values::hash_value! {
-    /// What identifies an entry of an account in the caller's own tables, the same in every poll:
-    /// made from its [`EntryKey`] and its number among those with the same key.
+    /// The identifier of an entry in the caller's own tables, the same in every poll: made from its
+    /// [`EntryKey`] and its number among those with the same key.
     pub struct SeenEntryId;
 }
 
@@ -49,7 +49,7 @@ pub struct EntryIdentity {
     pub key: EntryKey,
     /// Its booking day, else its value day. A store forgets entries by their day.
     pub day: Option<Date>,
-    /// Whether the key is made from a reference of the bank, and names the same entry on every
+    /// True if the key is made from a reference of the bank, and names the same entry on every
     /// page.
     pub has_reference: bool,
 }
@@ -112,8 +112,8 @@ impl SeenEntry {
         SeenEntryId(hash.finalize().into())
     }
 
-    /// What a store keeps of this key once this entry is recorded over what it knows; `None` if
-    /// nothing changes. For engines of [`SeenEntries`].
+    /// Returns the entry that a store keeps of this key after recording this one over the known
+    /// one; `None` if nothing changes. For engines of [`SeenEntries`].
     ///
     /// - Only an occurrence above the known one changes anything.
     /// - Of two days the later one is kept, and a key without a day stays without one: it is never
@@ -128,7 +128,7 @@ impl SeenEntry {
         })
     }
 
-    /// Whether the entry is new to a store that knows this occurrence of its key.
+    /// Returns true if the entry is new to a store that knows this occurrence of its key.
     pub(crate) fn is_above(&self, count: u32) -> bool {
         self.occurrence > count
     }
@@ -140,7 +140,7 @@ pub(crate) struct EntryCounter {
     counts: HashMap<EntryKey, u32>,
 }
 
-/// What one page adds to an [`EntryCounter`].
+/// The counts that one page adds to an [`EntryCounter`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PageCounts {
     contents: HashMap<EntryKey, u32>,
@@ -177,19 +177,17 @@ impl EntryCounter {
         self.counts.extend(&page.contents);
     }
 
-    /// How often this content was counted.
+    /// Returns the count of this content.
     pub(crate) fn count_of(&self, key: EntryKey) -> u32 {
         self.counts.get(&key).copied().unwrap_or(0)
     }
 
-    pub(crate) fn counts(&self) -> impl Iterator<Item = (&EntryKey, u32)> {
-        self.counts.iter().map(|(key, count)| (key, *count))
+    pub(crate) fn counts(&self) -> &HashMap<EntryKey, u32> {
+        &self.counts
     }
 
-    pub(crate) fn from_counts(counts: impl IntoIterator<Item = (EntryKey, u32)>) -> Self {
-        Self {
-            counts: counts.into_iter().collect(),
-        }
+    pub(crate) fn from_counts(counts: HashMap<EntryKey, u32>) -> Self {
+        Self { counts }
     }
 }
 
@@ -200,8 +198,8 @@ pub const MAX_POSITION_BYTES: usize = 1 << 20;
 /// A store of the entries that were imported, and of the position that the walk through each
 /// account's statement has reached.
 ///
-/// - It keeps the highest recorded occurrence of each key. [`SeenEntry::recorded_over`] says what
-///   that means for days.
+/// - It keeps the highest recorded occurrence of each key. [`SeenEntry::recorded_over`] has the
+///   rule for days.
 /// - A position is text that the store does not interpret, such as a
 ///   [`Checkpoint`](crate::Checkpoint) written as JSON.
 /// - Accounts are kept apart, and compared byte for byte.

@@ -1,10 +1,11 @@
 //! Paging on the client's side. A walk skips no page and always ends.
 
-use crate::counts;
 use crate::seen::{EntryCounter, EntryIdentity, PageCounts, SeenEntry};
+use crate::stored::Counts;
 use crate::{Cursor, ReceivedPage};
-use bankrail_values::json::{self, JsonLimits, JsonObjectWriter, JsonValue};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// A walk through the pages of one statement.
@@ -70,7 +71,7 @@ impl PageWalk {
         self.cursors.next()
     }
 
-    /// How many pages of this walk were stored.
+    /// Returns the number of pages of this walk that were stored.
     #[must_use]
     pub fn pages(&self) -> usize {
         self.cursors.pages()
@@ -169,12 +170,12 @@ impl Cursors {
         self.next.as_ref()
     }
 
-    /// How many pages were stored.
+    /// Returns the number of pages that were stored.
     pub(crate) fn pages(&self) -> usize {
         self.pages
     }
 
-    /// What follows this page.
+    /// Returns the step after this page.
     pub(crate) fn after(&self, page: &ReceivedPage) -> Result<Step, WalkError> {
         let pages = self.pages.saturating_add(1);
         match page {
@@ -190,14 +191,14 @@ impl Cursors {
         }
     }
 
-    /// Counts this page as stored.
+    /// Advances the walk after storing this page.
     pub(crate) fn advance(&mut self, page: &ReceivedPage) -> Result<Step, WalkError> {
         let step = self.after(page);
         self.follow(&step);
         step
     }
 
-    /// Counts a page as stored, after which this follows.
+    /// Advances the walk after a stored page.
     pub(crate) fn follow(&mut self, step: &Result<Step, WalkError>) {
         self.pages = self.pages.saturating_add(1);
         if let Ok(Step::Fetch(cursor)) = step {
@@ -241,21 +242,21 @@ pub enum WalkError {
     /// walk. Only polls ([`AccountPoll`](crate::AccountPoll)) judge this.
     #[error("expected another entry on one of {pages} pages in a row, found none and a next page")]
     NothingMore {
-        /// How many pages there were.
+        /// The number of pages.
         pages: usize,
     },
     /// In one poll, walks had to begin again at the first page too often, because the service
     /// refused their cursors.
     #[error("expected a walk to reach the last page, found {walks} that had to begin again")]
     BeganAgain {
-        /// How many walks there were.
+        /// The number of walks.
         walks: u32,
     },
 }
 
-/// What a client stores between two pages: the cursor and the counts of the entries so far. Without
-/// the counts, a resumed walk would mistake the second of two entries with the same content for the
-/// first.
+/// The state of a walk that a client stores between two pages: the cursor and the counts of the
+/// entries so far. Without the counts, a resumed walk would mistake the second of two entries with
+/// the same content for the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     cursor: Cursor,
@@ -272,11 +273,12 @@ impl Checkpoint {
     /// Writes the checkpoint as JSON text.
     #[must_use]
     pub fn to_json(&self) -> String {
-        JsonObjectWriter::new()
-            .raw("version", 1)
-            .string("cursor", self.cursor.as_str())
-            .raw("counts", counts::to_json(self.counter.counts()))
-            .finish()
+        let stored = StoredCheckpoint {
+            version: VERSION,
+            cursor: self.cursor.as_str().into(),
+            counts: Counts(self.counter.counts().clone()),
+        };
+        serde_json::to_string(&stored).expect("its members are texts and numbers")
     }
 
     /// Reads a checkpoint that [`Checkpoint::to_json`] wrote.
@@ -284,25 +286,27 @@ impl Checkpoint {
     /// # Errors
     /// [`CheckpointError`] for anything else.
     pub fn from_json(text: &str) -> Result<Self, CheckpointError> {
-        Self::read(text).ok_or(CheckpointError)
-    }
-
-    fn read(text: &str) -> Option<Self> {
-        // No limits: the text is from a trusted store and may have any number of counts.
-        let limits = JsonLimits::new()
-            .max_bytes(usize::MAX)
-            .max_values(usize::MAX);
-        let object = json::read_object(text.as_bytes(), &limits).ok()?;
-        let JsonValue::Number(version) = object.get("version")? else {
-            return None;
-        };
-        let counts = counts::from_json(object.get("counts")?)?;
-        let cursor = Cursor::parse(object.get("cursor")?.as_str()?).ok()?;
-        (version.as_u64() == Some(1)).then(|| Self {
-            cursor,
-            counter: EntryCounter::from_counts(counts),
+        let stored: StoredCheckpoint<'_> =
+            serde_json::from_str(text).map_err(|_| CheckpointError)?;
+        if stored.version != VERSION {
+            return Err(CheckpointError);
+        }
+        Ok(Self {
+            cursor: Cursor::parse(&stored.cursor).map_err(|_| CheckpointError)?,
+            counter: EntryCounter::from_counts(stored.counts.0),
         })
     }
+}
+
+/// The version of stored checkpoints.
+const VERSION: u32 = 1;
+
+/// A checkpoint as its JSON text.
+#[derive(Serialize, Deserialize)]
+struct StoredCheckpoint<'a> {
+    version: u32,
+    cursor: Cow<'a, str>,
+    counts: Counts,
 }
 
 fn digest(cursor: &Cursor) -> [u8; 32] {

@@ -1,4 +1,4 @@
-//! What is hashed of an entry.
+//! The parts of an entry that are hashed.
 
 use crate::EntryKey;
 use bankrail_camt052::{

@@ -1,23 +1,23 @@
-//! What an entry shares with the earlier one that it may replace.
+//! The properties that an entry shares with the earlier one that it may replace.
 
 use super::content::Content;
 use bankrail_camt052::{AccountId, CounterpartyAccount, Entry, EntryStatus, Party, Transaction};
 use std::borrow::Cow;
 
-/// By what an entry may be recognised that the bank lists under another identity than before:
-/// hashes of 128 bits, and whether it is booked. [`EntryLinks::of`] computes them.
+/// Hashes of 128 bits by which an entry may be recognised that the bank lists under another
+/// identity than before. [`EntryLinks::of`] computes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EntryLinks {
-    /// Whether it is booked (`Sts`), and so money of the account.
+    /// True if it is booked (`Sts`), and so money of the account.
     pub booked: bool,
-    /// Of amount, currency, direction and reversal.
+    /// The hash of amount, currency, direction and reversal.
     pub amount: u128,
-    /// Of the bank's reference, direction and reversal; `None` without a reference. A payment and
-    /// its reversal may share a reference, and neither replaces the other.
+    /// The hash of the bank's reference, direction and reversal; `None` without a reference. A
+    /// payment and its reversal may share a reference, and neither replaces the other.
     pub reference: Option<u128>,
-    /// Of the amount with what the payer said: `EndToEndId`, mandate and cheque, parties, their
-    /// accounts, and remittance text (`Ustrd`). `None` if there is nothing of it.
+    /// The hash of the amount with the payer's data: `EndToEndId`, mandate and cheque, parties,
+    /// their accounts, and remittance text (`Ustrd`). `None` if the entry has none of these.
     pub payment: Option<u128>,
 }
 
@@ -33,7 +33,7 @@ impl EntryLinks {
         }
     }
 
-    /// The links of an entry.
+    /// Returns the links of an entry.
     #[must_use]
     pub fn of(entry: &Entry) -> Self {
         let start = |kind: &[u8]| {
@@ -67,7 +67,7 @@ impl EntryLinks {
     }
 }
 
-/// What the payer said about a transaction. The division of remittance text into `Ustrd` elements
+/// Returns the payer's data of a transaction. The division of remittance text into `Ustrd` elements
 /// does not count.
 fn said(transaction: &Transaction) -> [Option<Cow<'_, str>>; 8] {
     let references = transaction.references.as_deref();
@@ -106,7 +106,7 @@ fn said(transaction: &Transaction) -> [Option<Cow<'_, str>>; 8] {
     ]
 }
 
-/// Whether this stands where there is no reference, so that it is that of many entries.
+/// Returns true for a text that stands in place of a reference, and so is shared by many entries.
 pub(super) fn is_placeholder(reference: &str) -> bool {
     ["NOTPROVIDED", "NONREF"]
         .iter()

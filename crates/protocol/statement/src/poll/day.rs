@@ -1,9 +1,10 @@
 //! The day of a statement, which can be asked for until its end only.
 
 use super::relation::AccountNotice;
+use crate::stored::text;
 use bankrail_camt052::Report;
-use bankrail_values::json::{JsonObjectWriter, JsonValue};
 use bankrail_values::{Date, Timestamp};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// The day of a statement where the bank is, and when it ends.
@@ -55,10 +56,14 @@ impl StatementDay {
 }
 
 /// The last day of which a walk was completed, and when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct WalkedDay {
+    #[serde(with = "text")]
     pub(super) day: Date,
+    #[serde(with = "text")]
     pub(super) ends_at: Timestamp,
+    #[serde(with = "text")]
     pub(super) until: Timestamp,
 }
 
@@ -72,45 +77,19 @@ impl WalkedDay {
         })
     }
 
-    /// Whether the day is over at this time and was not walked since.
+    /// Returns true if the day is over at this time and was not walked since.
     pub(super) fn is_left_at(&self, at: Timestamp) -> bool {
         self.until < self.ends_at && self.ends_at <= at
     }
 
-    /// The notice at the first page of a later day, if the last walk was so long before the end of
-    /// this one.
+    /// Returns the notice at the first page of a later day, if the last walk was more than `unseen`
+    /// before the end of this one.
     pub(super) fn notice(&self, next: Date, unseen: Duration) -> Option<AccountNotice> {
         let is_incomplete = self.ends_at.saturating_since(self.until) > unseen;
         is_incomplete.then_some(AccountNotice::DayIncomplete {
             day: self.day,
             seen_until: self.until,
             next,
-        })
-    }
-
-    pub(super) fn to_json(self) -> String {
-        let (day, ends_at, until) = (
-            self.day.to_string(),
-            self.ends_at.to_string(),
-            self.until.to_string(),
-        );
-        JsonObjectWriter::new()
-            .string("day", &day)
-            .string("endsAt", &ends_at)
-            .string("until", &until)
-            .finish()
-    }
-
-    pub(super) fn from_json(value: &JsonValue<'_>) -> Option<Self> {
-        let JsonValue::Object(object) = value else {
-            return None;
-        };
-        let at = |name| Timestamp::parse(object.get(name)?.as_str()?).ok();
-        let day = Date::parse(object.get("day")?.as_str()?).ok()?;
-        Some(Self {
-            day,
-            ends_at: at("endsAt")?,
-            until: at("until")?,
         })
     }
 }

@@ -1,15 +1,14 @@
-//! A received page of a poll, and what is decided about it.
+//! A received page of a poll, and the decision about it.
 
-use super::PollPosition;
 use super::day::StatementDay;
 use super::relation::{AccountNotice, EntryRelation};
 use super::stated::StatedAccount;
+use super::{Delta, PollPosition};
 use crate::EntryLinks;
-use crate::seen::{EntryIdentity, EntryKey, PageCounts, SeenEntry};
-use crate::{ReceivedPage, Step, WalkError};
-use bankrail_values::Date;
+use crate::ReceivedPage;
+use crate::seen::{EntryIdentity, EntryKey, SeenEntry};
 
-/// A received page, as far as a poll needs to know it.
+/// The parts of a received page that a poll needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolledPage {
     pub(super) page: ReceivedPage,
@@ -36,17 +35,15 @@ impl PolledPage {
         }
     }
 
-    /// Sets the day of the statement, as the page says it ([`StatementDay::of`]). Default: not
-    /// known.
+    /// Sets the day of the statement from the page ([`StatementDay::of`]). Default: not known.
     #[must_use]
     pub fn day(mut self, day: Option<StatementDay>) -> Self {
         self.day = day;
         self
     }
 
-    /// Sets whether the statement is listed least recent first, as far as the page shows. Of one
-    /// that is not, new entries are not at the end, so each poll of it is a full walk. Default: it
-    /// is.
+    /// Sets if the page lists its entries least recent first. Otherwise new entries are not at the
+    /// end of the statement, so each poll is a full walk. Default: true.
     #[must_use]
     pub fn ordered(mut self, ordered: bool) -> Self {
         self.ordered = ordered;
@@ -84,7 +81,7 @@ impl PolledPage {
     }
 }
 
-/// What to do with a received page.
+/// The decision about a received page.
 #[derive(Clone, Debug)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "a caller must act on each")]
@@ -96,8 +93,7 @@ pub enum PageDecision {
     BeginAgain,
 }
 
-/// What is recorded of a page: its entries, those of them that are new, and the account's position
-/// after it.
+/// The record of a page: its entries, with those that are new, and the account's position after it.
 #[derive(Clone, Debug, Default)]
 #[must_use = "a page is committed when it is recorded and given to `AccountPoll::committed`"]
 pub struct PollCommit {
@@ -129,12 +125,12 @@ impl PollCommit {
     bankrail_values::getters! { self;
         /// The entries to record. Entries of the page that are held back are not among them.
         entries: &[SeenEntry] = &self.entries;
-        /// For each of [`PollCommit::entries`], whether it is new.
+        /// True for each new one of [`PollCommit::entries`], in their order.
         new_flags: &[bool] = &self.new;
         /// The account's position after the page, to be recorded in the same step; `None` if it
         /// stays as it is.
         position: Option<&str> = self.position.as_deref();
-        /// What the page says about the account beside its entries.
+        /// The notices about the account that follow from the page.
         notices: &[AccountNotice] = &self.notices;
     }
 
@@ -172,37 +168,9 @@ pub struct HandedOver<'a> {
     pub index: usize,
     /// The entry as it is recorded.
     pub entry: &'a SeenEntry,
-    /// What it is to those before.
+    /// Its relation to earlier entries.
     pub relation: &'a EntryRelation,
-    /// Whether it is new, and its day was complete already: a later day's statement had been walked
+    /// True if it is new and its day was complete already: a later day's statement had been walked
     /// to its end.
     pub late: bool,
-}
-
-/// What a page adds to its walk.
-#[derive(Clone, Debug)]
-pub(super) struct Delta {
-    pub(super) counts: PageCounts,
-    pub(super) doubts: Vec<EntryKey>,
-    pub(super) day: Option<Date>,
-    pub(super) day_changed: bool,
-    pub(super) listed: Vec<EntryKey>,
-    pub(super) fruitless: usize,
-    pub(super) stated: StatedAccount,
-    pub(super) after: Result<Step, WalkError>,
-}
-
-impl Default for Delta {
-    fn default() -> Self {
-        Self {
-            counts: PageCounts::default(),
-            doubts: Vec::new(),
-            day: None,
-            day_changed: false,
-            listed: Vec::new(),
-            fruitless: 0,
-            stated: StatedAccount::default(),
-            after: Ok(Step::Done),
-        }
-    }
 }

@@ -1,29 +1,29 @@
 //! The position of an account between two polls.
 
 use super::day::WalkedDay;
-use super::memory::Memory;
 use super::stated::Books;
+use super::tracked::TrackedEntries;
 use crate::Cursor;
-use crate::counts;
 use crate::seen::{EntryIdentity, EntryKey};
-use bankrail_values::json::{self, JsonLimits, JsonObjectWriter, JsonValue};
+use crate::stored::{Counts, optional_text};
 use bankrail_values::{Date, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// What the store keeps of an account between two polls: where the next walk continues, and when a
-/// full walk was last completed, which entries may be replaced, and what the statement said of the
-/// account.
+/// The state of an account between two polls, which the store keeps: the cursor of the next walk,
+/// the time of the last full walk, the entries that may be replaced, and the account's balances.
 ///
 /// As JSON text it has less than 1 MiB, with a row of hashes for each of the last 2,000 entries.
-/// Keep it as you keep the entries: the hashes are unsalted, so that amounts can be guessed from
-/// them, and of the account there are currency, kind, opening balance and what does not add up.
+/// Protect it like the entries: the hashes are unsalted, so that amounts can be guessed from them,
+/// and it has currency, kind, opening balance and balance gap of the account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PollPosition {
     pub(super) full_walk_at: Option<Timestamp>,
     /// The day of the statement in the last full walk.
     pub(super) day: Option<Date>,
     pub(super) resume: Option<Resume>,
-    pub(super) memory: Memory,
+    pub(super) tracked: TrackedEntries,
     pub(super) books: Books,
     /// When a walk through the statement of a day was last completed.
     pub(super) walked: Option<WalkedDay>,
@@ -39,7 +39,7 @@ pub(super) struct Resume {
 impl Resume {
     /// The most contents, so that the text stays below 1 MiB. A page of a service has at most 1000
     /// entries.
-    const MOST_CONTENTS: usize = 5_000;
+    const MAX_CONTENTS: usize = 5_000;
 
     /// The page of this cursor; `None` if it lists too many contents, so that the next walk is a
     /// full one.
@@ -49,7 +49,7 @@ impl Resume {
             let count = listed.entry(entry.key).or_default();
             *count = count.saturating_add(1);
         }
-        (listed.len() <= Self::MOST_CONTENTS).then(|| Self {
+        (listed.len() <= Self::MAX_CONTENTS).then(|| Self {
             cursor: cursor.clone(),
             listed,
         })
@@ -63,7 +63,7 @@ impl PollPosition {
         Self::default()
     }
 
-    /// When a full walk was last completed.
+    /// Returns the time at which a full walk was last completed.
     #[must_use]
     pub fn full_walk_at(&self) -> Option<Timestamp> {
         self.full_walk_at
@@ -78,30 +78,21 @@ impl PollPosition {
     /// Writes the position as JSON text.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let listed = |resume: &Resume| {
-            counts::to_json(resume.listed.iter().map(|(key, count)| (key, *count)))
+        let entries = self.tracked.to_text();
+        let stored = StoredPosition {
+            poll: VERSION,
+            full_walk_at: self.full_walk_at,
+            day: self.day,
+            cursor: self.cursor().map(|cursor| cursor.as_str().into()),
+            listed: self
+                .resume
+                .as_ref()
+                .map(|resume| Counts(resume.listed.clone())),
+            entries: (!entries.is_empty()).then(|| entries.into()),
+            account: (self.books != Books::default()).then(|| self.books.clone()),
+            walked: self.walked,
         };
-        JsonObjectWriter::new()
-            .raw("poll", 1)
-            .optional_string(
-                "fullWalkAt",
-                self.full_walk_at.map(|at| at.to_string()).as_deref(),
-            )
-            .optional_string("day", self.day.map(|day| day.to_string()).as_deref())
-            .optional_string("cursor", self.cursor().map(Cursor::as_str))
-            .optional_raw("listed", self.resume.as_ref().map(listed))
-            .optional_string(
-                "entries",
-                Some(self.memory.to_text())
-                    .filter(|text| !text.is_empty())
-                    .as_deref(),
-            )
-            .optional_raw(
-                "account",
-                Some(self.books.to_json()).filter(|_| self.books != Books::default()),
-            )
-            .optional_raw("walked", self.walked.map(WalkedDay::to_json))
-            .finish()
+        serde_json::to_string(&stored).expect("its members are texts, numbers and arrays")
     }
 
     /// Reads a position that [`PollPosition::to_json`] wrote.
@@ -114,49 +105,64 @@ impl PollPosition {
     }
 
     fn read(text: &str) -> Option<Self> {
-        let object = json::read_object(text.as_bytes(), &JsonLimits::new()).ok()?;
-        let JsonValue::Number(version) = object.get("poll")? else {
-            return None;
-        };
-        if version.as_u64() != Some(1) {
+        let stored: StoredPosition<'_> = serde_json::from_str(text).ok()?;
+        if stored.poll != VERSION {
             return None;
         }
-        let text = |name| {
-            object
-                .get(name)
-                .map(|value| value.as_str().ok_or(()))
-                .transpose()
-                .ok()
-        };
-        let full_walk_at = text("fullWalkAt")?.map(Timestamp::parse).transpose().ok()?;
-        let day = text("day")?.map(Date::parse).transpose().ok()?;
-        let resume = match text("cursor")?.map(Cursor::parse).transpose().ok()? {
+        let resume = match stored.cursor {
             Some(cursor) => Some(Resume {
-                cursor,
-                listed: counts::from_json(object.get("listed")?)?
-                    .into_iter()
-                    .collect(),
+                cursor: Cursor::parse(&cursor).ok()?,
+                listed: stored.listed?.0,
             }),
             None => None,
         };
-        let memory = text("entries")?.map_or(Some(Memory::default()), Memory::from_text)?;
-        let books = object
-            .get("account")
-            .map_or(Some(Books::default()), Books::from_json)?;
-        let walked = object
-            .get("walked")
-            .map(|value| WalkedDay::from_json(value).ok_or(()))
-            .transpose()
-            .ok()?;
+        let tracked = match stored.entries {
+            Some(entries) => TrackedEntries::from_text(&entries)?,
+            None => TrackedEntries::default(),
+        };
         Some(Self {
-            full_walk_at,
-            day,
+            full_walk_at: stored.full_walk_at,
+            day: stored.day,
             resume,
-            memory,
-            books,
-            walked,
+            tracked,
+            books: stored.account.unwrap_or_default(),
+            walked: stored.walked,
         })
     }
+}
+
+/// The version of stored positions.
+const VERSION: u32 = 1;
+
+/// A position as its JSON text. Members of later versions are ignored, and those that an earlier
+/// one did not write are absent.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StoredPosition<'a> {
+    poll: u32,
+    #[serde(
+        default,
+        with = "optional_text",
+        skip_serializing_if = "Option::is_none"
+    )]
+    full_walk_at: Option<Timestamp>,
+    #[serde(
+        default,
+        with = "optional_text",
+        skip_serializing_if = "Option::is_none"
+    )]
+    day: Option<Date>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listed: Option<Counts>,
+    /// [`TrackedEntries::to_text`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entries: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account: Option<Books>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    walked: Option<WalkedDay>,
 }
 
 /// Not a position of this version.

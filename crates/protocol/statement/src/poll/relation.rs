@@ -1,39 +1,40 @@
-//! What an entry is to those before it, and what else is said about an account.
+//! The relations of an entry to earlier ones, and the notices about an account.
 
 use crate::SeenEntryId;
 use bankrail_values::{Date, Decimal, Timestamp};
 
-/// What an entry that is handed over is to those that were handed over before.
+/// The relation of an entry that is handed over to those that were handed over before.
 ///
-/// Of pending entries a bank often changes the reference when it books them, and some correct a
-/// booked entry under its reference. What is said here as certain rests on a statement that no
-/// longer lists the earlier entry.
+/// A bank often changes the reference of a pending entry when it books it, and some banks correct a
+/// booked entry under its reference. A certain relation rests on a statement that no longer lists
+/// the earlier entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EntryRelation {
-    /// It was not there before.
+    /// An entry that was not there before.
     New {
         /// Entries that it may replace, at most eight: the statement seems not to list them any
         /// more, and they have its reference, or its payment or amount. Two full walks decide: one
         /// that is gone is then [`AccountNotice::Vanished`].
         may_replace: Vec<SeenEntryId>,
     },
-    /// It stands for the entry of this [id](crate::SeenEntry::id), which no longer counts: a
+    /// An entry in place of the one with this [id](crate::SeenEntry::id), which no longer counts: a
     /// pending entry was booked, or the bank has changed the amount, the currency or the day under
     /// one reference.
     Replaces(SeenEntryId),
-    /// It was replaced, or had vanished while it was pending, and is listed again under its id.
+    /// An entry that was replaced, or had vanished while it was pending, and is listed again under
+    /// its id.
     Returned {
         /// The [id](crate::SeenEntry::id) of the entry that it replaces now, as when the bank takes
         /// a change back.
         replaces: Option<SeenEntryId>,
     },
-    /// It is known, and the bank has changed parties or text under its reference. The amount is the
-    /// same.
+    /// A known entry whose parties or text the bank has changed under its reference. The amount is
+    /// the same.
     TextChanged,
 }
 
-/// Something about an account that no single entry says.
+/// A notice about an account that concerns no single entry of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AccountNotice {
@@ -44,13 +45,13 @@ pub enum AccountNotice {
     Vanished {
         /// Its [id](crate::SeenEntry::id).
         id: SeenEntryId,
-        /// Whether it was booked.
+        /// True if it was booked.
         booked: bool,
     },
-    /// The same of all booked entries of the day at once: a mistake of the bank, or its statement
-    /// begins anew at another time than the day of its reports.
+    /// All booked entries of the day have vanished at once: a mistake of the bank, or its statement
+    /// begins again at another time than the day of its reports.
     AllVanished {
-        /// How many.
+        /// The number of entries.
         count: usize,
     },
     /// A booked entry that had vanished is listed again.
@@ -59,26 +60,26 @@ pub enum AccountNotice {
         id: SeenEntryId,
     },
     /// The booked balances and the booked entries of two full walks in a row do not add up: entries
-    /// are missing, or are another account's. Said once for each difference. A statement without
-    /// booked balances, such as one with the specification's `ITAV` only, shows none: an available
-    /// balance moves with pending entries.
+    /// are missing, or are another account's. There is one notice for each difference. A statement
+    /// without booked balances, such as one with the specification's `ITAV` only, shows none: an
+    /// available balance moves with pending entries.
     BalanceGap {
         /// The balance at the end, less the one at the beginning and the entries between them. If
         /// the statement has no opening balance, that of the day's first full walk is computed from
         /// its entries.
         difference: Decimal,
     },
-    /// A day is over, and its statement was walked to its end for the last time so long before
-    /// ([`PollOptions::unseen`](crate::PollOptions::unseen)) that entries may have come which no
-    /// statement lists any more: an intraday statement cannot be asked for after its day. Not said
-    /// if the reports state no offset, nor if the last cursor, asked after the end, still led to
-    /// entries of that day.
+    /// A day is over, and the last complete walk of its statement was longer before its end than
+    /// [`PollOptions::unseen`](crate::PollOptions::unseen). Entries may be missing: an intraday
+    /// statement cannot be asked for after its day. There is no notice if the reports state no
+    /// offset, or if the last cursor, asked after the end, still led to entries of that day.
     DayIncomplete {
         /// The day.
         day: Date,
         /// Up to when its entries are known.
         seen_until: Timestamp,
-        /// The next day of which a statement was seen. What is between the two was not seen at all.
+        /// The next day of which a statement was seen. No statement of the days between the two was
+        /// seen.
         next: Date,
     },
     /// The currency of the account, as the report states it, is another one than before.

@@ -1,11 +1,12 @@
-//! What pages state about their account, and whether it adds up.
+//! The statements of pages about their account, and the check that they add up.
 
 use super::relation::AccountNotice;
+use crate::stored::{optional_text, text};
 use bankrail_camt052::{AccountType, Balance, EntryStatus, Report};
-use bankrail_values::json::{JsonObjectWriter, JsonValue};
 use bankrail_values::{Date, Decimal};
+use serde::{Deserialize, Serialize};
 
-/// What a page states about its account beside the entries: currency, kind, and booked balances.
+/// The account's currency, kind and booked balances on a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatedAccount {
     currency: Option<String>,
@@ -17,7 +18,8 @@ pub struct StatedAccount {
 }
 
 impl StatedAccount {
-    /// What a report states. Available balances are left out, because pending entries move them.
+    /// Reads them from a report. Available balances are left out, because pending entries move
+    /// them.
     #[must_use]
     pub fn of(report: &Report) -> Self {
         let currency = report.account.currency.as_ref();
@@ -57,13 +59,13 @@ fn bounded(text: &str) -> String {
     text.chars().take(35).collect()
 }
 
-/// What the pages of a walk state together.
+/// The balances and the sum of all pages of a walk.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums {
     opening: Option<Decimal>,
     closing: Option<Decimal>,
     booked: Decimal,
-    /// Whether the pages contradict each other, as when something was booked between two of them.
+    /// True if the pages contradict each other, as when an entry was booked between two of them.
     unclear: bool,
 }
 
@@ -84,17 +86,32 @@ impl Sums {
     }
 }
 
-/// What the statement said of the account until now.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The account's currency, kind and balances up to now.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Books {
+    #[serde(skip_serializing_if = "Option::is_none")]
     currency: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
     /// The day of the statement that the rest is about.
+    #[serde(
+        default,
+        with = "optional_text",
+        skip_serializing_if = "Option::is_none"
+    )]
     day: Option<Date>,
     /// The balance at the beginning of the day.
+    #[serde(
+        default,
+        with = "optional_text",
+        skip_serializing_if = "Option::is_none"
+    )]
     opening: Option<Decimal>,
-    /// By how much the last full walk did not add up, and what was said last.
+    /// The difference in the last full walk: by so much it did not add up.
+    #[serde(default, with = "text", skip_serializing_if = "Decimal::is_zero")]
     gap: Decimal,
+    /// The difference of the last notice.
+    #[serde(default, with = "text", skip_serializing_if = "Decimal::is_zero")]
     said: Decimal,
 }
 
@@ -145,53 +162,5 @@ impl Books {
         }
         self.said = difference;
         (!difference.is_zero()).then_some(AccountNotice::BalanceGap { difference })
-    }
-
-    /// Writes the books as JSON.
-    pub(super) fn to_json(&self) -> String {
-        let number = |number: Decimal| {
-            Some(number)
-                .filter(|number| !number.is_zero())
-                .map(|number| number.to_string())
-        };
-        JsonObjectWriter::new()
-            .optional_string("currency", self.currency.as_deref())
-            .optional_string("kind", self.kind.as_deref())
-            .optional_string("day", self.day.map(|day| day.to_string()).as_deref())
-            .optional_string(
-                "opening",
-                self.opening.map(|opening| opening.to_string()).as_deref(),
-            )
-            .optional_string("gap", number(self.gap).as_deref())
-            .optional_string("said", number(self.said).as_deref())
-            .finish()
-    }
-
-    /// Reads what [`Books::to_json`] wrote.
-    pub(super) fn from_json(value: &JsonValue<'_>) -> Option<Self> {
-        let JsonValue::Object(object) = value else {
-            return None;
-        };
-        let text = |name| {
-            object
-                .get(name)
-                .map(|value| value.as_str().ok_or(()))
-                .transpose()
-                .ok()
-        };
-        let number = |name| {
-            text(name)?
-                .map(|text| text.parse::<Decimal>().map_err(drop))
-                .transpose()
-                .ok()
-        };
-        Some(Self {
-            currency: text("currency")?.map(str::to_owned),
-            kind: text("kind")?.map(str::to_owned),
-            day: text("day")?.map(Date::parse).transpose().ok()?,
-            opening: number("opening")?,
-            gap: number("gap")?.unwrap_or_default(),
-            said: number("said")?.unwrap_or_default(),
-        })
     }
 }

@@ -35,7 +35,7 @@ pub trait TransactionalSeenEntries: SeenEntries {
     ) -> StoreFuture<'a, Recorded>;
 }
 
-/// What [`TransactionalSeenEntries::record_with`] records of one page.
+/// The record of one page for [`TransactionalSeenEntries::record_with`].
 ///
 /// ```
 /// use bankrail_statement::{EntryKey, PageRecord, SeenEntry};
@@ -51,7 +51,7 @@ pub trait TransactionalSeenEntries: SeenEntries {
 pub struct PageRecord<'a> {
     /// All entries of the page, which the store records.
     pub entries: &'a [SeenEntry],
-    /// Whether each of them is new.
+    /// True for each new entry, in their order.
     pub new: &'a [bool],
     /// The position that replaces the account's.
     pub position: Option<&'a str>,
@@ -92,8 +92,8 @@ impl<'a> PageRecord<'a> {
         self.new_entries().map(|entry| entry.key).collect()
     }
 
-    /// Whether one of the new entries was recorded meanwhile. `counts` are the recorded occurrences
-    /// of [`PageRecord::new_keys`], in the same order.
+    /// Returns true if one of the new entries was recorded meanwhile. `counts` are the recorded
+    /// occurrences of [`PageRecord::new_keys`], in the same order.
     #[must_use]
     pub fn is_overtaken(&self, counts: &[u32]) -> bool {
         self.new_entries()

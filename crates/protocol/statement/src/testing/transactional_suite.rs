@@ -287,7 +287,7 @@ where
         );
     }
 
-    /// Both stores answer the counts of the first two keys and the position.
+    /// The counts of the first two keys and the position, which both stores must return.
     async fn check(&self, own: &AccountId, counts: [u32; 2], position: Option<&str>) {
         for store in [self.one, self.other] {
             assert_eq!(
@@ -303,7 +303,7 @@ where
         }
     }
 
-    /// How often an effect took place.
+    /// The number of times that an effect took place.
     async fn times(&self, number: u32) -> usize {
         (self.effects)()
             .await

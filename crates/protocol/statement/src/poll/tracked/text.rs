@@ -1,6 +1,6 @@
-//! What is remembered as text.
+//! The remembered entries as text.
 
-use super::{Memory, Remembered, State};
+use super::{State, Tracked, TrackedEntries};
 use crate::EntryLinks;
 use crate::seen::EntryKey;
 use bankrail_values::Date;
@@ -10,11 +10,11 @@ use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 /// The bytes of an entry.
 const ROW: usize = 32 + 4 + 3 * 16 + 4 + 1;
 
-impl Memory {
+impl TrackedEntries {
     /// Writes all rows as base64.
     pub(in crate::poll) fn to_text(&self) -> String {
         let mut bytes = Vec::with_capacity(self.0.len() * ROW);
-        for Remembered {
+        for Tracked {
             entry: (key, occurrence),
             links,
             on,
@@ -40,18 +40,18 @@ impl Memory {
         BASE64.encode(bytes)
     }
 
-    /// Reads what [`Memory::to_text`] wrote.
+    /// Reads what [`TrackedEntries::to_text`] wrote.
     pub(in crate::poll) fn from_text(text: &str) -> Option<Self> {
         let bytes = BASE64.decode(text).ok()?;
         let rows = bytes
             .chunks(ROW)
-            .map(Remembered::read)
+            .map(Tracked::read)
             .collect::<Option<Vec<_>>>()?;
-        (rows.len() <= Self::MOST).then_some(Self(rows))
+        (rows.len() <= Self::MAX_ENTRIES).then_some(Self(rows))
     }
 }
 
-impl Remembered {
+impl Tracked {
     fn read(row: &[u8]) -> Option<Self> {
         let (key, row) = row.split_first_chunk::<32>()?;
         let (occurrence, row) = row.split_first_chunk()?;

@@ -1,24 +1,25 @@
 //! The entries that were handed over and may still be listed, or be replaced by others.
 
-mod gone;
+mod replaceable;
 mod text;
 
 use super::relation::{AccountNotice, EntryRelation};
+use super::{Judged, OnPage, WalkEvidence};
 use crate::EntryLinks;
 use crate::seen::{EntryKey, SeenEntry, SeenEntryId};
 use bankrail_values::Date;
-use gone::Gone;
+use replaceable::Replaceable;
 use std::collections::HashMap;
 
 /// An entry by its key and occurrence.
 type Numbered = (EntryKey, u32);
 
-/// What is remembered, the oldest first.
+/// The remembered entries, the oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Memory(Vec<Remembered>);
+pub(super) struct TrackedEntries(Vec<Tracked>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Remembered {
+struct Tracked {
     entry: Numbered,
     links: EntryLinks,
     /// The day of the statement that listed it last.
@@ -31,35 +32,13 @@ enum State {
     Listed,
     /// The last full walk did not list it.
     Missing,
-    /// Two full walks in a row did not list it, and that was said.
+    /// Two full walks in a row did not list it, and a notice was given.
     Vanished,
-    /// Another one replaces it, and that was said.
+    /// Another one replaces it, and a relation was given.
     Replaced,
 }
 
-/// One entry of a page.
-pub(super) struct OnPage<'a> {
-    pub(super) seen: &'a SeenEntry,
-    /// Without links it is neither remembered nor compared.
-    pub(super) links: Option<&'a EntryLinks>,
-    pub(super) new: bool,
-}
-
-/// What a walk has shown with a page.
-pub(super) struct Shown<'a> {
-    /// How many entries of each key its pages before this one have listed.
-    pub(super) before: &'a HashMap<EntryKey, u32>,
-    /// Whether it is a full walk that ends with this page, so that what it did not list is not in
-    /// the statement.
-    pub(super) complete: bool,
-    /// Whether that walk has one page, so that nothing can have moved from one to another
-    /// meanwhile.
-    pub(super) single: bool,
-    /// The day of the statement.
-    pub(super) day: Option<Date>,
-}
-
-/// How many entries of each key a walk has listed up to the end of a page.
+/// The number of entries of each key that a walk has listed up to the end of a page.
 struct Listed<'a> {
     before: &'a HashMap<EntryKey, u32>,
     page: HashMap<EntryKey, u32>,
@@ -81,56 +60,48 @@ impl<'a> Listed<'a> {
         of(self.before).saturating_add(of(&self.page))
     }
 
-    /// Whether it lists as many entries of the row's key. Entries with a reference are numbered by
-    /// page, so the second one of a page may be the first one of the next page now.
-    fn has(&self, row: &Remembered) -> bool {
+    /// Returns true if the walk has listed as many entries of the row's key. Entries with a
+    /// reference are numbered by page, so the second one of a page may be the first one of the next
+    /// page now.
+    fn has(&self, row: &Tracked) -> bool {
         let (key, occurrence) = row.entry;
         self.count(key) >= occurrence
     }
 }
 
-/// What follows from a page.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Remembering {
-    pub(super) memory: Memory,
-    /// For each entry of the page what it is, if it is handed over.
-    pub(super) relations: Vec<Option<EntryRelation>>,
-    pub(super) notices: Vec<AccountNotice>,
-}
-
-impl Memory {
-    /// So many entries make a text of a quarter of a MiB.
-    const MOST: usize = 2_000;
-    /// For how many days after it was listed an entry can be replaced that is not booked, or
-    /// return.
+impl TrackedEntries {
+    /// The most remembered entries: a text of a quarter of a MiB.
+    const MAX_ENTRIES: usize = 2_000;
+    /// The number of days after its last listing in which an entry that is not booked can be
+    /// replaced or return.
     const PENDING_DAYS: i64 = 7;
 
     /// Judges the entries of a page, in their order.
-    pub(super) fn judge(&self, page: &[OnPage<'_>], shown: &Shown<'_>) -> Remembering {
+    pub(super) fn judge(&self, page: &[OnPage<'_>], evidence: &WalkEvidence<'_>) -> Judged {
         let mut rows = self.0.clone();
-        let listed = Listed::of(page, shown.before);
-        let (mut relations, mut notices) = Self::known(&mut rows, page, shown.day, &listed);
-        Self::compare(&mut rows, page, shown, &listed, &mut relations);
-        if let Some(day) = shown.day.filter(|_| shown.complete) {
+        let listed = Listed::of(page, evidence.before);
+        let (mut relations, mut notices) = Self::known(&mut rows, page, evidence.day, &listed);
+        Self::compare(&mut rows, page, evidence, &listed, &mut relations);
+        if let Some(day) = evidence.day.filter(|_| evidence.complete) {
             notices.extend(Self::complete(&mut rows, &listed, day));
         }
         rows.extend(
             page.iter()
                 .filter(|entry| entry.new)
-                .filter_map(|entry| Remembered::of(entry, shown.day)),
+                .filter_map(|entry| Tracked::of(entry, evidence.day)),
         );
         Self::bound(&mut rows);
-        Remembering {
-            memory: Self(rows),
+        Judged {
+            tracked: Self(rows),
             relations,
             notices,
         }
     }
 
     /// Marks the entries of the page that are remembered, and finds those that are handed over
-    /// again. What is known and was forgotten is remembered anew.
+    /// again. Re-adds known entries that were evicted.
     fn known(
-        rows: &mut Vec<Remembered>,
+        rows: &mut Vec<Tracked>,
         page: &[OnPage<'_>],
         day: Option<Date>,
         listed: &Listed<'_>,
@@ -147,18 +118,18 @@ impl Memory {
                     may_replace: Vec::new(),
                 });
             }
-            let now = Remembered::of(entry, day)?;
+            let now = Tracked::of(entry, day)?;
             let Some(row) = at.get(&now.entry).and_then(|index| rows.get_mut(*index)) else {
-                rows.extend((rows.len() < Self::MOST).then_some(now));
+                rows.extend((rows.len() < Self::MAX_ENTRIES).then_some(now));
                 return None;
             };
-            // Parts of a batch share a reference, and a page that lists one of them does not say
-            // which.
+            // Parts of a batch share a reference, and nothing distinguishes them on a page that
+            // lists only one.
             let is_alone = listed.count(entry.seen.key) == 1;
             let changed =
                 is_alone && now.links.reference.is_some() && row.links.payment != now.links.payment;
             let links = if is_alone { now.links } else { row.links };
-            match std::mem::replace(row, Remembered { links, ..now }).state {
+            match std::mem::replace(row, Tracked { links, ..now }).state {
                 State::Vanished if links.booked => {
                     notices.push(AccountNotice::Reappeared { id: row.id() });
                     None
@@ -173,11 +144,11 @@ impl Memory {
         (relations, notices)
     }
 
-    /// Finds what the entries that are handed over are to those that are no longer listed.
+    /// Relates the entries that are handed over to those that are no longer listed.
     fn compare(
-        rows: &mut [Remembered],
+        rows: &mut [Tracked],
         page: &[OnPage<'_>],
-        shown: &Shown<'_>,
+        evidence: &WalkEvidence<'_>,
         listed: &Listed<'_>,
         relations: &mut [Option<EntryRelation>],
     ) {
@@ -190,7 +161,7 @@ impl Memory {
         if !relations.iter().any(is_compared) {
             return;
         }
-        let mut gone = Gone::of(rows, listed, shown);
+        let mut replaceable = Replaceable::of(rows, listed, evidence);
         let mut new_payments: HashMap<u128, usize> = HashMap::new();
         for payment in page
             .iter()
@@ -210,7 +181,7 @@ impl Memory {
                 .payment
                 .and_then(|payment| new_payments.get_mut(&payment))
                 .unwrap_or(&mut none);
-            *relation = Some(match (entry.new, gone.relation(links, *left)) {
+            *relation = Some(match (entry.new, replaceable.relation(links, *left)) {
                 (true, relation) => {
                     *left = left.saturating_sub(1);
                     relation
@@ -221,16 +192,17 @@ impl Memory {
                 (false, _) => EntryRelation::Returned { replaces: None },
             });
         }
-        for index in gone.replaced() {
+        for index in replaceable.replaced() {
             rows.get_mut(index)
                 .into_iter()
                 .for_each(|row| row.state = State::Replaced);
         }
     }
 
-    /// Ends a full walk: what it did not list is missing, and what was missing before has vanished.
-    fn complete(rows: &mut Vec<Remembered>, listed: &Listed<'_>, day: Date) -> Vec<AccountNotice> {
-        let mut vanished: Vec<&Remembered> = Vec::new();
+    /// Ends a full walk: entries that it did not list are missing, and those that were missing
+    /// before have vanished.
+    fn complete(rows: &mut Vec<Tracked>, listed: &Listed<'_>, day: Date) -> Vec<AccountNotice> {
+        let mut vanished: Vec<&Tracked> = Vec::new();
         let mut is_one_left = false;
         // Booked entries of other days have left the statement with their day.
         for row in rows
@@ -273,21 +245,21 @@ impl Memory {
         notices
     }
 
-    /// Forgets the oldest booked entries that are listed, then the oldest of all.
-    fn bound(rows: &mut Vec<Remembered>) {
-        let mut excess = rows.len().saturating_sub(Self::MOST);
+    /// Evicts the oldest booked entries that are listed, then the oldest of all.
+    fn bound(rows: &mut Vec<Tracked>) {
+        let mut excess = rows.len().saturating_sub(Self::MAX_ENTRIES);
         rows.retain(|row| {
             let kept = excess == 0 || !row.links.booked || row.state != State::Listed;
             excess -= usize::from(!kept);
             kept
         });
-        rows.drain(..rows.len().saturating_sub(Self::MOST));
+        rows.drain(..rows.len().saturating_sub(Self::MAX_ENTRIES));
     }
 }
 
-impl Remembered {
-    /// An entry that this page lists; `None` for one that nothing can come of: without links, or of
-    /// an earlier day.
+impl Tracked {
+    /// Builds the row of an entry that this page lists; `None` without links, or for an entry of an
+    /// earlier day, which cannot be replaced.
     fn of(entry: &OnPage<'_>, day: Option<Date>) -> Option<Self> {
         let links = *entry.links?;
         // A report that is made after midnight may still list the day before.

@@ -1,34 +1,39 @@
-//! Which of the entries that are no longer listed a new one replaces.
+//! The entries that are no longer listed and that a new one may replace.
 
-use super::{Listed, Remembered, Shown, State};
+use super::{Listed, State, Tracked};
+use crate::poll::WalkEvidence;
 use crate::{EntryLinks, EntryRelation, SeenEntryId};
 use std::collections::HashMap;
 
-/// Places of rows by a link.
+/// Indexes of rows by a link.
 type ByLink = HashMap<u128, Vec<usize>>;
 
 /// The entries that a statement no longer lists and a new one may replace, by their links.
-pub(super) struct Gone<'a> {
-    rows: &'a [Remembered],
+pub(super) struct Replaceable<'a> {
+    rows: &'a [Tracked],
     by_reference: ByLink,
     by_payment: ByLink,
     by_amount: ByLink,
-    /// Whether a full walk has shown that they are gone, and whether it had one page.
+    /// True if a full walk has shown that they are gone; `single` if that had one page.
     certain: bool,
     single: bool,
     replaced: Vec<usize>,
 }
 
-impl<'a> Gone<'a> {
+impl<'a> Replaceable<'a> {
     /// The most candidates of one entry.
-    const MOST_CANDIDATES: usize = 8;
-    /// So many equal payments are looked at; more are not told apart.
-    const MOST_COMPARED: usize = 64;
+    const MAX_CANDIDATES: usize = 8;
+    /// The most equal payments that are compared; beyond them none is certain.
+    const MAX_COMPARED: usize = 64;
 
-    pub(super) fn of(rows: &'a [Remembered], listed: &Listed<'_>, shown: &Shown<'_>) -> Self {
+    pub(super) fn of(
+        rows: &'a [Tracked],
+        listed: &Listed<'_>,
+        evidence: &WalkEvidence<'_>,
+    ) -> Self {
         let (by_reference, by_payment, by_amount) = Default::default();
-        let (certain, single, replaced) = (shown.complete, shown.single, Vec::new());
-        let mut gone = Self {
+        let (certain, single, replaced) = (evidence.complete, evidence.single, Vec::new());
+        let mut replaceable = Self {
             rows,
             by_reference,
             by_payment,
@@ -40,15 +45,16 @@ impl<'a> Gone<'a> {
         for (index, row) in rows.iter().enumerate() {
             // A booked entry may also stand on another page, or have left the statement with its
             // day.
-            let may_be_replaced = !row.links.booked || (shown.complete && row.on == shown.day);
+            let may_be_replaced =
+                !row.links.booked || (evidence.complete && row.on == evidence.day);
             if may_be_replaced && !listed.has(row) && row.state != State::Replaced {
-                for (rows, link) in gone.places(&row.links) {
+                for (rows, link) in replaceable.places(&row.links) {
                     link.into_iter()
                         .for_each(|link| rows.entry(link).or_default().push(index));
                 }
             }
         }
-        gone
+        replaceable
     }
 
     fn places(&mut self, links: &EntryLinks) -> [(&mut ByLink, Option<u128>); 3] {
@@ -62,15 +68,15 @@ impl<'a> Gone<'a> {
         ]
     }
 
-    /// What a new entry is. `new_ones` of the page, this one among them, have its payment and no
-    /// relation yet.
+    /// Returns the relation of a new entry. `new_ones` entries of the page, this one among them,
+    /// have its payment and no relation yet.
     pub(super) fn relation(&mut self, new: &EntryLinks, new_ones: usize) -> EntryRelation {
         let by_reference = self.rows_of(&self.by_reference, new.reference);
         let by_payment = self.rows_of(&self.by_payment, new.payment.filter(|_| new.booked));
         let is_booked_now =
-            |row: &Remembered| new.booked && !row.links.booked && row.links.amount == new.amount;
-        // Of several pages, an entry can have moved to one that was fetched before.
-        let is_surely_gone = |row: &Remembered| {
+            |row: &Tracked| new.booked && !row.links.booked && row.links.amount == new.amount;
+        // With several pages, an entry can have moved to one that was fetched before.
+        let is_surely_gone = |row: &Tracked| {
             self.certain && (self.single || !row.links.booked || row.state != State::Listed)
         };
         let alike = by_payment.iter().all(|(_, row)| {
@@ -79,7 +85,7 @@ impl<'a> Gone<'a> {
                 .is_some_and(|first| first.1.entry.0 == row.entry.0)
         });
         let unmistakable =
-            self.certain && (alike || by_payment.len() <= new_ones.min(Self::MOST_COMPARED - 1));
+            self.certain && (alike || by_payment.len() <= new_ones.min(Self::MAX_COMPARED - 1));
         let earlier = by_reference.iter().find(|(_, row)| is_booked_now(row));
         let earlier = earlier.or_else(|| by_reference.iter().find(|(_, row)| is_surely_gone(row)));
         if let Some((index, row)) = earlier
@@ -97,7 +103,7 @@ impl<'a> Gone<'a> {
         let by_amount = self.rows_of(&self.by_amount, Some(new.amount));
         let mut may_replace: Vec<SeenEntryId> = Vec::new();
         for (_, row) in by_reference.iter().chain(&by_payment).chain(&by_amount) {
-            if may_replace.len() == Self::MOST_CANDIDATES {
+            if may_replace.len() == Self::MAX_CANDIDATES {
                 break;
             }
             let id = row.id();
@@ -108,18 +114,18 @@ impl<'a> Gone<'a> {
         EntryRelation::New { may_replace }
     }
 
-    /// The places of the rows that were found to be replaced.
+    /// Returns the indexes of the rows that were found to be replaced.
     pub(super) fn replaced(self) -> Vec<usize> {
         self.replaced
     }
 
-    /// The first rows of a link that nothing has replaced yet.
-    fn rows_of(&self, by_link: &ByLink, link: Option<u128>) -> Vec<(usize, &'a Remembered)> {
+    /// Returns the first rows of a link that nothing has replaced yet.
+    fn rows_of(&self, by_link: &ByLink, link: Option<u128>) -> Vec<(usize, &'a Tracked)> {
         let indices = link
             .and_then(|link| by_link.get(&link))
             .into_iter()
             .flatten()
-            .take(Self::MOST_COMPARED);
+            .take(Self::MAX_COMPARED);
         indices
             .filter_map(|index| Some((*index, self.rows.get(*index)?)))
             .collect()

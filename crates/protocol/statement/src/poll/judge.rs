@@ -1,0 +1,222 @@
+//! The judgement of a received page: its new entries, their relations, and the position after it.
+
+use super::day::WalkedDay;
+use super::position::Resume;
+use super::{AccountPoll, Delta, Judged, MAX_FRUITLESS_PAGES, OnPage, Walk, WalkEvidence};
+use crate::seen::{EntryCounter, EntryKey, PageCounts, SeenEntry};
+use crate::{PageDecision, PollCommit, PollPosition, PolledPage, Step, WalkError};
+use bankrail_values::{Date, Timestamp};
+use std::time::Duration;
+
+impl AccountPoll {
+    /// Decides about the page that was received for [`AccountPoll::cursor`]. `known` is what the
+    /// store knows of the page's entries: the count of each key, in the order of the entries.
+    ///
+    /// If the decision is [`PageDecision::Commit`], the poll is unchanged, and the page can be
+    /// judged again with newer counts.
+    pub fn judge(&mut self, page: &PolledPage, known: &[u32], now: Timestamp) -> PageDecision {
+        let walk = &self.walk;
+        let alone = EntryCounter::default();
+        let before = if walk.full { &walk.counter } else { &alone };
+        let mut counts = PageCounts::default();
+        let numbered: Vec<SeenEntry> = page
+            .entries
+            .iter()
+            .map(|entry| before.count(&mut counts, entry))
+            .collect();
+        let mut commit = PollCommit::default();
+        let mut held_back = Vec::new();
+        let known = known.iter().copied().chain(std::iter::repeat(0));
+        for (index, ((entry, seen), known)) in
+            page.entries.iter().zip(numbered).zip(known).enumerate()
+        {
+            let new = seen.occurrence > known;
+            if !entry.has_reference && !walk.full && self.is_ambiguous(&counts, entry.key, known) {
+                // A partial walk is the first of its poll, so this is not one walk too many.
+                (self.walks, self.walk) = (self.walks.saturating_add(1), Walk::full(&self.options));
+                return PageDecision::BeginAgain;
+            }
+            let earlier = walk.counter.count_of(entry.key);
+            if !entry.has_reference && new && earlier > 0 && !self.was_counted_before(&seen) {
+                held_back.push(entry.key);
+            } else {
+                commit.push(index, seen, new);
+            }
+        }
+        let day = page.day.map(|day| day.day);
+        let day_changed = day.is_some_and(|day| self.known_day().is_some_and(|known| known != day));
+        let fruitless = if walk.is_fruitless(page) {
+            walk.fruitless.saturating_add(1)
+        } else {
+            0
+        };
+        let after = match walk.cursors.after(&page.page) {
+            Ok(Step::Fetch(_)) if fruitless >= MAX_FRUITLESS_PAGES => {
+                Err(WalkError::NothingMore { pages: fruitless })
+            }
+            after => after,
+        };
+        let stated = page.stated.clone();
+        commit.delta = Delta {
+            counts,
+            held_back,
+            day,
+            day_changed,
+            fruitless,
+            stated,
+            after,
+            ..Delta::default()
+        };
+        commit.next = self.position_after(page, &commit.delta, now);
+        self.relate(page, now, &mut commit);
+        // Within a full walk most pages change nothing that is worth a record.
+        commit.position = (self.moves(&commit.delta) || commit.next != self.position)
+            .then(|| commit.next.to_json());
+        PageDecision::Commit(Box::new(commit))
+    }
+
+    /// Adds the relations of its entries and the notices about the account to a commit and to the
+    /// position after it.
+    fn relate(&self, page: &PolledPage, now: Timestamp, commit: &mut PollCommit) {
+        let complete = self.completes(&commit.delta);
+        let day = commit.delta.day.or(self.walk.day);
+        let on_page: Vec<OnPage<'_>> = commit
+            .all()
+            .map(|(index, seen, new)| OnPage {
+                seen,
+                new,
+                links: page.links.get(index),
+            })
+            .collect();
+        let single = self.walk.cursors.pages() == 0;
+        let evidence = WalkEvidence {
+            before: &self.walk.listed,
+            complete,
+            single,
+            day,
+        };
+        let Judged {
+            tracked,
+            relations,
+            mut notices,
+        } = self.position.tracked.judge(&on_page, &evidence);
+        commit.delta.listed = on_page.iter().map(|entry| entry.seen.key).collect();
+        commit.relations = relations;
+        commit.next.tracked = tracked;
+        notices.extend(commit.next.books.page(&page.stated));
+        if let Some(day) = day.filter(|_| complete) {
+            let mut sums = self.walk.sums.clone();
+            sums.add(&page.stated);
+            notices.extend(commit.next.books.complete(&sums, day));
+        }
+        if let Some(next) = commit.delta.day
+            && let Some(last) = commit.next.walked.take_if(|last| last.day < next)
+            // After the end, the last cursor may still lead to that day's entries.
+            && (self.walk.full || !page.entries.iter().any(|entry| entry.day == Some(last.day)))
+        {
+            notices.extend(last.notice(next, self.options.unseen));
+        }
+        if matches!(commit.delta.after, Ok(Step::Done)) {
+            commit.next.walked = page.day.and_then(|day| WalkedDay::complete(day, now));
+        }
+        let is_booked = |index: usize| page.links.get(index).is_none_or(|links| links.booked);
+        commit.late = commit
+            .all()
+            .map(|(index, seen, new)| new && is_booked(index) && self.is_late(seen, now))
+            .collect();
+        commit.notices = notices;
+    }
+
+    /// Returns true if a full walk through the statement of a later day was completed before. A day
+    /// in the future, by more than zones differ, was written under a wrong clock.
+    fn is_late(&self, entry: &SeenEntry, now: Timestamp) -> bool {
+        let tomorrow = now.saturating_add(Duration::from_secs(86_400)).date();
+        let complete = self.position.day.filter(|day| *day <= tomorrow);
+        entry
+            .day
+            .zip(complete)
+            .is_some_and(|(own, complete)| own < complete)
+    }
+
+    /// Returns true if a full walk ends with this page and shows the whole statement of one day.
+    fn completes(&self, delta: &Delta) -> bool {
+        let walk = &self.walk;
+        let certain = walk.held_back.is_empty() && delta.held_back.is_empty();
+        walk.full
+            && matches!(delta.after, Ok(Step::Done))
+            && certain
+            && !walk.day_changed
+            && !delta.day_changed
+    }
+
+    /// Returns true if a partial walk cannot count the new entries of this content. The page lists
+    /// more of them than last time, and the store knows some that were not on this page and may
+    /// have moved onto it.
+    fn is_ambiguous(&self, counts: &PageCounts, key: EntryKey, known: u32) -> bool {
+        let resumed = (self.walk.cursors.pages() == 0)
+            .then_some(self.position.resume.as_ref())
+            .flatten();
+        let last_time = resumed
+            .and_then(|resume| resume.listed.get(&key))
+            .copied()
+            .unwrap_or(0);
+        let listed = counts.contents().get(&key).copied().unwrap_or(0);
+        listed > last_time && known > last_time
+    }
+
+    fn was_counted_before(&self, seen: &SeenEntry) -> bool {
+        self.counted_before
+            .get(&seen.key)
+            .is_some_and(|counted| seen.occurrence <= *counted)
+    }
+
+    /// Returns the day of the statement in this walk, or in the walk that it continues.
+    fn known_day(&self) -> Option<Date> {
+        self.walk.day.or(if self.walk.full {
+            None
+        } else {
+            self.position.day
+        })
+    }
+
+    /// Returns true if a page changes the stored cursor. A full walk leaves it unchanged up to its
+    /// last page: an interrupted one begins again, because the entries that it has counted may have
+    /// moved meanwhile.
+    fn moves(&self, delta: &Delta) -> bool {
+        !(self.walk.full && matches!(delta.after, Ok(Step::Fetch(_))))
+    }
+
+    /// Returns the position after a page.
+    fn position_after(&self, page: &PolledPage, delta: &Delta, now: Timestamp) -> PollPosition {
+        let walk = &self.walk;
+        let before = self.position.clone();
+        if !self.moves(delta) {
+            return before;
+        }
+        let ends = !matches!(delta.after, Ok(Step::Fetch(_)));
+        let certain = walk.held_back.is_empty() && delta.held_back.is_empty();
+        let trusted = delta.after.is_ok()
+            && page.ordered
+            && certain
+            && !(ends && (walk.day_changed || delta.day_changed));
+        let resume = walk
+            .cursors
+            .next()
+            .filter(|_| trusted)
+            .and_then(|cursor| Resume::new(cursor, &page.entries));
+        PollPosition {
+            full_walk_at: if self.completes(delta) {
+                Some(now)
+            } else {
+                before.full_walk_at
+            },
+            day: if walk.full {
+                delta.day.or(walk.day)
+            } else {
+                before.day
+            },
+            resume,
+            ..before
+        }
+    }
+}
