@@ -39,6 +39,7 @@ pub(crate) async fn to_everybody(
 ) -> Response {
     let (head, body) = request.into_parts();
     let exchange = Exchange::new(endpoint, &head.extensions, options);
+    // A client that still sends would otherwise see a broken connection in place of the answer.
     BodyReader::new(&head.headers, body)
         .drain(Peer::Unknown, DRAINING)
         .await;
@@ -135,6 +136,7 @@ impl<'a> Exchange<'a> {
             // RFC 6749 section 5.1.
             headers.insert(PRAGMA, HeaderValue::from_static("no-cache"));
         }
+        // The steady clock of the process: the provider's clock may be set by tests and operators.
         let took = self.started.elapsed();
         measure::endpoints::answered(self.endpoint, response.status(), took);
         tracing::info!(

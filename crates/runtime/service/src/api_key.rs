@@ -38,6 +38,7 @@ impl ApiKeyHash {
     /// one that is empty or longer than 512 bytes.
     pub(crate) fn of_request(headers: &HeaderMap) -> Option<Self> {
         let key = content::only(headers, &API_KEY)?.as_bytes();
+        // Bounded, so that a stranger's header costs one short hash.
         (!key.is_empty() && key.len() <= MAX_BYTES).then(|| Self::of(key))
     }
 }

@@ -69,6 +69,7 @@ impl CursorSecret {
         let (day, rest) = rest.split_at_checked(DAY)?;
         let walk = Walk::from_parts(Date::parse(str::from_utf8(day).ok()?).ok()?, flags)?;
         let (tag, position) = rest.split_at_checked(TAG)?;
+        // In constant time. The position is read only after the seal has proved right.
         self.mac(owner, walk, position).verify_slice(tag).ok()?;
         Some((walk, PagePosition::from_bytes(position)?))
     }

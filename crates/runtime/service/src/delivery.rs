@@ -23,7 +23,6 @@ mod breaker;
 mod dispatcher;
 mod endpoint;
 mod https;
-mod post;
 mod requests;
 mod snapshot;
 mod transport;

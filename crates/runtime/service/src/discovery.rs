@@ -34,6 +34,7 @@ const NO_KEYS: &str = r#"{"keys":[]}"#;
 pub(crate) fn routes(issuer: &Issuer, options: &ProviderOptions) -> Router<Arc<Shared>> {
     let metadata = Bytes::from(metadata(issuer, options));
     let mut routes = Router::new();
+    // Bytes are shared between the routes and all requests.
     for path in issuer.metadata_paths() {
         routes = routes.merge(document_route(&path, metadata.clone()));
     }

@@ -167,6 +167,7 @@ impl<S: Operation> Endpoint for Steps<'_, S> {
         let decision = call
             .admit(S::LIMIT, self.shared.options.rate_limit_headers)
             .await?;
+        // Set once for each request; a second decision cannot come.
         let _ = self.exchange.admitted.set(decision);
         S::perform(&call, input).await
     }

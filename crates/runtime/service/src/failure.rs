@@ -82,6 +82,7 @@ impl StatementFailure {
     #[must_use]
     pub fn default_status(self) -> StatusCode {
         match self {
+            // Its code is shared with `Internal`, but clients may try again.
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::from_u16(self.default_code().default_status())
                 .expect("each code has a valid status"),

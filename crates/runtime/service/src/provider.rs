@@ -62,6 +62,7 @@ impl Provider {
         let cursors = cursors.map_err(ProviderOptionsError::Cursors)?;
         measure::endpoints::describe();
         let report_day = options.report_day();
+        // Before the first request, so that no booking misses the check of its day.
         ledger.follow_report_day(&report_day);
         let verifier = match &issuer {
             Some(issuer) => {

@@ -70,6 +70,7 @@ impl ReportDay {
             BookingDayPolicy::Warn => {}
         }
         let days = Some((booking_day, report_day));
+        // Only compared and replaced under the lock. A poisoned one is used on: the value is whole.
         let before = std::mem::replace(
             &mut *self.warned.lock().unwrap_or_else(PoisonError::into_inner),
             days,

@@ -98,6 +98,7 @@ impl Operation for Statement {
             Err(error) => return Err(Refusal::Ledger(query.account, error)),
         };
         let (entries, is_last) = (page.entries.len(), page.next.is_none());
+        // Before the record, so that a page that cannot be sent is not recorded as served.
         let response = answer_page(call, &request, &query, walk, *page).await?;
         let account = &query.account;
         call.audit(|options| AuditEvent::StatementServed {
@@ -140,6 +141,7 @@ async fn answer_page(
 ) -> Result<Response, Refusal> {
     let broken = |error| Refusal::Page(query.account.clone(), error);
     let most = usize::from(query.max_entries.get());
+    // A cursor after more entries than were asked for would skip some of them at the client.
     if page.entries.len() > most {
         return Err(broken(report::PageError::TooManyEntries {
             allowed: most,

@@ -38,6 +38,7 @@ impl ReportTimeZone {
             let instant = jiff::Timestamp::from_millisecond(now.unix_millis()).ok()?;
             Some(zone.to_offset(instant).seconds())
         });
+        // XML Schema writes offsets in minutes, up to 14 hours.
         let offset = seconds.filter(|seconds| seconds % 60 == 0 && seconds.abs() <= FARTHEST);
         let offset = offset.and_then(|seconds| time::UtcOffset::from_whole_seconds(seconds).ok());
         // At the bounds of the calendar there may be no such local time.

@@ -73,6 +73,8 @@ impl Operation for Token {
             .scope()
             .granted_from(&call.customer.scopes)
             .map_err(Refusal::NoScope)?;
+        // Before the assertion is used up, so that a failure of the random generator costs the
+        // customer nothing.
         let token = AccessToken::generate().map_err(Refusal::Randomness)?;
         let lifetime = call.shared.options.token_lifetime;
         let expires_at = call.now.saturating_add(lifetime);
@@ -85,6 +87,7 @@ impl Operation for Token {
         );
         store(call.shared, &verified, judged_at, token.hash(), grant).await?;
         let key_id = || verified.key_id().map(str::to_owned);
+        // After the grant is stored: a record of a token that nobody can use would be wrong.
         call.audit(|_| AuditEvent::TokenGranted {
             scopes: scopes.clone(),
             key_id: key_id(),

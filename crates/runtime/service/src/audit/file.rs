@@ -115,6 +115,8 @@ impl AuditFile {
                 StoreError::new(store, io::Error::from(kind))
             })
         };
+        // The time covers the place in the queue too: an answer must not wait for a disk that
+        // hangs.
         timeout(self.timeout, asked)
             .await
             .unwrap_or_else(|late| Err(StoreError::new(StoreErrorKind::Timeout, late)))
@@ -181,11 +183,13 @@ impl Writer {
         let written = self.file.write_all(text.as_bytes());
         let written = written.and_then(|()| {
             if self.sync {
+                // Once for the batch: the sync costs more than all of its writes.
                 self.file.sync_data()
             } else {
                 Ok(())
             }
         });
+        // A failed write may have left a part of a line.
         self.line_is_open = written.is_err();
         let written = written.map_err(|error| error.kind());
         for caller in callers.drain(..) {

@@ -1,35 +1,29 @@
 //! The worker that delivers the messages of the outbox.
 
+mod deliver;
 mod leases;
 mod operator;
-mod options;
 mod pauses;
 mod places;
 mod running;
 
-pub use options::{DispatcherOptions, MissingAcknowledgement};
-
-use self::leases::{Leases, end_lease};
 use self::pauses::Pauses;
-use self::places::{Free, Places};
+use self::places::Places;
 use self::running::Running;
-use super::breaker::{Ended, Health};
-use super::endpoint::{Endpoints, Known};
-use super::post::{Outcome, Stored, Terms, post};
+use super::endpoint::Endpoints;
 use super::snapshot::DispatcherSnapshot;
 use super::transport::Transport;
+use super::{BreakerPolicy, Requests};
 use crate::measure;
 use bankrail_http::{CpuPool, FORGET_EVERY, Recurring};
 use bankrail_mailbox::{
-    Circuit, DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, Intervention, Lease,
-    LeaseOwner, LeaseRequest, OutboxEntry, OutboxStore, Outgoing,
+    DEFAULT_TIME_OUT, EndpointId, Enqueued, Lease, LeaseOwner, LeaseOwners, LeaseRequest,
+    OutboxEntry, OutboxStore, Outgoing, Schedule,
 };
-use bankrail_values::{Clock, RandomnessError, StoreError, Timestamp, jitter, random_bytes};
+use bankrail_values::{Clock, RandomnessError, StoreError, random_bytes};
 use bankrail_webhook::sender::RequestMismatchError;
-use bankrail_webhook::{DeliveryHeaders, Message, MessageKind, OutgoingError};
-use futures_util::FutureExt as _;
+use bankrail_webhook::{DeliveryHeaders, Message, OutgoingError, OutgoingOptions};
 use std::future::Future;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, Notify, mpsc};
@@ -77,6 +71,32 @@ struct Shared {
     /// Locked while entries are leased: one lease is made after the other.
     leases: Mutex<Leases>,
     running: Running,
+}
+
+/// The owners of the leases, and where the next one begins.
+#[derive(Debug)]
+struct Leases {
+    owners: LeaseOwners,
+    /// The endpoint whose entry was leased last.
+    last_quick: Option<EndpointId>,
+    last_slow: Option<EndpointId>,
+}
+
+impl Leases {
+    const fn new(random: [u8; 16]) -> Self {
+        Self {
+            owners: LeaseOwners::from_random_bytes(random),
+            last_quick: None,
+            last_slow: None,
+        }
+    }
+}
+
+/// The numbers of free places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Free {
+    quick: usize,
+    slow: usize,
 }
 
 /// An entry that is leased, to be delivered.
@@ -265,6 +285,7 @@ impl Dispatcher {
                 .lease_into(&mut under_way, &mut places, &leaving)
                 .await;
             let until_slow = places.until_slow(Instant::now());
+            // Biased, so that a stop is seen before more work begins.
             tokio::select! {
                 biased;
                 () = &mut stop => break,
@@ -274,6 +295,7 @@ impl Dispatcher {
                 () = self.shared.idle(look, &mut pauses, until_slow) => {}
             }
         }
+        // Deliveries that have begun are recorded, so that they are not made twice after a restart.
         while under_way.join_next().await.is_some() {}
     }
 
@@ -383,13 +405,18 @@ impl Shared {
 
     /// Leases entries for the free places.
     async fn lease(&self, free: Free) -> Result<Vec<Leased>, StoreError> {
+        // An asynchronous lock, because it is held over the call of the outbox: two leases at once
+        // would begin at the same endpoint and take more than the free places.
         let leases = &mut *self.leases.lock().await;
         let began = Instant::now().into_std();
         let unanswered = leases.owners.unanswered(began);
+        // Leases whose answer was lost are given back first: their entries would wait for the end
+        // of a lease that nobody works on.
         if !unanswered.is_empty() {
             self.outbox.release_all(&unanswered).await?;
             leases.owners.given_back(began);
         }
+        // Before the call, so that this process counts the lease as over no later than the outbox.
         let (now, asked) = (self.clock.now(), Instant::now());
         let ends = asked + self.options.lease();
         let owner = leases.owners.ask(asked.into_std(), self.options.lease());
@@ -398,6 +425,7 @@ impl Shared {
             until: now.saturating_add(self.options.lease()),
         };
         let slow = self.endpoints.slow();
+        // Saturating: more places than the outbox can count are as good as its largest number.
         let [quick_limit, slow_limit] =
             [free.quick, free.slow].map(|free| u32::try_from(free).unwrap_or(u32::MAX));
         let request = LeaseRequest::new(lease, quick_limit)
@@ -429,181 +457,6 @@ impl Shared {
     async fn until_next(&self) -> Option<Duration> {
         let due = self.outbox.next_due().await.ok().flatten();
         due.map(|due| due.saturating_since(self.clock.now()))
-    }
-
-    /// Makes one delivery of a leased entry and records it. `leave` is called when only the record
-    /// is left to wait for.
-    async fn deliver(
-        &self,
-        Leased {
-            entry, owner, ends, ..
-        }: Leased,
-        leave: impl FnOnce(),
-    ) {
-        let now = self.clock.now();
-        let Some(known) = self.endpoints.get(&entry.message.endpoint) else {
-            tracing::warn!(entry = %entry.id, endpoint = %entry.message.endpoint, "no such endpoint");
-            let due = now.saturating_add(self.options.unknown_endpoint_pause);
-            let released = end_lease(
-                entry.id,
-                ends,
-                || (),
-                || self.outbox.release(entry.id, owner, due),
-            )
-            .await;
-            if let Err(error) = released {
-                tracing::error!(entry = %entry.id, error = %error, "an entry could not be given back");
-            }
-            return;
-        };
-        let under_way = self.running.begin(&entry, now);
-        let started = Instant::now();
-        let headers =
-            DeliveryHeaders::from_attributes(&entry.message.attributes).map(|(headers, _)| headers);
-        let outcome = self.post(&known, &entry, headers, now).await;
-        let (took, ended) = (started.elapsed(), self.clock.now());
-        drop(under_way);
-        known.set_slow(took >= self.options.slow_after);
-        let health = outcome.health.after(took);
-        let rest = outcome
-            .rest()
-            .map(|asked| self.options.schedule.granted(asked));
-        let news = known.after(
-            Ended {
-                circuit: entry.circuit,
-                health,
-                rest,
-                at: ended,
-            },
-            &self.options.breaker,
-        );
-        // Before the lease ends with the record, so that no other entry is leased meanwhile.
-        if let Some(news) = news {
-            self.hold(&entry.message.endpoint, news).await;
-        }
-        let record = DeliveryRecord {
-            started_at: now,
-            duration: took,
-            status: outcome.status,
-            note: outcome.note,
-        };
-        let next = self.next(&entry, &outcome, ended).await;
-        measure::delivery::delivered(
-            &entry.message.kind,
-            next == Disposition::Delivered,
-            outcome.note,
-            took,
-        );
-        tracing::info!(
-            entry = %entry.id,
-            endpoint = %entry.message.endpoint,
-            kind = %entry.message.kind,
-            message_id = %entry.message.message_id,
-            request_key = headers.and_then(|headers| headers.request_key).map(tracing::field::display),
-            correlation_id = headers.and_then(|headers| headers.correlation_id).map(tracing::field::display),
-            deliveries = entry.deliveries.saturating_add(1),
-            status = outcome.status,
-            note = outcome.note.map(DeliveryNote::as_str),
-            delivered = next == Disposition::Delivered,
-            duration_ms = u64::try_from(record.duration.as_millis()).unwrap_or(u64::MAX),
-            "delivery made"
-        );
-        // An endpoint that refuses a message works all the same.
-        let answered = (health == Health::Good).then_some(&entry.message.endpoint);
-        let record = || {
-            self.outbox
-                .record(entry.id, owner, &record, next, answered, ended)
-        };
-        match end_lease(entry.id, ends, leave, record).await {
-            Ok(true) => {}
-            // The delivery took longer than the lease, and another worker has the entry: two
-            // deliveries are allowed. Or an earlier attempt was recorded, and its answer was lost.
-            Ok(false) => tracing::warn!(entry = %entry.id, "the lease was lost"),
-            Err(error) => {
-                tracing::error!(entry = %entry.id, error = %error, "a delivery could not be recorded")
-            }
-        }
-    }
-
-    async fn post(
-        &self,
-        known: &Known,
-        entry: &OutboxEntry,
-        headers: Option<DeliveryHeaders>,
-        now: Timestamp,
-    ) -> Outcome {
-        let terms = Terms {
-            timeout: self.options.timeout,
-            max_response: self.options.max_response,
-            retry_unacknowledged: self.options.missing_acknowledgement
-                == MissingAcknowledgement::Failed,
-        };
-        let kind = MessageKind::from_name(entry.message.kind.as_str());
-        let (Some(kind), Some(headers)) = (kind, headers) else {
-            // Another version of this crate may have enqueued it.
-            tracing::error!(entry = %entry.id, "the stored message is unreadable");
-            return Outcome::without_answer(DeliveryNote::Other, Health::Unknown);
-        };
-        let stored = Stored {
-            kind,
-            headers,
-            body: &entry.message.body,
-        };
-        // A burst to one endpoint is not sealed ahead of the messages to others.
-        let pool = self.pool.lane(&entry.message.endpoint);
-        let made = post(
-            &known.endpoint,
-            &stored,
-            &*self.transport,
-            &pool,
-            &terms,
-            now,
-        );
-        // A panic of the caller's transport or sealer is a failure like others, and must not keep
-        // the entry leased.
-        AssertUnwindSafe(made)
-            .catch_unwind()
-            .await
-            .unwrap_or_else(|_| {
-                tracing::error!(entry = %entry.id, "a delivery panicked");
-                Outcome::without_answer(DeliveryNote::Other, Health::Bad)
-            })
-    }
-
-    /// Pauses deliveries to an endpoint, for all dispatchers over the outbox.
-    async fn hold(&self, endpoint: &EndpointId, circuit: Circuit) {
-        if let Some(until) = circuit.open_until {
-            tracing::warn!(%endpoint, %until, "deliveries to an endpoint that keeps failing are paused");
-        }
-        if let Err(error) = self.outbox.hold_endpoint(endpoint, circuit).await {
-            tracing::error!(%endpoint, %error, "the circuit of an endpoint could not be kept");
-        }
-    }
-
-    async fn next(&self, entry: &OutboxEntry, outcome: &Outcome, now: Timestamp) -> Disposition {
-        if outcome.delivered {
-            return Disposition::Delivered;
-        }
-        let endpoint = &entry.message.endpoint;
-        if outcome.gone {
-            match self.outbox.stop_endpoint(endpoint, &gone(), now).await {
-                // The entry is due again when the endpoint is resumed.
-                Ok(()) => return Disposition::RetryAt(now),
-                Err(error) => {
-                    tracing::error!(endpoint = %endpoint, error = %error, "an endpoint could not be stopped")
-                }
-            }
-        }
-        let made = entry.deliveries.saturating_add(1);
-        let next = self
-            .options
-            .schedule
-            .after_failure(made, now, outcome.retry_after, jitter());
-        if next == Disposition::DeadLetter {
-            measure::delivery::dead_letter(&entry.message.kind);
-            tracing::error!(entry = %entry.id, %endpoint, deliveries = made, "a message became a dead letter");
-        }
-        next
     }
 
     async fn snapshot(&self) -> Result<DispatcherSnapshot, StoreError> {
@@ -647,17 +500,6 @@ fn task_of(ended: Result<(Id, ()), JoinError>) -> Id {
     }
 }
 
-/// Returns the intervention that stops an endpoint which answers 410.
-fn gone() -> Intervention {
-    let reason = "the endpoint answered 410 Gone"
-        .parse()
-        .expect("a short reason");
-    Intervention {
-        by: "dispatcher".parse().expect("a short name"),
-        reason,
-    }
-}
-
 /// Why a message was not enqueued.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -684,3 +526,117 @@ pub enum EnqueueError {
     #[error("the outbox failed")]
     Store(#[source] StoreError),
 }
+
+/// Treatments of a 2xx answer whose body is no acknowledgement, or one with another status than
+/// `RCVD` (Specification: "Events", delivery rule 4). The record of the delivery notes it in either
+/// case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MissingAcknowledgement {
+    /// As a failure: the message is delivered again on the schedule.
+    #[default]
+    Failed,
+    /// As delivered, because of the status. For receivers that do not answer with an
+    /// acknowledgement.
+    Delivered,
+}
+
+bankrail_values::options! {
+    /// Options of a [`Dispatcher`](Dispatcher). The defaults are those of well-known webhook
+    /// senders (Default: "Webhooks").
+    #[derive(Clone, Debug)]
+    pub struct DispatcherOptions {
+        /// When a failed delivery is made again: the pauses between the deliveries of a message,
+        /// and so how many there are before it becomes a dead letter. Default:
+        /// [`Schedule::default`], ten deliveries over some three days, with 20 % jitter.
+        /// [`Dispatcher::resume`](Dispatcher::resume) does not wait for them.
+        schedule: Schedule = Schedule::default(),
+        /// The time-out of a receiver's answer, and before it of sealing. Default: 15 seconds.
+        ///
+        /// A lease lasts twice as long and 10 seconds. Until its end a delivery is recorded again
+        /// while the outbox fails; afterwards the message may be delivered again.
+        timeout: Duration = DEFAULT_TIME_OUT,
+        /// The most deliveries that this worker makes at once, without the slow ones; at least one.
+        /// Default: 64.
+        ///
+        /// A delivery whose outcome is known and whose record is on the way to the outbox does not
+        /// count: there are at most as many of those as places, the slow ones included.
+        ///
+        /// The endpoints take turns. Beside each delivery that an endpoint has under way it leaves
+        /// places free for endpoints with fewer: a quarter of these places, or of
+        /// [`DispatcherOptions::slow_concurrency`] if those are fewer, divided by
+        /// [`DispatcherOptions::per_endpoint`].
+        concurrency: usize = 64,
+        /// The most slow deliveries that this worker makes at once, beside those of
+        /// [`DispatcherOptions::concurrency`]; at least one. Default: 64, half of all.
+        ///
+        /// A delivery that takes longer than [`DispatcherOptions::slow_after`] moves to one of
+        /// these places. Its endpoint is slow from then on, and its next deliveries start in these
+        /// places, until one of them takes less. While all of these places are taken, slow
+        /// endpoints get no further delivery, and a delivery that becomes slow keeps its place.
+        slow_concurrency: usize = 64,
+        /// The duration from which on a delivery is slow, sealing included. Default: 500
+        /// milliseconds.
+        slow_after: Duration = Duration::from_millis(500),
+        /// The most messages to one endpoint that all workers together lease at once; at least one.
+        /// Default: 4.
+        per_endpoint: u32 = 4,
+        /// When deliveries to an endpoint that keeps failing are paused. Default:
+        /// [`BreakerPolicy::default`].
+        breaker: BreakerPolicy = BreakerPolicy::default(),
+        /// The treatment of a 2xx answer without the acknowledgement. Default: a failure.
+        missing_acknowledgement: MissingAcknowledgement = MissingAcknowledgement::default(),
+        /// The most bytes of an answer that are read. Default: 64 KiB.
+        max_response: usize = 64 * 1024,
+        /// The longest time between two queries of the outbox, and so the longest delay of a
+        /// message that another process has enqueued, where
+        /// [`Outbox::changed`](bankrail_mailbox::Outbox::changed) does not report it before.
+        /// Default: 1 second.
+        longest_idle: Duration = Duration::from_secs(1),
+        /// The shortest time between two queries of the outbox while a due message may not be
+        /// delivered. It doubles with each query up to the longest time. Default: 100 milliseconds.
+        shortest_idle: Duration = Duration::from_millis(100),
+        /// The pause after which a message to an endpoint that this worker does not know is leased
+        /// again. Default: 1 minute.
+        unknown_endpoint_pause: Duration = Duration::from_secs(60),
+        /// The retention of delivered messages and of the records of their deliveries.
+        /// [`Dispatcher::run`](Dispatcher::run) deletes older ones once an hour. Dead
+        /// letters stay. Default: for ever.
+        retention(Duration => Some): Option<Duration> = None,
+        /// The checks of messages that are enqueued. Default: those that break neither the
+        /// specification nor a documented default.
+        outgoing: OutgoingOptions = OutgoingOptions::default(),
+        /// The records that an outcome and its headers are checked against when they are enqueued
+        /// (Specification: "Webhook receivers", the key is that of the original request). Default:
+        /// none, and the caller must pass the right headers.
+        requests(Arc<dyn Requests> => Some): Option<Arc<dyn Requests>> = None,
+        /// The interval in which [`Dispatcher::run`](Dispatcher::run) sets the gauges of
+        /// metrics from a [snapshot](Dispatcher::snapshot), at least a second; `None`:
+        /// never, for all but one of several dispatchers over one outbox. Default: every 60 s.
+        #[cfg(feature = "metrics")]
+        gauge_interval: Option<Duration> = Some(Duration::from_secs(60)),
+    }
+}
+
+impl DispatcherOptions {
+    /// The number of places that an endpoint leaves free beside each of its deliveries: of the
+    /// smaller number of places, so that an endpoint alone reaches its bound among the slow ones
+    /// too.
+    fn reserve(&self) -> u32 {
+        let quarter =
+            u32::try_from(self.concurrency.min(self.slow_concurrency) / 4).unwrap_or(u32::MAX);
+        quarter / self.per_endpoint.max(1)
+    }
+
+    /// The length of a lease: enough for a delivery with sealing, and for recording it while the
+    /// outbox is away for a moment. After a crash, the next delivery waits this long.
+    fn lease(&self) -> Duration {
+        self.timeout
+            .saturating_mul(2)
+            .saturating_add(Duration::from_secs(10))
+            .min(LONGEST_LEASE)
+    }
+}
+
+/// The longest lease: an instant that far away must exist.
+const LONGEST_LEASE: Duration = Duration::from_secs(365 * 24 * 3600);

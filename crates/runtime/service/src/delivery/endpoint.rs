@@ -117,6 +117,7 @@ impl Endpoint {
         }
         let mut value =
             HeaderValue::try_from(value.expose_secret()).map_err(|_| EndpointError::HeaderValue)?;
+        // So that no log of an HTTP library shows the key.
         value.set_sensitive(true);
         Ok((header, value))
     }
@@ -178,6 +179,8 @@ pub enum EndpointError {
 /// receivers, which may change while deliveries run.
 #[derive(Clone, Debug, Default)]
 pub struct Endpoints {
+    // Read by each delivery and written when an operator changes receivers; values are shared, so
+    // that the lock is not held while a delivery runs.
     known: Arc<RwLock<HashMap<EndpointId, Arc<Known>>>>,
 }
 
@@ -185,7 +188,9 @@ pub struct Endpoints {
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) endpoint: Endpoint,
+    // Locked for one step of the count, never over an await.
     breaker: Mutex<Breaker>,
+    // Relaxed loads and stores suffice: nothing else is read by the flag's value.
     slow: AtomicBool,
 }
 
@@ -258,6 +263,7 @@ impl Endpoints {
                 is_slow: known.is_slow(),
             })
             .collect();
+        // Sorting needs no lock.
         drop(known);
         all.sort_unstable_by(|one, other| one.endpoint.as_str().cmp(other.endpoint.as_str()));
         all

@@ -38,7 +38,9 @@ impl HttpsTransport {
         let tls = client_config(Some(&options.tls_roots)).map_err(HttpsTransportError::new)?;
         let client = reqwest::Client::builder()
             .tls_backend_preconfigured(tls)
+            // A redirection could lead the secured payload and the API key to another host.
             .redirect(reqwest::redirect::Policy::none())
+            // A proxy of the environment would see the receiver's address.
             .no_proxy()
             .referer(false)
             // One delivery is one request; the outbox schedules the next one.

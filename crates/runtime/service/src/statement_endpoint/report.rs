@@ -133,6 +133,8 @@ pub(crate) fn write(
     let mut body = String::with_capacity(
         entries
             .len()
+            // An estimate only; it saturates rather than overflows for a ledger that ignores the
+            // bound.
             .saturating_mul(BYTES_AN_ENTRY)
             .saturating_add(4096),
     );

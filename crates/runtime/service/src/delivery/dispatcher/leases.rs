@@ -1,6 +1,6 @@
-//! The leases of one worker: who owns the next one, where it begins, and how one is ended.
+//! The end of a lease while the outbox may fail.
 
-use bankrail_mailbox::{EndpointId, EntryId, LeaseOwners};
+use bankrail_mailbox::EntryId;
 use bankrail_values::{StoreError, StoreFuture};
 use futures_util::FutureExt as _;
 use std::time::Duration;
@@ -9,25 +9,6 @@ use tokio::time::Instant;
 /// The first and the longest pause before a lease is ended again after a failure of the outbox.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-
-/// The owners of the leases, and where the next one begins.
-#[derive(Debug)]
-pub(super) struct Leases {
-    pub(super) owners: LeaseOwners,
-    /// The endpoint whose entry was leased last.
-    pub(super) last_quick: Option<EndpointId>,
-    pub(super) last_slow: Option<EndpointId>,
-}
-
-impl Leases {
-    pub(super) const fn new(random: [u8; 16]) -> Self {
-        Self {
-            owners: LeaseOwners::from_random_bytes(random),
-            last_quick: None,
-            last_slow: None,
-        }
-    }
-}
 
 /// Ends a lease: tries until the outbox answers, as long as the lease lasts. `waits` is called if
 /// it does not at once.
@@ -49,11 +30,15 @@ pub(super) async fn end_lease<'a>(
     };
     let mut pause = FIRST_PAUSE;
     while let Err(error) = &answer
+        // After the end of the lease another worker may have the entry, and this record would be
+        // refused.
         && Instant::now() + pause < lease_ends
     {
         tracing::warn!(%entry, %error, "the outbox failed, and is tried again");
         tokio::time::sleep(pause).await;
         answer = attempt().await;
+        // Doubled, so that an outbox that comes back is not met by all deliveries at once; bounded,
+        // so that a record is not late by more than a second.
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
     answer

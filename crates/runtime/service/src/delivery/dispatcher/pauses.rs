@@ -19,6 +19,7 @@ impl Pauses {
         let longest = options.longest_idle;
         let shortest = options
             .shortest_idle
+            // A pause of zero would query the outbox in a busy loop.
             .max(Duration::from_millis(1))
             .min(longest);
         Self {

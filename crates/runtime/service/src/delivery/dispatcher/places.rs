@@ -1,6 +1,6 @@
 //! The deliveries under way in one loop, and the places that they take.
 
-use super::DispatcherOptions;
+use super::{DispatcherOptions, Free};
 use bankrail_mailbox::EndpointId;
 use std::time::Duration;
 use tokio::task::Id;
@@ -35,16 +35,10 @@ enum Place {
     Left,
 }
 
-/// The numbers of free places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Free {
-    pub(super) quick: usize,
-    pub(super) slow: usize,
-}
-
 impl Places {
     pub(super) fn new(options: &DispatcherOptions) -> Self {
         Self {
+            // With no place nothing would ever be delivered.
             concurrency: options.concurrency.max(1),
             slow_concurrency: options.slow_concurrency.max(1),
             slow_after: options.slow_after,
@@ -127,6 +121,7 @@ impl Places {
             .filter(|taken| taken.place == Place::Quick);
         let ages = quick.map(|taken| now.saturating_duration_since(taken.since));
         ages.filter_map(|age| self.slow_after.checked_sub(age))
+            // A delivery that is slow already had no free slow place, and is not waited for.
             .filter(|left| !left.is_zero())
             .min()
     }

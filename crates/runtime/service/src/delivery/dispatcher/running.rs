@@ -33,6 +33,8 @@ impl Running {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<EntryId, RunningDelivery>> {
+        // Held for one operation on the map only. A panic cannot leave the map half changed, so a
+        // poisoned lock is used on.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
