@@ -119,6 +119,16 @@ impl MessageKind {
         }
     }
 
+    /// Returns the file of samples: a JSON array of messages.
+    pub(crate) const fn samples(self) -> &'static str {
+        match self {
+            Self::MandateOutcome => include_str!("samples/mandate_outcomes.json"),
+            Self::MandateNotification => include_str!("samples/mandate_notifications.json"),
+            Self::PaymentOutcome => include_str!("samples/payment_outcomes.json"),
+            Self::Query => include_str!("samples/queries.json"),
+        }
+    }
+
     /// Returns the name of the Rust type, which is that of the schema.
     pub(crate) const fn schema_name(self) -> &'static str {
         match self {
@@ -327,9 +337,9 @@ impl Message {
         })
     }
 
-    /// Reads a message as a receiver of `kind` and goes on after what it is refused for: returns
-    /// all refusals that can be told apart, and then the findings, without those of agreement if
-    /// there is a refusal.
+    /// Reads a message as a receiver of `kind` and goes on after a refusal. Returns all refusals
+    /// that can be distinguished, and then the findings, without those of agreement if there is a
+    /// refusal.
     ///
     /// # Errors
     /// [`MessageError::Json`] for a text of which nothing can be read.

@@ -11,14 +11,6 @@ use crate::message::query_notification::QueryNotification;
 use crate::*;
 use bankrail_values::json::{JsonLimits, JsonValue};
 
-/// The samples of each kind, each file a JSON array of messages.
-const FILES: EachKind<&str> = EachKind {
-    mandate_outcome: include_str!("samples/mandate_outcomes.json"),
-    mandate_notification: include_str!("samples/mandate_notifications.json"),
-    payment_outcome: include_str!("samples/payment_outcomes.json"),
-    query: include_str!("samples/queries.json"),
-};
-
 /// Parses a constant of this file.
 fn constant<T: std::str::FromStr>(text: &str) -> T
 where
@@ -32,7 +24,7 @@ fn read_all<T>(
     kind: MessageKind,
     read: impl Fn(&JsonValue<'_>, &MessageReadOptions) -> Result<ParsedMessage<T>, MessageError>,
 ) -> Vec<T> {
-    let file = bankrail_values::json::read(FILES.get(kind).as_bytes(), &JsonLimits::new());
+    let file = bankrail_values::json::read(kind.samples().as_bytes(), &JsonLimits::new());
     let Ok(JsonValue::Array(samples)) = file else {
         unreachable!("a file of samples is an array of messages");
     };

@@ -1,15 +1,15 @@
 //! JSON Schemas of the messages (draft 2020-12), for contracts such as an OpenAPI document.
 //!
-//! They are made from the statements of members by which messages are read, written and checked, so
-//! they say what is sent: the specification's formats, its conditions, and the bounds that are
-//! documented defaults. A receiver must take more: unknown members, and codes that are not listed
-//! (Default: new ones appear in minor releases). A list is closed where the specification knows one
-//! value only.
-
-mod conditions;
+//! The schemas are made from the structs of the messages and describe what is sent: the
+//! specification's formats, its conditions, and the bounds that are documented defaults. A receiver
+//! must accept more: unknown members, and codes that are not listed (Default: new ones appear in
+//! minor releases). A list is closed where the specification has one value only.
 
 use crate::json::{Schemas, Wire};
-use crate::{Acknowledgement, InvestigationType, MessageKind};
+use crate::{
+    Acknowledgement, ActionType, AliasType, InvestigationType, MessageKind, TransactionStatus,
+};
+use serde_json::{Value, json};
 
 /// The schemas of all messages, of the acknowledgement and of the objects in them: the text of a
 /// JSON object whose members are the names and the schemas. They refer to each other as
@@ -35,7 +35,7 @@ pub fn components() -> String {
         "investigation_type_code",
         InvestigationType::Query.as_str(),
     );
-    conditions::add(&mut schemas);
+    add_conditions(&mut schemas);
     schemas.into_json()
 }
 
@@ -47,3 +47,57 @@ pub fn name(kind: MessageKind) -> &'static str {
 
 /// The name of the schema of the acknowledgement.
 pub const ACKNOWLEDGEMENT: &str = "Acknowledgement";
+
+/// The forms of aliases (Specification: "Payment alias (PayID) formats"). Upper case beyond ASCII
+/// is refused in an email too, which a pattern cannot express in every dialect.
+const ALIASES: [(AliasType, &str); 4] = [
+    (AliasType::Telephone, r"^\+[0-9]{1,3}-[1-9][0-9]{1,29}$"),
+    (AliasType::Email, r"^[^\sA-Z]+@[^\sA-Z]+$"),
+    (AliasType::BusinessNumber, "^([0-9]{9}|[0-9]{11})$"),
+    (
+        AliasType::Organisation,
+        r"^[!-@\[-~]([ -@\[-~]*[!-@\[-~])?$",
+    ),
+];
+
+/// The most characters of an email and of an organisation; the other forms are shorter.
+const MAX_ALIAS: usize = 256;
+
+/// An alias that is masked altogether.
+const MASKED: &str = "^[X*]+$";
+
+/// Adds the specification's conditions between members to the schemas of messages.
+fn add_conditions(schemas: &mut Schemas) {
+    let rejected = is_one_of(
+        "transaction_status",
+        &[TransactionStatus::Rejected.as_str()],
+    );
+    let reason = json!({ "required": ["transaction_status_reason_code"] });
+    schemas.condition("PaymentOutcome", json!({ "if": rejected, "then": reason }));
+
+    let others = [ActionType::Port, ActionType::StatusChange];
+    let others = is_one_of("action_type", &others.each_ref().map(ActionType::as_str));
+    let either = json!([{ "required": ["bilateral"] }, { "required": ["debtor_alias_name"] }]);
+    schemas.condition(
+        "MandateActionOutcome",
+        json!({ "if": others, "then": { "not": { "anyOf": either } } }),
+    );
+
+    // An amendment clears an alias with a mark.
+    for (debtor, unchecked) in [
+        ("DebtorInformation", MASKED),
+        ("AmendedDebtor", "^([X*]+|-)$"),
+    ] {
+        for (alias_type, form) in &ALIASES {
+            let of_type = is_one_of("account_alias_type_code", &[alias_type.as_str()]);
+            let form = json!({ "anyOf": [{ "pattern": form, "maxLength": MAX_ALIAS }, { "pattern": unchecked }] });
+            let has_form = json!({ "properties": { "account_alias_identification": form } });
+            schemas.condition(debtor, json!({ "if": of_type, "then": has_form }));
+        }
+    }
+}
+
+/// A member that is there and has one of these values.
+fn is_one_of(member: &str, values: &[&str]) -> Value {
+    json!({ "properties": { member: { "enum": values } }, "required": [member] })
+}

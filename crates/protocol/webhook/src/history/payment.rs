@@ -22,7 +22,7 @@ pub enum PaymentState {
     Settled,
     /// `RJCT`: rejected, final.
     Rejected,
-    /// Both settled and rejected were reported: a person must decide.
+    /// A payment of which settlement and rejection were reported: a person must decide.
     Contradictory,
 }
 
@@ -42,7 +42,7 @@ pub enum PaymentState {
 ///
 /// Serialized as the list of its outcomes, so that it can be kept between processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(from = "Vec<Told>", into = "Vec<Told>")]
+#[serde(from = "Vec<StoredOutcome>", into = "Vec<StoredOutcome>")]
 pub struct PaymentHistory {
     /// The earliest processing time of an outcome, by rank and fingerprint.
     outcomes: BTreeMap<(Rank, Fingerprint), Timestamp>,
@@ -50,20 +50,20 @@ pub struct PaymentHistory {
 
 /// The serialized form of an outcome.
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Told {
+struct StoredOutcome {
     status: Rank,
     fingerprint: Fingerprint,
     at: Timestamp,
 }
 
-impl From<Vec<Told>> for PaymentHistory {
-    fn from(told: Vec<Told>) -> Self {
+impl From<Vec<StoredOutcome>> for PaymentHistory {
+    fn from(stored: Vec<StoredOutcome>) -> Self {
         let mut history = Self::new();
-        for Told {
+        for StoredOutcome {
             status,
             fingerprint,
             at,
-        } in told
+        } in stored
         {
             let earliest = history.outcomes.entry((status, fingerprint)).or_insert(at);
             *earliest = at.min(*earliest);
@@ -72,14 +72,14 @@ impl From<Vec<Told>> for PaymentHistory {
     }
 }
 
-impl From<PaymentHistory> for Vec<Told> {
+impl From<PaymentHistory> for Vec<StoredOutcome> {
     fn from(history: PaymentHistory) -> Self {
-        let told = |((status, fingerprint), at)| Told {
+        let stored = |((status, fingerprint), at)| StoredOutcome {
             status,
             fingerprint,
             at,
         };
-        history.outcomes.into_iter().map(told).collect()
+        history.outcomes.into_iter().map(stored).collect()
     }
 }
 
