@@ -10,8 +10,8 @@ use syn::{
     PathArguments, Result, Type,
 };
 
-/// The kind of a member, which decides how it is read, written and checked. For each kind but the
-/// last there is a function of that name in `crate::json::{read, write, check}`.
+/// The kind of a member, which decides how it is read, written and checked: each has a function in
+/// `crate::json::{read, write, check}`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// A value that must be there; `new` takes it.
