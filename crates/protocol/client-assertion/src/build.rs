@@ -109,7 +109,7 @@ impl AssertionBuilder {
     ///
     /// # Errors
     /// As [`AssertionBuilder::sign`]. If the remote key could not be used, the source of the error
-    /// says whether a retry can succeed.
+    /// shows if a retry can succeed.
     pub async fn sign_remote(
         &self,
         key: &(impl RemoteSigner + ?Sized),

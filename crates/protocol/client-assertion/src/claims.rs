@@ -16,8 +16,8 @@ pub(crate) const LIMITS: JsonLimits = JsonLimits::new()
 /// are made and that are verified.
 pub const MAX_LIFETIME: Duration = Duration::from_secs(3600);
 
-/// Whether an assertion may be made for this long: for 1 s to [`MAX_LIFETIME`]. A lifetime of less
-/// than a second is cut to zero: the assertion would be expired when it is made.
+/// Returns true for the lifetimes that an assertion may have: 1 s to [`MAX_LIFETIME`]. A lifetime
+/// of less than a second is cut to zero, so that the assertion would be expired when it is made.
 #[must_use]
 pub fn is_lifetime(lifetime: Duration) -> bool {
     (Duration::from_secs(1)..=MAX_LIFETIME).contains(&lifetime)
@@ -157,7 +157,7 @@ impl Instant {
         }
     }
 
-    /// Rounds to microseconds, which a double can tell apart for dates of this century.
+    /// Rounds to microseconds, which a double can represent for dates of this century.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "`as` saturates, at a date centuries away"

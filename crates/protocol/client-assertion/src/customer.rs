@@ -2,11 +2,10 @@
 
 use bankrail_values::ValueError;
 
-/// The code under which the provider knows a customer (Specification: "Client assertion (JWT) the
-/// customer builds").
+/// The provider's code for a customer (Specification: "Client assertion (JWT) the customer builds").
 ///
 /// - 1 to 64 characters of visible ASCII (`!` to `~`). These bounds are this crate's: the
-///   specification only says "upper case".
+///   specification only has "upper case".
 /// - No lower-case letters. A code with one is refused, never converted.
 /// - Compared byte for byte.
 ///

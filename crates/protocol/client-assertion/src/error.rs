@@ -172,7 +172,7 @@ impl AssertionError {
         }
     }
 
-    /// Whether the fault is local and the same assertion can be accepted later.
+    /// Returns true if the fault is local and the same assertion can be accepted later.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         matches!(self, Self::ReplayStore(_))

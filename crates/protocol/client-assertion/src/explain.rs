@@ -13,7 +13,7 @@ use bankrail_values::json::{self, JsonValue};
 pub struct JudgedRule {
     /// The rule, in words.
     pub rule: &'static str,
-    /// What the verifier would refuse an assertion with that breaks this rule alone.
+    /// The result of verifying an assertion that could break this rule only.
     pub outcome: Result<(), AssertionError>,
 }
 

@@ -5,7 +5,7 @@ use bankrail_values::{excerpt, options};
 use std::time::Duration;
 
 options! {
-    /// What a [`Verifier`](crate::Verifier) accepts.
+    /// Options of a [`Verifier`](crate::Verifier).
     ///
     /// By default: `nbf` and `iat` up to 30 s in the future, `exp` a number at most
     /// [`MAX_LIFETIME`](crate::MAX_LIFETIME) ahead, `aud` one string, `typ` `jwt` in any case.
@@ -14,22 +14,22 @@ options! {
         /// Accepts assertions for these audiences too. Client libraries write the token endpoint's
         /// address or the issuer's name as `aud` by default (Default: "Token endpoint").
         pub(crate) audiences: Vec<Audience> = Vec::new(),
-        /// How far in the future `nbf` and `iat` may be, at most [`VerifierOptions::MAX_LEEWAY`].
+        /// The time by which `nbf` and `iat` may be ahead, at most [`VerifierOptions::MAX_LEEWAY`].
         /// Default: 30 s. It does not lengthen the life of an assertion: `exp` has no leeway.
         pub(crate) leeway(Duration => |leeway| leeway.min(Self::MAX_LEEWAY)): Duration = Self::DEFAULT_LEEWAY,
-        /// How much more than [`MAX_LIFETIME`](crate::MAX_LIFETIME) ahead `exp` may be, at most
-        /// [`VerifierOptions::MAX_LEEWAY`]. Default: nothing, because the specification says "no
-        /// more than 60 minutes in the future". Without it, a customer whose clock is ahead and
+        /// The time beyond [`MAX_LIFETIME`](crate::MAX_LIFETIME) by which `exp` may be ahead, at
+        /// most [`VerifierOptions::MAX_LEEWAY`]. Default: nothing, because the specification has
+        /// "no more than 60 minutes in the future". Without it, a customer whose clock is ahead and
         /// whose library writes a lifetime of an hour gets no token.
         pub(crate) clock_tolerance(Duration => |most| most.min(Self::MAX_LEEWAY)): Duration = Duration::ZERO,
         /// Which `typ` the header may have.
         pub(crate) typ: TypRule = TypRule::default(),
-        /// Whether `exp` may be a string of digits, as in published samples (Default: "Token
+        /// True to accept an `exp` that is a string of digits, as in published samples (Default: "Token
         /// endpoint"). Off by default.
         pub(crate) accept_text_exp: bool = false,
-        /// Whether `aud` may be an array of one string, which a widespread library writes. An array
-        /// of several is always refused: such an assertion is good at more than one service. Off by
-        /// default.
+        /// True to accept an `aud` that is an array of one string, which a widespread library
+        /// writes. An array of several is always refused: several services would accept such an
+        /// assertion. Off by default.
         pub(crate) accept_audience_array: bool = false,
     }
 }
@@ -102,13 +102,13 @@ options! {
         /// checked when signing. Default: five minutes.
         ///
         /// Stay below the maximum if the customer's clock may be ahead of the service's: the
-        /// service refuses an `exp` that is too far ahead of its own clock.
+        /// service refuses an `exp` that is too far ahead of its clock.
         pub(crate) lifetime: Duration = AssertionBuilder::DEFAULT_LIFETIME,
         /// The header's `kid`, in place of the key's own.
         pub(crate) key_id(impl Into<String> => |key_id| Some(key_id.into())): Option<String> = None,
-        /// Whether there is an `iss`, equal to `sub` (RFC 7523 section 3). Off by default.
+        /// True to write an `iss`, equal to `sub` (RFC 7523 section 3). Off by default.
         pub(crate) issuer: bool = false,
-        /// Whether there is an `iat`, the second of signing. Off by default.
+        /// True to write an `iat`, the second of signing. Off by default.
         pub(crate) issued_at: bool = false,
         /// The `jti`. Default: none.
         pub(crate) jwt_id: JwtId = JwtId::Absent,

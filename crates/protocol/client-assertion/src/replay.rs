@@ -24,7 +24,7 @@ pub enum ReplayPolicy {
     Off,
 }
 
-/// What a [`ReplayStore`] remembers of a used assertion: a key, and until when.
+/// The record of a used assertion in a [`ReplayStore`]: a key and its expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ReplayKey {
@@ -41,8 +41,9 @@ impl ReplayKey {
         Self { key, expires_at }
     }
 
-    /// Whether the key, once claimed, may be claimed again at `now`: only after `expires_at`, not
-    /// at that instant. Every engine of [`ReplayStore`] decides like this function.
+    /// Returns true if the key, once claimed, may be claimed again at `now`: only after
+    /// `expires_at`, not at that instant. Every engine of [`ReplayStore`] decides like this
+    /// function.
     #[must_use]
     pub fn is_free_at(&self, now: Timestamp) -> bool {
         self.expires_at < now

@@ -1,7 +1,6 @@
 //! The suite that every engine of [`TokenCache`] runs (feature `testing`).
 //!
-//! It panics with the rule that an engine breaks. It needs no runtime of its own: await it in a
-//! test.
+//! It panics with the rule that an engine breaks. Await it in a test, on any runtime.
 
 use crate::token::{CachedToken, TokenCache, TokenCacheKey};
 use bankrail_values::{EXPIRY_GRACE, Timestamp};

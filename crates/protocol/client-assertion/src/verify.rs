@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 /// - `aud` is one string, equal to the audience or another one of
 ///   [`VerifierOptions::also_audience`];
 /// - `exp` is a JSON number in the future and at most 3600 s ahead. At `exp` itself the assertion
-///   has expired: the specification's "after which the token is rejected" is read as RFC 7519
+///   has expired. The specification's "after which the token is rejected" is read as RFC 7519
 ///   section 4.1.4 has it, "on or after";
 /// - `nbf` and `iat`, if present, are at most 30 s in the future (Default: "Token endpoint");
 /// - `iss`, if present, equals `sub`.
@@ -94,7 +94,7 @@ impl Verifier {
     /// [`VerifierOptions, Verifier::read`] and [`Unverified::verify`].
     ///
     /// # Errors
-    /// [`AssertionError`], whose documentation says what a counterparty may learn.
+    /// [`AssertionError`], whose documentation lists what a counterparty may learn.
     pub fn verify<K: KeyLookup<VerifyingKey>>(
         &self,
         assertion: &str,
@@ -139,7 +139,7 @@ impl Unverified<'_> {
     /// the claims.
     ///
     /// # Errors
-    /// [`AssertionError`], whose documentation says what a counterparty may learn.
+    /// [`AssertionError`], whose documentation lists what a counterparty may learn.
     pub fn verify(
         self,
         keys: &(impl KeyLookup<VerifyingKey> + ?Sized),

@@ -134,9 +134,9 @@ pub enum AliasError {
     Format {
         /// The type.
         alias_type: AliasType,
-        /// What was expected.
+        /// The expected form, in words.
         expected: &'static str,
-        /// What was found, cut and escaped.
+        /// The value found, cut and escaped.
         found: String,
     },
     /// The type has no rule in this version.

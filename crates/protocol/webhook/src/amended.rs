@@ -5,8 +5,8 @@ use crate::{CountPerPeriod, MessageAmount, PointInTime, TimeOfDay};
 use bankrail_values::Date;
 use bankrail_values::json::JsonValue;
 
-/// A member of an amendment (Default: only changed members are present; a mark stands for a cleared
-/// one).
+/// A member of an amendment. Default: only changed members are present, and a mark stands for a
+/// cleared one.
 ///
 /// | type | mark for cleared |
 /// |---|---|

@@ -22,7 +22,7 @@ pub enum OutcomeStatus {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum MandateStatus {
-    /// `ACTV`: active: payments can be initiated.
+    /// `ACTV`: active, so that payments can be initiated.
     #[wire("ACTV")]
     Active,
     /// `CNCD`: cancelled, which is final.
@@ -31,14 +31,14 @@ pub enum MandateStatus {
     /// `CRTD`: created, not yet confirmed by the payer.
     #[wire("CRTD")]
     Created,
-    /// `SUSD`: suspended: no payments until it is released.
+    /// `SUSD`: suspended, without payments until it is released.
     #[wire("SUSD")]
     Suspended,
     /// A code that this version does not know.
     Unknown(UnknownCode),
 }
 
-/// What an action does to a mandate (Specification: message tables; Default: the meanings).
+/// The type of a mandate action (Specification: message tables; Default: the meanings).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum ActionType {
@@ -68,7 +68,7 @@ pub enum ActionStatus {
     /// `DECL`: declined by the payer.
     #[wire("DECL")]
     Declined,
-    /// `PEND`: pending: the payer has not answered.
+    /// `PEND`: pending, as the payer has not answered.
     #[wire("PEND")]
     Pending,
     /// `RECL`: recalled by the side that started it.
@@ -81,8 +81,8 @@ pub enum ActionStatus {
     Unknown(UnknownCode),
 }
 
-/// Why a mandate notification was sent (Specification: "MandateNotification message"; Default:
-/// the meanings).
+/// The event that a mandate notification reports (Specification: "MandateNotification message";
+/// Default: the meanings).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum Trigger {
@@ -121,13 +121,13 @@ pub enum TransactionStatus {
     /// `ACSC`: settlement completed, final.
     #[wire("ACSC")]
     SettlementCompleted,
-    /// `ACSP`: settlement pending: another outcome follows.
+    /// `ACSP`: settlement pending, so that another outcome follows.
     #[wire("ACSP")]
     SettlementPending,
-    /// `PDNG`: warehoused until its execution date: another outcome follows.
+    /// `PDNG`: warehoused until its execution date, so that another outcome follows.
     #[wire("PDNG")]
     Warehoused,
-    /// `RJCT`: rejected, final; a reason code says why.
+    /// `RJCT`: rejected, final; a reason code gives the reason.
     #[wire("RJCT")]
     Rejected,
     /// A code that this version does not know.
@@ -146,14 +146,14 @@ pub enum ErrorSeverity {
     /// `LOGI`: logical.
     #[wire("LOGI")]
     Logical,
-    /// `TRAN`: transient: a retry may succeed.
+    /// `TRAN`: transient, so that a retry may succeed.
     #[wire("TRAN")]
     Transient,
     /// A code that this version does not know.
     Unknown(UnknownCode),
 }
 
-/// What a status change does (Default: "details").
+/// The effect of a status change (Default: "details").
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[wire(rule = DefaultCode)]
 #[non_exhaustive]
@@ -183,7 +183,7 @@ pub enum InvestigationType {
     Unknown(UnknownCode),
 }
 
-/// What a query is about (Specification: "QueryNotification message").
+/// The subject of a query (Specification: "QueryNotification message").
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum CaseType {
@@ -212,7 +212,7 @@ pub enum PartyType {
     Unknown(UnknownCode),
 }
 
-/// How an account is identified (Default).
+/// The kind of identification of an account (Default).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[wire(rule = DefaultCode)]
 #[non_exhaustive]
@@ -248,7 +248,7 @@ pub enum AliasType {
     Unknown(UnknownCode),
 }
 
-/// How a mandate was established (Default).
+/// The way in which a mandate was established (Default).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[wire(rule = DefaultCode)]
 #[non_exhaustive]
@@ -308,7 +308,7 @@ pub enum MandatePurpose {
     Unknown(UnknownCode),
 }
 
-/// How often payments fall due (Default).
+/// The interval at which payments fall due (Default).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[wire(rule = DefaultCode)]
 #[non_exhaustive]
@@ -344,7 +344,7 @@ pub enum PaymentFrequency {
     Unknown(UnknownCode),
 }
 
-/// How the amount of each payment is set (Default).
+/// The rule that sets the amount of each payment (Default).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[wire(rule = DefaultCode)]
 #[non_exhaustive]

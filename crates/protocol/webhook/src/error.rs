@@ -40,9 +40,9 @@ pub enum MessageError {
     BadValue {
         /// JSON pointer to the value.
         pointer: String,
-        /// What was expected.
+        /// The expected form, in words.
         expected: Cow<'static, str>,
-        /// What was found, cut and escaped.
+        /// The value found, cut and escaped.
         found: String,
     },
     /// `details` holds more than one of its variants.

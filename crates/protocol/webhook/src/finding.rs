@@ -15,9 +15,9 @@ pub struct MessageFinding {
     pub rule: Rule,
     /// JSON pointer (RFC 6901) to the value; empty for the message itself.
     pub pointer: String,
-    /// What was expected.
+    /// The expected form, in words.
     pub expected: Cow<'static, str>,
-    /// What was found, cut and escaped.
+    /// The value found, cut and escaped.
     pub found: String,
 }
 

@@ -16,7 +16,8 @@ pub const CORRELATION_ID: &str = "X-Correlation-Id";
 /// `ATTENDED` or `UNATTENDED`; only the latter with queries. Default: an optional request header.
 pub const PRIORITY: &str = "priority";
 
-/// Whether a person waits for the outcome. Not a processing priority.
+/// The presence of a person who waits for the outcome. The order of processing does not depend on
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[allow(
@@ -212,11 +213,11 @@ impl DeliveryHeaders {
 struct Found<'a> {
     name: &'static str,
     value: Option<&'a [u8]>,
-    /// Whether it is there twice, with different values.
+    /// True for a header that is there twice, with different values.
     repeated: bool,
 }
 
-/// What was expected in a header, and what was found.
+/// The expected form of a header, and the value found.
 type Wrong = (&'static str, String);
 
 impl Found<'_> {
@@ -300,9 +301,9 @@ pub enum DeliveryHeaderError {
     Malformed {
         /// The header.
         name: &'static str,
-        /// What was expected.
+        /// The expected form, in words.
         expected: &'static str,
-        /// What was found, cut and escaped.
+        /// The value found, cut and escaped.
         found: String,
     },
     /// A header that this kind of message does not have.

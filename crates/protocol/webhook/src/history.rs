@@ -25,7 +25,7 @@ pub enum Observation {
     /// The state changed to one that the rules do not reach from the known messages: an earlier
     /// message is missing, or was processed later.
     OutOfSequence,
-    /// A new message that leaves the state as it was.
+    /// A new message that does not change the state.
     Unchanged,
     /// A message about an earlier state than the known one: it arrived late.
     Stale,

@@ -59,7 +59,7 @@ impl Message {
     ///
     /// - `scope` distinguishes receivers (customers) that share an inbox.
     /// - `findings` are those of [`DeliveryHeaders::parse`].
-    /// - `body` is the JSON as it was received.
+    /// - `body` is the JSON that was received.
     #[must_use]
     pub fn incoming(
         &self,
@@ -129,8 +129,8 @@ impl Message {
                 allowed: MAX_OUTGOING_BYTES,
             });
         }
-        // What was just written is JSON, and no member that is sent is deep. A value takes two
-        // bytes with what parts it from the next.
+        // The writer makes JSON, and no member that is sent is deep. A value takes at least two
+        // bytes, with the comma behind it, so that a shorter body cannot hold too many.
         if body.len() >= 2 * MAX_VALUES {
             json::check(&body, &LIMITS).map_err(|_| OutgoingError::TooManyValues {
                 allowed: MAX_VALUES,
@@ -152,9 +152,9 @@ bankrail_values::options! {
     /// [`RuleClass::Specification`] are always refused.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct OutgoingOptions {
-        /// Whether to send messages with findings of the class [`RuleClass::Default`]: what the
-        /// specification allows and only a documented default does not, for example `1500` as an
-        /// amount in VND or `Café` as a name. Off by default.
+        /// Permission to send messages with findings of the class [`RuleClass::Default`]. The
+        /// specification allows these messages and only a documented default does not, for example
+        /// `1500` as an amount in VND or `Café` as a name. Off by default.
         beyond_defaults: bool = false,
     }
 }

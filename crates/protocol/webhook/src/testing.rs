@@ -325,5 +325,5 @@ async fn final_histories_are_forgotten(store: &impl Histories) {
     )
     .await;
     let again = store.changes_after(last, 9).await.expect("changes");
-    assert_eq!(again.len(), 1, "begun anew, under a higher number");
+    assert_eq!(again.len(), 1, "a new history, under a higher number");
 }

@@ -6,8 +6,7 @@ use bankrail_values::{StoreFuture, Timestamp};
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-/// A customer's store of its own access tokens, so that they outlive the process and are shared by
-/// several: an hour has ten token calls only (Specification: "Limits").
+/// A customer's store of access tokens, so that they outlive the process and are shared by several: an hour has ten token calls only (Specification: "Limits").
 ///
 /// The client seals a token before it hands it over. An engine stores bytes and their expiry, and
 /// decides nothing.
@@ -22,7 +21,8 @@ use std::fmt;
     note = "`bankrail-stores` implements it with the feature `client-assertion`, which `bankrail` switches on by itself"
 )]
 pub trait TokenCache: fmt::Debug + Send + Sync {
-    /// What was put under this key, if it has not expired at `now` ([`CachedToken::is_valid_at`]).
+    /// Returns the token under this key, if it has not expired at `now`
+    /// ([`CachedToken::is_valid_at`]).
     fn get<'a>(
         &'a self,
         key: &'a TokenCacheKey,
@@ -84,13 +84,13 @@ impl CachedToken {
     /// The most bytes of a sealed token. A client keeps a longer one in memory only.
     pub const MAX_SEALED_BYTES: usize = 4096;
 
-    /// These bytes, until this instant.
+    /// Returns a token of these bytes, valid until this instant.
     #[must_use]
     pub fn new(sealed: Vec<u8>, expires_at: Timestamp) -> Self {
         Self { sealed, expires_at }
     }
 
-    /// Whether the token is valid at `now`.
+    /// Returns true if the token is valid at `now`.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         now < self.expires_at

@@ -24,7 +24,7 @@ pub enum TokenErrorCode {
     ServerError,
     /// `temporarily_unavailable`, 503; also the body of a 429.
     TemporarilyUnavailable,
-    /// Another code, as it was read.
+    /// Another code, with its text unchanged.
     Other(Box<str>),
 }
 
@@ -106,7 +106,7 @@ bankrail_values::impl_display!(TokenErrorCode);
 pub struct TokenErrorBody {
     /// The code.
     pub error: TokenErrorCode,
-    /// Text for the developer of the other side, absent by default. It must not tell why an
+    /// Text for the developer of the other side, absent by default. It must not reveal why an
     /// assertion was refused.
     pub error_description: Option<String>,
 }

@@ -37,7 +37,7 @@ impl TokenGrant {
         }
     }
 
-    /// Whether the token is valid at `now`.
+    /// Returns true if the token is valid at `now`.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         now < self.expires_at

@@ -38,16 +38,16 @@ impl Scope {
         Self::parse(&format!("{resource}.{}", access.as_str()))
     }
 
-    /// What the scope gives access to: the name without its last part if that is `READ` or `WRITE`,
-    /// else the whole name (Specification: "Authentication", rule 4: "A scope defines what may be
-    /// accessed and whether read or write"; Default: the form of the names).
+    /// Returns the resource that the scope gives access to: the name without its last part if that
+    /// is `READ` or `WRITE`, else the whole name. Specification: "Authentication", rule 4, "A scope
+    /// defines what may be accessed and whether read or write". Default: the form of the names.
     #[must_use]
     pub fn resource(&self) -> &str {
         self.parts().map_or(&self.0, |(resource, _)| resource)
     }
 
-    /// Whether the scope allows to read or to write; `None` if its name does not say it. The one
-    /// does not include the other (Default).
+    /// Returns the kind of access that the scope allows, `None` if its name shows none. To write
+    /// does not include to read (Default).
     #[must_use]
     pub fn access(&self) -> Option<ScopeAccess> {
         self.parts().map(|(_, access)| access)
@@ -146,7 +146,7 @@ impl ScopeSet {
         }
     }
 
-    /// Whether the set allows this access to a resource: it has the scope that [`Scope::of`] makes.
+    /// Returns true if the set allows this access to a resource: it has the scope that [`Scope::of`] makes.
     #[must_use]
     pub fn allows(&self, resource: &str, access: ScopeAccess) -> bool {
         self.0
@@ -154,7 +154,7 @@ impl ScopeSet {
             .any(|own| own.resource() == resource && own.access() == Some(access))
     }
 
-    /// Whether the set has this scope.
+    /// Returns true if the set has this scope.
     #[must_use]
     pub fn contains(&self, scope: &str) -> bool {
         self.0.iter().any(|own| own.as_str() == scope)
@@ -222,7 +222,7 @@ impl GrantedScopes {
     }
 }
 
-/// None of the requested scopes is permitted.
+/// A request for scopes that are all not permitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("none of the requested scopes is permitted")]
 #[non_exhaustive]

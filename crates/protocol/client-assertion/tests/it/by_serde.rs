@@ -56,7 +56,10 @@ proptest! {
 fn what_the_readers_refuse_is_refused() {
     let twice = "grant_type=client_credentials&scope=A&scope=A";
     let error = serde_urlencoded::from_str::<TokenRequest>(twice).unwrap_err();
-    assert!(error.to_string().contains("found \"scope\" again"), "{error}");
+    assert!(
+        error.to_string().contains("found \"scope\" again"),
+        "{error}"
+    );
     let json = format!(
         r#"{{"expires_in":1,"expires_in":1,"token_type":"Bearer","access_token":"{TOKEN}"}}"#
     );

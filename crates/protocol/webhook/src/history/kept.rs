@@ -7,7 +7,7 @@ use crate::message::{Message, Text35};
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
 use std::fmt;
 
-/// What identifies a mandate or a payment in messages.
+/// An identifier of a mandate or a payment in messages.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(
     clippy::exhaustive_enums,
@@ -23,8 +23,8 @@ pub enum HistoryId {
 }
 
 impl HistoryId {
-    /// What a message is about: a mandate, or a payment under one name or two. Nothing for a query,
-    /// and for an outcome that names neither.
+    /// Returns the names of the mandate or payment that a message is about: one for a mandate, one
+    /// or two for a payment, and none for a query and for an outcome that names neither.
     #[must_use]
     pub fn of(message: &Message) -> Vec<Self> {
         match message {
@@ -192,7 +192,7 @@ pub struct KeptHistory {
     /// The receiver that its messages are for, as in a duplicate key. Empty unless receivers share
     /// the store.
     pub scope: String,
-    /// What it is the history of, in ascending order: one mandate, or the names of one payment.
+    /// The names of its subject in ascending order: those of one mandate or one payment.
     pub ids: Vec<HistoryId>,
     /// The messages, and the state that follows from them.
     pub history: History,
@@ -210,7 +210,7 @@ impl KeptHistory {
     }
 }
 
-/// What a message does to the kept histories: the rule that every engine follows.
+/// The effect of a message on the kept histories: the rule that every engine follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines act on each member")]
 pub struct Fold {
@@ -226,7 +226,7 @@ pub struct Fold {
     /// Further histories that turned out to be of the same payment: delete them. Their messages are
     /// in this one.
     pub merged: Vec<u64>,
-    /// What the message did.
+    /// The effect of the message.
     pub observation: Observation,
 }
 
@@ -289,14 +289,14 @@ impl Fold {
 
 /// A store of the histories of mandates and payments. Each operation is durable before it returns.
 ///
-/// - [`Histories::apply`] folds a message in a transaction of its own. Engines with transactions
-///   also fold it within the caller's, so that the history changes together with the inbox and with
-///   the caller's own tables.
-/// - Rules for engines, which the suite of the `testing` feature checks: [`Fold::of`] decides;
-///   numbers of histories and of changes rise and are never used twice; a reader that has seen a
-///   change has seen all those with lower numbers.
-/// - What grows: a row for each mandate and payment until [`Histories::forget`], with about 200
-///   bytes for each different message about it.
+/// - [`Histories::apply`] folds a message in a separate transaction. Engines with transactions also
+///   fold it within the caller's, so that the history changes together with the inbox and with the
+///   caller's own tables.
+/// - The suite of the `testing` feature checks the rules for engines. [`Fold::of`] decides. Numbers
+///   of histories and of changes rise and are never used twice. A reader that has seen a change has
+///   seen all those with lower numbers.
+/// - Each mandate and payment has a row until [`Histories::forget`], with about 200 bytes for each
+///   different message about it.
 /// - A message in conflict with an earlier one makes a history contradictory: do not fold it until
 ///   a person has decided.
 #[diagnostic::on_unimplemented(

@@ -62,7 +62,8 @@ pub struct MandateHistory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct Event {
     at: Timestamp,
-    /// Shared by the reports of one action; a report without it counts as an action of its own.
+    /// The action, which its reports have in common. A report without it counts as a separate
+    /// action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     action: Option<ActionId>,
     effect: Effect,
@@ -260,7 +261,7 @@ impl MandateHistory {
     }
 
     fn derive(&self) -> Derived {
-        // One end for each action, whatever the number of its reports.
+        // One end for each action, however often it was reported.
         let mut ends: BTreeMap<(Option<ActionId>, Option<Fingerprint>), (Effect, Timestamp)> =
             BTreeMap::new();
         for (fingerprint, event) in self

@@ -7,7 +7,7 @@ use std::ops::Range;
 /// JSON being written.
 pub(crate) struct Output {
     json: String,
-    /// Whether members are sorted by name and the top-level member [`SKIPPED`] is left out.
+    /// True to sort members by name and leave out the top-level member [`SKIPPED`].
     canonical: bool,
 }
 

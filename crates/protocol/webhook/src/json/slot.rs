@@ -1,4 +1,5 @@
-//! The kinds of members of [`wire_object!`](super::wire_object).
+//! The kinds of members that the derive [`Wire`](super::Wire) makes of a field's type and
+//! arguments.
 
 /// Reading a member.
 pub(crate) mod read {

@@ -12,7 +12,7 @@ use crate::json::{self, Bound, Context, ExtraMembers, Output, Schemas, Wire, che
 use bankrail_values::json::JsonValue;
 use bankrail_values::{Date, Timestamp};
 
-/// What an action changed: `details` of a mandate notification.
+/// The changes that an action made: `details` of a mandate notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Details {
@@ -34,7 +34,7 @@ pub enum Change {
     BilateralAmendment(Box<BilateralAmendment>),
     /// `status_change` (`MandateStatusChangeDetails`). Default: trigger `MSCH`.
     StatusChange(StatusChange),
-    /// None of the three kinds above: kept in [`Details::extra`] and reported.
+    /// Another kind of change: kept in [`Details::extra`] and reported.
     Unknown,
 }
 

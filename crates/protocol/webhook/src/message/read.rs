@@ -13,7 +13,7 @@ bankrail_values::options! {
     /// Options for reading a message.
     #[derive(Clone, Copy, Debug)]
     pub struct MessageReadOptions {
-        /// Whether to refuse messages with findings of the classes [`RuleClass::Specification`] and
+        /// True to refuse messages with findings of the classes [`RuleClass::Specification`] and
         /// [`RuleClass::Default`]. Findings of consistency are not a reason to refuse. Off by
         /// default.
         deny_findings: bool = false,
@@ -53,7 +53,7 @@ pub(crate) trait Agreement {
     fn check_agreement(&self, at: &mut Context);
 }
 
-/// What a message is refused for, all of it, and its findings.
+/// Returns all refusals of a message, and its findings.
 pub(super) fn defects<M: WebhookMessage>(
     value: &JsonValue<'_>,
 ) -> (Vec<MessageError>, Vec<MessageFinding>) {
@@ -92,8 +92,8 @@ pub trait WebhookMessage:
     /// - `message_id` is the `X-Message-Id`, used when the message has none of the key's members.
     fn duplicate_key(&self, scope: &str, message_id: HyphenatedUuid) -> DuplicateKey;
 
-    /// True for a message that only says that a result is still to come. The message that brings
-    /// the result has the same duplicate key and other content, and is no conflict with it.
+    /// Returns true for a message that only announces a result. The message with the result has the
+    /// same duplicate key and other content, and is no conflict with it.
     fn is_interim(&self) -> bool {
         false
     }

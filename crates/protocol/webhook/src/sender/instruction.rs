@@ -7,34 +7,35 @@ use crate::message::Text35;
 use crate::message::payment_outcome::PaymentOutcome;
 use bankrail_values::{BoundedText, Date, Timestamp};
 
-/// What happened to a payment instruction (Specification: "Payment instruction (MPIR) outcome
-/// rules", condition).
+/// An event in the life of a payment instruction (Specification: "Payment instruction (MPIR)
+/// outcome rules", condition).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(
     clippy::exhaustive_enums,
     reason = "the specification's table has four rows"
 )]
 pub enum PaymentCondition {
-    /// It was processed and settled: `ACSC`.
+    /// A payment that was processed and settled: `ACSC`.
     Settled,
-    /// It is to be executed on a later day: `PDNG`.
+    /// A payment to be executed on a later day: `PDNG`.
     FutureDated {
         /// The day on which it is to be executed.
         requested_execution_date: Date,
     },
     /// Its settlement is delayed: `ACSP`.
     Delayed,
-    /// It is invalid, or failed settlement: `RJCT`.
+    /// A payment that is invalid or failed settlement: `RJCT`.
     Failed {
         /// The reason, from an external list.
         reason_code: BoundedText<1, 4>,
     },
 }
 
-/// A payment instruction as the sender of its outcomes keeps it: the request, the payment's names,
-/// and what was reported (Specification: "Payment instruction (MPIR) outcome rules").
+/// The record of a payment instruction that the sender of its outcomes keeps: the request, the
+/// payment's names and the reported stages (Specification: "Payment instruction (MPIR) outcome
+/// rules").
 ///
-/// | reported | what may follow |
+/// | reported | next outcome |
 /// |---|---|
 /// | nothing | `ACSC`, `PDNG`, `ACSP`, `RJCT` |
 /// | `PDNG` | from the execution date on `ACSC` and `ACSP`; `RJCT` on any day (Default) |
@@ -61,7 +62,7 @@ pub struct PaymentInstruction {
     instruction_identification: Text35,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     uetr: Option<Uetr>,
-    /// What was reported, in this order.
+    /// The stages that were reported, in this order.
     reported: Vec<Stage>,
 }
 
@@ -108,7 +109,7 @@ impl PaymentInstruction {
     }
 
     bankrail_values::getters! { self;
-        /// What the outcomes echo in their headers.
+        /// The values that the outcomes echo in their headers.
         request: &OriginalRequest = &self.request;
         /// The identification that the provider assigned.
         instruction_identification: &Text35 = &self.instruction_identification;
@@ -122,7 +123,7 @@ impl PaymentInstruction {
         self.reported.last().map(|stage| stage.status())
     }
 
-    /// Whether an outcome is still to be sent: until `ACSC` or `RJCT` was reported.
+    /// Returns true while an outcome is still to be sent: until `ACSC` or `RJCT` was reported.
     #[must_use]
     pub fn expects_outcome(&self) -> bool {
         !matches!(self.reported.last(), Some(Stage::Settled | Stage::Rejected))

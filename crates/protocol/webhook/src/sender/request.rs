@@ -1,4 +1,4 @@
-//! What an outcome echoes of the request that it answers.
+//! The values of a request that an outcome echoes.
 
 use super::PaymentInstruction;
 use crate::headers::{CORRELATION_ID, DeliveryHeaders, REQUEST_KEY};
@@ -76,7 +76,7 @@ pub enum RecordedRequest {
 }
 
 impl RecordedRequest {
-    /// What the outcomes of the request echo.
+    /// Returns the values that the outcomes of the request echo.
     #[must_use]
     pub fn original(&self) -> &OriginalRequest {
         match self {
