@@ -3,11 +3,9 @@
 #![forbid(unsafe_code)]
 
 mod access;
-mod account_message;
 mod model;
 mod rules;
 
-pub(crate) use access::choices::code_or_proprietary;
 pub use access::{EntryLine, RunningSummary, summary_of, summary_of_amounts};
 pub use bankrail_iso20022::*;
 pub use model::*;

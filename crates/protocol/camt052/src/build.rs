@@ -43,7 +43,7 @@ pub enum BuildError {
     Invalid {
         /// The element.
         path: String,
-        /// What is wrong with it.
+        /// The reason.
         #[source]
         kind: FindingKind,
     },

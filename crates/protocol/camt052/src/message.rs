@@ -1,70 +1,212 @@
 //! The message: header, reports, supplementary data.
 
-bankrail_camt::account_message! {
-    /// A whole message: a group header and one or more reports.
-    Document = "BankToCustomerAccountReportV06" in "BkToCstmrAcctRpt" of crate::NAMESPACE {
-        /// The reports, each on one account.
-        reports: Report = "Rpt",
+use bankrail_camt::__private::{self as shared, Decimal, Watch};
+use bankrail_camt::{
+    Account, AccountInterest, Balance, BalanceCode, CopyDuplicate, CounterpartyAccount, DateTime,
+    DateTimePeriod, Element, Entry, EntryLine, Extras, GroupHeader, Message, Pagination,
+    ReportingSource, Summary, SupplementaryData, Text, UnitReader, WholeNumber,
+};
+
+/// A whole message: a group header and one or more reports.
+///
+/// `BankToCustomerAccountReportV06` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element, Message)]
+#[element(type = "BankToCustomerAccountReportV06")]
+#[message(namespace = crate::NAMESPACE, root = "BkToCstmrAcctRpt", depth = 16)]
+#[message(header = group_header, groups = reports, unit = Entry, unit_name = "Ntry")]
+#[message(stream = StreamItem, start = ReportStart, end = ReportEnd)]
+#[non_exhaustive]
+pub struct Document {
+    /// The identification of the message. `GrpHdr`, mandatory in the schema; tolerant reading may
+    /// miss it.
+    #[element("GrpHdr", soft)]
+    pub group_header: Option<GroupHeader>,
+    /// The reports, each on one account. `Rpt`.
+    #[element("Rpt", min = 1)]
+    pub reports: Vec<Report>,
+    /// Data that sender and receiver agreed on beyond the message. `SplmtryData`.
+    #[element("SplmtryData")]
+    pub supplementary_data: Vec<SupplementaryData>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// A report on one account.
+///
+/// `AccountReport19` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "AccountReport19", rule = compare)]
+#[non_exhaustive]
+pub struct Report {
+    /// The servicer's identification of this report, up to 35 characters. `Id`.
+    #[element("Id")]
+    pub id: Text<35>,
+    /// The page of a report that is sent in several. `RptPgntn`.
+    #[element("RptPgntn")]
+    pub pagination: Option<Pagination>,
+    /// Counts the reports sent electronically for the account. `ElctrncSeqNb`.
+    #[element("ElctrncSeqNb")]
+    pub electronic_sequence: Option<WholeNumber>,
+    /// Counts the reports that have legal standing, on paper or not. `LglSeqNb`.
+    #[element("LglSeqNb")]
+    pub legal_sequence: Option<WholeNumber>,
+    /// When the report was made, with the offset it was written with, if any. `CreDtTm`, mandatory
+    /// in the schema; tolerant reading may miss it.
+    #[element("CreDtTm", soft)]
+    pub created_at: Option<DateTime>,
+    /// The period that the report covers, from and to. `FrToDt`.
+    #[element("FrToDt")]
+    pub period: Option<DateTimePeriod>,
+    /// Set when the report repeats or copies another. `CpyDplctInd`.
+    #[element("CpyDplctInd")]
+    pub copy_duplicate: Option<CopyDuplicate>,
+    /// The system that the figures come from. `RptgSrc`.
+    #[element("RptgSrc")]
+    pub source: Option<ReportingSource>,
+    /// The account of these entries. `Acct`.
+    #[element("Acct")]
+    pub account: Account,
+    /// An account that belongs to it, such as the one that it is pooled in. `RltdAcct`.
+    #[element("RltdAcct")]
+    pub related_account: Option<Box<CounterpartyAccount>>,
+    /// Interest that holds for the account as a whole; what was booked is an entry. `Intrst`.
+    #[element("Intrst")]
+    pub interest: Vec<AccountInterest>,
+    /// The balances, each as of the time that it states. `Bal`.
+    #[element("Bal")]
+    pub balances: Vec<Balance>,
+    /// Counts and sums over the entries, as the sender states them; reading compares. `TxsSummry`.
+    #[element("TxsSummry")]
+    pub summary: Option<Box<Summary>>,
+    /// The entries, in the order of the message. `Ntry`.
+    #[element("Ntry")]
+    pub entries: Vec<Entry>,
+    /// Free text on the report, up to 500 characters. `AddtlRptInf`.
+    #[element("AddtlRptInf")]
+    pub additional_information: Option<Text<500>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// Compares the summary with the entries, once all have been read.
+fn compare(report: &Report, by: &mut impl Watch) {
+    shared::compare_summary(report.summary.as_deref(), by);
+}
+
+impl Report {
+    /// Returns one line per transaction, or per entry where no transactions are detailed.
+    pub fn lines(&self) -> impl Iterator<Item = EntryLine<'_>> {
+        self.entries.iter().flat_map(Entry::lines)
     }
-    /// A report on one account.
-    Report = "AccountReport19", a "report" {
-        pagination: "RptPgntn",
-        balances: {
-            /// The balances, each as of the time that it states.
-            balances: 0..* bankrail_camt::Balance = "Bal",
-        }
-        additional_information: "AddtlRptInf",
+
+    /// Returns the first balance of a kind.
+    #[must_use]
+    pub fn balance(&self, kind: &BalanceCode) -> Option<&Balance> {
+        shared::balance(&self.balances, kind)
     }
-    /// ```no_run
-    /// use bankrail_camt052::{EntryReader, ReadOptions, StreamItem};
-    /// use std::fs::File;
-    /// use std::io::BufReader;
+
+    /// Returns the opening balance: the first `OPBD`, otherwise the first `PRCD`, the closing
+    /// balance before.
+    #[must_use]
+    pub fn opening_balance(&self) -> Option<&Balance> {
+        shared::opening(&self.balances)
+    }
+
+    /// Returns the closing balance: the last `CLBD`, otherwise the last `ITBD`, the booked balance
+    /// so far.
+    #[must_use]
+    pub fn closing_balance(&self) -> Option<&Balance> {
+        shared::closing(&self.balances)
+    }
+
+    /// Returns each entry, in the order of the document, with the booked balance after it: the
+    /// opening balance and the booked entries up to and with it, below zero when the account is
+    /// overdrawn.
     ///
-    /// for item in EntryReader::new(BufReader::new(File::open("report.xml")?), ReadOptions::default()) {
-    ///     if let StreamItem::Entry(entry) = item? {
-    ///         println!("{:?}", entry.signed_money());
-    ///     }
-    /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// It blocks while its source does. An async caller runs it on a thread of its own and receives
-    /// the parts from a channel. The capacity of the channel bounds what is read ahead, and
-    /// dropping the receiver ends the reading:
-    ///
-    /// ```
-    /// use bankrail_camt052::{EntryReader, ReadError, ReadOptions, StreamItem};
-    /// use std::io::BufRead;
-    /// use tokio::sync::mpsc;
-    ///
-    /// fn parts(source: impl BufRead + Send + 'static) -> mpsc::Receiver<Result<StreamItem, ReadError>> {
-    ///     let (send, receive) = mpsc::channel(64);
-    ///     tokio::task::spawn_blocking(move || {
-    ///         for part in EntryReader::new(source, ReadOptions::default()) {
-    ///             if send.blocking_send(part).is_err() {
-    ///                 break;
-    ///             }
-    ///         }
-    ///     });
-    ///     receive
-    /// }
-    /// # let file: &[u8] = br#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.06"><BkToCstmrAcctRpt>
-    /// # <GrpHdr><MsgId>m</MsgId><CreDtTm>2021-07-29T17:10:05Z</CreDtTm></GrpHdr>
-    /// # <Rpt><Id>r</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm><Acct><Id><Othr><Id>1</Id></Othr></Id></Acct>
-    /// # <Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>
-    /// # </Rpt></BkToCstmrAcctRpt></Document>"#;
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    /// # runtime.block_on(async {
-    /// let mut parts = parts(file);
-    /// let mut entries = 0;
-    /// while let Some(part) = parts.recv().await {
-    ///     if let StreamItem::Entry(_) = part? {
-    ///         entries += 1;
-    ///     }
-    /// }
-    /// assert_eq!(entries, 1);
-    /// # Ok::<(), ReadError>(())
-    /// # }).unwrap();
-    /// ```
-    stream: EntryReader of StreamItem { ReportStart, ReportEnd }
+    /// `None` without an opening balance, and from an entry on that is booked in another currency
+    /// or has an unknown direction. Entries that are not booked leave the balance as it is.
+    pub fn running_balances(&self) -> impl Iterator<Item = (&Entry, Option<Decimal>)> {
+        shared::running(self.opening_balance(), &self.entries)
+    }
+}
+
+/// A document and its findings.
+pub type Parsed = bankrail_camt::Parsed<Document>;
+
+/// Reads a document of any size entry by entry: for each report its start, its entries and its end,
+/// then the end of the message.
+///
+/// - What stands before the first entry of a report comes with its start. The parts that cannot be
+///   missing must be there; without them the first entry is an error that names them. Reading a
+///   whole document accepts them later, too.
+/// - What stands after the entries, and what the summary contradicts, comes with the end.
+/// - Under [`Mode::Strict`](crate::Mode::Strict) the first finding of the schema ends the stream.
+///
+/// ```no_run
+/// use bankrail_camt052::{EntryReader, ReadOptions, StreamItem};
+/// use std::fs::File;
+/// use std::io::BufReader;
+///
+/// for item in EntryReader::new(BufReader::new(File::open("report.xml")?), ReadOptions::default()) {
+///     if let StreamItem::Entry(entry) = item? {
+///         println!("{:?}", entry.signed_money());
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// It blocks while its source does. An async caller runs it on a thread of its own and receives
+/// the parts from a channel. The capacity of the channel bounds what is read ahead, and
+/// dropping the receiver ends the reading:
+///
+/// ```
+/// use bankrail_camt052::{EntryReader, ReadError, ReadOptions, StreamItem};
+/// use std::io::BufRead;
+/// use tokio::sync::mpsc;
+///
+/// fn parts(source: impl BufRead + Send + 'static) -> mpsc::Receiver<Result<StreamItem, ReadError>> {
+///     let (send, receive) = mpsc::channel(64);
+///     tokio::task::spawn_blocking(move || {
+///         for part in EntryReader::new(source, ReadOptions::default()) {
+///             if send.blocking_send(part).is_err() {
+///                 break;
+///             }
+///         }
+///     });
+///     receive
+/// }
+/// # let file: &[u8] = br#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.06"><BkToCstmrAcctRpt>
+/// # <GrpHdr><MsgId>m</MsgId><CreDtTm>2021-07-29T17:10:05Z</CreDtTm></GrpHdr>
+/// # <Rpt><Id>r</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm><Acct><Id><Othr><Id>1</Id></Othr></Id></Acct>
+/// # <Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>
+/// # </Rpt></BkToCstmrAcctRpt></Document>"#;
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// let mut parts = parts(file);
+/// let mut entries = 0;
+/// while let Some(part) = parts.recv().await {
+///     if let StreamItem::Entry(_) = part? {
+///         entries += 1;
+///     }
+/// }
+/// assert_eq!(entries, 1);
+/// # Ok::<(), ReadError>(())
+/// # }).unwrap();
+/// ```
+pub type EntryReader<R> = UnitReader<Document, R>;
+
+/// A part of a document that [`EntryReader`] has read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StreamItem {
+    /// `Rpt` begins: what stands before the first `Ntry`.
+    ReportStart(Box<Report>),
+    /// `Ntry`.
+    Entry(Box<Entry>),
+    /// `Rpt` ends: all of it but each `Ntry`.
+    ReportEnd(Box<Report>),
+    /// The message ends: all of it but each `Rpt`.
+    MessageEnd(Box<Document>),
 }

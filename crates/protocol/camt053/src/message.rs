@@ -1,37 +1,179 @@
 //! The message: header, statements, supplementary data.
 
-bankrail_camt::account_message! {
-    /// A whole message: a group header and one or more statements.
-    Document = "BankToCustomerStatementV06" in "BkToCstmrStmt" of crate::NAMESPACE {
-        /// The statements, each on one account.
-        statements: Statement = "Stmt",
+use bankrail_camt::__private::{self as shared, Decimal, Watch};
+use bankrail_camt::{
+    Account, AccountInterest, Balance, BalanceCode, CopyDuplicate, CounterpartyAccount, DateTime,
+    DateTimePeriod, Element, Entry, EntryLine, Extras, GroupHeader, Message, Pagination,
+    ReportingSource, Summary, SupplementaryData, Text, UnitReader, WholeNumber,
+};
+
+/// A whole message: a group header and one or more statements.
+///
+/// `BankToCustomerStatementV06` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element, Message)]
+#[element(type = "BankToCustomerStatementV06")]
+#[message(namespace = crate::NAMESPACE, root = "BkToCstmrStmt", depth = 16)]
+#[message(header = group_header, groups = statements, unit = Entry, unit_name = "Ntry")]
+#[message(stream = StreamItem, start = StatementStart, end = StatementEnd)]
+#[non_exhaustive]
+pub struct Document {
+    /// The identification of the message. `GrpHdr`, mandatory in the schema; tolerant reading may
+    /// miss it.
+    #[element("GrpHdr", soft)]
+    pub group_header: Option<GroupHeader>,
+    /// The statements, each on one account. `Stmt`.
+    #[element("Stmt", min = 1)]
+    pub statements: Vec<Statement>,
+    /// Data that sender and receiver agreed on beyond the message. `SplmtryData`.
+    #[element("SplmtryData")]
+    pub supplementary_data: Vec<SupplementaryData>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// A statement of one account.
+///
+/// `AccountStatement6` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "AccountStatement6", rule = compare)]
+#[non_exhaustive]
+pub struct Statement {
+    /// The servicer's identification of this statement, up to 35 characters. `Id`.
+    #[element("Id")]
+    pub id: Text<35>,
+    /// The page of a statement that is sent in several. `StmtPgntn`.
+    #[element("StmtPgntn")]
+    pub pagination: Option<Pagination>,
+    /// Counts the statements sent electronically for the account. `ElctrncSeqNb`.
+    #[element("ElctrncSeqNb")]
+    pub electronic_sequence: Option<WholeNumber>,
+    /// Counts the statements that have legal standing, on paper or not. `LglSeqNb`.
+    #[element("LglSeqNb")]
+    pub legal_sequence: Option<WholeNumber>,
+    /// When the statement was made, with the offset it was written with, if any. `CreDtTm`,
+    /// mandatory in the schema; tolerant reading may miss it.
+    #[element("CreDtTm", soft)]
+    pub created_at: Option<DateTime>,
+    /// The period that the statement covers, from and to. `FrToDt`.
+    #[element("FrToDt")]
+    pub period: Option<DateTimePeriod>,
+    /// Set when the statement repeats or copies another. `CpyDplctInd`.
+    #[element("CpyDplctInd")]
+    pub copy_duplicate: Option<CopyDuplicate>,
+    /// The system that the figures come from. `RptgSrc`.
+    #[element("RptgSrc")]
+    pub source: Option<ReportingSource>,
+    /// The account of these entries. `Acct`.
+    #[element("Acct")]
+    pub account: Account,
+    /// An account that belongs to it, such as the one that it is pooled in. `RltdAcct`.
+    #[element("RltdAcct")]
+    pub related_account: Option<Box<CounterpartyAccount>>,
+    /// Interest that holds for the account as a whole; what was booked is an entry. `Intrst`.
+    #[element("Intrst")]
+    pub interest: Vec<AccountInterest>,
+    /// The balances, each as of the time that it states; a statement has at least one. `Bal`.
+    #[element("Bal", min = 1)]
+    pub balances: Vec<Balance>,
+    /// Counts and sums over the entries, as the sender states them; reading compares. `TxsSummry`.
+    #[element("TxsSummry")]
+    pub summary: Option<Box<Summary>>,
+    /// The entries, in the order of the message. `Ntry`.
+    #[element("Ntry")]
+    pub entries: Vec<Entry>,
+    /// Free text on the statement, up to 500 characters. `AddtlStmtInf`.
+    #[element("AddtlStmtInf")]
+    pub additional_information: Option<Text<500>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// Compares the summary with the entries, once all have been read.
+fn compare(statement: &Statement, by: &mut impl Watch) {
+    shared::compare_summary(statement.summary.as_deref(), by);
+}
+
+impl Statement {
+    /// Returns one line per transaction, or per entry where no transactions are detailed.
+    pub fn lines(&self) -> impl Iterator<Item = EntryLine<'_>> {
+        self.entries.iter().flat_map(Entry::lines)
     }
-    /// A statement of one account.
-    Statement = "AccountStatement6", a "statement" {
-        pagination: "StmtPgntn",
-        balances: {
-            /// The balances, each as of the time that it states; a statement has at least one.
-            balances: 1..* bankrail_camt::Balance = "Bal",
-        }
-        additional_information: "AddtlStmtInf",
+
+    /// Returns the first balance of a kind.
+    #[must_use]
+    pub fn balance(&self, kind: &BalanceCode) -> Option<&Balance> {
+        shared::balance(&self.balances, kind)
     }
-    /// ```
-    /// use bankrail_camt053::{EntryReader, ReadOptions, StreamItem};
-    /// # let file: &[u8] = br#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.06"><BkToCstmrStmt>
-    /// # <GrpHdr><MsgId>m</MsgId><CreDtTm>2021-07-29T17:10:05Z</CreDtTm></GrpHdr>
-    /// # <Stmt><Id>s</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm><Acct><Id><Othr><Id>1</Id></Othr></Id></Acct>
-    /// # <Bal><Tp><CdOrPrtry><Cd>CLBD</Cd></CdOrPrtry></Tp><Amt Ccy="AUD">5</Amt><CdtDbtInd>CRDT</CdtDbtInd>
-    /// # <Dt><Dt>2021-07-29</Dt></Dt></Bal>
-    /// # <Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>
-    /// # </Stmt></BkToCstmrStmt></Document>"#;
-    /// let mut amounts = Vec::new();
-    /// for item in EntryReader::new(file, ReadOptions::default()) {
-    ///     if let StreamItem::Entry(entry) = item? {
-    ///         amounts.extend(entry.signed_amount());
-    ///     }
-    /// }
-    /// assert_eq!(amounts.len(), 1);
-    /// # Ok::<(), bankrail_camt053::ReadError>(())
-    /// ```
-    stream: EntryReader of StreamItem { StatementStart, StatementEnd }
+
+    /// Returns the opening balance: the first `OPBD`, otherwise the first `PRCD`, the closing
+    /// balance before.
+    #[must_use]
+    pub fn opening_balance(&self) -> Option<&Balance> {
+        shared::opening(&self.balances)
+    }
+
+    /// Returns the closing balance: the last `CLBD`, otherwise the last `ITBD`, the booked balance
+    /// so far.
+    #[must_use]
+    pub fn closing_balance(&self) -> Option<&Balance> {
+        shared::closing(&self.balances)
+    }
+
+    /// Returns each entry, in the order of the document, with the booked balance after it: the
+    /// opening balance and the booked entries up to and with it, below zero when the account is
+    /// overdrawn.
+    ///
+    /// `None` without an opening balance, and from an entry on that is booked in another currency
+    /// or has an unknown direction. Entries that are not booked leave the balance as it is.
+    pub fn running_balances(&self) -> impl Iterator<Item = (&Entry, Option<Decimal>)> {
+        shared::running(self.opening_balance(), &self.entries)
+    }
+}
+
+/// A document and its findings.
+pub type Parsed = bankrail_camt::Parsed<Document>;
+
+/// Reads a document of any size entry by entry: for each statement its start, its entries and its end,
+/// then the end of the message.
+///
+/// - What stands before the first entry of a statement comes with its start. The parts that cannot be
+///   missing must be there; without them the first entry is an error that names them. Reading a
+///   whole document accepts them later, too.
+/// - What stands after the entries, and what the summary contradicts, comes with the end.
+/// - Under [`Mode::Strict`](crate::Mode::Strict) the first finding of the schema ends the stream.
+///
+/// ```
+/// use bankrail_camt053::{EntryReader, ReadOptions, StreamItem};
+/// # let file: &[u8] = br#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.06"><BkToCstmrStmt>
+/// # <GrpHdr><MsgId>m</MsgId><CreDtTm>2021-07-29T17:10:05Z</CreDtTm></GrpHdr>
+/// # <Stmt><Id>s</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm><Acct><Id><Othr><Id>1</Id></Othr></Id></Acct>
+/// # <Bal><Tp><CdOrPrtry><Cd>CLBD</Cd></CdOrPrtry></Tp><Amt Ccy="AUD">5</Amt><CdtDbtInd>CRDT</CdtDbtInd>
+/// # <Dt><Dt>2021-07-29</Dt></Dt></Bal>
+/// # <Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>
+/// # </Stmt></BkToCstmrStmt></Document>"#;
+/// let mut amounts = Vec::new();
+/// for item in EntryReader::new(file, ReadOptions::default()) {
+///     if let StreamItem::Entry(entry) = item? {
+///         amounts.extend(entry.signed_amount());
+///     }
+/// }
+/// assert_eq!(amounts.len(), 1);
+/// # Ok::<(), bankrail_camt053::ReadError>(())
+/// ```
+pub type EntryReader<R> = UnitReader<Document, R>;
+
+/// A part of a document that [`EntryReader`] has read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StreamItem {
+    /// `Stmt` begins: what stands before the first `Ntry`.
+    StatementStart(Box<Statement>),
+    /// `Ntry`.
+    Entry(Box<Entry>),
+    /// `Stmt` ends: all of it but each `Ntry`.
+    StatementEnd(Box<Statement>),
+    /// The message ends: all of it but each `Stmt`.
+    MessageEnd(Box<Document>),
 }

@@ -10,13 +10,7 @@ use proc_macro2::{Span, TokenStream};
 use std::collections::HashMap;
 use syn::{Attribute, Data, DeriveInput, Error, Expr, ExprLit, Lit, LitStr, Meta, Result};
 
-pub(crate) fn derive(input: TokenStream) -> TokenStream {
-    syn::parse2(input)
-        .and_then(|input| expand(&input))
-        .unwrap_or_else(Error::into_compile_error)
-}
-
-fn expand(input: &DeriveInput) -> Result<TokenStream> {
+pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     match &input.data {
         Data::Struct(data) => object::derive(input, data),
         Data::Enum(data) => codes::derive(input, data),
@@ -63,12 +57,12 @@ impl Names {
 
 #[cfg(test)]
 mod tests {
-    use super::expand;
+    use super::derive;
 
-    /// Expands a type and returns the error with the piece of source at which it is reported.
+    /// Derives for a type and returns the error with the piece of source at which it is reported.
     fn mistake(source: &str) -> (String, String) {
         let input = syn::parse_str(source).expect("Rust");
-        let error = expand(&input).expect_err("a mistake");
+        let error = derive(&input).expect_err("a mistake");
         let at = error.span().source_text().expect("a place in the source");
         (at, error.to_string())
     }

@@ -1,4 +1,4 @@
-//! The properties of one element in a statement: its name, its tags, how often it occurs, and how a
+//! The properties of one element of the schema: its name, its tags, how often it occurs, and how a
 //! value can be wrong.
 
 /// An element of a sequence, or an alternative of a choice.
@@ -6,9 +6,9 @@
 pub struct Field {
     /// The wire name.
     pub wire: &'static str,
-    /// How often it must occur.
+    /// The minimum number of occurrences.
     pub min: u32,
-    /// How often it may occur; [`MANY`] without bound.
+    /// The maximum number of occurrences; [`MANY`] without bound.
     pub max: u32,
 }
 
@@ -36,28 +36,12 @@ pub struct Tag {
     pub close: &'static str,
 }
 
-/// The tags of an element, put together at compile time.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __tag {
-    ($wire:literal) => {
-        &const {
-            $crate::__private::Tag {
-                wire: $wire,
-                start: concat!("<", $wire),
-                open: concat!("<", $wire, ">"),
-                close: concat!("</", $wire, ">"),
-            }
-        }
-    };
-}
-
 /// A text that cannot be read as a value of its type.
 #[derive(Clone, Copy, Debug)]
 pub struct Unreadable {
-    /// What was expected.
+    /// The expected form.
     pub expected: &'static str,
-    /// Whether reading can continue without the value, where the schema does not demand it.
+    /// True when reading can continue without the value, where the schema does not demand it.
     pub slight: bool,
 }
 
@@ -76,7 +60,7 @@ pub enum Fault {
     },
     /// Not of the pattern.
     Pattern {
-        /// What was expected.
+        /// The expected form.
         expected: &'static str,
     },
     /// Not in the closed list.

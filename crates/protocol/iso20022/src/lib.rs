@@ -7,23 +7,23 @@
 // dates of `value`.
 mod check;
 mod extra;
-#[allow(clippy::exhaustive_structs)] // made by the statements
+#[allow(clippy::exhaustive_structs)] // made by the derives
 mod field;
 mod finding;
 #[cfg(feature = "arbitrary")]
 mod invent;
-#[allow(clippy::missing_errors_doc)] // the statements document what they make of these functions
+#[allow(clippy::missing_errors_doc)] // the derives document what they make of these functions
 mod message;
-#[allow(clippy::missing_errors_doc)] // called by the statements only, as is what follows
+#[allow(clippy::missing_errors_doc)] // called by the derives only, as is what follows
 mod node;
 mod output;
 #[allow(clippy::exhaustive_structs, clippy::missing_errors_doc)]
 mod read;
-mod statement;
 mod value;
 mod watch;
 mod xml;
 
+pub use bankrail_derive::{Choice, Code, Element, Message};
 pub use bankrail_values::UnknownCode;
 pub use extra::{Extra, ExtraPart, ExtraStep, Extras};
 pub use finding::{BrokenRule, Finding, FindingKind, Position};
@@ -42,30 +42,31 @@ pub use value::number::{
 };
 pub use value::text::{Digits, SignedDays, Text};
 
-/// What the statements expand to. It changes without notice, so a crate with a message depends on
-/// exactly this version.
+/// The parts that the derives expand to. They change without notice, so a crate with a message
+/// depends on exactly this version.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::check::Checker;
-    pub use crate::extra::Kept;
+    pub use crate::extra::{Extras, Kept};
     pub use crate::field::{Fault, Field, MANY, Tag, Unreadable};
-    pub use crate::finding::shown;
+    pub use crate::finding::{Finding, shown};
     #[cfg(feature = "arbitrary")]
     pub use crate::invent::{Invent, InventField};
-    pub use crate::message::Message;
     pub use crate::message::check::{check, check_schema};
     pub use crate::message::read::{parse, parse_counting, read, read_counting};
     pub use crate::message::write::{append_json_content, to_xml, write_json_string, write_to};
+    pub use crate::message::{Message, Parsed, WriteError, WriteOptions};
     pub use crate::node::{
         Alternative, Content, Node, Record, SchemaType, Simple, Slot, check_field, check_simple,
-        is_plain_field, is_sound, simple_faults, write_field,
-        write_field_kept, write_kept, write_simple,
+        is_plain_field, is_sound, simple_faults, write_field, write_field_kept, write_kept,
+        write_simple,
     };
     pub use crate::output::Output;
     pub use crate::read::{
-        Ahead, Cursor, Halt, Mark, Odd, Scanner, Shape, TextTokens, Tokens,
+        Ahead, Cursor, Halt, Mark, Odd, ReadError, ReadOptions, Scanner, Shape, TextTokens, Tokens,
     };
     pub use crate::watch::{Memory, Watch};
     #[cfg(feature = "arbitrary")]
     pub use arbitrary::{self, Result as Invented, Unstructured};
+    pub use bankrail_values::UnknownCode;
 }

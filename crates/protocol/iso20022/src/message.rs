@@ -1,4 +1,4 @@
-//! A whole message: the statement of `message!`, and how it is read, streamed, written and checked.
+//! A whole message, and how it is read, streamed, written and checked.
 //!
 //! Each of these modules uses only those before it: `read`, `stream`, `output`, `check`, `write`.
 
@@ -18,7 +18,7 @@ use crate::node::{Node, Record};
 use crate::read::Shape;
 use std::fmt;
 
-/// A message, as `message!` states it.
+/// A message, as the derive `Message` makes it.
 pub trait Message: Node + Record + Clone + PartialEq + fmt::Debug + 'static {
     /// The part before the groups.
     type Header;
@@ -26,7 +26,7 @@ pub trait Message: Node + Record + Clone + PartialEq + fmt::Debug + 'static {
     type Group: Node + Record;
     /// The repeated element of a group.
     type Unit: Node;
-    /// What a reader of one part after the other hands out.
+    /// The parts that a reader hands out one after the other.
     type Part;
     /// The part for the start of a group.
     const GROUP_START: fn(Box<Self::Group>) -> Self::Part;

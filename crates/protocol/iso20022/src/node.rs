@@ -1,4 +1,4 @@
-//! The result of statements: the traits behind sequences, choices and simple values, and how the
+//! The result of the derives: the traits behind sequences, choices and simple values, and how the
 //! readers, the writer and the checker go through them.
 
 mod alternative;
@@ -122,13 +122,13 @@ pub trait Simple: Sized {
         None
     }
 
-    /// What of a text the value that was read from it does not hold, if anything.
+    /// Returns a finding for the part of the text that the value does not hold, if any.
     #[inline]
     fn lost(&self, _text: &str) -> Option<FindingKind> {
         None
     }
 
-    /// What is wrong with the value beyond the schema, if anything.
+    /// Returns the rule beyond the schema that the value breaks, if any.
     #[inline]
     fn doubt(&self) -> Option<FindingKind> {
         None
@@ -229,7 +229,7 @@ pub fn is_sound<S: Simple>(value: &S) -> bool {
     value.fault().is_none() && value.forbidden().is_none() && value.doubt().is_none()
 }
 
-/// What is wrong with a simple value that was read from a text.
+/// Returns the findings of a simple value that was read from a text.
 #[inline]
 pub fn simple_faults<S: Simple>(value: &S, text: &str) -> Vec<FindingKind> {
     if value.fault().is_none() && value.lost(text).is_none() && value.doubt().is_none() {

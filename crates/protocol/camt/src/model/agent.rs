@@ -2,98 +2,205 @@
 
 use crate::*;
 
-record! {
-    /// The financial institutions behind a transaction.
-    TransactionAgents = "TransactionAgents3" {
-        /// The debtor's bank.
-        debtor_agent: 0..1 Box<Agent> = "DbtrAgt",
-        /// The creditor's bank.
-        creditor_agent: 0..1 Box<Agent> = "CdtrAgt",
-        /// Next to the debtor's bank, between it and the creditor's.
-        intermediary_1: 0..1 Box<Agent> = "IntrmyAgt1",
-        /// Between the first and the bank of the creditor.
-        intermediary_2: 0..1 Box<Agent> = "IntrmyAgt2",
-        /// Between the second and the bank of the creditor.
-        intermediary_3: 0..1 Box<Agent> = "IntrmyAgt3",
-        /// Who receives the security.
-        receiving_agent: 0..1 Box<Agent> = "RcvgAgt",
-        /// Who delivers the security.
-        delivering_agent: 0..1 Box<Agent> = "DlvrgAgt",
-        /// Who issued the security or acts for the issuer.
-        issuing_agent: 0..1 Box<Agent> = "IssgAgt",
-        /// Where the security is settled.
-        settlement_place: 0..1 Box<Agent> = "SttlmPlc",
-        /// Agents in other roles.
-        proprietary: 0..* ProprietaryAgent = "Prtry",
-    }
-
-    /// An agent in a role that the schema does not have.
-    ProprietaryAgent = "ProprietaryAgent3" {
-        /// What the role is called.
-        kind: 1..1 Text<35> = "Tp",
-        /// The agent in that role.
-        agent: 1..1 Agent = "Agt",
-    }
-
-    /// A financial institution and its branch.
-    Agent = "BranchAndFinancialInstitutionIdentification5" {
-        /// The bank.
-        institution: 1..1 FinancialInstitution = "FinInstnId",
-        /// The branch of the bank.
-        branch: 0..1 Box<Branch> = "BrnchId",
-    }
-
-    /// A branch of a financial institution.
-    Branch = "BranchData2" {
-        /// The number that the bank gives the branch.
-        id: 0..1 Text<35> = "Id",
-        /// The name, up to 140 characters.
-        name: 0..1 Text<140> = "Nm",
-        /// The postal address.
-        address: 0..1 Box<PostalAddress> = "PstlAdr",
-    }
-
-    /// The identification of a financial institution.
-    FinancialInstitution = "FinancialInstitutionIdentification8" {
-        /// The BIC, 8 or 11 characters.
-        bic: 0..1 Bic = "BICFI" as "BICFIIdentifier",
-        /// Its number in a national clearing system, such as a BSB or sort code.
-        clearing_member: 0..1 ClearingMember = "ClrSysMmbId",
-        /// The name, up to 140 characters.
-        name: 0..1 Text<140> = "Nm",
-        /// The postal address.
-        address: 0..1 Box<PostalAddress> = "PstlAdr",
-        /// A number of another scheme.
-        other: 0..1 OtherFinancialId = "Othr",
-    }
-
-    /// Another identification of a financial institution.
-    OtherFinancialId = "GenericFinancialIdentification1" {
-        /// The identification, up to 35 characters.
-        id: 1..1 Text<35> = "Id",
-        /// The scheme of the identification.
-        scheme: 0..1 FinancialScheme = "SchmeNm",
-        /// Who issued it.
-        issuer: 0..1 Text<35> = "Issr",
-    }
-
-    /// A member of a clearing system.
-    ClearingMember = "ClearingSystemMemberIdentification2" {
-        /// The system, in a code of up to 5 characters or in words.
-        system: 0..1 ClearingSystem = "ClrSysId",
-        /// The number in it, up to 35 characters.
-        member_id: 1..1 Text<35> = "MmbId",
-    }
+/// The financial institutions behind a transaction.
+///
+/// `TransactionAgents3` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "TransactionAgents3")]
+#[non_exhaustive]
+pub struct TransactionAgents {
+    /// The debtor's bank. `DbtrAgt`.
+    #[element("DbtrAgt")]
+    pub debtor_agent: Option<Box<Agent>>,
+    /// The creditor's bank. `CdtrAgt`.
+    #[element("CdtrAgt")]
+    pub creditor_agent: Option<Box<Agent>>,
+    /// Next to the debtor's bank, between it and the creditor's. `IntrmyAgt1`.
+    #[element("IntrmyAgt1")]
+    pub intermediary_1: Option<Box<Agent>>,
+    /// Between the first and the bank of the creditor. `IntrmyAgt2`.
+    #[element("IntrmyAgt2")]
+    pub intermediary_2: Option<Box<Agent>>,
+    /// Between the second and the bank of the creditor. `IntrmyAgt3`.
+    #[element("IntrmyAgt3")]
+    pub intermediary_3: Option<Box<Agent>>,
+    /// The agent that receives the security. `RcvgAgt`.
+    #[element("RcvgAgt")]
+    pub receiving_agent: Option<Box<Agent>>,
+    /// The agent that delivers the security. `DlvrgAgt`.
+    #[element("DlvrgAgt")]
+    pub delivering_agent: Option<Box<Agent>>,
+    /// The issuer of the security, or an agent of the issuer. `IssgAgt`.
+    #[element("IssgAgt")]
+    pub issuing_agent: Option<Box<Agent>>,
+    /// Where the security is settled. `SttlmPlc`.
+    #[element("SttlmPlc")]
+    pub settlement_place: Option<Box<Agent>>,
+    /// Agents in other roles. `Prtry`.
+    #[element("Prtry")]
+    pub proprietary: Vec<ProprietaryAgent>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-code_or_proprietary! {
-    /// The scheme of another identification of a financial institution.
-    FinancialScheme = "FinancialIdentificationSchemeName1Choice" {
-        Text<4> as "ExternalFinancialInstitutionIdentification1Code", Text<35>
-    }
+/// An agent in a role that the schema does not have.
+///
+/// `ProprietaryAgent3` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "ProprietaryAgent3")]
+#[non_exhaustive]
+pub struct ProprietaryAgent {
+    /// The name of the role. `Tp`.
+    #[element("Tp")]
+    pub kind: Text<35>,
+    /// The agent in that role. `Agt`.
+    #[element("Agt")]
+    pub agent: Agent,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
 
-    /// A clearing system.
-    ClearingSystem = "ClearingSystemIdentification2Choice" {
-        Text<5> as "ExternalClearingSystemIdentification1Code", Text<35>
-    }
+/// A financial institution and its branch.
+///
+/// `BranchAndFinancialInstitutionIdentification5` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "BranchAndFinancialInstitutionIdentification5")]
+#[non_exhaustive]
+pub struct Agent {
+    /// The bank. `FinInstnId`.
+    #[element("FinInstnId")]
+    pub institution: FinancialInstitution,
+    /// The branch of the bank. `BrnchId`.
+    #[element("BrnchId")]
+    pub branch: Option<Box<Branch>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// A branch of a financial institution.
+///
+/// `BranchData2` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "BranchData2")]
+#[non_exhaustive]
+pub struct Branch {
+    /// The number that the bank gives the branch. `Id`.
+    #[element("Id")]
+    pub id: Option<Text<35>>,
+    /// The name, up to 140 characters. `Nm`.
+    #[element("Nm")]
+    pub name: Option<Text<140>>,
+    /// The postal address. `PstlAdr`.
+    #[element("PstlAdr")]
+    pub address: Option<Box<PostalAddress>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The identification of a financial institution.
+///
+/// `FinancialInstitutionIdentification8` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "FinancialInstitutionIdentification8")]
+#[non_exhaustive]
+pub struct FinancialInstitution {
+    /// The BIC, 8 or 11 characters. `BICFI`.
+    #[element("BICFI")]
+    pub bic: Option<Bic>,
+    /// Its number in a national clearing system, such as a BSB or sort code. `ClrSysMmbId`.
+    #[element("ClrSysMmbId")]
+    pub clearing_member: Option<ClearingMember>,
+    /// The name, up to 140 characters. `Nm`.
+    #[element("Nm")]
+    pub name: Option<Text<140>>,
+    /// The postal address. `PstlAdr`.
+    #[element("PstlAdr")]
+    pub address: Option<Box<PostalAddress>>,
+    /// A number of another scheme. `Othr`.
+    #[element("Othr")]
+    pub other: Option<OtherFinancialId>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// Another identification of a financial institution.
+///
+/// `GenericFinancialIdentification1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "GenericFinancialIdentification1")]
+#[non_exhaustive]
+pub struct OtherFinancialId {
+    /// The identification, up to 35 characters. `Id`.
+    #[element("Id")]
+    pub id: Text<35>,
+    /// The scheme of the identification. `SchmeNm`.
+    #[element("SchmeNm")]
+    pub scheme: Option<FinancialScheme>,
+    /// The issuer of the identification. `Issr`.
+    #[element("Issr")]
+    pub issuer: Option<Text<35>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// A member of a clearing system.
+///
+/// `ClearingSystemMemberIdentification2` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "ClearingSystemMemberIdentification2")]
+#[non_exhaustive]
+pub struct ClearingMember {
+    /// The system, in a code of up to 5 characters or in words. `ClrSysId`.
+    #[element("ClrSysId")]
+    pub system: Option<ClearingSystem>,
+    /// The number in it, up to 35 characters. `MmbId`.
+    #[element("MmbId")]
+    pub member_id: Text<35>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The scheme of another identification of a financial institution.
+///
+/// `FinancialIdentificationSchemeName1Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "FinancialIdentificationSchemeName1Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum FinancialScheme {
+    /// A code of the list. `Cd`.
+    #[element("Cd")]
+    Code(Text<4>),
+    /// A code or name that the list does not have. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// A clearing system.
+///
+/// `ClearingSystemIdentification2Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "ClearingSystemIdentification2Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum ClearingSystem {
+    /// A code of the list. `Cd`.
+    #[element("Cd")]
+    Code(Text<5>),
+    /// A code or name that the list does not have. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
 }

@@ -2,82 +2,183 @@
 
 use crate::*;
 
-record! {
-    /// The amounts of a transaction on its way, with exchange.
-    AmountDetails = "AmountAndCurrencyExchange3" {
-        /// The amount as ordered, before charges and exchange.
-        instructed: 0..1 Box<ExchangedAmount> = "InstdAmt",
-        /// The amount as passed between the banks.
-        transaction: 0..1 Box<ExchangedAmount> = "TxAmt",
-        /// The amount in the currency of the account.
-        counter_value: 0..1 Box<ExchangedAmount> = "CntrValAmt",
-        /// The amount as announced to the account owner beforehand.
-        announced_posting: 0..1 Box<ExchangedAmount> = "AnncdPstngAmt",
-        /// Amounts of other kinds.
-        proprietary: 0..* ProprietaryExchangedAmount = "PrtryAmt",
-    }
-
-    /// An amount and the exchange it came from.
-    ExchangedAmount = "AmountAndCurrencyExchangeDetails3" {
-        /// The amount, without a sign.
-        amount: 1..1 Amount = "Amt",
-        /// The exchange of currencies that the amount came from.
-        exchange: 0..1 CurrencyExchange = "CcyXchg",
-    }
-
-    /// An amount of a proprietary kind and the exchange it came from.
-    ProprietaryExchangedAmount = "AmountAndCurrencyExchangeDetails4" {
-        /// The kind of amount.
-        kind: 1..1 Text<35> = "Tp",
-        /// The amount, without a sign.
-        amount: 1..1 Amount = "Amt",
-        /// The exchange of currencies that the amount came from.
-        exchange: 0..1 CurrencyExchange = "CcyXchg",
-    }
-
-    /// An exchange of currencies and its rate.
-    CurrencyExchange = "CurrencyExchange5" {
-        /// The currency that was exchanged.
-        source: 1..1 CurrencyCode = "SrcCcy",
-        /// The currency that it was exchanged for.
-        target: 0..1 CurrencyCode = "TrgtCcy",
-        /// The currency that the rate is quoted for one unit of.
-        unit: 0..1 CurrencyCode = "UnitCcy",
-        /// The rate, up to 11 digits, at most 10 of them after the point.
-        rate: 1..1 Rate = "XchgRate" as "BaseOneRate",
-        /// The agreement on the rate.
-        contract: 0..1 Text<35> = "CtrctId",
-        /// When the rate was quoted.
-        quoted_at: 0..1 DateTime = "QtnDt",
-    }
-
-    /// One end of a range of amounts, and whether it belongs to the range.
-    AmountBoundary = "AmountRangeBoundary1" {
-        amount: 1..1 ImpliedAmount = "BdryAmt",
-        included: 1..1 bool = "Incl" as "YesNoIndicator",
-    }
-
-    /// A range of amounts of one currency and, perhaps, one direction.
-    AmountRange = "CurrencyAndAmountRange2" {
-        amount: 1..1 AmountRangeBounds = "Amt",
-        direction: 0..1 Direction = "CdtDbtInd",
-        currency: 1..1 CurrencyCode = "Ccy",
-    }
-
-    /// Both ends of a range of amounts.
-    FromToAmounts = "FromToAmountRange" {
-        from: 1..1 AmountBoundary = "FrAmt",
-        to: 1..1 AmountBoundary = "ToAmt",
-    }
+/// The amounts of a transaction on its way, with exchange.
+///
+/// `AmountAndCurrencyExchange3` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "AmountAndCurrencyExchange3")]
+#[non_exhaustive]
+pub struct AmountDetails {
+    /// The amount as ordered, before charges and exchange. `InstdAmt`.
+    #[element("InstdAmt")]
+    pub instructed: Option<Box<ExchangedAmount>>,
+    /// The amount as passed between the banks. `TxAmt`.
+    #[element("TxAmt")]
+    pub transaction: Option<Box<ExchangedAmount>>,
+    /// The amount in the currency of the account. `CntrValAmt`.
+    #[element("CntrValAmt")]
+    pub counter_value: Option<Box<ExchangedAmount>>,
+    /// The amount as announced to the account owner beforehand. `AnncdPstngAmt`.
+    #[element("AnncdPstngAmt")]
+    pub announced_posting: Option<Box<ExchangedAmount>>,
+    /// Amounts of other kinds. `PrtryAmt`.
+    #[element("PrtryAmt")]
+    pub proprietary: Vec<ProprietaryExchangedAmount>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-choice! {
-    /// A range of amounts by one or both ends, one amount, or every amount but one.
-    AmountRangeBounds = "ImpliedCurrencyAmountRangeChoice" {
-        From(AmountBoundary) = "FrAmt",
-        To(AmountBoundary) = "ToAmt",
-        Range(FromToAmounts) = "FrToAmt",
-        Equal(ImpliedAmount) = "EQAmt",
-        NotEqual(ImpliedAmount) = "NEQAmt",
-    }
+/// An amount and the exchange it came from.
+///
+/// `AmountAndCurrencyExchangeDetails3` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "AmountAndCurrencyExchangeDetails3")]
+#[non_exhaustive]
+pub struct ExchangedAmount {
+    /// The amount, without a sign. `Amt`.
+    #[element("Amt")]
+    pub amount: Amount,
+    /// The exchange of currencies that the amount came from. `CcyXchg`.
+    #[element("CcyXchg")]
+    pub exchange: Option<CurrencyExchange>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// An amount of a proprietary kind and the exchange it came from.
+///
+/// `AmountAndCurrencyExchangeDetails4` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "AmountAndCurrencyExchangeDetails4")]
+#[non_exhaustive]
+pub struct ProprietaryExchangedAmount {
+    /// The kind of amount. `Tp`.
+    #[element("Tp")]
+    pub kind: Text<35>,
+    /// The amount, without a sign. `Amt`.
+    #[element("Amt")]
+    pub amount: Amount,
+    /// The exchange of currencies that the amount came from. `CcyXchg`.
+    #[element("CcyXchg")]
+    pub exchange: Option<CurrencyExchange>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// An exchange of currencies and its rate.
+///
+/// `CurrencyExchange5` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "CurrencyExchange5")]
+#[non_exhaustive]
+pub struct CurrencyExchange {
+    /// The currency that was exchanged. `SrcCcy`.
+    #[element("SrcCcy")]
+    pub source: CurrencyCode,
+    /// The currency that it was exchanged for. `TrgtCcy`.
+    #[element("TrgtCcy")]
+    pub target: Option<CurrencyCode>,
+    /// The currency that the rate is quoted for one unit of. `UnitCcy`.
+    #[element("UnitCcy")]
+    pub unit: Option<CurrencyCode>,
+    /// The rate, up to 11 digits, at most 10 of them after the point. `XchgRate`.
+    #[element("XchgRate")]
+    pub rate: Rate,
+    /// The agreement on the rate. `CtrctId`.
+    #[element("CtrctId")]
+    pub contract: Option<Text<35>>,
+    /// When the rate was quoted. `QtnDt`.
+    #[element("QtnDt")]
+    pub quoted_at: Option<DateTime>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// One end of a range of amounts, and whether it belongs to the range.
+///
+/// `AmountRangeBoundary1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "AmountRangeBoundary1")]
+#[non_exhaustive]
+pub struct AmountBoundary {
+    /// The element `BdryAmt`.
+    #[element("BdryAmt")]
+    pub amount: ImpliedAmount,
+    /// The element `Incl`.
+    #[element("Incl")]
+    pub included: bool,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// A range of amounts of one currency and, perhaps, one direction.
+///
+/// `CurrencyAndAmountRange2` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "CurrencyAndAmountRange2")]
+#[non_exhaustive]
+pub struct AmountRange {
+    /// The element `Amt`.
+    #[element("Amt")]
+    pub amount: AmountRangeBounds,
+    /// The element `CdtDbtInd`.
+    #[element("CdtDbtInd")]
+    pub direction: Option<Direction>,
+    /// The element `Ccy`.
+    #[element("Ccy")]
+    pub currency: CurrencyCode,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// A range of amounts by its ends.
+///
+/// `FromToAmountRange` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "FromToAmountRange")]
+#[non_exhaustive]
+pub struct FromToAmounts {
+    /// The element `FrAmt`.
+    #[element("FrAmt")]
+    pub from: AmountBoundary,
+    /// The element `ToAmt`.
+    #[element("ToAmt")]
+    pub to: AmountBoundary,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// A range of amounts by one or both ends, one amount, or every amount but one.
+///
+/// `ImpliedCurrencyAmountRangeChoice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "ImpliedCurrencyAmountRangeChoice")]
+#[non_exhaustive]
+pub enum AmountRangeBounds {
+    /// The element `FrAmt`.
+    #[element("FrAmt")]
+    From(AmountBoundary),
+    /// The element `ToAmt`.
+    #[element("ToAmt")]
+    To(AmountBoundary),
+    /// The element `FrToAmt`.
+    #[element("FrToAmt")]
+    Range(FromToAmounts),
+    /// The element `EQAmt`.
+    #[element("EQAmt")]
+    Equal(ImpliedAmount),
+    /// The element `NEQAmt`.
+    #[element("NEQAmt")]
+    NotEqual(ImpliedAmount),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
 }

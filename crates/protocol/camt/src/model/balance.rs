@@ -2,71 +2,188 @@
 
 use crate::*;
 
-record! {
-    /// A balance of the account.
-    Balance = "CashBalance7" {
-        /// The kind of balance: opening or closing, booked or available.
-        kind: 1..1 BalanceType = "Tp",
-        /// The credit line, and whether the balance includes it.
-        credit_line: 0..1 Box<CreditLine> = "CdtLine",
-        /// The amount, without a sign; see `direction`.
-        amount: 1..1 Amount = "Amt",
-        /// Credit for a balance of the owner, also of zero; debit for an overdrawn one.
-        direction: 1..1 Direction = "CdtDbtInd",
-        /// The date of the balance.
-        date: 1..1 ~DateOrDateTime = "Dt",
-        /// When each part of the balance becomes available.
-        availability: 0..* Availability = "Avlbty",
-    }
-
-    /// The kind of a balance and its sub-type.
-    BalanceType = "BalanceType12" {
-        /// The kind, as a code of the list or a proprietary one.
-        code: 1..1 BalanceTypeCode = "CdOrPrtry",
-        /// The sub-type.
-        sub_kind: 0..1 BalanceSubType = "SubTp",
-    }
-
-    /// A credit line, and whether the balance includes it.
-    CreditLine = "CreditLine2" {
-        /// True when the balance includes it.
-        included: 1..1 bool = "Incl" as "TrueFalseIndicator",
-        /// The amount by which the account may be overdrawn.
-        amount: 0..1 Amount = "Amt",
-    }
-
-    /// When an amount becomes available.
-    Availability = "CashAvailability1" {
-        /// When the amount becomes available.
-        date: 1..1 AvailabilityDate = "Dt",
-        /// The amount, without a sign.
-        amount: 1..1 Amount = "Amt",
-        /// Credit if it is added, debit if taken away.
-        direction: 1..1 Direction = "CdtDbtInd",
-    }
+/// A balance of the account.
+///
+/// `CashBalance7` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "CashBalance7")]
+#[non_exhaustive]
+pub struct Balance {
+    /// The kind of balance: opening or closing, booked or available. `Tp`.
+    #[element("Tp")]
+    pub kind: BalanceType,
+    /// The credit line, and whether the balance includes it. `CdtLine`.
+    #[element("CdtLine")]
+    pub credit_line: Option<Box<CreditLine>>,
+    /// The amount, without a sign; see `direction`. `Amt`.
+    #[element("Amt")]
+    pub amount: Amount,
+    /// Credit for a balance of the owner, also of zero; debit for an overdrawn one. `CdtDbtInd`.
+    #[element("CdtDbtInd")]
+    pub direction: Direction,
+    /// The date of the balance. `Dt`, mandatory in the schema; tolerant reading may miss it.
+    #[element("Dt", soft)]
+    pub date: Option<DateOrDateTime>,
+    /// When each part of the balance becomes available. `Avlbty`.
+    #[element("Avlbty")]
+    pub availability: Vec<Availability>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-choice! {
-    /// A date, or a number of days from now.
-    AvailabilityDate = "CashAvailabilityDate1Choice" {
-        Days(SignedDays) = "NbOfDays",
-        Actual(Date) = "ActlDt",
-    }
+/// The kind of a balance and its sub-type.
+///
+/// `BalanceType12` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "BalanceType12")]
+#[non_exhaustive]
+pub struct BalanceType {
+    /// The kind, as a code of the list or a proprietary one. `CdOrPrtry`.
+    #[element("CdOrPrtry")]
+    pub code: BalanceTypeCode,
+    /// The sub-type. `SubTp`.
+    #[element("SubTp")]
+    pub sub_kind: Option<BalanceSubType>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-code_or_proprietary! {
-    /// The kind of a balance, of the list or proprietary.
-    BalanceTypeCode = "BalanceType5Choice" { BalanceCode, Text<35> }
-
-    /// The sub-type of a balance.
-    BalanceSubType = "BalanceSubType1Choice" { Text<4> as "ExternalBalanceSubType1Code", Text<35> }
+/// A credit line, and whether the balance includes it.
+///
+/// `CreditLine2` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "CreditLine2")]
+#[non_exhaustive]
+pub struct CreditLine {
+    /// True when the balance includes it. `Incl`.
+    #[element("Incl")]
+    pub included: bool,
+    /// The amount by which the account may be overdrawn. `Amt`.
+    #[element("Amt")]
+    pub amount: Option<Amount>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-codes! {
-    /// The kind of a balance.
-    BalanceCode = "BalanceType12Code" {
-        Expected = "XPCD", OpeningAvailable = "OPAV", InterimAvailable = "ITAV", ClosingAvailable = "CLAV",
-        ForwardAvailable = "FWAV", ClosingBooked = "CLBD", InterimBooked = "ITBD", OpeningBooked = "OPBD",
-        PreviouslyClosedBooked = "PRCD", Information = "INFO",
-    }
+/// When an amount becomes available.
+///
+/// `CashAvailability1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "CashAvailability1")]
+#[non_exhaustive]
+pub struct Availability {
+    /// When the amount becomes available. `Dt`.
+    #[element("Dt")]
+    pub date: AvailabilityDate,
+    /// The amount, without a sign. `Amt`.
+    #[element("Amt")]
+    pub amount: Amount,
+    /// Credit if it is added, debit if taken away. `CdtDbtInd`.
+    #[element("CdtDbtInd")]
+    pub direction: Direction,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// A date, or a number of days from now.
+///
+/// `CashAvailabilityDate1Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "CashAvailabilityDate1Choice")]
+#[non_exhaustive]
+pub enum AvailabilityDate {
+    /// The element `NbOfDays`.
+    #[element("NbOfDays")]
+    Days(SignedDays),
+    /// The element `ActlDt`.
+    #[element("ActlDt")]
+    Actual(Date),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// The kind of a balance, of the list or proprietary.
+///
+/// `BalanceType5Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "BalanceType5Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum BalanceTypeCode {
+    /// A code of the list. `Cd`.
+    #[element("Cd")]
+    Code(BalanceCode),
+    /// A code or name that the list does not have. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// The sub-type of a balance.
+///
+/// `BalanceSubType1Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "BalanceSubType1Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum BalanceSubType {
+    /// A code of the list. `Cd`.
+    #[element("Cd")]
+    Code(Text<4>),
+    /// A code or name that the list does not have. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// The kind of a balance.
+///
+/// `BalanceType12Code` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
+#[code(type = "BalanceType12Code")]
+#[non_exhaustive]
+pub enum BalanceCode {
+    /// The code `XPCD`.
+    #[code("XPCD")]
+    Expected,
+    /// The code `OPAV`.
+    #[code("OPAV")]
+    OpeningAvailable,
+    /// The code `ITAV`.
+    #[code("ITAV")]
+    InterimAvailable,
+    /// The code `CLAV`.
+    #[code("CLAV")]
+    ClosingAvailable,
+    /// The code `FWAV`.
+    #[code("FWAV")]
+    ForwardAvailable,
+    /// The code `CLBD`.
+    #[code("CLBD")]
+    ClosingBooked,
+    /// The code `ITBD`.
+    #[code("ITBD")]
+    InterimBooked,
+    /// The code `OPBD`.
+    #[code("OPBD")]
+    OpeningBooked,
+    /// The code `PRCD`.
+    #[code("PRCD")]
+    PreviouslyClosedBooked,
+    /// The code `INFO`.
+    #[code("INFO")]
+    Information,
+    /// A code that the schema does not have, kept as read.
+    #[code(other)]
+    Other(UnknownCode),
 }

@@ -2,62 +2,138 @@
 
 use crate::*;
 
-record! {
-    /// Charges: their total and each of them.
-    Charges = "Charges4" {
-        /// With the tax on them.
-        total: 0..1 Amount = "TtlChrgsAndTaxAmt",
-        /// Each item.
-        records: 0..* ChargeRecord = "Rcrd",
-    }
-
-    /// One charge.
-    ChargeRecord = "ChargesRecord2" {
-        /// The amount, without a sign.
-        amount: 1..1 Amount = "Amt",
-        /// Debit if the owner owes it, credit if it is given back.
-        direction: 0..1 Direction = "CdtDbtInd",
-        /// True when the amount of the entry or transaction includes it.
-        included: 0..1 bool = "ChrgInclInd" as "ChargeIncludedIndicator",
-        /// The kind of charge.
-        kind: 0..1 ChargeType = "Tp",
-        /// The rate, in per cent.
-        rate: 0..1 Rate = "Rate" as "PercentageRate",
-        /// The party that pays it.
-        bearer: 0..1 ChargeBearer = "Br",
-        /// The bank that takes it.
-        agent: 0..1 Box<Agent> = "Agt",
-        /// The tax on the charge.
-        tax: 0..1 Box<TaxCharges> = "Tax",
-    }
-
-    /// An identification and who issued it.
-    IssuedId = "GenericIdentification3" {
-        /// The identification, up to 35 characters.
-        id: 1..1 Text<35> = "Id",
-        /// Who issued it.
-        issuer: 0..1 Text<35> = "Issr",
-    }
-
-    /// Tax on charges or interest.
-    TaxCharges = "TaxCharges2" {
-        /// The identification of the tax.
-        id: 0..1 Text<35> = "Id",
-        /// The rate, in per cent.
-        rate: 0..1 Rate = "Rate" as "PercentageRate",
-        /// The amount, without a sign.
-        amount: 0..1 Amount = "Amt",
-    }
+/// Charges: their total and each of them.
+///
+/// `Charges4` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "Charges4")]
+#[non_exhaustive]
+pub struct Charges {
+    /// With the tax on them. `TtlChrgsAndTaxAmt`.
+    #[element("TtlChrgsAndTaxAmt")]
+    pub total: Option<Amount>,
+    /// Each item. `Rcrd`.
+    #[element("Rcrd")]
+    pub records: Vec<ChargeRecord>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-code_or_proprietary! {
-    /// The kind of a charge.
-    ChargeType = "ChargeType3Choice" { Text<4> as "ExternalChargeType1Code", IssuedId }
+/// One charge.
+///
+/// `ChargesRecord2` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "ChargesRecord2")]
+#[non_exhaustive]
+pub struct ChargeRecord {
+    /// The amount, without a sign. `Amt`.
+    #[element("Amt")]
+    pub amount: Amount,
+    /// Debit if the owner owes it, credit if it is given back. `CdtDbtInd`.
+    #[element("CdtDbtInd")]
+    pub direction: Option<Direction>,
+    /// True when the amount of the entry or transaction includes it. `ChrgInclInd`.
+    #[element("ChrgInclInd")]
+    pub included: Option<bool>,
+    /// The kind of charge. `Tp`.
+    #[element("Tp")]
+    pub kind: Option<ChargeType>,
+    /// The rate, in per cent. `Rate`.
+    #[element("Rate")]
+    pub rate: Option<Rate>,
+    /// The party that pays it. `Br`.
+    #[element("Br")]
+    pub bearer: Option<ChargeBearer>,
+    /// The bank that takes it. `Agt`.
+    #[element("Agt")]
+    pub agent: Option<Box<Agent>>,
+    /// The tax on the charge. `Tax`.
+    #[element("Tax")]
+    pub tax: Option<Box<TaxCharges>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-codes! {
-    /// Who bears charges.
-    ChargeBearer = "ChargeBearerType1Code" {
-        Debtor = "DEBT", Creditor = "CRED", Shared = "SHAR", ServiceLevel = "SLEV",
-    }
+/// An identification and who issued it.
+///
+/// `GenericIdentification3` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "GenericIdentification3")]
+#[non_exhaustive]
+pub struct IssuedId {
+    /// The identification, up to 35 characters. `Id`.
+    #[element("Id")]
+    pub id: Text<35>,
+    /// The issuer of the identification. `Issr`.
+    #[element("Issr")]
+    pub issuer: Option<Text<35>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// Tax on charges or interest.
+///
+/// `TaxCharges2` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "TaxCharges2")]
+#[non_exhaustive]
+pub struct TaxCharges {
+    /// The identification of the tax. `Id`.
+    #[element("Id")]
+    pub id: Option<Text<35>>,
+    /// The rate, in per cent. `Rate`.
+    #[element("Rate")]
+    pub rate: Option<Rate>,
+    /// The amount, without a sign. `Amt`.
+    #[element("Amt")]
+    pub amount: Option<Amount>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The kind of a charge.
+///
+/// `ChargeType3Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "ChargeType3Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum ChargeType {
+    /// A code of the list. `Cd`.
+    #[element("Cd")]
+    Code(Text<4>),
+    /// A code or name that the list does not have. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(IssuedId),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// The party that bears charges.
+///
+/// `ChargeBearerType1Code` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
+#[code(type = "ChargeBearerType1Code")]
+#[non_exhaustive]
+pub enum ChargeBearer {
+    /// The code `DEBT`.
+    #[code("DEBT")]
+    Debtor,
+    /// The code `CRED`.
+    #[code("CRED")]
+    Creditor,
+    /// The code `SHAR`.
+    #[code("SHAR")]
+    Shared,
+    /// The code `SLEV`.
+    #[code("SLEV")]
+    ServiceLevel,
+    /// A code that the schema does not have, kept as read.
+    #[code(other)]
+    Other(UnknownCode),
 }

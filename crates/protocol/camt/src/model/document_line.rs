@@ -2,39 +2,111 @@
 
 use crate::*;
 
-record! {
-    /// A line of a referred document.
-    DocumentLine = "DocumentLineInformation1" {
-        ids: 1..* DocumentLineId = "Id",
-        description: 0..1 Text<2048> = "Desc",
-        amount: 0..1 Box<LineAmounts> = "Amt",
-    }
-
-    /// The identification of a line of a document.
-    DocumentLineId = "DocumentLineIdentification1" {
-        kind: 0..1 DocumentLineType = "Tp",
-        number: 0..1 Text<35> = "Nb",
-        date: 0..1 Date = "RltdDt",
-    }
-
-    /// The kind of a line and who issued it.
-    DocumentLineType = "DocumentLineType1" {
-        code: 1..1 DocumentLineCode = "CdOrPrtry",
-        issuer: 0..1 Text<35> = "Issr",
-    }
-
-    /// The amounts of a line.
-    LineAmounts = "RemittanceAmount3" {
-        due: 0..1 Amount = "DuePyblAmt",
-        discounts: 0..* DiscountAmount = "DscntApldAmt",
-        credit_note: 0..1 Amount = "CdtNoteAmt",
-        tax: 0..* TypedTaxAmount = "TaxAmt",
-        adjustments: 0..* DocumentAdjustment = "AdjstmntAmtAndRsn",
-        remitted: 0..1 Amount = "RmtdAmt",
-    }
+/// A line of a referred document.
+///
+/// `DocumentLineInformation1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "DocumentLineInformation1")]
+#[non_exhaustive]
+pub struct DocumentLine {
+    /// The element `Id`.
+    #[element("Id", min = 1)]
+    pub ids: Vec<DocumentLineId>,
+    /// The element `Desc`.
+    #[element("Desc")]
+    pub description: Option<Text<2048>>,
+    /// The element `Amt`.
+    #[element("Amt")]
+    pub amount: Option<Box<LineAmounts>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-code_or_proprietary! {
-    /// The kind of a line, of the list or proprietary.
-    DocumentLineCode = "DocumentLineType1Choice" { Text<4> as "ExternalDocumentLineType1Code", Text<35> }
+/// The identification of a line of a document.
+///
+/// `DocumentLineIdentification1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "DocumentLineIdentification1")]
+#[non_exhaustive]
+pub struct DocumentLineId {
+    /// The element `Tp`.
+    #[element("Tp")]
+    pub kind: Option<DocumentLineType>,
+    /// The element `Nb`.
+    #[element("Nb")]
+    pub number: Option<Text<35>>,
+    /// The element `RltdDt`.
+    #[element("RltdDt")]
+    pub date: Option<Date>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The kind of a line and who issued it.
+///
+/// `DocumentLineType1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "DocumentLineType1")]
+#[non_exhaustive]
+pub struct DocumentLineType {
+    /// The element `CdOrPrtry`.
+    #[element("CdOrPrtry")]
+    pub code: DocumentLineCode,
+    /// The element `Issr`.
+    #[element("Issr")]
+    pub issuer: Option<Text<35>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The amounts of a line.
+///
+/// `RemittanceAmount3` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "RemittanceAmount3")]
+#[non_exhaustive]
+pub struct LineAmounts {
+    /// The element `DuePyblAmt`.
+    #[element("DuePyblAmt")]
+    pub due: Option<Amount>,
+    /// The element `DscntApldAmt`.
+    #[element("DscntApldAmt")]
+    pub discounts: Vec<DiscountAmount>,
+    /// The element `CdtNoteAmt`.
+    #[element("CdtNoteAmt")]
+    pub credit_note: Option<Amount>,
+    /// The element `TaxAmt`.
+    #[element("TaxAmt")]
+    pub tax: Vec<TypedTaxAmount>,
+    /// The element `AdjstmntAmtAndRsn`.
+    #[element("AdjstmntAmtAndRsn")]
+    pub adjustments: Vec<DocumentAdjustment>,
+    /// The element `RmtdAmt`.
+    #[element("RmtdAmt")]
+    pub remitted: Option<Amount>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The kind of a line, of the list or proprietary.
+///
+/// `DocumentLineType1Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "DocumentLineType1Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum DocumentLineCode {
+    /// A code of the list. `Cd`.
+    #[element("Cd")]
+    Code(Text<4>),
+    /// A code or name that the list does not have. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
 }

@@ -2,85 +2,175 @@
 
 use crate::*;
 
-record! {
-    /// An entry on the account.
-    Entry = "ReportEntry8" {
-        /// The reference of the entry, unique in the report, up to 35 characters.
-        reference: 0..1 Text<35> = "NtryRef",
-        /// The amount in the currency of the account, without a sign; see `direction`.
-        amount: 1..1 Amount = "Amt",
-        /// Credit when the balance grows, debit when it falls; for a reversal too.
-        direction: 1..1 Direction = "CdtDbtInd",
-        /// True when it reverses an earlier entry.
-        reversal: 0..1 bool = "RvslInd" as "TrueFalseIndicator",
-        /// Booked, pending, or for information only.
-        status: 1..1 EntryStatus = "Sts",
-        /// When it was, or will be, booked.
-        booking_date: 0..1 DateOrDateTime = "BookgDt",
-        /// The day from which it bears interest.
-        value_date: 0..1 DateOrDateTime = "ValDt",
-        /// The account servicer's reference, up to 35 characters; the one to quote to the bank.
-        servicer_reference: 0..1 Text<35> = "AcctSvcrRef",
-        /// When each part of the amount becomes available.
-        availability: 0..* Availability = "Avlbty",
-        /// The kind of transaction.
-        bank_transaction_code: 1..1 BankTransactionCode = "BkTxCd",
-        /// True when the bank takes no commission on it.
-        commission_waived: 0..1 bool = "ComssnWvrInd" as "YesNoIndicator",
-        /// The message that has more information.
-        additional_information_message: 0..1 Box<MessageId> = "AddtlInfInd",
-        /// The amounts before and after charges and exchange.
-        amount_details: 0..1 Box<AmountDetails> = "AmtDtls",
-        /// Charges that were taken, or are included.
-        charges: 0..1 Box<Charges> = "Chrgs",
-        /// The channel through which the order reached the bank.
-        input_channel: 0..1 Box<InputChannel> = "TechInptChanl",
-        /// Interest contained in the amount.
-        interest: 0..1 Box<TransactionInterest> = "Intrst",
-        /// The card and terminal that were used.
-        card: 0..1 Box<CardEntry> = "CardTx",
-        /// The transactions or batches behind it.
-        details: 0..* EntryDetails = "NtryDtls",
-        /// Narrative of the whole entry, up to 500 characters.
-        additional_information: 0..1 Text<500> = "AddtlNtryInf",
-    } => crate::rules::entry
-
-    /// Details of an entry: a batch, its transactions, or both.
-    EntryDetails = "EntryDetails7" {
-        /// The order or file that was booked in one sum.
-        batch: 0..1 Box<Batch> = "Btch",
-        /// Each transaction; their amounts need not add up to that of the entry.
-        transactions: 0..* Transaction = "TxDtls",
-    } => crate::rules::entry_details
-
-    /// The batch that an entry stands for.
-    Batch = "BatchInformation2" {
-        /// The identification of the message that the batch came in.
-        message_id: 0..1 Text<35> = "MsgId",
-        /// The identification of the part of that message.
-        payment_information_id: 0..1 Text<35> = "PmtInfId",
-        /// The number of transactions, in up to 15 digits.
-        transactions: 0..1 Digits<1, 15> = "NbOfTxs",
-        /// The sum of the transactions, without a sign.
-        total: 0..1 Amount = "TtlAmt",
-        /// Credit or debit, of the total.
-        direction: 0..1 Direction = "CdtDbtInd",
-    }
+/// An entry on the account.
+///
+/// `ReportEntry8` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "ReportEntry8", rule = rules::entry)]
+#[non_exhaustive]
+pub struct Entry {
+    /// The reference of the entry, unique in the report, up to 35 characters. `NtryRef`.
+    #[element("NtryRef")]
+    pub reference: Option<Text<35>>,
+    /// The amount in the currency of the account, without a sign; see `direction`. `Amt`.
+    #[element("Amt")]
+    pub amount: Amount,
+    /// Credit when the balance grows, debit when it falls; for a reversal too. `CdtDbtInd`.
+    #[element("CdtDbtInd")]
+    pub direction: Direction,
+    /// True when it reverses an earlier entry. `RvslInd`.
+    #[element("RvslInd")]
+    pub reversal: Option<bool>,
+    /// Booked, pending, or for information only. `Sts`.
+    #[element("Sts")]
+    pub status: EntryStatus,
+    /// When it was, or will be, booked. `BookgDt`.
+    #[element("BookgDt")]
+    pub booking_date: Option<DateOrDateTime>,
+    /// The day from which it bears interest. `ValDt`.
+    #[element("ValDt")]
+    pub value_date: Option<DateOrDateTime>,
+    /// The account servicer's reference, up to 35 characters; the one to quote to the bank.
+    /// `AcctSvcrRef`.
+    #[element("AcctSvcrRef")]
+    pub servicer_reference: Option<Text<35>>,
+    /// When each part of the amount becomes available. `Avlbty`.
+    #[element("Avlbty")]
+    pub availability: Vec<Availability>,
+    /// The kind of transaction. `BkTxCd`.
+    #[element("BkTxCd")]
+    pub bank_transaction_code: BankTransactionCode,
+    /// True when the bank takes no commission on it. `ComssnWvrInd`.
+    #[element("ComssnWvrInd")]
+    pub commission_waived: Option<bool>,
+    /// The message that has more information. `AddtlInfInd`.
+    #[element("AddtlInfInd")]
+    pub additional_information_message: Option<Box<MessageId>>,
+    /// The amounts before and after charges and exchange. `AmtDtls`.
+    #[element("AmtDtls")]
+    pub amount_details: Option<Box<AmountDetails>>,
+    /// Charges that were taken, or are included. `Chrgs`.
+    #[element("Chrgs")]
+    pub charges: Option<Box<Charges>>,
+    /// The channel through which the order reached the bank. `TechInptChanl`.
+    #[element("TechInptChanl")]
+    pub input_channel: Option<Box<InputChannel>>,
+    /// Interest contained in the amount. `Intrst`.
+    #[element("Intrst")]
+    pub interest: Option<Box<TransactionInterest>>,
+    /// The card and terminal that were used. `CardTx`.
+    #[element("CardTx")]
+    pub card: Option<Box<CardEntry>>,
+    /// The transactions or batches behind it. `NtryDtls`.
+    #[element("NtryDtls")]
+    pub details: Vec<EntryDetails>,
+    /// Narrative of the whole entry, up to 500 characters. `AddtlNtryInf`.
+    #[element("AddtlNtryInf")]
+    pub additional_information: Option<Text<500>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-code_or_proprietary! {
-    /// The channel through which a transaction came in.
-    InputChannel = "TechnicalInputChannel1Choice" { Text<4> as "ExternalTechnicalInputChannel1Code", Text<35> }
+/// Details of an entry: a batch, its transactions, or both.
+///
+/// `EntryDetails7` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "EntryDetails7", rule = rules::entry_details)]
+#[non_exhaustive]
+pub struct EntryDetails {
+    /// The order or file that was booked in one sum. `Btch`.
+    #[element("Btch")]
+    pub batch: Option<Box<Batch>>,
+    /// Each transaction; their amounts need not add up to that of the entry. `TxDtls`.
+    #[element("TxDtls")]
+    pub transactions: Vec<Transaction>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-codes! {
-    /// Whether an amount is a credit or a debit.
-    Direction = "CreditDebitCode" {
-        Credit = "CRDT", Debit = "DBIT",
-    }
+/// The batch that an entry stands for.
+///
+/// `BatchInformation2` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "BatchInformation2")]
+#[non_exhaustive]
+pub struct Batch {
+    /// The identification of the message that the batch came in. `MsgId`.
+    #[element("MsgId")]
+    pub message_id: Option<Text<35>>,
+    /// The identification of the part of that message. `PmtInfId`.
+    #[element("PmtInfId")]
+    pub payment_information_id: Option<Text<35>>,
+    /// The number of transactions, in up to 15 digits. `NbOfTxs`.
+    #[element("NbOfTxs")]
+    pub transactions: Option<Digits<1, 15>>,
+    /// The sum of the transactions, without a sign. `TtlAmt`.
+    #[element("TtlAmt")]
+    pub total: Option<Amount>,
+    /// Credit or debit, of the total. `CdtDbtInd`.
+    #[element("CdtDbtInd")]
+    pub direction: Option<Direction>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
 
-    /// The status of an entry.
-    EntryStatus = "EntryStatus2Code" {
-        Booked = "BOOK", Pending = "PDNG", Information = "INFO",
-    }
+/// The channel through which a transaction came in.
+///
+/// `TechnicalInputChannel1Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "TechnicalInputChannel1Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum InputChannel {
+    /// A code of the list. `Cd`.
+    #[element("Cd")]
+    Code(Text<4>),
+    /// A code or name that the list does not have. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// The direction of an amount: credit or debit.
+///
+/// `CreditDebitCode` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
+#[code(type = "CreditDebitCode")]
+#[non_exhaustive]
+pub enum Direction {
+    /// The code `CRDT`.
+    #[code("CRDT")]
+    Credit,
+    /// The code `DBIT`.
+    #[code("DBIT")]
+    Debit,
+    /// A code that the schema does not have, kept as read.
+    #[code(other)]
+    Other(UnknownCode),
+}
+
+/// The status of an entry.
+///
+/// `EntryStatus2Code` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
+#[code(type = "EntryStatus2Code")]
+#[non_exhaustive]
+pub enum EntryStatus {
+    /// The code `BOOK`.
+    #[code("BOOK")]
+    Booked,
+    /// The code `PDNG`.
+    #[code("PDNG")]
+    Pending,
+    /// The code `INFO`.
+    #[code("INFO")]
+    Information,
+    /// A code that the schema does not have, kept as read.
+    #[code(other)]
+    Other(UnknownCode),
 }

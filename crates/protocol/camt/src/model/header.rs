@@ -2,66 +2,149 @@
 
 use crate::*;
 
-record! {
-    /// What concerns all reports of the message.
-    GroupHeader = "GroupHeader58" {
-        /// The sender's identification of this message, up to 35 characters; not that of a report.
-        message_id: 1..1 Text<35> = "MsgId",
-        /// When the message was made, with the offset it was written with, if any.
-        created_at: 1..1 ~DateTime = "CreDtTm",
-        /// Who the message is for, if that is not the account owner.
-        recipient: 0..1 Box<Party> = "MsgRcpt",
-        /// The page of a message that is sent in several.
-        pagination: 0..1 Pagination = "MsgPgntn",
-        /// The query that the message answers.
-        original_query: 0..1 Box<OriginalQuery> = "OrgnlBizQry",
-        /// Free text on the message, up to 500 characters.
-        additional_information: 0..1 Text<500> = "AddtlInf",
-    }
-
-    /// The query that the message answers.
-    OriginalQuery = "OriginalBusinessQuery1" {
-        /// The query's identification of itself.
-        message_id: 1..1 Text<35> = "MsgId",
-        /// The query's kind of message.
-        message_name: 0..1 Text<35> = "MsgNmId",
-        /// When the query was made.
-        created_at: 0..1 DateTime = "CreDtTm",
-    }
-
-    /// The number of a page, and whether it is the last.
-    Pagination = "Pagination" {
-        /// Counts from 1, in up to 5 digits.
-        page: 1..1 Digits<1, 5> = "PgNb",
-        /// True for the last page.
-        last_page: 1..1 bool = "LastPgInd" as "YesNoIndicator",
-    }
-
-    /// Supplementary data, and the element of the message that they belong to.
-    SupplementaryData = "SupplementaryData1" {
-        /// Where in the message the data belong, and what they are called.
-        place_and_name: 0..1 Text<350> = "PlcAndNm",
-        /// The data themselves, one element of any kind.
-        envelope: 1..1 Envelope = "Envlp",
-    }
-
-    /// Another message by its name and identification.
-    MessageId = "MessageIdentification2" {
-        /// The kind of message.
-        message_name: 0..1 Text<35> = "MsgNmId",
-        /// The message's identification of itself.
-        message_id: 0..1 Text<35> = "MsgId",
-    }
+/// The part of a message that concerns all its reports.
+///
+/// `GroupHeader58` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "GroupHeader58")]
+#[non_exhaustive]
+pub struct GroupHeader {
+    /// The sender's identification of this message, up to 35 characters; not that of a report.
+    /// `MsgId`.
+    #[element("MsgId")]
+    pub message_id: Text<35>,
+    /// When the message was made, with the offset it was written with, if any. `CreDtTm`, mandatory
+    /// in the schema; tolerant reading may miss it.
+    #[element("CreDtTm", soft)]
+    pub created_at: Option<DateTime>,
+    /// The recipient of the message, if that is not the account owner. `MsgRcpt`.
+    #[element("MsgRcpt")]
+    pub recipient: Option<Box<Party>>,
+    /// The page of a message that is sent in several. `MsgPgntn`.
+    #[element("MsgPgntn")]
+    pub pagination: Option<Pagination>,
+    /// The query that the message answers. `OrgnlBizQry`.
+    #[element("OrgnlBizQry")]
+    pub original_query: Option<Box<OriginalQuery>>,
+    /// Free text on the message, up to 500 characters. `AddtlInf`.
+    #[element("AddtlInf")]
+    pub additional_information: Option<Text<500>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-code_or_proprietary! {
-    /// The system that the report comes from.
-    ReportingSource = "ReportingSource1Choice" { Text<4> as "ExternalReportingSource1Code", Text<35> }
+/// The query that the message answers.
+///
+/// `OriginalBusinessQuery1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "OriginalBusinessQuery1")]
+#[non_exhaustive]
+pub struct OriginalQuery {
+    /// The query's identification of itself. `MsgId`.
+    #[element("MsgId")]
+    pub message_id: Text<35>,
+    /// The query's kind of message. `MsgNmId`.
+    #[element("MsgNmId")]
+    pub message_name: Option<Text<35>>,
+    /// When the query was made. `CreDtTm`.
+    #[element("CreDtTm")]
+    pub created_at: Option<DateTime>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-codes! {
-    /// Whether a report is a copy, a duplicate, or both.
-    CopyDuplicate = "CopyDuplicate1Code" {
-        CopyDuplicate = "CODU", Copy = "COPY", Duplicate = "DUPL",
-    }
+/// The number of a page, and whether it is the last.
+///
+/// `Pagination` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "Pagination")]
+#[non_exhaustive]
+pub struct Pagination {
+    /// Counts from 1, in up to 5 digits. `PgNb`.
+    #[element("PgNb")]
+    pub page: Digits<1, 5>,
+    /// True for the last page. `LastPgInd`.
+    #[element("LastPgInd")]
+    pub last_page: bool,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// Supplementary data, and the element of the message that they belong to.
+///
+/// `SupplementaryData1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "SupplementaryData1")]
+#[non_exhaustive]
+pub struct SupplementaryData {
+    /// Where in the message the data belong, and what they are called. `PlcAndNm`.
+    #[element("PlcAndNm")]
+    pub place_and_name: Option<Text<350>>,
+    /// The data themselves, one element of any kind. `Envlp`.
+    #[element("Envlp")]
+    pub envelope: Envelope,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// Another message by its name and identification.
+///
+/// `MessageIdentification2` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "MessageIdentification2")]
+#[non_exhaustive]
+pub struct MessageId {
+    /// The kind of message. `MsgNmId`.
+    #[element("MsgNmId")]
+    pub message_name: Option<Text<35>>,
+    /// The message's identification of itself. `MsgId`.
+    #[element("MsgId")]
+    pub message_id: Option<Text<35>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The system that the report comes from.
+///
+/// `ReportingSource1Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "ReportingSource1Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum ReportingSource {
+    /// A code of the list. `Cd`.
+    #[element("Cd")]
+    Code(Text<4>),
+    /// A code or name that the list does not have. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// The mark of a report that is a copy, a duplicate, or both.
+///
+/// `CopyDuplicate1Code` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
+#[code(type = "CopyDuplicate1Code")]
+#[non_exhaustive]
+pub enum CopyDuplicate {
+    /// The code `CODU`.
+    #[code("CODU")]
+    CopyDuplicate,
+    /// The code `COPY`.
+    #[code("COPY")]
+    Copy,
+    /// The code `DUPL`.
+    #[code("DUPL")]
+    Duplicate,
+    /// A code that the schema does not have, kept as read.
+    #[code(other)]
+    Other(UnknownCode),
 }

@@ -2,72 +2,154 @@
 
 use crate::*;
 
-record! {
-    /// Interest that applies to the account.
-    AccountInterest = "AccountInterest3" {
-        /// For the day or over night.
-        kind: 0..1 InterestType = "Tp",
-        /// The rates. Each may state the balances that it holds for.
-        rates: 0..* InterestRate = "Rate",
-        /// The period of the interest.
-        period: 0..1 DateTimePeriod = "FrToDt",
-        /// The reason in words.
-        reason: 0..1 Text<35> = "Rsn",
-        /// The tax on the interest.
-        tax: 0..1 Box<TaxCharges> = "Tax",
-    }
-
-    /// Interest included in an entry or transaction.
-    TransactionInterest = "TransactionInterest3" {
-        /// With the tax on it.
-        total: 0..1 Amount = "TtlIntrstAndTaxAmt",
-        /// Each item.
-        records: 0..* InterestRecord = "Rcrd",
-    }
-
-    /// One item of interest.
-    InterestRecord = "InterestRecord1" {
-        /// The amount, without a sign.
-        amount: 1..1 Amount = "Amt",
-        /// Credit if the owner earns it, debit if the owner owes it.
-        direction: 1..1 Direction = "CdtDbtInd",
-        /// For the day or over night.
-        kind: 0..1 InterestType = "Tp",
-        /// The rate, as a percentage or in words.
-        rate: 0..1 InterestRate = "Rate",
-        /// The period of the interest.
-        period: 0..1 DateTimePeriod = "FrToDt",
-        /// The reason in words.
-        reason: 0..1 Text<35> = "Rsn",
-        /// The tax on the interest.
-        tax: 0..1 Box<TaxCharges> = "Tax",
-    }
-
-    /// A rate of interest and the amounts it is for.
-    InterestRate = "Rate3" {
-        /// The rate, as a percentage or in words.
-        kind: 1..1 RateType = "Tp",
-        /// The balances that it holds for.
-        validity: 0..1 Box<AmountRange> = "VldtyRg",
-    }
+/// Interest that applies to the account.
+///
+/// `AccountInterest3` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "AccountInterest3")]
+#[non_exhaustive]
+pub struct AccountInterest {
+    /// For the day or over night. `Tp`.
+    #[element("Tp")]
+    pub kind: Option<InterestType>,
+    /// The rates. Each may state the balances that it holds for. `Rate`.
+    #[element("Rate")]
+    pub rates: Vec<InterestRate>,
+    /// The period of the interest. `FrToDt`.
+    #[element("FrToDt")]
+    pub period: Option<DateTimePeriod>,
+    /// The reason in words. `Rsn`.
+    #[element("Rsn")]
+    pub reason: Option<Text<35>>,
+    /// The tax on the interest. `Tax`.
+    #[element("Tax")]
+    pub tax: Option<Box<TaxCharges>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-choice! {
-    /// A rate as a percentage or in words.
-    RateType = "RateType4Choice" {
-        Percentage(Rate) = "Pctg" as "PercentageRate",
-        Other(Text<35>) = "Othr",
-    }
+/// Interest included in an entry or transaction.
+///
+/// `TransactionInterest3` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "TransactionInterest3")]
+#[non_exhaustive]
+pub struct TransactionInterest {
+    /// With the tax on it. `TtlIntrstAndTaxAmt`.
+    #[element("TtlIntrstAndTaxAmt")]
+    pub total: Option<Amount>,
+    /// Each item. `Rcrd`.
+    #[element("Rcrd")]
+    pub records: Vec<InterestRecord>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-code_or_proprietary! {
-    /// The kind of interest.
-    InterestType = "InterestType1Choice" { InterestCode, Text<35> }
+/// One item of interest.
+///
+/// `InterestRecord1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "InterestRecord1")]
+#[non_exhaustive]
+pub struct InterestRecord {
+    /// The amount, without a sign. `Amt`.
+    #[element("Amt")]
+    pub amount: Amount,
+    /// Credit if the owner earns it, debit if the owner owes it. `CdtDbtInd`.
+    #[element("CdtDbtInd")]
+    pub direction: Direction,
+    /// For the day or over night. `Tp`.
+    #[element("Tp")]
+    pub kind: Option<InterestType>,
+    /// The rate, as a percentage or in words. `Rate`.
+    #[element("Rate")]
+    pub rate: Option<InterestRate>,
+    /// The period of the interest. `FrToDt`.
+    #[element("FrToDt")]
+    pub period: Option<DateTimePeriod>,
+    /// The reason in words. `Rsn`.
+    #[element("Rsn")]
+    pub reason: Option<Text<35>>,
+    /// The tax on the interest. `Tax`.
+    #[element("Tax")]
+    pub tax: Option<Box<TaxCharges>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-codes! {
-    /// The kind of interest.
-    InterestCode = "InterestType1Code" {
-        IntraDay = "INDY", Overnight = "OVRN",
-    }
+/// A rate of interest and the amounts it is for.
+///
+/// `Rate3` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "Rate3")]
+#[non_exhaustive]
+pub struct InterestRate {
+    /// The rate, as a percentage or in words. `Tp`.
+    #[element("Tp")]
+    pub kind: RateType,
+    /// The balances that it holds for. `VldtyRg`.
+    #[element("VldtyRg")]
+    pub validity: Option<Box<AmountRange>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// A rate as a percentage or in words.
+///
+/// `RateType4Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "RateType4Choice")]
+#[non_exhaustive]
+pub enum RateType {
+    /// The element `Pctg`.
+    #[element("Pctg")]
+    Percentage(Rate),
+    /// The element `Othr`.
+    #[element("Othr")]
+    Other(Text<35>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// The kind of interest.
+///
+/// `InterestType1Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "InterestType1Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum InterestType {
+    /// A code of the list. `Cd`.
+    #[element("Cd")]
+    Code(InterestCode),
+    /// A code or name that the list does not have. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// The kind of interest.
+///
+/// `InterestType1Code` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
+#[code(type = "InterestType1Code")]
+#[non_exhaustive]
+pub enum InterestCode {
+    /// The code `INDY`.
+    #[code("INDY")]
+    IntraDay,
+    /// The code `OVRN`.
+    #[code("OVRN")]
+    Overnight,
+    /// A code that the schema does not have, kept as read.
+    #[code(other)]
+    Other(UnknownCode),
 }

@@ -2,165 +2,395 @@
 
 use crate::*;
 
-record! {
-    /// The parties behind a transaction.
-    TransactionParties = "TransactionParties3" {
-        /// The party that gave the order, if not the debtor or creditor.
-        initiating_party: 0..1 Box<Party> = "InitgPty",
-        /// The party that owes and pays.
-        debtor: 0..1 Box<Party> = "Dbtr",
-        /// The account that it is paid from.
-        debtor_account: 0..1 Box<CounterpartyAccount> = "DbtrAcct",
-        /// For whom the debtor pays.
-        ultimate_debtor: 0..1 Box<Party> = "UltmtDbtr",
-        /// The party that is owed and paid.
-        creditor: 0..1 Box<Party> = "Cdtr",
-        /// The account that it is paid to.
-        creditor_account: 0..1 Box<CounterpartyAccount> = "CdtrAcct",
-        /// For whom the creditor is paid.
-        ultimate_creditor: 0..1 Box<Party> = "UltmtCdtr",
-        /// The party that traded the security.
-        trading_party: 0..1 Box<Party> = "TradgPty",
-        /// Parties in other roles.
-        proprietary: 0..* ProprietaryParty = "Prtry",
-    }
-
-    /// A party in a role that the schema does not have.
-    ProprietaryParty = "ProprietaryParty3" {
-        /// What the role is called.
-        kind: 1..1 Text<35> = "Tp",
-        /// The party in that role.
-        party: 1..1 Party = "Pty",
-    }
-
-    /// A person or an organisation.
-    Party = "PartyIdentification43" {
-        /// The name, up to 140 characters.
-        name: 0..1 Text<140> = "Nm",
-        /// The postal address.
-        address: 0..1 Box<PostalAddress> = "PstlAdr",
-        /// The identification, of an organisation or a person.
-        id: 0..1 PartyId = "Id",
-        /// The country of residence, as a two-letter code.
-        country_of_residence: 0..1 CountryCode = "CtryOfRes",
-        /// Telephone, mail and so on.
-        contact: 0..1 Box<Contact> = "CtctDtls",
-    }
-
-    /// The identifications of an organisation.
-    OrganisationId = "OrganisationIdentification8" {
-        /// The BIC, 8 or 11 characters.
-        bic: 0..1 Bic = "AnyBIC" as "AnyBICIdentifier",
-        /// Identifications of other schemes.
-        other: 0..* OtherOrganisationId = "Othr",
-    }
-
-    /// An identification of an organisation that is not a BIC.
-    OtherOrganisationId = "GenericOrganisationIdentification1" {
-        /// The identification, up to 35 characters.
-        id: 1..1 Text<35> = "Id",
-        /// The scheme of the identification.
-        scheme: 0..1 OrganisationScheme = "SchmeNm",
-        /// Who issued it.
-        issuer: 0..1 Text<35> = "Issr",
-    }
-
-    /// The identifications of a person.
-    PersonId = "PersonIdentification5" {
-        /// Date and place of birth.
-        birth: 0..1 Birth = "DtAndPlcOfBirth",
-        /// Identifications of other schemes.
-        other: 0..* OtherPersonId = "Othr",
-    }
-
-    /// An identification of a person.
-    OtherPersonId = "GenericPersonIdentification1" {
-        /// The identification, up to 35 characters.
-        id: 1..1 Text<35> = "Id",
-        /// The scheme of the identification.
-        scheme: 0..1 PersonScheme = "SchmeNm",
-        /// Who issued it.
-        issuer: 0..1 Text<35> = "Issr",
-    }
-
-    /// The date and place of a person's birth.
-    Birth = "DateAndPlaceOfBirth" {
-        date: 1..1 Date = "BirthDt",
-        province: 0..1 Text<35> = "PrvcOfBirth",
-        city: 1..1 Text<35> = "CityOfBirth",
-        country: 1..1 CountryCode = "CtryOfBirth",
-    }
-
-    /// How to reach a party.
-    Contact = "ContactDetails2" {
-        name_prefix: 0..1 NamePrefix = "NmPrfx",
-        name: 0..1 Text<140> = "Nm",
-        phone: 0..1 PhoneNumber = "PhneNb",
-        mobile: 0..1 PhoneNumber = "MobNb",
-        fax: 0..1 PhoneNumber = "FaxNb",
-        email: 0..1 Text<2048> = "EmailAdr",
-        other: 0..1 Text<35> = "Othr",
-    }
-
-    /// A postal address.
-    PostalAddress = "PostalAddress6" {
-        /// The kind of address.
-        kind: 0..1 AddressType = "AdrTp",
-        /// The department of the organisation.
-        department: 0..1 Text<70> = "Dept",
-        /// The part of the department.
-        sub_department: 0..1 Text<70> = "SubDept",
-        /// The street, without the number.
-        street: 0..1 Text<70> = "StrtNm",
-        /// The number in the street.
-        building: 0..1 Text<16> = "BldgNb",
-        /// The post code, as the country writes it.
-        post_code: 0..1 Text<16> = "PstCd",
-        /// Town or city.
-        town: 0..1 Text<35> = "TwnNm",
-        /// State, province or county.
-        subdivision: 0..1 Text<35> = "CtrySubDvsn",
-        /// The country, as a two-letter code.
-        country: 0..1 CountryCode = "Ctry",
-        /// The address in free lines of up to 70 characters, at most 7.
-        lines: 0..7 Text<70> = "AdrLine",
-    }
-
-    /// A name and a postal address.
-    NameAndAddress = "NameAndAddress10" {
-        /// The name, up to 140 characters.
-        name: 1..1 Text<140> = "Nm",
-        /// The postal address.
-        address: 1..1 PostalAddress = "Adr",
-    }
+/// The parties behind a transaction.
+///
+/// `TransactionParties3` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "TransactionParties3")]
+#[non_exhaustive]
+pub struct TransactionParties {
+    /// The party that gave the order, if not the debtor or creditor. `InitgPty`.
+    #[element("InitgPty")]
+    pub initiating_party: Option<Box<Party>>,
+    /// The party that owes and pays. `Dbtr`.
+    #[element("Dbtr")]
+    pub debtor: Option<Box<Party>>,
+    /// The account that it is paid from. `DbtrAcct`.
+    #[element("DbtrAcct")]
+    pub debtor_account: Option<Box<CounterpartyAccount>>,
+    /// For whom the debtor pays. `UltmtDbtr`.
+    #[element("UltmtDbtr")]
+    pub ultimate_debtor: Option<Box<Party>>,
+    /// The party that is owed and paid. `Cdtr`.
+    #[element("Cdtr")]
+    pub creditor: Option<Box<Party>>,
+    /// The account that it is paid to. `CdtrAcct`.
+    #[element("CdtrAcct")]
+    pub creditor_account: Option<Box<CounterpartyAccount>>,
+    /// For whom the creditor is paid. `UltmtCdtr`.
+    #[element("UltmtCdtr")]
+    pub ultimate_creditor: Option<Box<Party>>,
+    /// The party that traded the security. `TradgPty`.
+    #[element("TradgPty")]
+    pub trading_party: Option<Box<Party>>,
+    /// Parties in other roles. `Prtry`.
+    #[element("Prtry")]
+    pub proprietary: Vec<ProprietaryParty>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-choice! {
-    /// The identification of an organisation or a person.
-    PartyId = "Party11Choice" {
-        Organisation(Box<OrganisationId>) = "OrgId",
-        Person(Box<PersonId>) = "PrvtId",
-    }
+/// A party in a role that the schema does not have.
+///
+/// `ProprietaryParty3` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "ProprietaryParty3")]
+#[non_exhaustive]
+pub struct ProprietaryParty {
+    /// The name of the role. `Tp`.
+    #[element("Tp")]
+    pub kind: Text<35>,
+    /// The party in that role. `Pty`.
+    #[element("Pty")]
+    pub party: Party,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-code_or_proprietary! {
-    /// The scheme of an organisation's identification.
-    OrganisationScheme = "OrganisationIdentificationSchemeName1Choice" {
-        Text<4> as "ExternalOrganisationIdentification1Code", Text<35>
-    }
-
-    /// The scheme of a person's identification.
-    PersonScheme = "PersonIdentificationSchemeName1Choice" { Text<4> as "ExternalPersonIdentification1Code", Text<35> }
+/// A person or an organisation.
+///
+/// `PartyIdentification43` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "PartyIdentification43")]
+#[non_exhaustive]
+pub struct Party {
+    /// The name, up to 140 characters. `Nm`.
+    #[element("Nm")]
+    pub name: Option<Text<140>>,
+    /// The postal address. `PstlAdr`.
+    #[element("PstlAdr")]
+    pub address: Option<Box<PostalAddress>>,
+    /// The identification, of an organisation or a person. `Id`.
+    #[element("Id")]
+    pub id: Option<PartyId>,
+    /// The country of residence, as a two-letter code. `CtryOfRes`.
+    #[element("CtryOfRes")]
+    pub country_of_residence: Option<CountryCode>,
+    /// Telephone, mail and so on. `CtctDtls`.
+    #[element("CtctDtls")]
+    pub contact: Option<Box<Contact>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-codes! {
-    /// What an address is for.
-    AddressType = "AddressType2Code" {
-        Postal = "ADDR", PoBox = "PBOX", Residential = "HOME", Business = "BIZZ", MailTo = "MLTO", DeliverTo = "DLVY",
-    }
+/// The identifications of an organisation.
+///
+/// `OrganisationIdentification8` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "OrganisationIdentification8")]
+#[non_exhaustive]
+pub struct OrganisationId {
+    /// The BIC, 8 or 11 characters. `AnyBIC`.
+    #[element("AnyBIC")]
+    pub bic: Option<Bic>,
+    /// Identifications of other schemes. `Othr`.
+    #[element("Othr")]
+    pub other: Vec<OtherOrganisationId>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
 
-    /// A form of address.
-    NamePrefix = "NamePrefix1Code" {
-        Doctor = "DOCT", Mister = "MIST", Miss = "MISS", Madam = "MADM",
-    }
+/// An identification of an organisation that is not a BIC.
+///
+/// `GenericOrganisationIdentification1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "GenericOrganisationIdentification1")]
+#[non_exhaustive]
+pub struct OtherOrganisationId {
+    /// The identification, up to 35 characters. `Id`.
+    #[element("Id")]
+    pub id: Text<35>,
+    /// The scheme of the identification. `SchmeNm`.
+    #[element("SchmeNm")]
+    pub scheme: Option<OrganisationScheme>,
+    /// The issuer of the identification. `Issr`.
+    #[element("Issr")]
+    pub issuer: Option<Text<35>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The identifications of a person.
+///
+/// `PersonIdentification5` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "PersonIdentification5")]
+#[non_exhaustive]
+pub struct PersonId {
+    /// Date and place of birth. `DtAndPlcOfBirth`.
+    #[element("DtAndPlcOfBirth")]
+    pub birth: Option<Birth>,
+    /// Identifications of other schemes. `Othr`.
+    #[element("Othr")]
+    pub other: Vec<OtherPersonId>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// An identification of a person.
+///
+/// `GenericPersonIdentification1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "GenericPersonIdentification1")]
+#[non_exhaustive]
+pub struct OtherPersonId {
+    /// The identification, up to 35 characters. `Id`.
+    #[element("Id")]
+    pub id: Text<35>,
+    /// The scheme of the identification. `SchmeNm`.
+    #[element("SchmeNm")]
+    pub scheme: Option<PersonScheme>,
+    /// The issuer of the identification. `Issr`.
+    #[element("Issr")]
+    pub issuer: Option<Text<35>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The date and place of a person's birth.
+///
+/// `DateAndPlaceOfBirth` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "DateAndPlaceOfBirth")]
+#[non_exhaustive]
+pub struct Birth {
+    /// The element `BirthDt`.
+    #[element("BirthDt")]
+    pub date: Date,
+    /// The element `PrvcOfBirth`.
+    #[element("PrvcOfBirth")]
+    pub province: Option<Text<35>>,
+    /// The element `CityOfBirth`.
+    #[element("CityOfBirth")]
+    pub city: Text<35>,
+    /// The element `CtryOfBirth`.
+    #[element("CtryOfBirth")]
+    pub country: CountryCode,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The means of reaching a party.
+///
+/// `ContactDetails2` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "ContactDetails2")]
+#[non_exhaustive]
+pub struct Contact {
+    /// The element `NmPrfx`.
+    #[element("NmPrfx")]
+    pub name_prefix: Option<NamePrefix>,
+    /// The element `Nm`.
+    #[element("Nm")]
+    pub name: Option<Text<140>>,
+    /// The element `PhneNb`.
+    #[element("PhneNb")]
+    pub phone: Option<PhoneNumber>,
+    /// The element `MobNb`.
+    #[element("MobNb")]
+    pub mobile: Option<PhoneNumber>,
+    /// The element `FaxNb`.
+    #[element("FaxNb")]
+    pub fax: Option<PhoneNumber>,
+    /// The element `EmailAdr`.
+    #[element("EmailAdr")]
+    pub email: Option<Text<2048>>,
+    /// The element `Othr`.
+    #[element("Othr")]
+    pub other: Option<Text<35>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// A postal address.
+///
+/// `PostalAddress6` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "PostalAddress6")]
+#[non_exhaustive]
+pub struct PostalAddress {
+    /// The kind of address. `AdrTp`.
+    #[element("AdrTp")]
+    pub kind: Option<AddressType>,
+    /// The department of the organisation. `Dept`.
+    #[element("Dept")]
+    pub department: Option<Text<70>>,
+    /// The part of the department. `SubDept`.
+    #[element("SubDept")]
+    pub sub_department: Option<Text<70>>,
+    /// The street, without the number. `StrtNm`.
+    #[element("StrtNm")]
+    pub street: Option<Text<70>>,
+    /// The number in the street. `BldgNb`.
+    #[element("BldgNb")]
+    pub building: Option<Text<16>>,
+    /// The post code, as the country writes it. `PstCd`.
+    #[element("PstCd")]
+    pub post_code: Option<Text<16>>,
+    /// Town or city. `TwnNm`.
+    #[element("TwnNm")]
+    pub town: Option<Text<35>>,
+    /// State, province or county. `CtrySubDvsn`.
+    #[element("CtrySubDvsn")]
+    pub subdivision: Option<Text<35>>,
+    /// The country, as a two-letter code. `Ctry`.
+    #[element("Ctry")]
+    pub country: Option<CountryCode>,
+    /// The address in free lines of up to 70 characters, at most 7. `AdrLine`, at most 7.
+    #[element("AdrLine", max = 7)]
+    pub lines: Vec<Text<70>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// A name and a postal address.
+///
+/// `NameAndAddress10` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "NameAndAddress10")]
+#[non_exhaustive]
+pub struct NameAndAddress {
+    /// The name, up to 140 characters. `Nm`.
+    #[element("Nm")]
+    pub name: Text<140>,
+    /// The postal address. `Adr`.
+    #[element("Adr")]
+    pub address: PostalAddress,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The identification of an organisation or a person.
+///
+/// `Party11Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "Party11Choice")]
+#[non_exhaustive]
+pub enum PartyId {
+    /// The element `OrgId`.
+    #[element("OrgId")]
+    Organisation(Box<OrganisationId>),
+    /// The element `PrvtId`.
+    #[element("PrvtId")]
+    Person(Box<PersonId>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// The scheme of an organisation's identification.
+///
+/// `OrganisationIdentificationSchemeName1Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(
+    type = "OrganisationIdentificationSchemeName1Choice",
+    code_or_proprietary
+)]
+#[non_exhaustive]
+pub enum OrganisationScheme {
+    /// A code of the list. `Cd`.
+    #[element("Cd")]
+    Code(Text<4>),
+    /// A code or name that the list does not have. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// The scheme of a person's identification.
+///
+/// `PersonIdentificationSchemeName1Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "PersonIdentificationSchemeName1Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum PersonScheme {
+    /// A code of the list. `Cd`.
+    #[element("Cd")]
+    Code(Text<4>),
+    /// A code or name that the list does not have. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// The purpose of an address.
+///
+/// `AddressType2Code` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
+#[code(type = "AddressType2Code")]
+#[non_exhaustive]
+pub enum AddressType {
+    /// The code `ADDR`.
+    #[code("ADDR")]
+    Postal,
+    /// The code `PBOX`.
+    #[code("PBOX")]
+    PoBox,
+    /// The code `HOME`.
+    #[code("HOME")]
+    Residential,
+    /// The code `BIZZ`.
+    #[code("BIZZ")]
+    Business,
+    /// The code `MLTO`.
+    #[code("MLTO")]
+    MailTo,
+    /// The code `DLVY`.
+    #[code("DLVY")]
+    DeliverTo,
+    /// A code that the schema does not have, kept as read.
+    #[code(other)]
+    Other(UnknownCode),
+}
+
+/// A form of address.
+///
+/// `NamePrefix1Code` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
+#[code(type = "NamePrefix1Code")]
+#[non_exhaustive]
+pub enum NamePrefix {
+    /// The code `DOCT`.
+    #[code("DOCT")]
+    Doctor,
+    /// The code `MIST`.
+    #[code("MIST")]
+    Mister,
+    /// The code `MISS`.
+    #[code("MISS")]
+    Miss,
+    /// The code `MADM`.
+    #[code("MADM")]
+    Madam,
+    /// A code that the schema does not have, kept as read.
+    #[code(other)]
+    Other(UnknownCode),
 }

@@ -2,34 +2,76 @@
 
 use crate::*;
 
-record! {
-    /// A period between dates.
-    DatePeriod = "DatePeriodDetails" {
-        /// The first day.
-        from: 1..1 Date = "FrDt",
-        /// The last day.
-        to: 1..1 Date = "ToDt",
-    }
-
-    /// A period between dates and times.
-    DateTimePeriod = "DateTimePeriodDetails" {
-        /// The beginning.
-        from: 1..1 DateTime = "FrDtTm",
-        /// The end.
-        to: 1..1 DateTime = "ToDtTm",
-    }
+/// A period between dates.
+///
+/// `DatePeriodDetails` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "DatePeriodDetails")]
+#[non_exhaustive]
+pub struct DatePeriod {
+    /// The first day. `FrDt`.
+    #[element("FrDt")]
+    pub from: Date,
+    /// The last day. `ToDt`.
+    #[element("ToDt")]
+    pub to: Date,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-choice! {
-    /// A date, or a date and time.
-    DateOrDateTime = "DateAndDateTimeChoice" {
-        Date(Date) = "Dt",
-        DateTime(DateTime) = "DtTm",
-    }
+/// A period between dates and times.
+///
+/// `DateTimePeriodDetails` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "DateTimePeriodDetails")]
+#[non_exhaustive]
+pub struct DateTimePeriod {
+    /// The beginning. `FrDtTm`.
+    #[element("FrDtTm")]
+    pub from: DateTime,
+    /// The end. `ToDtTm`.
+    #[element("ToDtTm")]
+    pub to: DateTime,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
 
-    /// A period between dates, or between dates and times.
-    DateOrDateTimePeriod = "DateOrDateTimePeriodChoice" {
-        Date(DatePeriod) = "Dt",
-        DateTime(DateTimePeriod) = "DtTm",
-    }
+/// A date, or a date and time.
+///
+/// `DateAndDateTimeChoice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "DateAndDateTimeChoice")]
+#[non_exhaustive]
+pub enum DateOrDateTime {
+    /// The element `Dt`.
+    #[element("Dt")]
+    Date(Date),
+    /// The element `DtTm`.
+    #[element("DtTm")]
+    DateTime(DateTime),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// A period between dates, or between dates and times.
+///
+/// `DateOrDateTimePeriodChoice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "DateOrDateTimePeriodChoice")]
+#[non_exhaustive]
+pub enum DateOrDateTimePeriod {
+    /// The element `Dt`.
+    #[element("Dt")]
+    Date(DatePeriod),
+    /// The element `DtTm`.
+    #[element("DtTm")]
+    DateTime(DateTimePeriod),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
 }

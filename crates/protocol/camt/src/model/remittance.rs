@@ -2,166 +2,460 @@
 
 use crate::*;
 
-record! {
-    /// What a payment is for, in free text or structured.
-    Remittance = "RemittanceInformation11" {
-        /// Free text in pieces of up to 140 characters, which belong together without a separator.
-        unstructured: 0..* Text<140> = "Ustrd",
-        /// Documents paid, amounts and references.
-        structured: 0..* StructuredRemittance = "Strd",
-    }
-
-    /// Where remittance advice is to be found.
-    RemittanceLocation = "RemittanceLocation4" {
-        /// The identification of the advice.
-        id: 0..1 Text<35> = "RmtId",
-        /// How it was sent, and where.
-        details: 0..* RemittanceLocationDetails = "RmtLctnDtls",
-    }
-
-    /// How and where remittance advice was delivered.
-    RemittanceLocationDetails = "RemittanceLocationDetails1" {
-        /// How the advice was sent.
-        method: 1..1 RemittanceLocationMethod = "Mtd",
-        /// A mail address, number or URL.
-        electronic_address: 0..1 Text<2048> = "ElctrncAdr",
-        /// The postal address.
-        address: 0..1 Box<NameAndAddress> = "PstlAdr",
-    }
-
-    /// What a payment is for, structured.
-    StructuredRemittance = "StructuredRemittanceInformation13" {
-        /// The documents that are paid, such as invoices.
-        documents: 0..* ReferredDocument = "RfrdDocInf",
-        /// The amounts of these documents.
-        amounts: 0..1 Box<RemittanceAmounts> = "RfrdDocAmt",
-        /// The reference that the creditor asked to be quoted.
-        creditor_reference: 0..1 Box<CreditorReference> = "CdtrRefInf",
-        /// The party that sent the invoice, if not the creditor.
-        invoicer: 0..1 Box<Party> = "Invcr",
-        /// The party that received the invoice, if not the debtor.
-        invoicee: 0..1 Box<Party> = "Invcee",
-        /// Tax that is paid.
-        tax: 0..1 Box<RemittanceTax> = "TaxRmt",
-        /// Wages that are paid over.
-        garnishment: 0..1 Box<Garnishment> = "GrnshmtRmt",
-        /// Free text in at most 3 pieces of up to 140 characters.
-        additional_information: 0..3 Text<140> = "AddtlRmtInf",
-    }
-
-    /// A document that the remittance refers to.
-    ReferredDocument = "ReferredDocumentInformation7" {
-        /// The kind: invoice, credit note and so on.
-        kind: 0..1 ReferredDocumentType = "Tp",
-        /// The number of the document.
-        number: 0..1 Text<35> = "Nb",
-        /// The date of the document.
-        date: 0..1 Date = "RltdDt",
-        /// The lines of the document that are meant.
-        lines: 0..* DocumentLine = "LineDtls",
-    }
-
-    /// The kind of a referred document and who issued it.
-    ReferredDocumentType = "ReferredDocumentType4" {
-        /// The kind, as a code of the list or a proprietary one.
-        code: 1..1 ReferredDocumentCode = "CdOrPrtry",
-        /// Who issued it.
-        issuer: 0..1 Text<35> = "Issr",
-    }
-
-    /// The amounts of a referred document.
-    RemittanceAmounts = "RemittanceAmount2" {
-        /// The amount owed.
-        due: 0..1 Amount = "DuePyblAmt",
-        /// Discounts taken off.
-        discounts: 0..* DiscountAmount = "DscntApldAmt",
-        /// The amount of a credit note that is set off.
-        credit_note: 0..1 Amount = "CdtNoteAmt",
-        /// Tax contained in the amount.
-        tax: 0..* TypedTaxAmount = "TaxAmt",
-        /// Amounts added or taken off for other reasons.
-        adjustments: 0..* DocumentAdjustment = "AdjstmntAmtAndRsn",
-        /// The amount paid.
-        remitted: 0..1 Amount = "RmtdAmt",
-    }
-
-    /// The creditor's own reference, and its kind.
-    CreditorReference = "CreditorReferenceInformation2" {
-        /// The kind of reference.
-        kind: 0..1 CreditorReferenceType = "Tp",
-        /// The reference, up to 35 characters, such as an RF reference (ISO 11649).
-        reference: 0..1 Text<35> = "Ref",
-    }
-
-    /// The kind of a creditor reference and who issued it.
-    CreditorReferenceType = "CreditorReferenceType2" {
-        /// The kind, as a code of the list or a proprietary one.
-        code: 1..1 CreditorReferenceCode = "CdOrPrtry",
-        /// Who issued it.
-        issuer: 0..1 Text<35> = "Issr",
-    }
-
-    /// A discount and its kind.
-    DiscountAmount = "DiscountAmountAndType1" {
-        /// Why.
-        kind: 0..1 DiscountType = "Tp",
-        /// The amount, without a sign.
-        amount: 1..1 Amount = "Amt",
-    }
-
-    /// An adjustment of an amount, with its reason.
-    DocumentAdjustment = "DocumentAdjustment1" {
-        /// The amount, without a sign.
-        amount: 1..1 Amount = "Amt",
-        /// Credit if it adds, debit if it takes off.
-        direction: 0..1 Direction = "CdtDbtInd",
-        /// The reason, as a code of up to 4 characters.
-        reason: 0..1 Text<4> = "Rsn" as "Max4Text",
-        /// The reason in words.
-        additional_information: 0..1 Text<140> = "AddtlInf",
-    }
-
-    /// An amount of tax and its kind.
-    TypedTaxAmount = "TaxAmountAndType1" {
-        /// The kind of tax.
-        kind: 0..1 TaxAmountType = "Tp",
-        /// The amount, without a sign.
-        amount: 1..1 Amount = "Amt",
-    }
+/// The purpose of a payment, in free text or structured.
+///
+/// `RemittanceInformation11` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "RemittanceInformation11")]
+#[non_exhaustive]
+pub struct Remittance {
+    /// Free text in pieces of up to 140 characters, which belong together without a separator.
+    /// `Ustrd`.
+    #[element("Ustrd")]
+    pub unstructured: Vec<Text<140>>,
+    /// Documents paid, amounts and references. `Strd`.
+    #[element("Strd")]
+    pub structured: Vec<StructuredRemittance>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-code_or_proprietary! {
-    /// The kind of a referred document, of the list or proprietary.
-    ReferredDocumentCode = "ReferredDocumentType3Choice" { ReferredDocumentKind, Text<35> }
-
-    /// The kind of a creditor reference, of the list or proprietary.
-    CreditorReferenceCode = "CreditorReferenceType1Choice" { ReferenceDocumentType, Text<35> }
-
-    /// The kind of a discount.
-    DiscountType = "DiscountAmountType1Choice" { Text<4> as "ExternalDiscountAmountType1Code", Text<35> }
-
-    /// The kind of an amount of tax.
-    TaxAmountType = "TaxAmountType1Choice" { Text<4> as "ExternalTaxAmountType1Code", Text<35> }
+/// Where remittance advice is to be found.
+///
+/// `RemittanceLocation4` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "RemittanceLocation4")]
+#[non_exhaustive]
+pub struct RemittanceLocation {
+    /// The identification of the advice. `RmtId`.
+    #[element("RmtId")]
+    pub id: Option<Text<35>>,
+    /// The way and the place in which the advice was sent. `RmtLctnDtls`.
+    #[element("RmtLctnDtls")]
+    pub details: Vec<RemittanceLocationDetails>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-codes! {
-    /// The kind of document that a creditor reference names.
-    ReferenceDocumentType = "DocumentType3Code" {
-        RemittanceAdvice = "RADM", RelatedPaymentInstruction = "RPIN", ForeignExchangeDeal = "FXDR",
-        DispatchAdvice = "DISP", PurchaseOrder = "PUOR", StructuredReference = "SCOR",
-    }
+/// The way and the place in which remittance advice was delivered.
+///
+/// `RemittanceLocationDetails1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "RemittanceLocationDetails1")]
+#[non_exhaustive]
+pub struct RemittanceLocationDetails {
+    /// The way in which the advice was sent. `Mtd`.
+    #[element("Mtd")]
+    pub method: RemittanceLocationMethod,
+    /// A mail address, number or URL. `ElctrncAdr`.
+    #[element("ElctrncAdr")]
+    pub electronic_address: Option<Text<2048>>,
+    /// The postal address. `PstlAdr`.
+    #[element("PstlAdr")]
+    pub address: Option<Box<NameAndAddress>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
 
-    /// The kind of a referred document.
-    ReferredDocumentKind = "DocumentType6Code" {
-        MeteredServiceInvoice = "MSIN", CreditNoteForFinancialAdjustment = "CNFA",
-        DebitNoteForFinancialAdjustment = "DNFA", CommercialInvoice = "CINV", CreditNote = "CREN", DebitNote = "DEBN",
-        HireInvoice = "HIRI", SelfBilledInvoice = "SBIN", CommercialContract = "CMCN", StatementOfAccount = "SOAC",
-        DispatchAdvice = "DISP", BillOfLading = "BOLD", Voucher = "VCHR", AccountReceivableOpenItem = "AROI",
-        TradeServicesTransaction = "TSUT", PurchaseOrder = "PUOR",
-    }
+/// The purpose of a payment, structured.
+///
+/// `StructuredRemittanceInformation13` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "StructuredRemittanceInformation13")]
+#[non_exhaustive]
+pub struct StructuredRemittance {
+    /// The documents that are paid, such as invoices. `RfrdDocInf`.
+    #[element("RfrdDocInf")]
+    pub documents: Vec<ReferredDocument>,
+    /// The amounts of these documents. `RfrdDocAmt`.
+    #[element("RfrdDocAmt")]
+    pub amounts: Option<Box<RemittanceAmounts>>,
+    /// The reference that the creditor asked to be quoted. `CdtrRefInf`.
+    #[element("CdtrRefInf")]
+    pub creditor_reference: Option<Box<CreditorReference>>,
+    /// The party that sent the invoice, if not the creditor. `Invcr`.
+    #[element("Invcr")]
+    pub invoicer: Option<Box<Party>>,
+    /// The party that received the invoice, if not the debtor. `Invcee`.
+    #[element("Invcee")]
+    pub invoicee: Option<Box<Party>>,
+    /// Tax that is paid. `TaxRmt`.
+    #[element("TaxRmt")]
+    pub tax: Option<Box<RemittanceTax>>,
+    /// Wages that are paid over. `GrnshmtRmt`.
+    #[element("GrnshmtRmt")]
+    pub garnishment: Option<Box<Garnishment>>,
+    /// Free text in at most 3 pieces of up to 140 characters. `AddtlRmtInf`, at most 3.
+    #[element("AddtlRmtInf", max = 3)]
+    pub additional_information: Vec<Text<140>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
 
-    /// How remittance advice is delivered.
-    RemittanceLocationMethod = "RemittanceLocationMethod2Code" {
-        Fax = "FAXI", ElectronicDataInterchange = "EDIC", Uri = "URID", Email = "EMAL", Post = "POST", Sms = "SMSM",
-    }
+/// A document that the remittance refers to.
+///
+/// `ReferredDocumentInformation7` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "ReferredDocumentInformation7")]
+#[non_exhaustive]
+pub struct ReferredDocument {
+    /// The kind: invoice, credit note and so on. `Tp`.
+    #[element("Tp")]
+    pub kind: Option<ReferredDocumentType>,
+    /// The number of the document. `Nb`.
+    #[element("Nb")]
+    pub number: Option<Text<35>>,
+    /// The date of the document. `RltdDt`.
+    #[element("RltdDt")]
+    pub date: Option<Date>,
+    /// The lines of the document that are meant. `LineDtls`.
+    #[element("LineDtls")]
+    pub lines: Vec<DocumentLine>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The kind of a referred document and who issued it.
+///
+/// `ReferredDocumentType4` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "ReferredDocumentType4")]
+#[non_exhaustive]
+pub struct ReferredDocumentType {
+    /// The kind, as a code of the list or a proprietary one. `CdOrPrtry`.
+    #[element("CdOrPrtry")]
+    pub code: ReferredDocumentCode,
+    /// The issuer of the identification. `Issr`.
+    #[element("Issr")]
+    pub issuer: Option<Text<35>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The amounts of a referred document.
+///
+/// `RemittanceAmount2` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "RemittanceAmount2")]
+#[non_exhaustive]
+pub struct RemittanceAmounts {
+    /// The amount owed. `DuePyblAmt`.
+    #[element("DuePyblAmt")]
+    pub due: Option<Amount>,
+    /// Discounts taken off. `DscntApldAmt`.
+    #[element("DscntApldAmt")]
+    pub discounts: Vec<DiscountAmount>,
+    /// The amount of a credit note that is set off. `CdtNoteAmt`.
+    #[element("CdtNoteAmt")]
+    pub credit_note: Option<Amount>,
+    /// Tax contained in the amount. `TaxAmt`.
+    #[element("TaxAmt")]
+    pub tax: Vec<TypedTaxAmount>,
+    /// Amounts added or taken off for other reasons. `AdjstmntAmtAndRsn`.
+    #[element("AdjstmntAmtAndRsn")]
+    pub adjustments: Vec<DocumentAdjustment>,
+    /// The amount paid. `RmtdAmt`.
+    #[element("RmtdAmt")]
+    pub remitted: Option<Amount>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The creditor's own reference, and its kind.
+///
+/// `CreditorReferenceInformation2` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "CreditorReferenceInformation2")]
+#[non_exhaustive]
+pub struct CreditorReference {
+    /// The kind of reference. `Tp`.
+    #[element("Tp")]
+    pub kind: Option<CreditorReferenceType>,
+    /// The reference, up to 35 characters, such as an RF reference (ISO 11649). `Ref`.
+    #[element("Ref")]
+    pub reference: Option<Text<35>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The kind of a creditor reference and who issued it.
+///
+/// `CreditorReferenceType2` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "CreditorReferenceType2")]
+#[non_exhaustive]
+pub struct CreditorReferenceType {
+    /// The kind, as a code of the list or a proprietary one. `CdOrPrtry`.
+    #[element("CdOrPrtry")]
+    pub code: CreditorReferenceCode,
+    /// The issuer of the identification. `Issr`.
+    #[element("Issr")]
+    pub issuer: Option<Text<35>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// A discount and its kind.
+///
+/// `DiscountAmountAndType1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "DiscountAmountAndType1")]
+#[non_exhaustive]
+pub struct DiscountAmount {
+    /// Why. `Tp`.
+    #[element("Tp")]
+    pub kind: Option<DiscountType>,
+    /// The amount, without a sign. `Amt`.
+    #[element("Amt")]
+    pub amount: Amount,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// An adjustment of an amount, with its reason.
+///
+/// `DocumentAdjustment1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "DocumentAdjustment1")]
+#[non_exhaustive]
+pub struct DocumentAdjustment {
+    /// The amount, without a sign. `Amt`.
+    #[element("Amt")]
+    pub amount: Amount,
+    /// Credit if it adds, debit if it takes off. `CdtDbtInd`.
+    #[element("CdtDbtInd")]
+    pub direction: Option<Direction>,
+    /// The reason, as a code of up to 4 characters. `Rsn`.
+    #[element("Rsn")]
+    pub reason: Option<Text<4>>,
+    /// The reason in words. `AddtlInf`.
+    #[element("AddtlInf")]
+    pub additional_information: Option<Text<140>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// An amount of tax and its kind.
+///
+/// `TaxAmountAndType1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "TaxAmountAndType1")]
+#[non_exhaustive]
+pub struct TypedTaxAmount {
+    /// The kind of tax. `Tp`.
+    #[element("Tp")]
+    pub kind: Option<TaxAmountType>,
+    /// The amount, without a sign. `Amt`.
+    #[element("Amt")]
+    pub amount: Amount,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The kind of a referred document, of the list or proprietary.
+///
+/// `ReferredDocumentType3Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "ReferredDocumentType3Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum ReferredDocumentCode {
+    /// A code of the list. `Cd`.
+    #[element("Cd")]
+    Code(ReferredDocumentKind),
+    /// A code or name that the list does not have. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// The kind of a creditor reference, of the list or proprietary.
+///
+/// `CreditorReferenceType1Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "CreditorReferenceType1Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum CreditorReferenceCode {
+    /// A code of the list. `Cd`.
+    #[element("Cd")]
+    Code(ReferenceDocumentType),
+    /// A code or name that the list does not have. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// The kind of a discount.
+///
+/// `DiscountAmountType1Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "DiscountAmountType1Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum DiscountType {
+    /// A code of the list. `Cd`.
+    #[element("Cd")]
+    Code(Text<4>),
+    /// A code or name that the list does not have. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// The kind of an amount of tax.
+///
+/// `TaxAmountType1Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "TaxAmountType1Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum TaxAmountType {
+    /// A code of the list. `Cd`.
+    #[element("Cd")]
+    Code(Text<4>),
+    /// A code or name that the list does not have. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// The kind of document that a creditor reference names.
+///
+/// `DocumentType3Code` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
+#[code(type = "DocumentType3Code")]
+#[non_exhaustive]
+pub enum ReferenceDocumentType {
+    /// The code `RADM`.
+    #[code("RADM")]
+    RemittanceAdvice,
+    /// The code `RPIN`.
+    #[code("RPIN")]
+    RelatedPaymentInstruction,
+    /// The code `FXDR`.
+    #[code("FXDR")]
+    ForeignExchangeDeal,
+    /// The code `DISP`.
+    #[code("DISP")]
+    DispatchAdvice,
+    /// The code `PUOR`.
+    #[code("PUOR")]
+    PurchaseOrder,
+    /// The code `SCOR`.
+    #[code("SCOR")]
+    StructuredReference,
+    /// A code that the schema does not have, kept as read.
+    #[code(other)]
+    Other(UnknownCode),
+}
+
+/// The kind of a referred document.
+///
+/// `DocumentType6Code` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
+#[code(type = "DocumentType6Code")]
+#[non_exhaustive]
+pub enum ReferredDocumentKind {
+    /// The code `MSIN`.
+    #[code("MSIN")]
+    MeteredServiceInvoice,
+    /// The code `CNFA`.
+    #[code("CNFA")]
+    CreditNoteForFinancialAdjustment,
+    /// The code `DNFA`.
+    #[code("DNFA")]
+    DebitNoteForFinancialAdjustment,
+    /// The code `CINV`.
+    #[code("CINV")]
+    CommercialInvoice,
+    /// The code `CREN`.
+    #[code("CREN")]
+    CreditNote,
+    /// The code `DEBN`.
+    #[code("DEBN")]
+    DebitNote,
+    /// The code `HIRI`.
+    #[code("HIRI")]
+    HireInvoice,
+    /// The code `SBIN`.
+    #[code("SBIN")]
+    SelfBilledInvoice,
+    /// The code `CMCN`.
+    #[code("CMCN")]
+    CommercialContract,
+    /// The code `SOAC`.
+    #[code("SOAC")]
+    StatementOfAccount,
+    /// The code `DISP`.
+    #[code("DISP")]
+    DispatchAdvice,
+    /// The code `BOLD`.
+    #[code("BOLD")]
+    BillOfLading,
+    /// The code `VCHR`.
+    #[code("VCHR")]
+    Voucher,
+    /// The code `AROI`.
+    #[code("AROI")]
+    AccountReceivableOpenItem,
+    /// The code `TSUT`.
+    #[code("TSUT")]
+    TradeServicesTransaction,
+    /// The code `PUOR`.
+    #[code("PUOR")]
+    PurchaseOrder,
+    /// A code that the schema does not have, kept as read.
+    #[code(other)]
+    Other(UnknownCode),
+}
+
+/// The way in which remittance advice is delivered.
+///
+/// `RemittanceLocationMethod2Code` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
+#[code(type = "RemittanceLocationMethod2Code")]
+#[non_exhaustive]
+pub enum RemittanceLocationMethod {
+    /// The code `FAXI`.
+    #[code("FAXI")]
+    Fax,
+    /// The code `EDIC`.
+    #[code("EDIC")]
+    ElectronicDataInterchange,
+    /// The code `URID`.
+    #[code("URID")]
+    Uri,
+    /// The code `EMAL`.
+    #[code("EMAL")]
+    Email,
+    /// The code `POST`.
+    #[code("POST")]
+    Post,
+    /// The code `SMSM`.
+    #[code("SMSM")]
+    Sms,
+    /// A code that the schema does not have, kept as read.
+    #[code(other)]
+    Other(UnknownCode),
 }

@@ -2,58 +2,113 @@
 
 use crate::*;
 
-record! {
-    /// Counts and sums over the entries.
-    Summary = "TotalTransactions5" {
-        /// Count, sum and net of all entries.
-        all: 0..1 CountSumAndNet = "TtlNtries",
-        /// Count and sum of the credit entries.
-        credits: 0..1 CountAndSum = "TtlCdtNtries",
-        /// Count and sum of the debit entries.
-        debits: 0..1 CountAndSum = "TtlDbtNtries",
-        /// Count, sum and net of the entries of each bank transaction code.
-        by_bank_transaction_code: 0..* TotalsPerCode = "TtlNtriesPerBkTxCd",
-    } => crate::rules::summary
+/// Counts and sums over the entries.
+///
+/// `TotalTransactions5` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "TotalTransactions5", rule = rules::summary)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Count, sum and net of all entries. `TtlNtries`.
+    #[element("TtlNtries")]
+    pub all: Option<CountSumAndNet>,
+    /// Count and sum of the credit entries. `TtlCdtNtries`.
+    #[element("TtlCdtNtries")]
+    pub credits: Option<CountAndSum>,
+    /// Count and sum of the debit entries. `TtlDbtNtries`.
+    #[element("TtlDbtNtries")]
+    pub debits: Option<CountAndSum>,
+    /// Count, sum and net of the entries of each bank transaction code. `TtlNtriesPerBkTxCd`.
+    #[element("TtlNtriesPerBkTxCd")]
+    pub by_bank_transaction_code: Vec<TotalsPerCode>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
 
-    /// The number of entries, their sum, and credits less debits.
-    CountSumAndNet = "NumberAndSumOfTransactions4" {
-        /// The number of entries, in up to 15 digits.
-        entries: 0..1 Digits<1, 15> = "NbOfNtries",
-        /// The sum of the amounts, credits and debits added alike, without a currency.
-        sum: 0..1 PlainDecimal = "Sum",
-        /// The sum of the credits less the sum of the debits.
-        net: 0..1 NetAmount = "TtlNetNtry",
-    }
+/// The number of entries, their sum, and credits less debits.
+///
+/// `NumberAndSumOfTransactions4` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "NumberAndSumOfTransactions4")]
+#[non_exhaustive]
+pub struct CountSumAndNet {
+    /// The number of entries, in up to 15 digits. `NbOfNtries`.
+    #[element("NbOfNtries")]
+    pub entries: Option<Digits<1, 15>>,
+    /// The sum of the amounts, credits and debits added alike, without a currency. `Sum`.
+    #[element("Sum")]
+    pub sum: Option<PlainDecimal>,
+    /// The sum of the credits less the sum of the debits. `TtlNetNtry`.
+    #[element("TtlNetNtry")]
+    pub net: Option<NetAmount>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
 
-    /// The number of entries and their sum.
-    CountAndSum = "NumberAndSumOfTransactions1" {
-        /// The number of entries, in up to 15 digits.
-        entries: 0..1 Digits<1, 15> = "NbOfNtries",
-        /// The sum of the amounts, without a currency.
-        sum: 0..1 PlainDecimal = "Sum",
-    }
+/// The number of entries and their sum.
+///
+/// `NumberAndSumOfTransactions1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "NumberAndSumOfTransactions1")]
+#[non_exhaustive]
+pub struct CountAndSum {
+    /// The number of entries, in up to 15 digits. `NbOfNtries`.
+    #[element("NbOfNtries")]
+    pub entries: Option<Digits<1, 15>>,
+    /// The sum of the amounts, without a currency. `Sum`.
+    #[element("Sum")]
+    pub sum: Option<PlainDecimal>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
 
-    /// The totals of the entries of one bank transaction code.
-    TotalsPerCode = "TotalsPerBankTransactionCode4" {
-        /// The number of entries, in up to 15 digits.
-        entries: 0..1 Digits<1, 15> = "NbOfNtries",
-        /// The sum of the amounts, credits and debits added alike, without a currency.
-        sum: 0..1 PlainDecimal = "Sum",
-        /// The sum of the credits less the sum of the debits.
-        net: 0..1 NetAmount = "TtlNetNtry",
-        /// True when the entries are forecast and not booked.
-        forecast: 0..1 bool = "FcstInd" as "TrueFalseIndicator",
-        /// The kind of entries counted.
-        bank_transaction_code: 1..1 BankTransactionCode = "BkTxCd",
-        /// When each part of the total becomes available.
-        availability: 0..* Availability = "Avlbty",
-    }
+/// The totals of the entries of one bank transaction code.
+///
+/// `TotalsPerBankTransactionCode4` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "TotalsPerBankTransactionCode4")]
+#[non_exhaustive]
+pub struct TotalsPerCode {
+    /// The number of entries, in up to 15 digits. `NbOfNtries`.
+    #[element("NbOfNtries")]
+    pub entries: Option<Digits<1, 15>>,
+    /// The sum of the amounts, credits and debits added alike, without a currency. `Sum`.
+    #[element("Sum")]
+    pub sum: Option<PlainDecimal>,
+    /// The sum of the credits less the sum of the debits. `TtlNetNtry`.
+    #[element("TtlNetNtry")]
+    pub net: Option<NetAmount>,
+    /// True when the entries are forecast and not booked. `FcstInd`.
+    #[element("FcstInd")]
+    pub forecast: Option<bool>,
+    /// The kind of entries counted. `BkTxCd`.
+    #[element("BkTxCd")]
+    pub bank_transaction_code: BankTransactionCode,
+    /// When each part of the total becomes available. `Avlbty`.
+    #[element("Avlbty")]
+    pub availability: Vec<Availability>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
 
-    /// Credits less debits, as an amount and its direction.
-    NetAmount = "AmountAndDirection35" {
-        /// The difference without a sign; without a currency.
-        amount: 1..1 NonNegativeDecimal = "Amt",
-        /// Credit when the credits exceed the debits.
-        direction: 1..1 Direction = "CdtDbtInd",
-    }
+/// Credits less debits, as an amount and its direction.
+///
+/// `AmountAndDirection35` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "AmountAndDirection35")]
+#[non_exhaustive]
+pub struct NetAmount {
+    /// The difference without a sign; without a currency. `Amt`.
+    #[element("Amt")]
+    pub amount: NonNegativeDecimal,
+    /// Credit when the credits exceed the debits. `CdtDbtInd`.
+    #[element("CdtDbtInd")]
+    pub direction: Direction,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }

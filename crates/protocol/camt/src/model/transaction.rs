@@ -2,165 +2,318 @@
 
 use crate::*;
 
-record! {
-    /// One transaction behind an entry.
-    Transaction = "EntryTransaction8" {
-        /// The references of the transaction.
-        references: 0..1 Box<References> = "Refs",
-        /// The amount, without a sign; as a rule in the currency of the account. See
-        /// `EntryLine::amount`.
-        amount: 1..1 ~Amount = "Amt",
-        /// Credit or debit, as seen from the account.
-        direction: 1..1 ~Direction = "CdtDbtInd",
-        /// The amounts before and after charges and exchange.
-        amount_details: 0..1 Box<AmountDetails> = "AmtDtls",
-        /// When each part of the amount becomes available.
-        availability: 0..* Availability = "Avlbty",
-        /// The kind of transaction, where the entry holds several.
-        bank_transaction_code: 0..1 Box<BankTransactionCode> = "BkTxCd",
-        /// Charges that were taken, or are included.
-        charges: 0..1 Box<Charges> = "Chrgs",
-        /// Interest contained in the amount.
-        interest: 0..1 Box<TransactionInterest> = "Intrst",
-        /// Who paid whom, and their accounts.
-        parties: 0..1 Box<TransactionParties> = "RltdPties",
-        /// The banks between them.
-        agents: 0..1 Box<TransactionAgents> = "RltdAgts",
-        /// The purpose, as a code.
-        purpose: 0..1 Box<Purpose> = "Purp",
-        /// Where remittance advice can be found.
-        remittance_locations: 0..10 RemittanceLocation = "RltdRmtInf",
-        /// What the payment is for, so that the creditor can match it.
-        remittance: 0..1 Remittance = "RmtInf",
-        /// The dates of the steps of the transaction.
-        dates: 0..1 Box<TransactionDates> = "RltdDts",
-        /// The price of the security.
-        price: 0..1 Box<TransactionPrice> = "RltdPric",
-        /// The quantity of the security.
-        quantities: 0..* TransactionQuantity = "RltdQties",
-        /// The security.
-        instrument: 0..1 Box<Instrument> = "FinInstrmId",
-        /// The tax paid with it.
-        tax: 0..1 Box<TaxInformation> = "Tax",
-        /// Why it was returned, and by whom.
-        return_information: 0..1 Box<ReturnInformation> = "RtrInf",
-        /// The corporate action that caused it.
-        corporate_action: 0..1 Box<CorporateAction> = "CorpActn",
-        /// Where the security is kept.
-        safekeeping_account: 0..1 Box<SafekeepingAccount> = "SfkpgAcct",
-        /// The notes paid in.
-        cash_deposits: 0..* CashDeposit = "CshDpst",
-        /// The card and terminal that were used.
-        card: 0..1 Box<CardTransaction> = "CardTx",
-        /// Narrative of this transaction, up to 500 characters.
-        additional_information: 0..1 Text<500> = "AddtlTxInf",
-        /// Data beyond the message, as sender and receiver agreed.
-        supplementary_data: 0..* SupplementaryData = "SplmtryData",
-    }
-
-    /// References that identify a transaction.
-    References = "TransactionReferences3" {
-        /// The identification of the message that ordered it.
-        message_id: 0..1 Text<35> = "MsgId",
-        /// The account servicer's reference.
-        servicer_reference: 0..1 Text<35> = "AcctSvcrRef",
-        /// The identification of the part of that message.
-        payment_information_id: 0..1 Text<35> = "PmtInfId",
-        /// The reference between one party and the next; it goes no further.
-        instruction_id: 0..1 Text<35> = "InstrId",
-        /// The debtor's reference, which reaches the creditor unchanged.
-        end_to_end_id: 0..1 Text<35> = "EndToEndId",
-        /// The reference given by the first bank, unchanged between banks.
-        transaction_id: 0..1 Text<35> = "TxId",
-        /// The mandate that a direct debit rests on.
-        mandate_id: 0..1 Text<35> = "MndtId",
-        /// The number printed on the cheque.
-        cheque_number: 0..1 Text<35> = "ChqNb",
-        /// The clearing system's reference.
-        clearing_reference: 0..1 Text<35> = "ClrSysRef",
-        /// The account owner's reference.
-        owner_transaction_id: 0..1 Text<35> = "AcctOwnrTxId",
-        /// The account servicer's reference for a transaction on securities.
-        servicer_transaction_id: 0..1 Text<35> = "AcctSvcrTxId",
-        /// The settlement system's reference.
-        market_infrastructure_id: 0..1 Text<35> = "MktInfrstrctrTxId",
-        /// The reference given when it was processed.
-        processing_id: 0..1 Text<35> = "PrcgId",
-        /// References of other kinds.
-        proprietary: 0..* ProprietaryReference = "Prtry",
-    }
-
-    /// A reference of a kind that the schema does not have.
-    ProprietaryReference = "ProprietaryReference1" {
-        /// The kind of reference.
-        kind: 1..1 Text<35> = "Tp",
-        /// The reference, up to 35 characters.
-        reference: 1..1 Text<35> = "Ref",
-    }
-
-    /// The dates of a transaction.
-    TransactionDates = "TransactionDates2" {
-        /// When the bank accepted the order.
-        accepted_at: 0..1 DateTime = "AccptncDtTm",
-        /// The agreed settlement date.
-        contractual_settlement: 0..1 Date = "TradActvtyCtrctlSttlmDt",
-        /// The trade date.
-        traded: 0..1 Date = "TradDt",
-        /// When the banks settle with each other.
-        interbank_settlement: 0..1 Date = "IntrBkSttlmDt",
-        /// The first day of what is paid for.
-        start: 0..1 Date = "StartDt",
-        /// The last day of what is paid for.
-        end: 0..1 Date = "EndDt",
-        /// When it took place.
-        transaction_at: 0..1 DateTime = "TxDtTm",
-        /// Dates of other kinds.
-        proprietary: 0..* ProprietaryDate = "Prtry",
-    }
-
-    /// A date of a kind that the schema does not have.
-    ProprietaryDate = "ProprietaryDate2" {
-        /// The kind of date.
-        kind: 1..1 Text<35> = "Tp",
-        /// A date, or a date and time.
-        date: 1..1 DateOrDateTime = "Dt",
-    }
-
-    /// Why a transaction was returned, and by whom.
-    ReturnInformation = "PaymentReturnReason2" {
-        /// The bank transaction code of what was returned.
-        original_bank_transaction_code: 0..1 BankTransactionCode = "OrgnlBkTxCd",
-        /// The party that returned it.
-        originator: 0..1 Box<Party> = "Orgtr",
-        /// The reason, as a code.
-        reason: 0..1 ReturnReason = "Rsn",
-        /// The reason in words, up to 105 characters each.
-        additional_information: 0..* Text<105> = "AddtlInf",
-    }
-
-    /// The corporate action behind a transaction.
-    CorporateAction = "CorporateAction9" {
-        /// The kind of event.
-        event_kind: 1..1 Text<35> = "EvtTp",
-        /// The servicer's identification of the event.
-        event_id: 1..1 Text<35> = "EvtId",
-    }
-
-    /// Notes deposited, of one denomination.
-    CashDeposit = "CashDeposit1" {
-        /// The value of one note.
-        denomination: 1..1 Amount = "NoteDnmtn" as "ActiveCurrencyAndAmount",
-        /// The number of notes, in up to 15 digits.
-        notes: 1..1 Digits<1, 15> = "NbOfNotes",
-        /// The value of all of them.
-        amount: 1..1 Amount = "Amt" as "ActiveCurrencyAndAmount",
-    }
+/// One transaction behind an entry.
+///
+/// `EntryTransaction8` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "EntryTransaction8")]
+#[non_exhaustive]
+pub struct Transaction {
+    /// The references of the transaction. `Refs`.
+    #[element("Refs")]
+    pub references: Option<Box<References>>,
+    /// The amount, without a sign; as a rule in the currency of the account. See
+    /// `EntryLine::amount`. `Amt`, mandatory in the schema; tolerant reading may miss it.
+    #[element("Amt", soft)]
+    pub amount: Option<Amount>,
+    /// Credit or debit, as seen from the account. `CdtDbtInd`, mandatory in the schema; tolerant
+    /// reading may miss it.
+    #[element("CdtDbtInd", soft)]
+    pub direction: Option<Direction>,
+    /// The amounts before and after charges and exchange. `AmtDtls`.
+    #[element("AmtDtls")]
+    pub amount_details: Option<Box<AmountDetails>>,
+    /// When each part of the amount becomes available. `Avlbty`.
+    #[element("Avlbty")]
+    pub availability: Vec<Availability>,
+    /// The kind of transaction, where the entry holds several. `BkTxCd`.
+    #[element("BkTxCd")]
+    pub bank_transaction_code: Option<Box<BankTransactionCode>>,
+    /// Charges that were taken, or are included. `Chrgs`.
+    #[element("Chrgs")]
+    pub charges: Option<Box<Charges>>,
+    /// Interest contained in the amount. `Intrst`.
+    #[element("Intrst")]
+    pub interest: Option<Box<TransactionInterest>>,
+    /// The payer, the payee and their accounts. `RltdPties`.
+    #[element("RltdPties")]
+    pub parties: Option<Box<TransactionParties>>,
+    /// The banks between them. `RltdAgts`.
+    #[element("RltdAgts")]
+    pub agents: Option<Box<TransactionAgents>>,
+    /// The purpose, as a code. `Purp`.
+    #[element("Purp")]
+    pub purpose: Option<Box<Purpose>>,
+    /// Where remittance advice can be found. `RltdRmtInf`, at most 10.
+    #[element("RltdRmtInf", max = 10)]
+    pub remittance_locations: Vec<RemittanceLocation>,
+    /// The purpose of the payment, so that the creditor can match it. `RmtInf`.
+    #[element("RmtInf")]
+    pub remittance: Option<Remittance>,
+    /// The dates of the steps of the transaction. `RltdDts`.
+    #[element("RltdDts")]
+    pub dates: Option<Box<TransactionDates>>,
+    /// The price of the security. `RltdPric`.
+    #[element("RltdPric")]
+    pub price: Option<Box<TransactionPrice>>,
+    /// The quantity of the security. `RltdQties`.
+    #[element("RltdQties")]
+    pub quantities: Vec<TransactionQuantity>,
+    /// The security. `FinInstrmId`.
+    #[element("FinInstrmId")]
+    pub instrument: Option<Box<Instrument>>,
+    /// The tax paid with it. `Tax`.
+    #[element("Tax")]
+    pub tax: Option<Box<TaxInformation>>,
+    /// Why it was returned, and by whom. `RtrInf`.
+    #[element("RtrInf")]
+    pub return_information: Option<Box<ReturnInformation>>,
+    /// The corporate action that caused it. `CorpActn`.
+    #[element("CorpActn")]
+    pub corporate_action: Option<Box<CorporateAction>>,
+    /// Where the security is kept. `SfkpgAcct`.
+    #[element("SfkpgAcct")]
+    pub safekeeping_account: Option<Box<SafekeepingAccount>>,
+    /// The notes paid in. `CshDpst`.
+    #[element("CshDpst")]
+    pub cash_deposits: Vec<CashDeposit>,
+    /// The card and terminal that were used. `CardTx`.
+    #[element("CardTx")]
+    pub card: Option<Box<CardTransaction>>,
+    /// Narrative of this transaction, up to 500 characters. `AddtlTxInf`.
+    #[element("AddtlTxInf")]
+    pub additional_information: Option<Text<500>>,
+    /// Data beyond the message, as sender and receiver agreed. `SplmtryData`.
+    #[element("SplmtryData")]
+    pub supplementary_data: Vec<SupplementaryData>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-code_or_proprietary! {
-    /// The reason for a return.
-    ReturnReason = "ReturnReason5Choice" { Text<4> as "ExternalReturnReason1Code", Text<35> }
+/// References that identify a transaction.
+///
+/// `TransactionReferences3` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "TransactionReferences3")]
+#[non_exhaustive]
+pub struct References {
+    /// The identification of the message that ordered it. `MsgId`.
+    #[element("MsgId")]
+    pub message_id: Option<Text<35>>,
+    /// The account servicer's reference. `AcctSvcrRef`.
+    #[element("AcctSvcrRef")]
+    pub servicer_reference: Option<Text<35>>,
+    /// The identification of the part of that message. `PmtInfId`.
+    #[element("PmtInfId")]
+    pub payment_information_id: Option<Text<35>>,
+    /// The reference between one party and the next; it goes no further. `InstrId`.
+    #[element("InstrId")]
+    pub instruction_id: Option<Text<35>>,
+    /// The debtor's reference, which reaches the creditor unchanged. `EndToEndId`.
+    #[element("EndToEndId")]
+    pub end_to_end_id: Option<Text<35>>,
+    /// The reference given by the first bank, unchanged between banks. `TxId`.
+    #[element("TxId")]
+    pub transaction_id: Option<Text<35>>,
+    /// The mandate that a direct debit rests on. `MndtId`.
+    #[element("MndtId")]
+    pub mandate_id: Option<Text<35>>,
+    /// The number printed on the cheque. `ChqNb`.
+    #[element("ChqNb")]
+    pub cheque_number: Option<Text<35>>,
+    /// The clearing system's reference. `ClrSysRef`.
+    #[element("ClrSysRef")]
+    pub clearing_reference: Option<Text<35>>,
+    /// The account owner's reference. `AcctOwnrTxId`.
+    #[element("AcctOwnrTxId")]
+    pub owner_transaction_id: Option<Text<35>>,
+    /// The account servicer's reference for a transaction on securities. `AcctSvcrTxId`.
+    #[element("AcctSvcrTxId")]
+    pub servicer_transaction_id: Option<Text<35>>,
+    /// The settlement system's reference. `MktInfrstrctrTxId`.
+    #[element("MktInfrstrctrTxId")]
+    pub market_infrastructure_id: Option<Text<35>>,
+    /// The reference given when it was processed. `PrcgId`.
+    #[element("PrcgId")]
+    pub processing_id: Option<Text<35>>,
+    /// References of other kinds. `Prtry`.
+    #[element("Prtry")]
+    pub proprietary: Vec<ProprietaryReference>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
 
-    /// The purpose of a payment.
-    Purpose = "Purpose2Choice" { Text<4> as "ExternalPurpose1Code", Text<35> }
+/// A reference of a kind that the schema does not have.
+///
+/// `ProprietaryReference1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "ProprietaryReference1")]
+#[non_exhaustive]
+pub struct ProprietaryReference {
+    /// The kind of reference. `Tp`.
+    #[element("Tp")]
+    pub kind: Text<35>,
+    /// The reference, up to 35 characters. `Ref`.
+    #[element("Ref")]
+    pub reference: Text<35>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The dates of a transaction.
+///
+/// `TransactionDates2` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "TransactionDates2")]
+#[non_exhaustive]
+pub struct TransactionDates {
+    /// When the bank accepted the order. `AccptncDtTm`.
+    #[element("AccptncDtTm")]
+    pub accepted_at: Option<DateTime>,
+    /// The agreed settlement date. `TradActvtyCtrctlSttlmDt`.
+    #[element("TradActvtyCtrctlSttlmDt")]
+    pub contractual_settlement: Option<Date>,
+    /// The trade date. `TradDt`.
+    #[element("TradDt")]
+    pub traded: Option<Date>,
+    /// When the banks settle with each other. `IntrBkSttlmDt`.
+    #[element("IntrBkSttlmDt")]
+    pub interbank_settlement: Option<Date>,
+    /// The first day of what is paid for. `StartDt`.
+    #[element("StartDt")]
+    pub start: Option<Date>,
+    /// The last day of what is paid for. `EndDt`.
+    #[element("EndDt")]
+    pub end: Option<Date>,
+    /// When it took place. `TxDtTm`.
+    #[element("TxDtTm")]
+    pub transaction_at: Option<DateTime>,
+    /// Dates of other kinds. `Prtry`.
+    #[element("Prtry")]
+    pub proprietary: Vec<ProprietaryDate>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// A date of a kind that the schema does not have.
+///
+/// `ProprietaryDate2` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "ProprietaryDate2")]
+#[non_exhaustive]
+pub struct ProprietaryDate {
+    /// The kind of date. `Tp`.
+    #[element("Tp")]
+    pub kind: Text<35>,
+    /// A date, or a date and time. `Dt`.
+    #[element("Dt")]
+    pub date: DateOrDateTime,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// Why a transaction was returned, and by whom.
+///
+/// `PaymentReturnReason2` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "PaymentReturnReason2")]
+#[non_exhaustive]
+pub struct ReturnInformation {
+    /// The bank transaction code of what was returned. `OrgnlBkTxCd`.
+    #[element("OrgnlBkTxCd")]
+    pub original_bank_transaction_code: Option<BankTransactionCode>,
+    /// The party that returned it. `Orgtr`.
+    #[element("Orgtr")]
+    pub originator: Option<Box<Party>>,
+    /// The reason, as a code. `Rsn`.
+    #[element("Rsn")]
+    pub reason: Option<ReturnReason>,
+    /// The reason in words, up to 105 characters each. `AddtlInf`.
+    #[element("AddtlInf")]
+    pub additional_information: Vec<Text<105>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The corporate action behind a transaction.
+///
+/// `CorporateAction9` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "CorporateAction9")]
+#[non_exhaustive]
+pub struct CorporateAction {
+    /// The kind of event. `EvtTp`.
+    #[element("EvtTp")]
+    pub event_kind: Text<35>,
+    /// The servicer's identification of the event. `EvtId`.
+    #[element("EvtId")]
+    pub event_id: Text<35>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// Notes deposited, of one denomination.
+///
+/// `CashDeposit1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "CashDeposit1")]
+#[non_exhaustive]
+pub struct CashDeposit {
+    /// The value of one note. `NoteDnmtn`.
+    #[element("NoteDnmtn")]
+    pub denomination: Amount,
+    /// The number of notes, in up to 15 digits. `NbOfNotes`.
+    #[element("NbOfNotes")]
+    pub notes: Digits<1, 15>,
+    /// The value of all of them. `Amt`.
+    #[element("Amt")]
+    pub amount: Amount,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The reason for a return.
+///
+/// `ReturnReason5Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "ReturnReason5Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum ReturnReason {
+    /// A code of the list. `Cd`.
+    #[element("Cd")]
+    Code(Text<4>),
+    /// A code or name that the list does not have. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// The purpose of a payment.
+///
+/// `Purpose2Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "Purpose2Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum Purpose {
+    /// A code of the list. `Cd`.
+    #[element("Cd")]
+    Code(Text<4>),
+    /// A code or name that the list does not have. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
 }

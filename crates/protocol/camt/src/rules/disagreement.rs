@@ -23,9 +23,9 @@ pub enum Disagreement {
     EntryCount {
         /// Which entries.
         entries: CountedEntries,
-        /// What the summary states.
+        /// The figure that the summary states.
         stated: u64,
-        /// What was counted.
+        /// The number of entries counted.
         counted: u64,
     },
     /// The summary states another sum than that of the entries.
@@ -33,9 +33,9 @@ pub enum Disagreement {
     EntrySum {
         /// Which entries.
         entries: CountedEntries,
-        /// What the summary states.
+        /// The figure that the summary states.
         stated: Decimal,
-        /// What was summed.
+        /// The sum of the entries.
         summed: Decimal,
     },
     /// The summary states another net amount than credits less debits.
@@ -45,7 +45,7 @@ pub enum Disagreement {
     NetAmount {
         /// Which entries.
         entries: CountedEntries,
-        /// What the summary states, negative for a debit.
+        /// The stated net amount, negative for a debit.
         stated: Decimal,
         /// Credits less debits.
         summed: Decimal,
@@ -53,7 +53,7 @@ pub enum Disagreement {
     /// A batch states another number of transactions than it has details.
     #[error("the batch states {stated} transactions, {counted} are detailed")]
     BatchCount {
-        /// What the batch states.
+        /// The figure that the batch states.
         stated: u64,
         /// The details counted.
         counted: u64,
@@ -61,7 +61,7 @@ pub enum Disagreement {
     /// A batch states another total than the sum of its details.
     #[error("the batch states a total of {stated}, its details sum up to {summed}")]
     BatchTotal {
-        /// What the batch states.
+        /// The figure that the batch states.
         stated: Decimal,
         /// The sum of the details.
         summed: Decimal,
@@ -92,7 +92,7 @@ pub enum CountedEntries {
         domain: Option<Box<str>>,
         /// The proprietary code.
         proprietary: Option<Box<str>>,
-        /// Who issued the proprietary code.
+        /// The issuer of the proprietary code.
         issuer: Option<Box<str>>,
     },
 }

@@ -93,7 +93,7 @@ impl WrittenEntry {
         self.amount
     }
 
-    /// Whether the entry is a credit or a debit.
+    /// The direction of the entry: credit or debit.
     #[must_use]
     pub fn direction(&self) -> &Direction {
         &self.direction

@@ -11,7 +11,8 @@ use crate::read::{
 use std::fmt;
 use std::io::BufRead;
 
-/// Reads a message group by group and unit by unit. `message!` gives it the names of the message.
+/// Reads a message group by group and unit by unit. The crate of a message names it for its groups
+/// and units.
 ///
 /// An error with [`ReadError::unread`] is about a single unit, and reading goes on after it. After
 /// any other there is nothing more.
@@ -26,7 +27,7 @@ pub struct UnitReader<M: Message, R> {
     group: <M::Group as Record>::Slots,
     group_at: usize,
     units: usize,
-    /// What belongs to the ends of the message and of the group.
+    /// The sequences around the message's and the group's ends.
     outer: [Sequence; 2],
 }
 
@@ -261,7 +262,7 @@ impl<M: Message, R> UnitReader<M, R> {
         M::header(&self.message)
     }
 
-    /// What has been found since this was last asked.
+    /// Returns the findings since the last call.
     pub fn take_findings(&mut self) -> Vec<Finding> {
         self.cursor.take_findings()
     }

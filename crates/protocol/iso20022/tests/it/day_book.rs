@@ -3,84 +3,168 @@
 
 use bankrail_iso20022::__private::Watch;
 use bankrail_iso20022::{
-    Amount, Bic, BrokenRule, CountryCode, DateTime, Digits, Envelope, FindingKind, Text, choice,
-    codes, message, record,
+    Amount, Bic, BrokenRule, Choice, Code, CountryCode, DateTime, Digits, Element, Envelope,
+    Extras, FindingKind, Message, Text, UnitReader, UnknownCode,
 };
 
-codes! {
-    /// Whether an amount is a credit or a debit.
-    Direction = "CreditDebitCode" { Credit = "CRDT", Debit = "DBIT" }
+/// Whether an amount is a credit or a debit.
+///
+/// `CreditDebitCode` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
+#[code(type = "CreditDebitCode")]
+#[non_exhaustive]
+pub enum Direction {
+    /// The code `CRDT`.
+    #[code("CRDT")]
+    Credit,
+    /// The code `DBIT`.
+    #[code("DBIT")]
+    Debit,
+    /// A code that the schema does not have, kept as read.
+    #[code(other)]
+    Other(UnknownCode),
 }
 
-choice! {
-    /// Who paid.
-    Payer = "Payer1Choice" {
-        Name(Text<20>) = "Nm",
-        Number(Digits<3, 6>) = "Nb",
-        Lines(Vec<Text<10>>) = "Line",
-    }
+/// Who paid.
+///
+/// `Payer1Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "Payer1Choice")]
+#[non_exhaustive]
+pub enum Payer {
+    /// The element `Nm`.
+    #[element("Nm")]
+    Name(Text<20>),
+    /// The element `Nb`.
+    #[element("Nb")]
+    Number(Digits<3, 6>),
+    /// The element `Line`.
+    #[element("Line")]
+    Lines(Vec<Text<10>>),
+    /// None of the alternatives of the schema; the extras of the parent hold what the document has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
 }
 
-record! {
-    /// A place.
-    Place = "Place1" {
-        /// Its name.
-        name: 1..1 ~Text<10> = "Nm",
-    } => count_places
-
-    /// One movement.
-    Item = "Item1" {
-        /// Without a sign.
-        amount: 1..1 Amount = "Amt",
-        /// As seen from the account.
-        direction: 1..1 Direction = "CdtDbtInd",
-        /// When it was made.
-        at: 0..1 DateTime = "DtTm",
-        /// Who paid.
-        payer: 0..1 Payer = "Pyr",
-        /// What it was for.
-        notes: 0..3 Text<10> = "Note",
-        /// Where it was made.
-        place: 0..1 Box<Place> = "Plc",
-        /// Of the payer.
-        bank: 0..1 Bic = "Bic",
-    } => notes
-
-    /// The movements of one day.
-    Day = "Day1" {
-        /// What the sender calls the day.
-        id: 1..1 Text<35> = "Id",
-        /// Where.
-        country: 0..1 CountryCode = "Ctry",
-        /// In order.
-        items: 0..* Item = "Itm",
-        /// Anything.
-        data: 0..1 Envelope = "Data",
-    } => places
-
-    /// Who sent the message.
-    Header = "Header1" {
-        /// The sender's identification of the message.
-        id: 1..1 Text<35> = "MsgId",
-    }
+/// A place.
+///
+/// `Place1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "Place1", rule = count_places)]
+#[non_exhaustive]
+pub struct Place {
+    /// Its name. `Nm`, mandatory in the schema; tolerant reading may miss it.
+    #[element("Nm", soft)]
+    pub name: Option<Text<10>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }
 
-message! {
-    /// A whole message.
-    Document = "DayBookV01" {
-        /// Comes first.
-        header: 1..1 ~Header = "Hdr",
-        /// One or more.
-        days: 1..* Day = "Day",
-    }
-    namespace: "urn:example:daybook",
-    root: "DayBook",
-    depth: 6,
-    header: header Header,
-    groups: Day = "Day",
-    units: Item = "Itm",
-    /// Reads item after item.
-    stream: ItemReader of StreamItem { DayStart, Item, DayEnd },
+/// One movement.
+///
+/// `Item1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "Item1", rule = notes)]
+#[non_exhaustive]
+pub struct Item {
+    /// Without a sign. `Amt`.
+    #[element("Amt")]
+    pub amount: Amount,
+    /// As seen from the account. `CdtDbtInd`.
+    #[element("CdtDbtInd")]
+    pub direction: Direction,
+    /// When it was made. `DtTm`.
+    #[element("DtTm")]
+    pub at: Option<DateTime>,
+    /// Who paid. `Pyr`.
+    #[element("Pyr")]
+    pub payer: Option<Payer>,
+    /// What it was for. `Note`, at most 3.
+    #[element("Note", max = 3)]
+    pub notes: Vec<Text<10>>,
+    /// Where it was made. `Plc`.
+    #[element("Plc")]
+    pub place: Option<Box<Place>>,
+    /// Of the payer. `Bic`.
+    #[element("Bic")]
+    pub bank: Option<Bic>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The movements of one day.
+///
+/// `Day1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "Day1", rule = places)]
+#[non_exhaustive]
+pub struct Day {
+    /// What the sender calls the day. `Id`.
+    #[element("Id")]
+    pub id: Text<35>,
+    /// Where. `Ctry`.
+    #[element("Ctry")]
+    pub country: Option<CountryCode>,
+    /// In order. `Itm`.
+    #[element("Itm")]
+    pub items: Vec<Item>,
+    /// Anything. `Data`.
+    #[element("Data")]
+    pub data: Option<Envelope>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// Who sent the message.
+///
+/// `Header1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "Header1")]
+#[non_exhaustive]
+pub struct Header {
+    /// The sender's identification of the message. `MsgId`.
+    #[element("MsgId")]
+    pub id: Text<35>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// A whole message.
+///
+/// `DayBookV01` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element, Message)]
+#[element(type = "DayBookV01")]
+#[message(namespace = "urn:example:daybook", root = "DayBook", depth = 6)]
+#[message(header = header, groups = days, unit = Item, unit_name = "Itm")]
+#[message(stream = StreamItem, start = DayStart, end = DayEnd)]
+#[non_exhaustive]
+pub struct Document {
+    /// Comes first. `Hdr`, mandatory in the schema; tolerant reading may miss it.
+    #[element("Hdr", soft)]
+    pub header: Option<Header>,
+    /// One or more. `Day`.
+    #[element("Day", min = 1)]
+    pub days: Vec<Day>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// Reads item after item.
+pub type ItemReader<R> = UnitReader<Document, R>;
+
+/// A part of a document that [`ItemReader`] has read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StreamItem {
+    DayStart(Box<Day>),
+    Item(Box<Item>),
+    DayEnd(Box<Day>),
+    MessageEnd(Box<Document>),
 }
 
 pub(crate) const ITEM: &str = "<Itm><Amt Ccy=\"AUD\">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd></Itm>";

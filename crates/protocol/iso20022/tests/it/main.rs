@@ -5,6 +5,7 @@
 
 mod bounds;
 mod dates;
+#[allow(unreachable_pub)] // as in the crate of a message
 mod day_book;
 mod engine;
 mod findings;

@@ -1,0 +1,313 @@
+//! `#[derive(Choice)]`: one of several elements, from an enum with a variant for each.
+
+use crate::arguments::Arguments;
+use crate::schema::{Name, cfg_arbitrary, no_generics, private, tag};
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Error, Fields, Ident, LitStr, Result, Type};
+
+/// An enum with `#[derive(Choice)]`.
+struct Choice {
+    ident: Ident,
+    schema: LitStr,
+    /// The alternatives are a code of a list and a proprietary text, with accessors.
+    code_or_proprietary: bool,
+    alternatives: Vec<Alternative>,
+    /// The variant for none of the alternatives.
+    unknown: Ident,
+}
+
+struct Alternative {
+    ident: Ident,
+    content: Type,
+    name: Name,
+}
+
+pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
+    let choice = Choice::parse(input)?;
+    let (node, invent, serde) = (choice.node(), choice.invent(), choice.serde());
+    let accessors = choice.code_or_proprietary.then(|| choice.accessors());
+    Ok(quote! {
+        const _: () = {
+            #node
+            #invent
+            #serde
+        };
+        #accessors
+    })
+}
+
+impl Choice {
+    fn parse(input: &DeriveInput) -> Result<Self> {
+        no_generics(input)?;
+        let Data::Enum(data) = &input.data else {
+            return Err(Error::new(
+                input.ident.span(),
+                "expected an enum; a struct derives `Element`",
+            ));
+        };
+        let mut own = Arguments::of(&input.attrs, "element", input.ident.span())?;
+        let schema = own.text_value("type")?.ok_or_else(|| {
+            Error::new(own.span, "expected the type in the schema: `type = \"…\"`")
+        })?;
+        let code_or_proprietary = own.flag("code_or_proprietary")?;
+        own.finish("`type` or `code_or_proprietary`")?;
+        let (mut alternatives, mut unknown) = (Vec::<Alternative>::new(), None);
+        for variant in &data.variants {
+            let mut arguments = Arguments::of(&variant.attrs, "element", variant.ident.span())?;
+            if arguments.flag("unknown")? {
+                arguments.finish("`unknown` alone")?;
+                unknown = Some(variant.ident.clone());
+                continue;
+            }
+            let name = Name::take(&mut arguments, "`#[element(\"Nm\")]`")?;
+            arguments.finish("a name or `unknown`")?;
+            if let Some(twin) = alternatives.iter().find(|other| other.name == name) {
+                return Err(name.twice(&twin.ident));
+            }
+            let content = match &variant.fields {
+                Fields::Unnamed(fields) if fields.unnamed.len() == 1 => &fields.unnamed[0].ty,
+                _ => {
+                    return Err(Error::new(
+                        variant.span(),
+                        format!(
+                            "expected the content of the element: `{}(…)`",
+                            variant.ident
+                        ),
+                    ));
+                }
+            };
+            alternatives.push(Alternative {
+                ident: variant.ident.clone(),
+                content: content.clone(),
+                name,
+            });
+        }
+        let unknown = unknown.ok_or_else(|| {
+            Error::new(
+                input.ident.span(),
+                "expected a variant for none of the alternatives: `#[element(unknown)] Unknown`",
+            )
+        })?;
+        Ok(Self {
+            ident: input.ident.clone(),
+            schema,
+            code_or_proprietary,
+            alternatives,
+            unknown,
+        })
+    }
+
+    /// The choice as the content of an element: read, written and checked.
+    fn node(&self) -> TokenStream {
+        let private = private();
+        let (ident, schema, unknown) = (&self.ident, &self.schema, &self.unknown);
+        let variants: Vec<_> = self.alternatives.iter().map(|one| &one.ident).collect();
+        let contents: Vec<_> = self.alternatives.iter().map(|one| &one.content).collect();
+        let names: Vec<_> = self.alternatives.iter().map(|one| &one.name).collect();
+        let tags: Vec<_> = self.alternatives.iter().map(|one| tag(&one.name)).collect();
+        let indices: Vec<usize> = (0..variants.len()).collect();
+        let tables: Vec<_> = names
+            .iter()
+            .zip(&contents)
+            .map(|(name, content)| {
+                quote! {
+                    #private::Field {
+                        wire: #name, min: 1, max: <#content as #private::Content>::MAX,
+                    }
+                }
+            })
+            .collect();
+        quote! {
+            const FIELDS: &[#private::Field] =
+                &[#(#private::Field { wire: #names, min: 0, max: 1 }),*];
+
+            impl #ident {
+                fn write_content(&self, out: &mut #private::Output<'_>) {
+                    match self {
+                        #(Self::#variants(value) => #private::write_field(value, #tags, out),)*
+                        Self::#unknown => {}
+                    }
+                }
+
+                #[cold]
+                fn write_content_kept(
+                    &self, out: &mut #private::Output<'_>, kept: #private::Kept<'_>,
+                ) {
+                    match self {
+                        #(Self::#variants(value) => {
+                            #private::write_field_kept(value, #tags, out, kept);
+                        })*
+                        Self::#unknown => {}
+                    }
+                }
+            }
+
+            #[doc(hidden)]
+            impl #private::Node for #ident {
+                fn read<T: #private::Tokens>(
+                    from: &mut #private::Cursor<T>,
+                ) -> ::core::result::Result<Self, #private::Halt> {
+                    let mut chosen = None;
+                    from.begin()?;
+                    while let Some(index) = from.alternative(FIELDS)? {
+                        match (&mut chosen, index) {
+                            #((None, #indices) => {
+                                chosen = Some(Self::#variants(#private::Alternative::first(from)?));
+                            })*
+                            #((Some(Self::#variants(more)), #indices) => {
+                                if !#private::Alternative::more(more, from)? {
+                                    from.refuse_repeated(#names)?;
+                                }
+                            })*
+                            _ => from.refuse_second(FIELDS, index)?,
+                        }
+                    }
+                    from.chosen(chosen, FIELDS, Self::#unknown)
+                }
+
+                fn scan(
+                    from: &mut #private::Scanner<'_>,
+                ) -> ::core::result::Result<Self, #private::Odd> {
+                    from.gap();
+                    #(if let Some(value) = #private::Alternative::scan_all(from, #tags)? {
+                        return Ok(Self::#variants(value));
+                    })*
+                    Err(#private::Odd)
+                }
+
+                #[inline(always)]
+                fn write(
+                    &self, tag: &'static #private::Tag, out: &mut #private::Output<'_>,
+                    kept: #private::Kept<'_>,
+                ) {
+                    if kept.is_empty() {
+                        out.open(tag);
+                        self.write_content(out);
+                        out.close(tag);
+                    } else {
+                        #private::write_kept(tag, out, kept, |out| {
+                            self.write_content_kept(out, kept);
+                        });
+                    }
+                }
+
+                fn is_plain(&self) -> bool {
+                    match self {
+                        #(Self::#variants(value) => #private::is_plain_field(value, 1),)*
+                        Self::#unknown => false,
+                    }
+                }
+
+                fn schema_type() -> #private::SchemaType {
+                    #private::SchemaType {
+                        name: #schema,
+                        is_choice: true,
+                        elements: &[#((
+                            #tables,
+                            <<#contents as #private::Content>::Item as #private::Node>::schema_type,
+                        )),*],
+                        codes: &[],
+                    }
+                }
+
+                fn check(&self, to: &mut #private::Checker) {
+                    match self {
+                        #(Self::#variants(value) => #private::check_field(value, #tables, to),)*
+                        Self::#unknown => to.no_choice(FIELDS),
+                    }
+                }
+            }
+        }
+    }
+
+    fn invent(&self) -> TokenStream {
+        let private = private();
+        let unknown = &self.unknown;
+        let variants = self.alternatives.iter().map(|one| &one.ident);
+        let indices = 0..self.alternatives.len();
+        cfg_arbitrary(
+            &self.ident,
+            &quote! {
+                match from.choose_index(FIELDS.len())? {
+                    #(#indices => #private::Invent::invent(from).map(Self::#variants),)*
+                    _ => Ok(Self::#unknown),
+                }
+            },
+        )
+    }
+
+    /// serde's traits, for a crate with the feature `serde`: as derived, with names in lower case.
+    fn serde(&self) -> TokenStream {
+        let (ident, unknown) = (&self.ident, &self.unknown);
+        let name = ident.to_string();
+        let variants = self.alternatives.iter().map(|one| &one.ident);
+        let contents = self.alternatives.iter().map(|one| &one.content);
+        quote! {
+            #[cfg(feature = "serde")]
+            const _: () = {
+                #[derive(serde::Serialize, serde::Deserialize)]
+                #[serde(remote = #name, rename = #name, rename_all = "snake_case")]
+                enum Members {
+                    #(#variants(#contents),)*
+                    #unknown,
+                }
+
+                impl serde::Serialize for #ident {
+                    fn serialize<S: serde::Serializer>(
+                        &self, out: S,
+                    ) -> ::core::result::Result<S::Ok, S::Error> {
+                        Members::serialize(self, out)
+                    }
+                }
+
+                impl<'de> serde::Deserialize<'de> for #ident {
+                    fn deserialize<D: serde::Deserializer<'de>>(
+                        from: D,
+                    ) -> ::core::result::Result<Self, D::Error> {
+                        Members::deserialize(from)
+                    }
+                }
+            };
+        }
+    }
+
+    /// The accessors of a code or a proprietary text.
+    fn accessors(&self) -> TokenStream {
+        let ident = &self.ident;
+        quote! {
+            impl #ident {
+                /// Returns the code of the list; `None` for a proprietary one.
+                #[must_use]
+                pub fn code(&self) -> Option<&str> {
+                    match self {
+                        Self::Code(code) => Some(code.as_str()),
+                        _ => None,
+                    }
+                }
+
+                /// Returns the proprietary text; `None` for a code of the list.
+                #[must_use]
+                pub fn proprietary(&self) -> Option<&str> {
+                    match self {
+                        Self::Proprietary(text) => Some(text.as_str()),
+                        _ => None,
+                    }
+                }
+
+                /// Returns the code or the proprietary text; `None` when the document held neither.
+                #[must_use]
+                pub fn as_str(&self) -> Option<&str> {
+                    self.code().or_else(|| self.proprietary())
+                }
+            }
+
+            impl ::core::fmt::Display for #ident {
+                fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    out.write_str(self.as_str().unwrap_or("unknown"))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,479 @@
+//! `#[derive(Element)]`: a sequence of elements, from a struct with a field for each.
+
+use crate::arguments::Arguments;
+use crate::schema::{Name, cfg_arbitrary, inner, integer, no_generics, private, tag};
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Error, Fields, Ident, LitStr, Path, Result, Type};
+
+/// A struct with `#[derive(Element)]`.
+pub(crate) struct Sequence {
+    pub(crate) ident: Ident,
+    schema: LitStr,
+    rule: Option<Path>,
+    pub(crate) fields: Vec<Field>,
+    extras: Ident,
+}
+
+/// A field that stands for an element.
+pub(crate) struct Field {
+    pub(crate) ident: Ident,
+    pub(crate) ty: Type,
+    /// The type of one element.
+    pub(crate) item: Type,
+    pub(crate) name: Name,
+    cardinality: Cardinality,
+    min: u32,
+    max: TokenStream,
+}
+
+/// The methods of the readers for a field are named after these.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cardinality {
+    /// `T`: exactly one.
+    One,
+    /// `Option<T>`: one or none.
+    Maybe,
+    /// `Option<T>` with `soft`: one in the schema, and perhaps none in tolerant reading.
+    Soft,
+    /// `Vec<T>`: any number.
+    Many,
+    /// `Vec<T>` with `min = 1`: one or more.
+    Some,
+}
+
+impl Cardinality {
+    fn method(self) -> Ident {
+        let name = match self {
+            Self::One => "one",
+            Self::Maybe => "maybe",
+            Self::Soft => "soft",
+            Self::Many => "many",
+            Self::Some => "some",
+        };
+        format_ident!("{name}")
+    }
+}
+
+pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
+    Ok(Sequence::parse(input)?.expand())
+}
+
+impl Sequence {
+    pub(crate) fn parse(input: &DeriveInput) -> Result<Self> {
+        no_generics(input)?;
+        let Data::Struct(data) = &input.data else {
+            return Err(Error::new(
+                input.ident.span(),
+                "expected a struct; an enum derives `Choice` or `Code`",
+            ));
+        };
+        let Fields::Named(named) = &data.fields else {
+            return Err(Error::new(data.fields.span(), "expected fields with names"));
+        };
+        let mut own = Arguments::of(&input.attrs, "element", input.ident.span())?;
+        let schema = own.text_value("type")?.ok_or_else(|| {
+            Error::new(own.span, "expected the type in the schema: `type = \"…\"`")
+        })?;
+        let rule = match own.value("rule")? {
+            None => None,
+            Some(syn::Expr::Path(rule)) => Some(rule.path),
+            Some(other) => return Err(Error::new(other.span(), "expected the path of a function")),
+        };
+        own.finish("`type` or `rule`")?;
+        let (mut fields, mut extras) = (Vec::<Field>::new(), None);
+        for field in &named.named {
+            let Some(ident) = &field.ident else { continue };
+            let mut arguments = Arguments::of(&field.attrs, "element", ident.span())?;
+            if arguments.flag("extras")? {
+                arguments.finish("`extras` alone")?;
+                extras = Some(ident.clone());
+                continue;
+            }
+            let field = Field::parse(ident, &field.ty, arguments)?;
+            if let Some(twin) = fields.iter().find(|other| other.name == field.name) {
+                return Err(field.name.twice(&twin.ident));
+            }
+            fields.push(field);
+        }
+        let extras = extras.ok_or_else(|| {
+            Error::new(
+                input.ident.span(),
+                "expected a field for the parts beyond the schema: \
+                 `#[element(extras)] pub extras: Extras`",
+            )
+        })?;
+        Ok(Self {
+            ident: input.ident.clone(),
+            schema,
+            rule,
+            fields,
+            extras,
+        })
+    }
+
+    pub(crate) fn expand(&self) -> TokenStream {
+        let (constructor, record, node) = (self.constructor(), self.record(), self.node());
+        let (invent, serde) = (self.invent(), self.serde());
+        quote! {
+            #constructor
+            const _: () = {
+                #record
+                #node
+                #invent
+                #serde
+            };
+        }
+    }
+
+    /// `new` with the mandatory parts.
+    fn constructor(&self) -> TokenStream {
+        let (ident, extras) = (&self.ident, &self.extras);
+        let is_mandatory =
+            |field: &&Field| matches!(field.cardinality, Cardinality::One | Cardinality::Some);
+        let (mandatory, rest): (Vec<_>, Vec<_>) = self.fields.iter().partition(is_mandatory);
+        let parameters = mandatory
+            .iter()
+            .map(|Field { ident, ty, .. }| quote!(#ident: #ty));
+        let given = mandatory.iter().map(|field| &field.ident);
+        let empty = rest.iter().map(|field| &field.ident);
+        let body = quote! {
+            Self {
+                #(#given,)*
+                #(#empty: ::core::default::Default::default(),)*
+                #extras: ::core::default::Default::default(),
+            }
+        };
+        if mandatory.is_empty() {
+            return quote! {
+                impl #ident {
+                    /// Makes a value with no part set; none is mandatory.
+                    #[must_use]
+                    pub fn new() -> Self {
+                        #body
+                    }
+                }
+
+                impl ::core::default::Default for #ident {
+                    fn default() -> Self {
+                        Self::new()
+                    }
+                }
+            };
+        }
+        quote! {
+            impl #ident {
+                /// Makes a value with the mandatory parts; the others are set afterwards.
+                #[must_use]
+                pub fn new(#(#parameters),*) -> Self {
+                    #body
+                }
+            }
+        }
+    }
+
+    /// The sequence as it is read element by element.
+    fn record(&self) -> TokenStream {
+        let private = private();
+        let (ident, extras) = (&self.ident, &self.extras);
+        let names: Vec<_> = self.fields.iter().map(|field| &field.ident).collect();
+        let slots = self.fields.iter().map(Field::slot);
+        let tables: Vec<_> = self.fields.iter().map(Field::table).collect();
+        let tags = self.fields.iter().map(|field| tag(&field.name));
+        let wires = self.fields.iter().map(|field| &field.name);
+        let methods = self.fields.iter().map(|field| field.cardinality.method());
+        let may_miss = self
+            .fields
+            .iter()
+            .map(|field| field.cardinality != Cardinality::One);
+        let indices: Vec<usize> = (0..names.len()).collect();
+        quote! {
+            /// The elements read so far.
+            #[derive(Clone, Default)]
+            #[allow(missing_debug_implementations, unnameable_types, unreachable_pub)]
+            pub struct Slots { #(pub #names: #slots),* }
+
+            #[doc(hidden)]
+            impl #private::Record for #ident {
+                type Slots = Slots;
+                const FIELDS: &'static [#private::Field] = &[#(#tables),*];
+
+                fn take<T: #private::Tokens>(
+                    slots: &mut Slots, index: usize, from: &mut #private::Cursor<T>,
+                ) -> ::core::result::Result<(), #private::Halt> {
+                    match index {
+                        #(#indices => from.take(&mut slots.#names, #tables, #may_miss),)*
+                        _ => Ok(()),
+                    }
+                }
+
+                fn take_ahead<T: #private::Tokens>(
+                    slots: &mut Slots, index: usize, ahead: #private::Ahead,
+                    from: &mut #private::Cursor<T>,
+                ) -> ::core::result::Result<bool, #private::Halt> {
+                    match index {
+                        #(#indices => #private::Slot::fill_ahead(
+                            &mut slots.#names, #tables, #tags, ahead, from,
+                        ),)*
+                        _ => Ok(false),
+                    }
+                }
+
+                fn finish<T: #private::Tokens>(
+                    slots: Slots, from: &mut #private::Cursor<T>,
+                ) -> ::core::result::Result<Self, #private::Halt> {
+                    Ok(Self {
+                        #(#names: from.#methods(slots.#names, #wires)?,)*
+                        #extras: from.extras(),
+                    })
+                }
+
+                fn extras(&self) -> &#private::Extras {
+                    &self.#extras
+                }
+
+                fn extras_mut(&mut self) -> &mut #private::Extras {
+                    &mut self.#extras
+                }
+            }
+        }
+    }
+
+    /// The sequence as the content of an element: read, written and checked.
+    fn node(&self) -> TokenStream {
+        let private = private();
+        let (ident, schema, extras) = (&self.ident, &self.schema, &self.extras);
+        let names: Vec<_> = self.fields.iter().map(|field| &field.ident).collect();
+        let items = self.fields.iter().map(|field| &field.item);
+        let tables: Vec<_> = self.fields.iter().map(Field::table).collect();
+        let tags: Vec<_> = self.fields.iter().map(|field| tag(&field.name)).collect();
+        let methods = self.fields.iter().map(|field| field.cardinality.method());
+        let mins = self.fields.iter().map(|field| field.min);
+        let maxs = self.fields.iter().map(|field| &field.max);
+        let settle = self.rule.as_ref().map(|rule| {
+            quote! {
+                fn settle(&self, to: &mut impl #private::Watch) {
+                    #rule(self, to);
+                }
+            }
+        });
+        let check_rule = self.rule.as_ref().map(|rule| {
+            quote! {
+                if to.asks_rules() {
+                    #rule(self, to);
+                }
+            }
+        });
+        quote! {
+            impl #ident {
+                fn write_content(&self, out: &mut #private::Output<'_>) {
+                    #(#private::write_field(&self.#names, #tags, out);)*
+                }
+
+                #[cold]
+                fn write_content_kept(
+                    &self, out: &mut #private::Output<'_>, kept: #private::Kept<'_>,
+                ) {
+                    #(#private::write_field_kept(&self.#names, #tags, out, kept);)*
+                }
+            }
+
+            #[doc(hidden)]
+            impl #private::Node for #ident {
+                fn read<T: #private::Tokens>(
+                    from: &mut #private::Cursor<T>,
+                ) -> ::core::result::Result<Self, #private::Halt> {
+                    from.record()
+                }
+
+                fn scan(
+                    from: &mut #private::Scanner<'_>,
+                ) -> ::core::result::Result<Self, #private::Odd> {
+                    from.gap();
+                    Ok(Self {
+                        #(#names: from.#methods(#tags, #maxs)?,)*
+                        #extras: ::core::default::Default::default(),
+                    })
+                }
+
+                #settle
+
+                #[inline(always)]
+                fn write(
+                    &self, tag: &'static #private::Tag, out: &mut #private::Output<'_>,
+                    _: #private::Kept<'_>,
+                ) {
+                    if self.#extras.is_empty() {
+                        out.open(tag);
+                        self.write_content(out);
+                        out.close(tag);
+                    } else {
+                        self.#extras.with(|kept| #private::write_kept(tag, out, kept, |out| {
+                            self.write_content_kept(out, kept);
+                        }));
+                    }
+                }
+
+                fn is_plain(&self) -> bool {
+                    self.#extras.is_empty() #(&& #private::is_plain_field(&self.#names, #mins))*
+                }
+
+                fn schema_type() -> #private::SchemaType {
+                    #private::SchemaType {
+                        name: #schema,
+                        is_choice: false,
+                        elements: &[#((#tables, <#items as #private::Node>::schema_type)),*],
+                        codes: &[],
+                    }
+                }
+
+                fn check(&self, to: &mut #private::Checker) {
+                    to.extras(&self.#extras);
+                    #(#private::check_field(&self.#names, #tables, to);)*
+                    #check_rule
+                }
+            }
+        }
+    }
+
+    /// Invented values, for a crate with the feature `arbitrary`.
+    fn invent(&self) -> TokenStream {
+        let private = private();
+        let (ident, extras) = (&self.ident, &self.extras);
+        let names = self.fields.iter().map(|field| &field.ident);
+        let tables = self.fields.iter().map(Field::table);
+        cfg_arbitrary(
+            ident,
+            &quote! {
+                let _ = &from;
+                Ok(Self {
+                    #(#names: #private::InventField::invent_field(from, #tables)?,)*
+                    #extras: ::core::default::Default::default(),
+                })
+            },
+        )
+    }
+
+    /// serde's traits, for a crate with the feature `serde`: as derived, absent parts left out.
+    fn serde(&self) -> TokenStream {
+        let private = private();
+        let (ident, extras) = (&self.ident, &self.extras);
+        let name = ident.to_string();
+        let fields = self.fields.iter().map(|field| {
+            let (ident, ty) = (&field.ident, &field.ty);
+            let skip = match field.cardinality {
+                Cardinality::One | Cardinality::Some => None,
+                Cardinality::Maybe | Cardinality::Soft => Some("::core::option::Option::is_none"),
+                Cardinality::Many => Some("::std::vec::Vec::is_empty"),
+            };
+            let skip = skip.map(|skip| quote!(#[serde(default, skip_serializing_if = #skip)]));
+            quote!(#skip #ident: #ty)
+        });
+        let is_empty = format!("{}::Extras::is_empty", quote!(#private));
+        quote! {
+            #[cfg(feature = "serde")]
+            const _: () = {
+                // serde's derive needs attributes at the fields, which a derive cannot add there.
+                #[derive(serde::Serialize, serde::Deserialize)]
+                #[serde(remote = #name, rename = #name)]
+                struct Members {
+                    #(#fields,)*
+                    #[serde(default, skip_serializing_if = #is_empty)]
+                    #extras: #private::Extras,
+                }
+
+                impl serde::Serialize for #ident {
+                    fn serialize<S: serde::Serializer>(
+                        &self, out: S,
+                    ) -> ::core::result::Result<S::Ok, S::Error> {
+                        Members::serialize(self, out)
+                    }
+                }
+
+                impl<'de> serde::Deserialize<'de> for #ident {
+                    fn deserialize<D: serde::Deserializer<'de>>(
+                        from: D,
+                    ) -> ::core::result::Result<Self, D::Error> {
+                        Members::deserialize(from)
+                    }
+                }
+            };
+        }
+    }
+}
+
+impl Field {
+    fn parse(ident: &Ident, ty: &Type, mut arguments: Arguments) -> Result<Self> {
+        let name = Name::take(&mut arguments, "`#[element(\"Nm\")]`")?;
+        let soft = arguments.flag("soft")?;
+        let (min, max) = (arguments.value("min")?, arguments.value("max")?);
+        arguments.finish("`soft`, `min` or `max`")?;
+        let (option, list) = (inner(ty, "Option"), inner(ty, "Vec"));
+        if soft && option.is_none() {
+            return Err(Error::new(
+                ty.span(),
+                "expected `Option<…>`, because a `soft` element may be missing",
+            ));
+        }
+        if let Some(bound) = min.as_ref().or(max.as_ref())
+            && list.is_none()
+        {
+            return Err(Error::new(
+                bound.span(),
+                "expected a `Vec<…>`, because only a list has `min` and `max`",
+            ));
+        }
+        let private = private();
+        let (cardinality, least, most) = match (option, list) {
+            (Some(_), _) if soft => (Cardinality::Soft, 1, quote!(1)),
+            (Some(_), _) => (Cardinality::Maybe, 0, quote!(1)),
+            (_, Some(_)) => {
+                let least = match &min {
+                    None => 0,
+                    Some(min) => integer(min, 1..=1, "expected `min = 1`, or no `min` for none")?,
+                };
+                let most = match &max {
+                    None => quote!(#private::MANY),
+                    Some(max) => {
+                        let most =
+                            integer(max, 2..=u32::MAX - 1, "expected a `max` of at least 2")?;
+                        quote!(#most)
+                    }
+                };
+                let kind = if least == 0 {
+                    Cardinality::Many
+                } else {
+                    Cardinality::Some
+                };
+                (kind, least, most)
+            }
+            (None, None) => (Cardinality::One, 1, quote!(1)),
+        };
+        Ok(Self {
+            ident: ident.clone(),
+            ty: ty.clone(),
+            item: option.or(list).unwrap_or(ty).clone(),
+            name,
+            cardinality,
+            min: least,
+            max: most,
+        })
+    }
+
+    /// The place of the field while the sequence is read.
+    fn slot(&self) -> TokenStream {
+        let ty = &self.ty;
+        match self.cardinality {
+            Cardinality::One => quote!(::core::option::Option<#ty>),
+            _ => quote!(#ty),
+        }
+    }
+
+    /// The row of the table of fields.
+    fn table(&self) -> TokenStream {
+        let private = private();
+        let (name, min, max) = (&self.name, self.min, &self.max);
+        quote!(#private::Field { wire: #name, min: #min, max: #max })
+    }
+}

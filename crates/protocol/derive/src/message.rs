@@ -1,0 +1,290 @@
+//! `#[derive(Message)]`: a whole message, from the struct of the sequence in the document element.
+
+use crate::arguments::Arguments;
+use crate::element::{Field, Sequence};
+use crate::schema::{Name, inner, integer, private, tag};
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::spanned::Spanned;
+use syn::{DeriveInput, Error, Expr, Ident, Path, Result};
+
+/// The names around a message, beside its own elements.
+struct Message {
+    sequence: Sequence,
+    namespace: Expr,
+    root: Name,
+    depth: u32,
+    /// The field before the groups.
+    header: Ident,
+    /// The field with the elements that hold the units.
+    groups: Ident,
+    /// The type of the units, which is also the variant of the stream for one.
+    unit: Path,
+    unit_name: Name,
+    /// The enum of what a reader hands out, and its variants for both ends of a group.
+    stream: Path,
+    start: Path,
+    end: Path,
+}
+
+pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
+    // The derive `Element` reports the mistakes in the sequence itself.
+    let Ok(sequence) = Sequence::parse(input) else {
+        return Ok(TokenStream::new());
+    };
+    let message = Message::parse(input, sequence)?;
+    let (names, methods) = (message.names()?, message.methods());
+    Ok(quote!(#names #methods))
+}
+
+impl Message {
+    fn parse(input: &DeriveInput, sequence: Sequence) -> Result<Self> {
+        let mut own = Arguments::of(&input.attrs, "message", input.ident.span())?;
+        let depth = value(&mut own, "depth")?;
+        let message = Self {
+            sequence,
+            namespace: value(&mut own, "namespace")?,
+            root: text(&mut own, "root")?,
+            depth: integer(
+                &depth,
+                1..=u32::MAX,
+                "expected the maximum nesting of elements",
+            )?,
+            header: ident(&mut own, "header")?,
+            groups: ident(&mut own, "groups")?,
+            unit: path(&mut own, "unit")?,
+            unit_name: text(&mut own, "unit_name")?,
+            stream: path(&mut own, "stream")?,
+            start: path(&mut own, "start")?,
+            end: path(&mut own, "end")?,
+        };
+        own.finish(
+            "`namespace`, `root`, `depth`, `header`, `groups`, `unit`, `unit_name`, `stream`, \
+             `start` or `end`",
+        )?;
+        Ok(message)
+    }
+
+    /// The field of a name, and the type in its `Option` or `Vec`.
+    fn field(&self, name: &Ident, outer: &str) -> Result<(&Field, &syn::Type)> {
+        self.sequence
+            .fields
+            .iter()
+            .find(|field| field.ident == *name)
+            .and_then(|field| Some((field, inner(&field.ty, outer)?)))
+            .ok_or_else(|| {
+                Error::new(
+                    name.span(),
+                    format!("expected a field of the type `{outer}<…>`"),
+                )
+            })
+    }
+
+    /// The names and types that the readers and the writer need.
+    fn names(&self) -> Result<TokenStream> {
+        let private = private();
+        let (_, header_type) = self.field(&self.header, "Option")?;
+        let (group, group_type) = self.field(&self.groups, "Vec")?;
+        let group = &group.name;
+        let Self {
+            sequence: Sequence { ident, .. },
+            namespace,
+            root,
+            header,
+            unit,
+            unit_name,
+            stream,
+            start,
+            end,
+            ..
+        } = self;
+        let unit_variant = unit.segments.last().map(|segment| &segment.ident);
+        let depth = usize::try_from(self.depth)
+            .map_err(|_| Error::new(ident.span(), "the depth is too large"))?;
+        let (root_tag, unit_tag) = (tag(root), tag(unit_name));
+        let document_tag = tag(&Name::document());
+        Ok(quote! {
+            #[doc(hidden)]
+            impl #private::Message for #ident {
+                type Header = #header_type;
+                type Group = #group_type;
+                type Unit = #unit;
+                type Part = #stream;
+                const GROUP_START: fn(Box<Self::Group>) -> #stream = #stream::#start;
+                const UNIT_READ: fn(Box<Self::Unit>) -> #stream =
+                    #stream::#unit_variant;
+                const GROUP_END: fn(Box<Self::Group>) -> #stream = #stream::#end;
+                const MESSAGE_END: fn(Box<Self>) -> #stream = #stream::MessageEnd;
+                const SHAPE: &'static #private::Shape = &#private::Shape {
+                    namespace: #namespace,
+                    document: "Document",
+                    root: &[#private::Field { wire: #root, min: 1, max: 1 }],
+                    group: #group,
+                    unit: #unit_name,
+                    depth: #depth,
+                };
+                const DOCUMENT: &'static #private::Tag = #document_tag;
+                const ROOT: &'static #private::Tag = #root_tag;
+                const UNIT: &'static #private::Tag = #unit_tag;
+
+                fn header(
+                    slots: &<Self as #private::Record>::Slots,
+                ) -> Option<&Self::Header> {
+                    slots.#header.as_ref()
+                }
+            }
+        })
+    }
+
+    /// The methods of a document, so that no trait needs to be in scope.
+    fn methods(&self) -> TokenStream {
+        let private = private();
+        let ident = &self.sequence.ident;
+        quote! {
+            impl #ident {
+                /// Reads a document tolerantly, from text or bytes.
+                ///
+                /// # Errors
+                /// `ReadError` when the document is malformed, of another message, misses a
+                /// mandatory part that the model cannot do without, or holds an invalid amount.
+                pub fn parse(
+                    xml: impl AsRef<[u8]>,
+                ) -> Result<#private::Parsed<Self>, #private::ReadError> {
+                    Self::parse_bytes(xml.as_ref(), &#private::ReadOptions::default())
+                }
+
+                /// Reads a document, from text or bytes.
+                ///
+                /// # Errors
+                /// As [`parse`](Self::parse); also what the options refuse.
+                pub fn parse_with(
+                    xml: impl AsRef<[u8]>, options: &#private::ReadOptions,
+                ) -> Result<#private::Parsed<Self>, #private::ReadError> {
+                    Self::parse_bytes(xml.as_ref(), options)
+                }
+
+                // Not generic, so that it is compiled once and not in each crate that reads.
+                fn parse_bytes(
+                    xml: &[u8], options: &#private::ReadOptions,
+                ) -> Result<#private::Parsed<Self>, #private::ReadError> {
+                    #private::parse(xml, options)
+                }
+
+                /// Reads a document from a source; the whole document is in memory afterwards. The
+                /// message's stream reads one part after the other.
+                ///
+                /// # Errors
+                /// As [`parse_with`](Self::parse_with); also an error of the source.
+                pub fn read_with(
+                    source: impl ::std::io::BufRead,
+                    options: &#private::ReadOptions,
+                ) -> Result<#private::Parsed<Self>, #private::ReadError> {
+                    #private::read(source, options)
+                }
+
+                /// Everything that is not as it should be in this document: what strict reading of
+                /// the written document reports, kind and path, whether the schema refuses it
+                /// (`FindingKind::is_schema`) or a rule beyond the schema is broken: counts, sums,
+                /// currencies, check digits. There are no positions.
+                ///
+                /// A document with parts beyond the schema is written and read again for this.
+                ///
+                /// Without a finding of the schema, [`to_xml`](Self::to_xml) gives a schema-valid
+                /// document.
+                #[must_use]
+                pub fn check(&self) -> Vec<#private::Finding> {
+                    #private::check(self)
+                }
+
+                /// The first finding of the schema among those of [`check`](Self::check); `None`
+                /// when [`to_xml`](Self::to_xml) gives a schema-valid document. The rules beyond
+                /// the schema are not asked, which takes less time.
+                #[must_use]
+                pub fn check_schema(&self) -> Option<#private::Finding> {
+                    #private::check_schema(self)
+                }
+
+                /// The document as compact XML in UTF-8, with the XML declaration.
+                ///
+                /// # Errors
+                /// `WriteError::Invalid` when a mandatory part is missing, `WriteError::Character`,
+                /// `WriteError::Unfaithful`.
+                pub fn to_xml(&self) -> Result<String, #private::WriteError> {
+                    self.to_xml_with(&#private::WriteOptions::default())
+                }
+
+                /// The document as XML.
+                ///
+                /// # Errors
+                /// As [`to_xml`](Self::to_xml).
+                pub fn to_xml_with(
+                    &self, options: &#private::WriteOptions,
+                ) -> Result<String, #private::WriteError> {
+                    #private::to_xml(self, options)
+                }
+
+                /// Writes the document as XML in pieces of some 64 kB.
+                ///
+                /// # Errors
+                /// As [`to_xml`](Self::to_xml): `Invalid` and `Unfaithful` before anything is
+                /// written, `Character` when part of the document may have been written.
+                /// `WriteError::Io` when the destination fails.
+                pub fn write_to(
+                    &self,
+                    sink: &mut dyn ::std::io::Write,
+                    options: &#private::WriteOptions,
+                ) -> Result<(), #private::WriteError> {
+                    #private::write_to(self, sink, options)
+                }
+
+                /// Appends the document to a JSON text as a string literal, quotes included. The
+                /// XML exists only in its escaped form.
+                ///
+                /// # Errors
+                /// As [`to_xml`](Self::to_xml); `json` is then as it was.
+                pub fn write_json_string(
+                    &self, json: &mut String,
+                ) -> Result<(), #private::WriteError> {
+                    #private::write_json_string(self, json)
+                }
+
+                /// Appends the document to a JSON text as the content of a string literal, without
+                /// the quotes.
+                ///
+                /// # Errors
+                /// As [`to_xml`](Self::to_xml); `json` is then as it was.
+                pub fn append_json_content(
+                    &self, json: &mut String,
+                ) -> Result<(), #private::WriteError> {
+                    #private::append_json_content(self, json)
+                }
+            }
+        }
+    }
+}
+
+fn value(arguments: &mut Arguments, key: &str) -> Result<Expr> {
+    arguments
+        .value(key)?
+        .ok_or_else(|| Error::new(arguments.span, format!("expected `{key} = …`")))
+}
+
+fn text(arguments: &mut Arguments, key: &str) -> Result<Name> {
+    let text = arguments.text_value(key)?;
+    text.map(Name::from)
+        .ok_or_else(|| Error::new(arguments.span, format!("expected `{key} = \"…\"`")))
+}
+
+fn path(arguments: &mut Arguments, key: &str) -> Result<Path> {
+    match value(arguments, key)? {
+        Expr::Path(path) => Ok(path.path),
+        other => Err(Error::new(other.span(), "expected a name")),
+    }
+}
+
+fn ident(arguments: &mut Arguments, key: &str) -> Result<Ident> {
+    let path = path(arguments, key)?;
+    path.get_ident()
+        .cloned()
+        .ok_or_else(|| Error::new(path.span(), "expected the name of a field"))
+}

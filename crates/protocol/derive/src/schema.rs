@@ -1,0 +1,144 @@
+//! The parts that the derives of the XML elements share.
+
+use crate::arguments::Arguments;
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+use std::ops::RangeInclusive;
+use syn::spanned::Spanned;
+use syn::{
+    DeriveInput, Error, Expr, ExprLit, GenericArgument, Ident, Lit, LitStr, PathArguments, Result,
+    Type,
+};
+
+/// The name of an element, or a code.
+pub(crate) struct Name(LitStr);
+
+impl Name {
+    /// Takes the bare string of an attribute; `example` shows the attribute.
+    pub(crate) fn take(arguments: &mut Arguments, example: &str) -> Result<Self> {
+        match arguments.text() {
+            None => Err(Error::new(
+                arguments.span,
+                format!("expected the name in the schema: {example}"),
+            )),
+            Some(name) if name.value().is_empty() => Err(Error::new(
+                name.span(),
+                "expected a name, found an empty one",
+            )),
+            Some(name) => Ok(Self(name)),
+        }
+    }
+
+    /// The name of the document element in every message.
+    pub(crate) fn document() -> Self {
+        Self(LitStr::new("Document", Span::call_site()))
+    }
+
+    /// The error that a name is that of a field or variant before, too.
+    pub(crate) fn twice(&self, twin: &Ident) -> Error {
+        let name = self.0.value();
+        Error::new(
+            self.0.span(),
+            format!("`{name}` is the name of `{twin}` already"),
+        )
+    }
+}
+
+impl From<LitStr> for Name {
+    fn from(text: LitStr) -> Self {
+        Self(text)
+    }
+}
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.value() == other.0.value()
+    }
+}
+
+impl ToTokens for Name {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.0.to_tokens(tokens);
+    }
+}
+
+/// The engine's hidden parts. A crate with a message depends on the engine under its own name.
+pub(crate) fn private() -> TokenStream {
+    quote!(::bankrail_iso20022::__private)
+}
+
+/// The tags of an element, put together at compile time.
+pub(crate) fn tag(name: &Name) -> TokenStream {
+    let private = private();
+    let wire = name.0.value();
+    let (start, open, close) = (
+        format!("<{wire}"),
+        format!("<{wire}>"),
+        format!("</{wire}>"),
+    );
+    quote! {
+        &const {
+            #private::Tag { wire: #wire, start: #start, open: #open, close: #close }
+        }
+    }
+}
+
+/// The `T` of an `Option<T>` or a `Vec<T>`.
+pub(crate) fn inner<'t>(ty: &'t Type, outer: &str) -> Option<&'t Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last()?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
+    match arguments.args.first()? {
+        GenericArgument::Type(inner) if last.ident == outer => Some(inner),
+        _ => None,
+    }
+}
+
+/// The value of an integer within a range; `expected` is the error for any other expression.
+pub(crate) fn integer(value: &Expr, range: RangeInclusive<u32>, expected: &str) -> Result<u32> {
+    let number = match value {
+        Expr::Lit(ExprLit {
+            lit: Lit::Int(number),
+            ..
+        }) => number.base10_parse().ok(),
+        _ => None,
+    };
+    number
+        .filter(|number| range.contains(number))
+        .ok_or_else(|| Error::new(value.span(), expected))
+}
+
+/// Refuses a type with parameters: the schema has none.
+pub(crate) fn no_generics(input: &DeriveInput) -> Result<()> {
+    if input.generics.params.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::new(
+            input.generics.span(),
+            "expected a type without parameters, as the schema has it",
+        ))
+    }
+}
+
+/// Invented values of a type by this body, for a crate with the feature `arbitrary`.
+pub(crate) fn cfg_arbitrary(ident: &Ident, body: &TokenStream) -> TokenStream {
+    let private = private();
+    quote! {
+        #[cfg(feature = "arbitrary")]
+        #[doc(hidden)]
+        impl #private::Invent for #ident {
+            fn invent(from: &mut #private::Unstructured<'_>) -> #private::Invented<Self> {
+                #body
+            }
+        }
+
+        #[cfg(feature = "arbitrary")]
+        impl<'a> #private::arbitrary::Arbitrary<'a> for #ident {
+            fn arbitrary(from: &mut #private::Unstructured<'a>) -> #private::Invented<Self> {
+                #private::Invent::invent(from)
+            }
+        }
+    }
+}
