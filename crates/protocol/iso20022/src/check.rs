@@ -7,7 +7,7 @@ use crate::read::Shape;
 use crate::watch::{Memory, Watch};
 use bankrail_values::excerpt;
 
-/// What a walk through a model asks for.
+/// The findings that a walk through a model asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
     /// The schema and the rules beyond it.
@@ -91,7 +91,7 @@ impl Checker {
         self.path.pop();
     }
 
-    /// The elements of a field are none although there must be one.
+    /// Reports a mandatory element that is missing.
     pub(crate) fn missing(&mut self, field: Field) {
         self.report(FindingKind::Missing {
             name: field.wire.to_owned(),

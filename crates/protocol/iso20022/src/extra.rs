@@ -83,7 +83,7 @@ pub enum ExtraPart {
 }
 
 impl Extra {
-    /// How many bytes of memory it takes while a document is read.
+    /// Returns the bytes of memory that the part takes while a document is read.
     pub(crate) fn memory(&self) -> usize {
         let step = |step: &ExtraStep| size_of::<ExtraStep>() + step.name.len();
         let part = match &self.part {

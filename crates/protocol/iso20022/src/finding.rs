@@ -78,7 +78,7 @@ pub enum FindingKind {
     Repeated {
         /// The element.
         name: &'static str,
-        /// How often it may occur.
+        /// The maximum number of occurrences.
         max: u32,
     },
     /// A second alternative of a choice.
@@ -117,7 +117,7 @@ pub enum FindingKind {
     /// A text that does not match its type's pattern.
     #[error("expected {expected}, found {found}")]
     Pattern {
-        /// What was expected.
+        /// The expected form.
         expected: &'static str,
         /// The text, cut and escaped.
         found: String,
@@ -126,7 +126,7 @@ pub enum FindingKind {
     /// missing, is kept as markup.
     #[error("expected {expected}, found {found}")]
     Unreadable {
-        /// What was expected.
+        /// The expected form.
         expected: &'static str,
         /// The text, cut and escaped.
         found: String,
@@ -156,7 +156,7 @@ pub enum FindingKind {
     /// Zeros at the end of a number that are not kept, because it has 28 digits before them.
     #[error("expected at most 28 digits with the zeros at the end, of which {zeros} are not kept")]
     CutZeros {
-        /// How many zeros are not kept.
+        /// The number of zeros that are not kept.
         zeros: usize,
     },
     /// A rule of the message that the schema cannot say, such as a sum.

@@ -16,7 +16,7 @@ pub struct Parsed<M> {
     pub document: M,
     /// The findings, in the order of the document; disagreements of counts and sums come last.
     pub findings: Vec<Finding>,
-    /// How many more of each kind were found than
+    /// The further findings of each kind beyond those that
     /// [`ReadLimits::findings`](crate::ReadLimits::findings) has room for.
     pub further_findings: FurtherFindings,
 }

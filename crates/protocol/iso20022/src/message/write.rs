@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::read::ReadError;
 use std::io;
 
-/// How a document is written. The default is compact.
+/// The form in which a document is written, by default compact.
 ///
 /// ```
 /// use bankrail_iso20022::WriteOptions;

@@ -11,7 +11,7 @@ use crate::output::Output;
 pub trait Content {
     /// The type of each.
     type Item: Node;
-    /// How many there may be as an alternative of a choice.
+    /// The maximum number of values as an alternative of a choice.
     const MAX: u32;
     /// Each of them.
     fn items(&self) -> &[Self::Item];

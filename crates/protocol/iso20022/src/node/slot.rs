@@ -6,7 +6,7 @@ use crate::read::{Ahead, Cursor, Halt, Tokens};
 
 /// The place for the occurrences of one element.
 pub trait Slot {
-    /// How many have been read.
+    /// Returns the number of occurrences read.
     fn count(&self) -> usize;
     /// Reads one more.
     fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt>;

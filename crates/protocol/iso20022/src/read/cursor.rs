@@ -1,5 +1,5 @@
-//! The cursor: walks a document along the statements of a message, keeps what these do not know,
-//! and reports it.
+//! The cursor: walks a document along the tables of a message, keeps and reports what these do not
+//! know.
 
 mod ahead;
 mod content;
@@ -67,7 +67,7 @@ impl Shape {
     }
 }
 
-/// What came next in a sequence.
+/// The next child of a sequence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Child {
     /// The start tag of an element of the schema: its index among the fields.
@@ -85,7 +85,7 @@ pub struct Cursor<T> {
     path: Path,
     findings: Findings,
     keeper: Keeper,
-    /// What the message's rules remember.
+    /// The memory of the message's rules.
     memory: Memory,
     /// The text being gathered.
     text: String,
@@ -322,8 +322,8 @@ impl<T: Tokens> Cursor<T> {
         self.fast = fast;
     }
 
-    /// How many elements the fast reader took, and how many it was asked for and left to the reader
-    /// over events.
+    /// Returns the number of elements that the fast reader took, and of those that it left to the
+    /// reader over events.
     pub(crate) fn scanned(&self) -> (usize, usize) {
         self.scanned
     }

@@ -343,7 +343,7 @@ impl<R: BufRead> Decoded<R> {
         self.failure.get_or_insert(kind);
     }
 
-    /// How many bytes of the source a piece of text was.
+    /// The number of bytes that a piece of text has in the source.
     fn source_bytes(&self, text: &[u8]) -> usize {
         match self.encoding {
             Encoding::Unknown | Encoding::Utf8 | Encoding::Ascii => text.len(),

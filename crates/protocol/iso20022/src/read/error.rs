@@ -49,7 +49,7 @@ pub enum ReadErrorKind {
     /// Not well-formed XML.
     #[error("malformed XML: {detail}")]
     Malformed {
-        /// What is wrong; what it quotes is cut and escaped.
+        /// The reason, with quotations cut and escaped.
         detail: String,
     },
     /// A document type declaration.
@@ -84,7 +84,7 @@ pub enum ReadErrorKind {
     /// A text that cannot be read as its type.
     #[error("expected {expected}, found {found}")]
     Unreadable {
-        /// What was expected.
+        /// The expected form.
         expected: &'static str,
         /// The text, cut and escaped.
         found: String,
@@ -180,7 +180,7 @@ impl ReadError {
         /// What was found before the error. When a finding refused the document, all its findings;
         /// the first that the options refuse is the error.
         findings: &[Finding] = &self.0.findings;
-        /// How many more of each kind were found than
+        /// The further findings of each kind beyond those that
         /// [`ReadLimits::findings`](crate::ReadLimits::findings) has room for.
         further_findings: &FurtherFindings = &self.0.further;
     }

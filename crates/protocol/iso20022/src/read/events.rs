@@ -37,7 +37,7 @@ pub(crate) struct Events<T> {
     blank: String,
     /// The last start tag was that of an empty element: its end is the next event.
     empty: bool,
-    /// How many elements are open.
+    /// The number of open elements.
     depth: usize,
     /// Elements begun, since the start of the innermost element that is counted apart.
     elements: usize,
@@ -274,7 +274,7 @@ impl<T: Tokens> Events<T> {
         self.tokens.remember();
     }
 
-    /// How many elements are open.
+    /// The number of open elements.
     #[inline]
     pub(crate) fn depth(&self) -> usize {
         self.depth

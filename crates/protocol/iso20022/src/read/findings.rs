@@ -3,7 +3,7 @@
 use super::options::{Mode, ReadOptions};
 use crate::finding::{Finding, FindingKind};
 
-/// How many findings there was no room for, by kind.
+/// The number of findings that there was no room for, by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FurtherFindings(Vec<(&'static str, u64)>);
 
@@ -14,13 +14,13 @@ impl FurtherFindings {
         self.0.is_empty()
     }
 
-    /// How many of all kinds.
+    /// Returns the number of findings of all kinds.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.iter().map(|(_, count)| count).sum()
     }
 
-    /// How many of the kind with a name, as [`FindingKind::name`] gives it.
+    /// Returns the number of findings of the kind with a name, as [`FindingKind::name`] gives it.
     #[must_use]
     pub fn of(&self, name: &str) -> u64 {
         self.iter()
@@ -46,7 +46,7 @@ impl FurtherFindings {
 pub(crate) struct Findings {
     options: ReadOptions,
     found: Vec<Finding>,
-    /// How many of each kind are in `found`.
+    /// The number of findings of each kind in `found`.
     kept: FurtherFindings,
     /// Findings beyond those there is room for.
     further: FurtherFindings,

@@ -39,7 +39,7 @@ impl Keeper {
         std::mem::replace(&mut self.used, used)
     }
 
-    /// How many parts there are that no sequence has taken.
+    /// Returns the number of parts that no sequence has taken.
     pub(crate) fn count(&self) -> usize {
         self.parts.len()
     }

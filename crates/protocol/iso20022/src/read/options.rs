@@ -1,6 +1,6 @@
-//! How strictly and how much is read.
+//! Options of reading: strictness and limits.
 
-/// How findings that the schema refuses are treated.
+/// The treatment of findings that the schema refuses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
@@ -11,13 +11,14 @@ pub enum Mode {
     /// default.
     #[default]
     Tolerant,
-    /// Exactly the schema: any finding of the schema refuses the document. One exception: `xsi:type`
-    /// is not resolved. Supplementary data is well-formed and its content is not judged; `xsi:type`
-    /// on an element of the message is refused, also where it names the element's own type.
+    /// Exactly the schema: any finding of the schema refuses the document. One exception:
+    /// `xsi:type` is not resolved. Supplementary data is well-formed and its content is not judged;
+    /// `xsi:type` on an element of the message is refused, also where it names the element's own
+    /// type.
     Strict,
 }
 
-/// How a document is read. The default is tolerant, with the default limits.
+/// The options of reading, by default tolerant with the default limits.
 ///
 /// ```
 /// use bankrail_iso20022::{ReadLimits, Mode, ReadOptions};
@@ -32,7 +33,7 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// How findings that the schema refuses are treated. Default: [`Mode::Tolerant`].
+    /// The treatment of findings that the schema refuses. Default: [`Mode::Tolerant`].
     #[must_use]
     pub const fn mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
@@ -71,7 +72,7 @@ impl ReadOptions {
         self.deny_findings
     }
 
-    /// How much is read.
+    /// The limits of a document.
     #[must_use]
     pub const fn limits(self, limits: ReadLimits) -> Self {
         Self { limits, ..self }

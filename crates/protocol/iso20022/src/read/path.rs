@@ -16,13 +16,13 @@ pub(crate) struct Step {
     pub(crate) mark: Mark,
     /// The last child that the schema knows.
     pub(crate) last: Option<(&'static str, usize)>,
-    /// How many parts beyond the schema had been kept before it.
+    /// The number of parts beyond the schema that had been kept before it.
     pub(crate) extras: usize,
     /// For an element that is counted apart: what had been used of the limits outside of it.
     pub(crate) outer: Option<Used>,
 }
 
-/// What has been used of the limits that units, groups and the message have apart.
+/// The use of the limits that units, groups and the message have apart.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Used {
     /// Elements begun.

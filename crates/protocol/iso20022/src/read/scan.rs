@@ -123,13 +123,13 @@ impl<'a> Scanner<'a> {
         self.elements += 1;
     }
 
-    /// What has not been read.
+    /// The text that has not been read.
     #[inline]
     pub(crate) fn rest(&self) -> &'a str {
         self.rest
     }
 
-    /// How many elements have been read, if nothing odd was among them.
+    /// The number of elements read, if all of them were as the writer writes them.
     #[inline]
     pub(crate) fn elements(&self) -> Result<usize, Odd> {
         if self.odd {

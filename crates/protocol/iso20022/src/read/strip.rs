@@ -79,7 +79,7 @@ fn copy_to_tag(text: &[u8], plain: &mut Vec<u8>) -> Option<usize> {
     Some(at + found)
 }
 
-/// How many bytes the comment or CDATA section has that a text begins with.
+/// Returns the length in bytes of the comment or CDATA section that a text begins with.
 fn declared(tag: &[u8]) -> Option<usize> {
     let (begin, end) = if tag.starts_with(b"<![CDATA[") {
         ("<![CDATA[", "]]>")
@@ -113,7 +113,7 @@ impl<'a> Prefix<'a> {
         }
     }
 
-    /// What follows the prefix.
+    /// The text after the prefix.
     #[inline]
     fn cut<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
         if let Some(first) = text.first_chunk()

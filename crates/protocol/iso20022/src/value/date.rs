@@ -332,7 +332,7 @@ impl DateTime {
 #[error("expected {expected}, found {found}")]
 #[non_exhaustive]
 pub struct DateFormatError {
-    /// What was expected.
+    /// The expected form.
     pub expected: &'static str,
     /// The text, cut and escaped.
     pub found: String,

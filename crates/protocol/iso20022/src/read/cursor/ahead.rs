@@ -20,7 +20,7 @@ pub struct Ahead {
     prefix: usize,
 }
 
-/// How much has been scanned.
+/// The extent of a scanned element.
 #[derive(Default)]
 pub(crate) struct Extent {
     elements: usize,
@@ -172,7 +172,7 @@ impl<T: Tokens> Cursor<T> {
         Ok(())
     }
 
-    /// What breaks a rule beyond the schema in a scanned element.
+    /// The findings of rules beyond the schema in a scanned element.
     #[cold]
     fn named(
         &self,
