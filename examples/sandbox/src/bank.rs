@@ -2,13 +2,13 @@
 
 use bankrail::bank::Booking;
 use bankrail::client_assertion::token::names as scope;
-use bankrail_emulator::TestAccount;
 use bankrail::jose::{KeySet, VerifyingKey};
 use bankrail::service::{
     ApiKeyHash, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage, StatementQuery,
 };
 use bankrail::statement::{PagePosition, SortOrder};
 use bankrail::values::{Date, Decimal, StoreError, StoreErrorKind, StoreFuture};
+use bankrail_emulator::TestAccount;
 use std::error::Error;
 use std::sync::Arc;
 

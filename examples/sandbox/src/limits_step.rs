@@ -1,9 +1,9 @@
 //! Step 4: the 26th statement call within the hour.
 
 use crate::tour::{Sandbox, expect};
-use bankrail_emulator::TestAccount;
 use bankrail::http::names::STATEMENT_PATH;
 use bankrail::statement::{StatementReply, StatementRequest};
+use bankrail_emulator::TestAccount;
 use std::error::Error;
 use std::time::Duration;
 

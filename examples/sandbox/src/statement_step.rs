@@ -5,12 +5,12 @@ use crate::report::print_document;
 use crate::tour::{Sandbox, expect};
 use bankrail::camt052::{Direction, Document};
 use bankrail::client::{StatementError, StatementPage};
-use bankrail_emulator::TestAccount;
 use bankrail::statement::{
     AccountId, AccountKind, EntryChannel, MaxEntries, SeenEntries, StatementRequest, find_new,
 };
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
 use bankrail::values::{Clock as _, Date, Decimal};
+use bankrail_emulator::TestAccount;
 use std::error::Error;
 
 /// The entries of a page of the account that shows paging.

@@ -3,7 +3,7 @@
 use crate::exchange_error::{Cause, cause};
 use crate::transport::{Caller, Reply};
 use bankrail_client_assertion::CustomerCode;
-use bankrail_rate_limit::{CallType, Permit, PaceError, Pacer, PacerOptions, Policy};
+use bankrail_rate_limit::{CallType, PaceError, Pacer, PacerOptions, Permit, Policy};
 use bankrail_values::{Clock, Timestamp};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
