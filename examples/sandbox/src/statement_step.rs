@@ -4,7 +4,7 @@ use crate::bank::{balance_of, entries};
 use crate::report::print_document;
 use crate::tour::{Sandbox, expect};
 use bankrail::camt052::{Direction, Document};
-use bankrail::client::{StatementError, StatementPage};
+use bankrail::client::{CallError, CallFault, StatementPage};
 use bankrail::statement::{
     AccountId, AccountKind, EntryChannel, MaxEntries, SeenEntries, StatementRequest, find_new,
 };
@@ -28,14 +28,14 @@ pub(crate) async fn run(sandbox: &Sandbox) -> Result<u32, Box<dyn Error>> {
     println!("\nasked          accountId {}", TestAccount::UNKNOWN);
     let request = StatementRequest::new(&AccountId::parse(TestAccount::UNKNOWN)?);
     match sandbox.client.statements().page(&request).await {
-        Err(StatementError::Service {
-            status,
+        Err(CallError {
+            fault: CallFault::Service { title, .. },
+            status: Some(status),
             code: Some(code),
-            title,
             request_key: Some(request_key),
             ..
         }) => {
-            expect(code.as_str() == "EC20001", "the code EC20001")?;
+            expect(code == "EC20001", "the code EC20001")?;
             println!(
                 "answered       {status} {code}: {}",
                 title.unwrap_or_default()
@@ -48,7 +48,9 @@ pub(crate) async fn run(sandbox: &Sandbox) -> Result<u32, Box<dyn Error>> {
 
     let reserved = StatementRequest::new(&AccountId::parse("999001111111111")?);
     match sandbox.client.statements().page(&reserved).await {
-        Err(error @ StatementError::ReservedAccount { .. }) => println!("\nnot asked      {error}"),
+        Err(error) if matches!(error.fault, CallFault::ReservedAccount { .. }) => {
+            println!("\nnot asked      {error}")
+        }
         other => return Err(format!("expected the client's own refusal, found {other:?}").into()),
     }
     Ok(calls)

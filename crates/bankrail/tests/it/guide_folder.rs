@@ -2,7 +2,7 @@
 //! customer can call.
 
 use bankrail::bank::{CustomerFolder, CustomerFolderOptions, DirectoryFollower, SqliteLedger};
-use bankrail::client::{Client, ClientOptions, Credentials, StatementError, TlsRoots};
+use bankrail::client::{CallError, Client, ClientOptions, Credentials, TlsRoots};
 use bankrail::client_assertion::{Audience, Verifier, VerifierOptions};
 use bankrail::http::serve::{CertificateFiles, Server, ServerOptions};
 use bankrail::jose::{DecryptionKey, SigningKey};
@@ -48,7 +48,7 @@ fn run(folder: &Path, commands: &str) -> String {
 
 /// Serves the folder, and asks for a statement as ACME does. Twelve times with a token of its own
 /// each, more than a customer without limits of its own may have in an hour.
-async fn statements(folder: &Path) -> Result<(), StatementError> {
+async fn statements(folder: &Path) -> Result<(), CallError> {
     let (bank, acme) = (folder.join("bank"), folder.join("acme"));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let issuer = format!(

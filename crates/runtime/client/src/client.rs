@@ -6,6 +6,7 @@ mod probe;
 pub use options::{ClientOptions, ClientOptionsError};
 pub use probe::{Probe, ProbeStep};
 
+use crate::call_error::Call;
 use crate::http_client::{HttpClientError, HttpClientOptions};
 use crate::pace::{Closing, PacedApart};
 use crate::statement::{self, StatementClient};
@@ -143,12 +144,11 @@ impl Client {
             .counters(counters)
             .customer(credentials.code.as_str())
             .pacing(options.pacing);
-        let caller = |endpoint, name, call_type, policy, limit| Caller {
+        let caller = |endpoint, call, call_type, policy, limit| Caller {
             http: http.clone(),
             timeout: options.timeout,
-            longest_hold: options.longest_hold,
             endpoint,
-            name,
+            call,
             api_key: api_key.clone(),
             pacer: Arc::new(Pacer::new(
                 call_type,
@@ -163,7 +163,7 @@ impl Client {
         let tokens = TokenSource::new(Exchange {
             caller: caller(
                 auth,
-                "token",
+                Call::Token,
                 CallType::Token,
                 options.token_limits,
                 TokenResponse::MAX_BYTES,
@@ -177,7 +177,7 @@ impl Client {
         let statements = StatementClient::new(statement::Parts {
             caller: caller(
                 endpoint,
-                "statement",
+                Call::Statement,
                 CallType::Statement,
                 options.statement_limits,
                 limit,
@@ -230,8 +230,7 @@ impl Client {
 
     /// Ends every wait at once, for a shutdown: a call that waits for the rate limit or for a
     /// token, and every later call, here and in all clones, fails with
-    /// [`TokenError::Closed`](crate::TokenError::Closed) or
-    /// [`StatementError::Closed`](crate::StatementError::Closed). It cannot be undone.
+    /// [`CallFault::Closed`](crate::CallFault::Closed). It cannot be undone.
     ///
     /// A call that was already sent is not ended, because the service may have counted it: its
     /// caller gets the answer, within [`ClientOptions::timeout`], and a token that comes is put

@@ -1,21 +1,19 @@
-//! Errors of an HTTP exchange.
-
-mod diagnosis;
-mod name;
-
-pub use diagnosis::CallPhase;
-pub(crate) use name::Names;
+//! Errors of an HTTP exchange: why there was no answer, and what to check. Both come from the kinds
+//! of the errors below, never from their texts.
 
 use bankrail_http::BodyError;
-use diagnosis::Diagnosis;
+use bankrail_http::tls::TlsFault;
 use http::StatusCode;
 use std::error::Error;
+use std::fmt;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A shared cause, because several callers get the same failure.
+/// A cause that is shared, because several callers get the same failure.
 pub(crate) type Cause = Arc<dyn Error + Send + Sync>;
 
+/// Makes a shared cause out of an error.
 pub(crate) fn cause(error: impl Into<Box<dyn Error + Send + Sync>>) -> Cause {
     Arc::from(error.into())
 }
@@ -34,16 +32,16 @@ pub enum ExchangeError {
     TimedOut {
         /// The time allowed.
         after: Duration,
-        /// What it was waiting for: the answer, or the rest of it.
+        /// The part of the call: waiting for the answer, or reading it.
         phase: CallPhase,
     },
     /// The connection broke after sending had started. The service may have counted the call.
     #[error("the connection broke before the answer was complete")]
     #[non_exhaustive]
     Interrupted {
-        /// What it was waiting for: the answer, or the rest of it.
+        /// The part of the call: waiting for the answer, or reading it.
         phase: CallPhase,
-        /// What happened.
+        /// The error of the connection.
         source: Arc<dyn Error + Send + Sync>,
     },
     /// The answer is larger than allowed. What was read of it is dropped.
@@ -96,27 +94,168 @@ impl ExchangeError {
         }
     }
 
-    /// Whether the same call can succeed later without a change on this side.
+    /// Returns true if the same call can succeed later without a change on this side.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         !matches!(self, Self::TooLarge { .. })
     }
 
-    /// What the call was doing when it failed.
+    /// Returns the part of the call in which it failed.
     #[must_use]
     pub fn phase(&self) -> CallPhase {
         Diagnosis::of(self).phase
     }
 
-    /// Why it failed, in words of this crate: no text of the peer, no address.
+    /// Returns why it failed, in words of this crate: no text of the peer, no address.
     #[must_use]
     pub fn cause(&self) -> &'static str {
         Diagnosis::of(self).cause
     }
 
-    /// What to check, for whoever runs this side.
+    /// Returns what to check, for whoever runs this side.
     #[must_use]
     pub fn advice(&self) -> &'static str {
         Diagnosis::of(self).advice
     }
 }
+
+/// The part of a call in which it failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CallPhase {
+    /// The name of the service was being resolved.
+    Name,
+    /// The connection was being made.
+    Connect,
+    /// TLS was being negotiated.
+    Tls,
+    /// The request was being sent, and the answer had not begun.
+    Answer,
+    /// The answer was being read.
+    Read,
+}
+
+impl fmt::Display for CallPhase {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Name => "name",
+            Self::Connect => "connect",
+            Self::Tls => "tls",
+            Self::Answer => "answer",
+            Self::Read => "read",
+        })
+    }
+}
+
+/// The phase of a failure, its cause, and what to check.
+struct Diagnosis {
+    phase: CallPhase,
+    cause: &'static str,
+    advice: &'static str,
+}
+
+impl Diagnosis {
+    fn of(error: &ExchangeError) -> Self {
+        let is_slow = "check whether the service is overloaded, or allow more time";
+        match error {
+            ExchangeError::Connect(source) => Self::of_connecting(&**source),
+            ExchangeError::TimedOut {
+                phase: CallPhase::Read,
+                ..
+            } => Self {
+                phase: CallPhase::Read,
+                cause: "the answer stopped half way",
+                advice: is_slow,
+            },
+            ExchangeError::TimedOut { phase, .. } => Self {
+                phase: *phase,
+                cause: "no answer in time",
+                advice: is_slow,
+            },
+            ExchangeError::Interrupted { phase, source } => match fault_of_tls(&**source) {
+                Some(fault) => Self::of_tls(fault),
+                None => Self {
+                    phase: *phase,
+                    cause: "the connection was closed",
+                    advice: "try again, or check what stands between here and the service, such as a proxy",
+                },
+            },
+            ExchangeError::TooLarge { .. } => Self {
+                phase: CallPhase::Read,
+                cause: "the answer is larger than allowed",
+                advice: "check the address, or allow more bytes",
+            },
+        }
+    }
+
+    fn of_connecting(error: &(dyn Error + 'static)) -> Self {
+        if find::<NotResolved>(error).is_some() {
+            return Self {
+                phase: CallPhase::Name,
+                cause: "the name of the service is not known",
+                advice: "check the name in the address, or that of the proxy, and the name server of this machine",
+            };
+        }
+        if let Some(fault) = fault_of_tls(error) {
+            return Self::of_tls(fault);
+        }
+        let timed_out = find::<reqwest::Error>(error).is_some_and(reqwest::Error::is_timeout);
+        let (cause, advice) = match find::<io::Error>(error).map(io::Error::kind) {
+            Some(io::ErrorKind::ConnectionRefused) => (
+                "the connection was refused",
+                "check that the service runs, and its address and port, or those of the proxy",
+            ),
+            Some(io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable) => (
+                "there is no way to the service",
+                "check the network of this machine, and the address",
+            ),
+            kind if timed_out || kind == Some(io::ErrorKind::TimedOut) => (
+                "no answer to connecting",
+                "check address, port and firewall, and whether calls need a proxy",
+            ),
+            _ => (
+                "the connection failed",
+                "check the address, the network, and the proxy if calls need one",
+            ),
+        };
+        Self {
+            phase: CallPhase::Connect,
+            cause,
+            advice,
+        }
+    }
+
+    fn of_tls(fault: TlsFault) -> Self {
+        Self {
+            phase: CallPhase::Tls,
+            cause: fault.cause(),
+            advice: fault.advice(),
+        }
+    }
+}
+
+fn fault_of_tls(error: &(dyn Error + 'static)) -> Option<TlsFault> {
+    chain(error).find_map(TlsFault::of)
+}
+
+/// Returns the first error of this kind in the chain.
+fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
+    chain(error).find_map(<dyn Error>::downcast_ref)
+}
+
+/// Walks an error and its causes. The error inside an I/O error is one of them, although it is not
+/// its `source`.
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| {
+        let held = error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref);
+        held.map(|held| held as &(dyn Error + 'static))
+            .or_else(|| error.source())
+    })
+}
+
+/// A name that the operating system does not resolve.
+#[derive(Debug, thiserror::Error)]
+#[error("the name was not resolved")]
+pub(crate) struct NotResolved(#[source] pub(crate) io::Error);

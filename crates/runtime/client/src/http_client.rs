@@ -1,7 +1,8 @@
 //! The HTTP client under every call of this crate.
 
-use crate::exchange_error::Names;
+use crate::exchange_error::NotResolved;
 use bankrail_http::tls::{TlsError, TlsRoots, client_config};
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,5 +47,19 @@ impl HttpClientOptions<'_> {
         }
         http.build()
             .map_err(|error| HttpClientError::Http(Box::new(error.without_url())))
+    }
+}
+
+/// Resolves names by the operating system, with an error of its own kind.
+struct Names;
+
+impl Resolve for Names {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0))
+                .await
+                .map_err(NotResolved)?;
+            Ok(Box::new(found.collect::<Vec<_>>().into_iter()) as Addrs)
+        })
     }
 }

@@ -7,8 +7,12 @@ compile_error!(
     "bankrail-client needs an RSA back end: switch on its feature `aws-lc` or `josekit`"
 );
 
+#[cfg(feature = "statement")]
+mod answer_form;
 #[cfg(any(feature = "statement", feature = "receivers"))]
 mod archive;
+#[cfg(feature = "statement")]
+mod call_error;
 #[cfg(feature = "statement")]
 mod client;
 #[cfg(feature = "connection")]
@@ -38,6 +42,8 @@ mod token;
 #[cfg(feature = "statement")]
 mod transport;
 
+#[cfg(feature = "statement")]
+pub use answer_form::AnswerForm;
 #[cfg(any(feature = "statement", feature = "receivers"))]
 pub use archive::{Archive, ArchiveOptions, Archived};
 #[cfg(feature = "statement")]
@@ -50,6 +56,8 @@ pub use bankrail_http::{AddressError, AddressFault};
 pub use bankrail_mailbox::Schedule;
 #[cfg(feature = "statement")]
 pub use bankrail_rate_limit::Pacing;
+#[cfg(feature = "statement")]
+pub use call_error::{Call, CallError, CallFault, UnreadablePayload};
 #[cfg(feature = "statement")]
 pub use client::{Client, ClientOptions, ClientOptionsError, Credentials, Probe, ProbeStep};
 #[cfg(feature = "connection")]
@@ -67,11 +75,6 @@ pub use sealing::SealingSecretFileError;
 #[cfg(any(feature = "statement", feature = "receivers"))]
 pub use sealing::{SealingSecret, SealingSecretError};
 #[cfg(feature = "statement")]
-pub use statement::{
-    FetchedPage, Pages, Statement, StatementClient, StatementError, StatementPage,
-    UnreadablePayload,
-};
+pub use statement::{FetchedPage, Pages, Statement, StatementClient, StatementPage};
 #[cfg(feature = "statement")]
-pub use token::{Token, TokenError, TokenSource};
-#[cfg(feature = "statement")]
-pub use transport::AnswerForm;
+pub use token::{Token, TokenSource};

@@ -1,18 +1,17 @@
 //! Statements: one page, page by page, or all pages.
 
-mod error;
 mod page;
 mod pages;
 
-pub use error::{StatementError, UnreadablePayload};
 pub use page::{Statement, StatementPage};
 pub use pages::{FetchedPage, Pages};
 
-use crate::ExchangeError;
+use crate::answer_form::AnswerForm;
 use crate::archive::Archive;
+use crate::call_error::{Call, CallError, CallFault};
 use crate::pace::PacedApart;
 use crate::token::{Token, TokenSource};
-use crate::transport::{AnswerForm, Caller, Remarks, Reply};
+use crate::transport::{Caller, Reply};
 use bankrail_camt052::ReadOptions;
 use bankrail_mailbox::ArchiveLabel;
 use bankrail_rate_limit::Pacer;
@@ -49,9 +48,9 @@ impl StatementClient {
     /// Fetches one page. Dropping the future is safe, but the service may have counted the call.
     ///
     /// # Errors
-    /// [`StatementError`] if the call was not sent, failed, or had no usable statement as its
+    /// [`CallError`] if the call was not sent, failed, or had no usable statement as its
     /// answer.
-    pub async fn page(&self, request: &StatementRequest) -> Result<StatementPage, StatementError> {
+    pub async fn page(&self, request: &StatementRequest) -> Result<StatementPage, CallError> {
         refuse_reserved(request)?;
         let outcome = self.fetch(request).await;
         let caller = &self.0.caller;
@@ -61,20 +60,7 @@ impl StatementClient {
                 let findings = page.received.findings.len() + page.document_findings.len();
                 tracing::debug!(request_key = %page.request_key(), findings, "statement received");
             }
-            Err(error) => {
-                let phase = if let StatementError::Transport(error) = error {
-                    Some(error.phase())
-                } else {
-                    None
-                };
-                let remarks = Remarks {
-                    phase,
-                    cause: error.cause(),
-                    code: error.code(),
-                    advice: &error.advice(),
-                };
-                caller.failed("no statement", &error.facts(), &remarks);
-            }
+            Err(error) => caller.failed("no statement", error),
         }
         outcome
     }
@@ -112,9 +98,9 @@ impl StatementClient {
     /// into memory.
     ///
     /// # Errors
-    /// [`StatementError`] of a page. The pages before it are lost, so use
+    /// [`CallError`] of a page. The pages before it are lost, so use
     /// [`StatementClient::pages`] for long statements.
-    pub async fn statement(&self, account: &AccountId) -> Result<Statement, StatementError> {
+    pub async fn statement(&self, account: &AccountId) -> Result<Statement, CallError> {
         self.pages(StatementRequest::new(account)).collect().await
     }
 
@@ -133,7 +119,7 @@ impl StatementClient {
 
     /// The status of the answer to a request without a token, which is refused and counts as no
     /// call.
-    pub(crate) async fn unauthorized(&self) -> Result<u16, ExchangeError> {
+    pub(crate) async fn unauthorized(&self) -> Result<u16, CallError> {
         self.0
             .caller
             .post_uncounted("application/json", b"{}")
@@ -141,12 +127,15 @@ impl StatementClient {
             .map(|reply| reply.status.as_u16())
     }
 
-    async fn fetch(&self, request: &StatementRequest) -> Result<StatementPage, StatementError> {
+    async fn fetch(&self, request: &StatementRequest) -> Result<StatementPage, CallError> {
         let (reply, token) = self.send(request).await?;
         match self.read(request, &reply) {
             // The token may have been revoked, or may have expired on the way: call again with
             // another one, which may have been fetched meanwhile.
-            Err(StatementError::Unauthorized { .. }) => self.0.tokens.refused(&token).await,
+            Err(CallError {
+                fault: CallFault::Unauthorized,
+                ..
+            }) => self.0.tokens.refused(&token).await,
             outcome => return outcome,
         }
         let (reply, _) = self.send(request).await?;
@@ -159,10 +148,7 @@ impl StatementClient {
         apart.as_ref().map_or_else(|| caller.pacer.clone(), of)
     }
 
-    async fn send(
-        &self,
-        request: &StatementRequest,
-    ) -> Result<(Reply, Arc<Token>), StatementError> {
+    async fn send(&self, request: &StatementRequest) -> Result<(Reply, Arc<Token>), CallError> {
         let (parts, asked_at) = (&*self.0, self.now());
         // The token is needed before the call is counted, and asked for again because waiting can
         // outlast its life.
@@ -177,8 +163,7 @@ impl StatementClient {
         let reply = parts
             .caller
             .post(admitted, "application/json", Some(authorization), body)
-            .await;
-        let reply = reply.map_err(StatementError::Transport)?;
+            .await?;
         if let Some(archive) = parts.archive.as_ref().filter(|_| reply.status.is_success()) {
             let label = ArchiveLabel::new(
                 Archive::PAGE,
@@ -191,11 +176,7 @@ impl StatementClient {
         Ok((reply, token))
     }
 
-    fn read(
-        &self,
-        request: &StatementRequest,
-        reply: &Reply,
-    ) -> Result<StatementPage, StatementError> {
+    fn read(&self, request: &StatementRequest, reply: &Reply) -> Result<StatementPage, CallError> {
         let status = reply.status.as_u16();
         let (error, refusal) = match StatementReply::parse(status, &reply.body) {
             Ok(StatementReply::Statement(received)) => {
@@ -208,61 +189,52 @@ impl StatementClient {
             .as_ref()
             .and_then(|error| error.request_key)
             .or(reply.request_key);
-        let code = error.as_ref().and_then(|error| error.code.clone());
+        let code = error.as_ref().and_then(|error| error.code.as_ref());
+        let caller = &self.0.caller;
+        let mut failed = CallError {
+            status: Some(status),
+            code: code.map(|code| code.as_str().to_owned()),
+            request_key,
+            ..caller.failure(CallFault::Unauthorized)
+        };
         if reply.status == StatusCode::TOO_MANY_REQUESTS {
-            let retry_at = self.0.caller.hold_refused(&self.pacer(request), reply);
-            return Err(StatementError::TooManyCalls {
-                retry_at,
-                code,
-                request_key,
-            });
+            failed.fault = CallFault::TooManyCalls;
+            failed.retry_at = Some(caller.hold_refused(&self.pacer(request), reply));
+            return Err(failed);
         }
         // A gateway in front of the service says 401 with a code of its own, under any status
         // (Default: "Statement exchange").
         if reply.status == StatusCode::UNAUTHORIZED
-            || code.as_ref().and_then(ErrorCode::gateway_status) == Some(401)
+            || code.and_then(ErrorCode::gateway_status) == Some(401)
         {
-            return Err(StatementError::Unauthorized { code, request_key });
+            return Err(failed);
         }
-        let retry_at = if reply.status.is_server_error() {
-            self.0.caller.hold(&self.pacer(request), reply)
-        } else {
-            None
-        };
-        match (error, refusal) {
-            (Some(error), _) => {
-                let title = error.title.as_deref().map(error::shortened);
-                Err(StatementError::Service {
-                    status,
-                    code,
-                    title,
-                    retry_at,
-                    request_key,
-                })
-            }
+        if reply.status.is_server_error() {
+            failed.retry_at = caller.hold(&self.pacer(request), reply);
+        }
+        failed.fault = match (error, refusal) {
+            (Some(error), _) => CallFault::Service {
+                // A peer's text, bounded.
+                title: error.title.map(|title| title.chars().take(200).collect()),
+            },
             (None, Some(source)) if reply.status.is_success() && reply.form == AnswerForm::Json => {
-                Err(StatementError::Reply {
-                    status,
-                    request_key,
-                    source,
-                })
+                CallFault::Reply(source)
             }
-            _ => Err(StatementError::Unexpected {
-                status,
-                form: reply.form,
-                retry_at,
-                request_key,
-            }),
-        }
+            _ => CallFault::Unexpected { form: reply.form },
+        };
+        Err(failed)
     }
 }
 
 /// Refuses reserved account numbers, which must not be used (Specification: "Request statement",
 /// test data), and texts that are not account identifiers, which could hide one.
-fn refuse_reserved(request: &StatementRequest) -> Result<(), StatementError> {
-    let account = request.account().map_err(StatementError::Account)?;
+fn refuse_reserved(request: &StatementRequest) -> Result<(), CallError> {
+    let failed = |fault| CallError::new(Call::Statement, fault);
+    let account = request
+        .account()
+        .map_err(|error| failed(CallFault::Account(error)))?;
     if account.is_reserved_for_negative_testing() {
-        return Err(StatementError::ReservedAccount { account });
+        return Err(failed(CallFault::ReservedAccount { account }));
     }
     Ok(())
 }

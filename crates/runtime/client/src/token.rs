@@ -1,12 +1,9 @@
 //! Access tokens: the token call, and a source that keeps a token ready.
 
-mod error;
 mod exchange;
 mod kept;
 mod source;
 
-pub use error::TokenError;
-pub(crate) use error::about_clock;
 pub(crate) use exchange::{Exchange, SCOPES};
 pub(crate) use kept::KeptTokens;
 pub use source::TokenSource;

@@ -1,27 +1,20 @@
 //! Calls of one endpoint: within its limits, without redirects, with a bounded answer, and no
 //! secret in an error.
 
-mod failure;
-mod form;
-mod report;
-
-pub use form::AnswerForm;
-
-pub(crate) use failure::{
-    CallFacts, SERVICE_FAILED, after_comma, call_error, show_the_service, wait_until,
-};
-pub(crate) use report::{Failing, Remarks};
-
-use crate::exchange_error::{CallPhase, ExchangeError};
+use crate::answer_form::AnswerForm;
+use crate::call_error::{Call, CallError, CallFault};
+use crate::exchange_error::{CallPhase, ExchangeError, cause};
 use crate::measure;
 use crate::pace::{Admitted, Closing};
 use bankrail_http::{BodyReader, EndpointUrl, RequestKey, RetryAfter, content};
-use bankrail_rate_limit::Pacer;
-use bankrail_values::HyphenatedUuid;
+use bankrail_rate_limit::{PaceError, Pacer};
+use bankrail_statement::ErrorCode;
+use bankrail_values::{HyphenatedUuid, Timestamp};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tracing::field::display;
 use zeroize::Zeroizing;
 
 /// Calls one endpoint of the service for one customer.
@@ -31,26 +24,35 @@ pub(crate) struct Caller {
     /// For the whole exchange, from connecting to the last byte.
     pub(crate) timeout: Duration,
     pub(crate) endpoint: EndpointUrl,
-    /// The endpoint's name in metrics.
-    pub(crate) name: &'static str,
+    /// The call that it makes.
+    pub(crate) call: Call,
     /// The header of the API key, and the key.
     pub(crate) api_key: (HeaderName, HeaderValue),
     pub(crate) pacer: Arc<Pacer>,
     pub(crate) closing: Closing,
-    /// The longest time for which a `Retry-After` holds calls back.
-    pub(crate) longest_hold: Duration,
     /// The most bytes of an answer.
     pub(crate) limit: usize,
-    /// What was said of calls that failed one after the other.
     pub(crate) failing: Failing,
 }
+
+/// The kind of the last failure, and the number of calls of an endpoint that have failed one after
+/// the other.
+#[derive(Debug, Default)]
+pub(crate) struct Failing(Mutex<(&'static str, u32)>);
+
+/// The wait after a 429 without `Retry-After`, under a policy without limits.
+const HOLD_WITHOUT_LIMITS: Duration = Duration::from_secs(60);
+
+/// The longest time for which a `Retry-After` holds calls back, so that a wrong value does not
+/// silence a client for days.
+const MAX_HOLD: Duration = Duration::from_secs(3600);
 
 /// An answer, read to its end.
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     pub(crate) request_key: Option<HyphenatedUuid>,
     pub(crate) retry_after: Option<RetryAfter>,
-    /// By how many seconds this side's clock is ahead of the answer's `Date`.
+    /// The seconds by which this side's clock is ahead of the answer's `Date`.
     pub(crate) clock_ahead: Option<i64>,
     pub(crate) form: AnswerForm,
     /// Overwritten when dropped, because a token's answer is secret; for other answers this costs
@@ -59,6 +61,36 @@ pub(crate) struct Reply {
 }
 
 impl Caller {
+    /// Waits until the call may be sent, and counts it then.
+    pub(crate) async fn admit(&self, pacer: &Arc<Pacer>) -> Result<Admitted, CallError> {
+        let begun = self.now();
+        let fault = match self.closing.unless_closed(pacer.acquire(1)).await {
+            Some(Ok(call)) => {
+                return Ok(Admitted {
+                    pacer: pacer.clone(),
+                    call: Some(call),
+                    waited: self.now() > begun,
+                });
+            }
+            Some(Err(PaceError::Held { until, .. })) => {
+                return Err(CallError {
+                    retry_at: Some(until),
+                    ..self.failure(CallFault::HeldBack)
+                });
+            }
+            None => CallFault::Closed,
+            Some(Err(PaceError::Store(error))) => CallFault::Counters(cause(error)),
+            // A limit is at least 1, so a cost of 1 fits every policy.
+            Some(Err(other)) => CallFault::Counters(cause(other)),
+        };
+        Err(self.failure(fault))
+    }
+
+    /// Makes the error of a call without an answer.
+    pub(crate) fn failure(&self, fault: CallFault) -> CallError {
+        CallError::new(self.call, fault)
+    }
+
     /// Posts `body` and reads the answer.
     pub(crate) async fn post(
         &self,
@@ -66,20 +98,22 @@ impl Caller {
         content_type: &'static str,
         authorization: Option<HeaderValue>,
         body: Vec<u8>,
-    ) -> Result<Reply, ExchangeError> {
+    ) -> Result<Reply, CallError> {
         let begun = Instant::now();
         let request = self.request(content_type, authorization, body);
-        let call = admitted.send();
+        // From now on it counts, whatever becomes of it, because the service may have counted it;
+        // only a call that did not reach the service is given back.
+        let call = admitted.call.take();
         let outcome = self.exchange(request).await;
         if let (Err(ExchangeError::Connect(_)), Some(call)) = (&outcome, call) {
             admitted.pacer.not_sent(call);
         }
         measure::called(
-            self.name,
+            self.call.name(),
             outcome.as_ref().ok().map(|reply| reply.status),
             begun.elapsed(),
         );
-        outcome
+        outcome.map_err(|error| self.failure(CallFault::Transport(error)))
     }
 
     /// Posts `body` without a token: the service refuses that, and no limit counts it.
@@ -87,9 +121,10 @@ impl Caller {
         &self,
         content_type: &'static str,
         body: &[u8],
-    ) -> Result<Reply, ExchangeError> {
+    ) -> Result<Reply, CallError> {
         self.exchange(self.request(content_type, None, body.to_vec()))
             .await
+            .map_err(|error| self.failure(CallFault::Transport(error)))
     }
 
     fn request(
@@ -121,6 +156,7 @@ impl Caller {
             after: self.timeout,
             phase,
         };
+        // One deadline for the whole exchange: an answer that trickles does not extend it.
         let deadline = tokio::time::Instant::now() + self.timeout;
         let sent = tokio::time::timeout_at(deadline, request.send())
             .await
@@ -146,5 +182,105 @@ impl Caller {
             .map_err(|_| late(CallPhase::Read))?;
         read.map_err(|error| ExchangeError::from_body(error, head.status))?;
         Ok(reply)
+    }
+
+    /// Holds back all calls of this pacer until the time of the answer's `Retry-After`, and returns
+    /// that time.
+    pub(crate) fn hold(&self, pacer: &Pacer, reply: &Reply) -> Option<Timestamp> {
+        let wait = reply.retry_after?.wait(self.now());
+        if wait > MAX_HOLD {
+            tracing::warn!(
+                endpoint = self.call.name(),
+                // A wait beyond 64 bits of milliseconds is logged as the longest one.
+                duration_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+                "the service asks for a longer wait than is kept"
+            );
+        }
+        Some(self.hold_for(pacer, wait))
+    }
+
+    /// Holds calls back after a 429. Without `Retry-After`, they are held back for as long as the
+    /// slowest limit takes for one call, because a service may count refused calls too.
+    pub(crate) fn hold_refused(&self, pacer: &Pacer, reply: &Reply) -> Timestamp {
+        self.hold(pacer, reply).unwrap_or_else(|| {
+            let windows = pacer.policy().windows().iter();
+            let slowest = windows
+                .map(|window| window.length() / window.limit().max(1))
+                .max();
+            self.hold_for(pacer, slowest.unwrap_or(HOLD_WITHOUT_LIMITS))
+        })
+    }
+
+    fn hold_for(&self, pacer: &Pacer, wait: Duration) -> Timestamp {
+        let until = self.now().saturating_add(wait.min(MAX_HOLD));
+        pacer.hold_until(until);
+        until
+    }
+
+    /// Returns the time by the client's clock.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.pacer.clock().now()
+    }
+
+    /// Logs a failed call: as a warning if it is the first of its kind, or the second, fourth,
+    /// eighth and so on in a row, and otherwise at `DEBUG`. The log has the kind of the error, not
+    /// its text, which can quote the service.
+    ///
+    /// A call that this side held back, or did not make because it is ending, is no failure of the
+    /// service.
+    pub(crate) fn failed(&self, what: &'static str, error: &CallError) {
+        // A statement call that got no token has no answer of its own endpoint.
+        let own = error.call == self.call;
+        let kind = if own { error.kind() } else { error.call.name() };
+        let until = error.retry_at.map(display);
+        if matches!(error.fault, CallFault::HeldBack | CallFault::Closed) {
+            return tracing::info!(error = %kind, until, endpoint = self.call.name(), "{what}");
+        }
+        let failures = {
+            let mut failing = self.failing();
+            if failing.0 != kind {
+                *failing = (kind, 0);
+            }
+            failing.1 = failing.1.saturating_add(1);
+            failing.1
+        };
+        let phase = match &error.fault {
+            CallFault::Transport(error) if own => Some(display(error.phase())),
+            _ => None,
+        };
+        // Any other code is a text of the service.
+        let code = error.code.as_deref().and_then(ErrorCode::new);
+        let code = code.filter(|_| own).map(display);
+        let request_key = error.request_key.map(display);
+        let status = error.status.filter(|_| own);
+        let cause = error.cause().map(display);
+        let (url, advice) = (display(self.endpoint.url()), display(error.advice()));
+        if failures.is_power_of_two() {
+            tracing::warn!(
+                request_key, error = %kind, status, until, code, url, phase, cause, advice, failures,
+                "{what}"
+            );
+        } else {
+            tracing::debug!(
+                request_key, error = %kind, status, until, code, url, phase, cause, advice, failures,
+                "{what}"
+            );
+        }
+    }
+
+    /// Logs the end of a row of failures, so that the next failure is the first one again.
+    pub(crate) fn succeeded(&self) {
+        let (_, failures) = std::mem::take(&mut *self.failing());
+        if failures > 0 {
+            tracing::info!(endpoint = self.call.name(), failures, "calls succeed again");
+        }
+    }
+
+    fn failing(&self) -> MutexGuard<'_, (&'static str, u32)> {
+        // Both values are written together, so a panic elsewhere leaves them consistent.
+        self.failing
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,7 +5,7 @@
 
 mod refusal;
 
-pub(crate) use refusal::{statement_failure, token_failure};
+pub(crate) use refusal::call_failure;
 
 use crate::failure::{Failure, causes};
 use crate::input;

@@ -2,7 +2,7 @@
 
 use crate::asynchronous::block_on;
 use crate::clock::instant;
-use crate::connection::{API_KEY, failure, given_api_key, open, token_failure};
+use crate::connection::{API_KEY, call_failure, failure, given_api_key, open};
 use crate::failure::Failure;
 use crate::output::Output;
 use bankrail::client::{ClientOptions, Connection, Pacing, Token};
@@ -133,7 +133,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<(), Fail
             .tokens()
             .token()
             .await
-            .map_err(|error| token_failure(&error))
+            .map_err(|error| call_failure(&error))
     })?;
     print(&token, arguments.json, output)
 }

@@ -2,7 +2,7 @@
 
 use super::Archive;
 use crate::poller::{PageFuture, PageSource};
-use crate::{AccountState, PollError, Poller, StatementError, StatementPage};
+use crate::{AccountState, Call, CallError, CallFault, PollError, Poller, StatementPage};
 use bankrail_camt052::ReadOptions;
 use bankrail_mailbox::ArchiveRecord;
 use bankrail_statement::{AccountId, StatementReply, StatementRequest};
@@ -192,13 +192,10 @@ impl Replay {
                 }
                 if request.cursor.is_some() {
                     // A refused cursor is followed by a request for the first page.
-                    let (code, title, retry_at, request_key) = (None, None, None, None);
-                    return Ok(Some(Err(StatementError::Service {
-                        status: 400,
-                        code,
-                        title,
-                        retry_at,
-                        request_key,
+                    let refusal = CallFault::Service { title: None };
+                    return Ok(Some(Err(CallError {
+                        status: Some(400),
+                        ..CallError::new(Call::Statement, refusal)
                     })));
                 }
             }
@@ -224,7 +221,7 @@ impl Replay {
     }
 }
 
-type PageOrRefusal = Result<StatementPage, StatementError>;
+type PageOrRefusal = Result<StatementPage, CallError>;
 
 impl PageSource for Replay {
     fn page<'a>(&'a self, request: &'a StatementRequest) -> PageFuture<'a> {

@@ -58,14 +58,10 @@ bankrail_values::options! {
         pub(super) read_options: ReadOptions = ReadOptions::default(),
         /// What happens to a call that the limits, or a `Retry-After`, do not allow yet. Default:
         /// it waits for up to a minute. If that is too short, it fails at once with the time from
-        /// which it is allowed ([`StatementError::retry_at`](crate::StatementError::retry_at),
-        /// [`TokenError::retry_at`](crate::TokenError::retry_at)). A wait of more than a second is
-        /// logged once, at `INFO`, with `until`, and [`Client::close`](super::Client::close) ends
-        /// it.
+        /// which it is allowed ([`CallError::retry_at`](crate::CallError::retry_at)). A wait of
+        /// more than a second is logged once, at `INFO`, with `until`, and
+        /// [`Client::close`](super::Client::close) ends it.
         pub(super) pacing: Pacing = Pacing::default(),
-        /// The longest time for which a `Retry-After` holds calls back. What is above is logged and
-        /// not waited for, so that a wrong value does not silence a client for days. Default: 1 h.
-        pub(super) longest_hold: Duration = Duration::from_secs(3600),
         /// The limits of token calls, if they differ from the specification's;
         /// [`Policy::unlimited`] for none. Default: 10 an hour and 2 a second.
         pub(super) token_limits: Policy = default_limits(CallType::Token),

@@ -1,9 +1,9 @@
 //! What stands between a customer and its first statement.
 
+use crate::call_error::{CallError, about_clock};
 use crate::exchange_error::CallPhase;
 use crate::statement::StatementClient;
-use crate::token::{Exchange, SCOPES, Token, TokenSource, about_clock};
-use crate::{StatementError, TokenError};
+use crate::token::{Exchange, SCOPES, Token, TokenSource};
 use bankrail_client_assertion::Audience;
 use bankrail_statement::{AccountId, StatementRequest};
 use bankrail_values::json::{self, JsonLimits, JsonValue};
@@ -166,12 +166,9 @@ fn named_audiences(metadata: &[u8]) -> Vec<Audience> {
 /// Of a refused assertion, tries other audiences, each with a token call: those of the token
 /// endpoint's own host. For another one, an assertion would be good at that host, and it is sent to
 /// this one.
-async fn refused(exchange: &Exchange, error: &TokenError, audiences: Vec<Audience>) -> ProbeStep {
+async fn refused(exchange: &Exchange, error: &CallError, audiences: Vec<Audience>) -> ProbeStep {
     let url = exchange.caller.endpoint.url();
-    let found = format!(
-        "there is none from {url} ({})",
-        described(error.kind(), error.status(), error.cause())
-    );
+    let found = format!("there is none from {url} ({})", described(error));
     let advice = error.advice();
     if !error.is_audience_suspect() || audiences.is_empty() {
         return failed("token", found, advice);
@@ -227,13 +224,10 @@ async fn statement(statements: &StatementClient, account: Option<&AccountId>) ->
                     "check the address of the service: expected 401, as it is without a token";
                 return failed("service", format!("{url} answered {status}"), advice);
             }
-            Err(error) => StatementError::Transport(error),
+            Err(error) => error,
         },
     };
-    let found = format!(
-        "{url} failed ({})",
-        described(error.kind(), error.status(), error.cause())
-    );
+    let found = format!("{url} failed ({})", described(&error));
     failed(
         if account.is_some() {
             "account"
@@ -245,11 +239,15 @@ async fn statement(statements: &StatementClient, account: Option<&AccountId>) ->
     )
 }
 
-/// Of a failed call the kind, the status and the cause, as far as they are known.
-fn described(kind: &str, status: Option<u16>, cause: Option<Cow<'static, str>>) -> String {
-    let status = status
+/// Returns the kind, the status and the cause of a failed call, as far as they are known.
+fn described(error: &CallError) -> String {
+    let status = error
+        .status
         .map(|status| format!(", status {status}"))
         .unwrap_or_default();
-    let cause = cause.map(|cause| format!(", {cause}")).unwrap_or_default();
-    format!("{kind}{status}{cause}")
+    let cause = error
+        .cause()
+        .map(|cause| format!(", {cause}"))
+        .unwrap_or_default();
+    format!("{}{status}{cause}", error.kind())
 }

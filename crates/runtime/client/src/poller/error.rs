@@ -1,8 +1,7 @@
 //! Why an account is no longer polled.
 
 use super::movement::MovementError;
-use crate::StatementError;
-use crate::transport::show_the_service;
+use crate::call_error::{CallError, show_the_service};
 use bankrail_statement::WalkError;
 use std::borrow::Cow;
 use std::error::Error;
@@ -13,7 +12,7 @@ use std::error::Error;
 pub enum PollError {
     /// No statement, and asking again cannot help.
     #[error("there is no statement of the account")]
-    Statement(#[source] StatementError),
+    Statement(#[source] CallError),
     /// The statement cannot be read to its end.
     #[error("the statement cannot be read to its end")]
     Walk(#[source] WalkError),

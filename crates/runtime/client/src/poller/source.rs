@@ -1,6 +1,6 @@
 //! Where pages come from.
 
-use crate::{StatementClient, StatementError, StatementPage};
+use crate::{CallError, StatementClient, StatementPage};
 use bankrail_rate_limit::Window;
 use bankrail_statement::StatementRequest;
 use bankrail_values::Timestamp;
@@ -9,7 +9,7 @@ use std::pin::Pin;
 
 /// A page that is being fetched.
 pub type PageFuture<'a> =
-    Pin<Box<dyn Future<Output = Result<StatementPage, StatementError>> + Send + 'a>>;
+    Pin<Box<dyn Future<Output = Result<StatementPage, CallError>> + Send + 'a>>;
 
 /// Where a [`Poller`](super::Poller) gets pages from: the statement endpoint, or an archive
 /// ([`Replay`](crate::Replay)).

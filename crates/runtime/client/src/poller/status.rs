@@ -3,7 +3,7 @@
 use super::account::PolledAccount;
 use super::error::PollError;
 use super::plan::HOUR;
-use crate::StatementError;
+use crate::CallError;
 use bankrail_statement::AccountId;
 use bankrail_values::Timestamp;
 use std::collections::VecDeque;
@@ -40,8 +40,8 @@ pub struct AccountStatus {
 pub struct CallFailure {
     /// When.
     pub at: Timestamp,
-    /// Why. Its text can quote the service; [`StatementError::kind`] does not.
-    pub error: Arc<StatementError>,
+    /// Why. Its text can quote the service; [`CallError::kind`] does not.
+    pub error: Arc<CallError>,
     /// When the call is made again.
     pub retry_at: Timestamp,
 }

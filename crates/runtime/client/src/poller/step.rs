@@ -8,7 +8,7 @@ use super::sink::Patience;
 use super::status::{AccountState, Board, CallFailure, WaitReason};
 use super::{Poller, Slots};
 use crate::measure::{self, Polled};
-use crate::{StatementError, StatementPage, TokenError};
+use crate::{Call, CallError, CallFault, StatementPage};
 use bankrail_camt052::{Entry, EntryStatus};
 use bankrail_mailbox::Schedule;
 use bankrail_rate_limit::{CallType, Window};
@@ -102,7 +102,7 @@ impl Poller {
                 let asked_at = self.now();
                 let request = polled.request(poll.cursor(asked_at).cloned());
                 let answer = self.0.source.page(&request).await;
-                if !matches!(answer, Err(StatementError::HeldBack { .. })) {
+                if !matches!(&answer, Err(error) if is_held_back(error)) {
                     self.0.board.change(index, |row| row.called(asked_at));
                 }
                 match answer {
@@ -319,13 +319,16 @@ impl Poller {
     fn not_fetched(
         &self,
         index: usize,
-        error: StatementError,
+        error: CallError,
         mut walker: Walker,
         with_cursor: bool,
     ) -> Option<Walker> {
-        if let StatementError::HeldBack { retry_at } = error {
+        if is_held_back(&error) {
             let now = self.now();
-            let retry_at = retry_at.max(now.saturating_add(Duration::from_millis(100)));
+            let retry_at = error
+                .retry_at
+                .unwrap_or(now)
+                .max(now.saturating_add(Duration::from_millis(100)));
             let until = self
                 .plan(index, &walker.poll)
                 .map_or(retry_at, |plan| plan.held_back(now, retry_at));
@@ -345,26 +348,27 @@ impl Poller {
             return Some(Walker::new(walker.poll));
         }
         if may_pass(&error) {
-            let not_before = match &error {
-                // A service that fails (5xx) is not among them: it may be well in a moment.
-                StatementError::Token(
-                    TokenError::Refused { .. }
-                    | TokenError::Unexpected { .. }
-                    | TokenError::Response { .. },
+            let not_before = match (error.call, &error.fault) {
+                // A token endpoint that fails with a 5xx is not among them: that is usually
+                // transient.
+                (
+                    Call::Token,
+                    CallFault::Refused { .. }
+                    | CallFault::Unexpected { .. }
+                    | CallFault::Response(_),
                 ) => {
                     let later = self.after_refused_token();
                     self.0.board.delay(later);
                     Some(later)
                 }
-                error => error.retry_at(),
+                _ => error.retry_at,
             };
             let retry_at = self.retry(index, not_before, WaitReason::Retry);
-            let answered = matches!(
-                error,
-                StatementError::Service { .. }
-                    | StatementError::Unexpected { .. }
-                    | StatementError::Reply { .. }
-            );
+            let answered = error.call == Call::Statement
+                && matches!(
+                    error.fault,
+                    CallFault::Service { .. } | CallFault::Unexpected { .. } | CallFault::Reply(_)
+                );
             if with_cursor && answered {
                 walker.unanswered = walker.unanswered.saturating_add(1);
             }
@@ -463,7 +467,7 @@ impl Poller {
 
     fn stop(&self, index: usize, error: PollError) {
         let request_key = match &error {
-            PollError::Statement(error) => error.request_key(),
+            PollError::Statement(error) => error.request_key,
             _ => None,
         };
         let now = self.now();
@@ -473,7 +477,10 @@ impl Poller {
             .retry_stopped
             .map(|pause| now.saturating_add(pause));
         // At the end of a program nothing is wrong with the account.
-        let closed = matches!(error, PollError::Statement(StatementError::Closed));
+        let closed = matches!(
+            &error,
+            PollError::Statement(error) if matches!(error.fault, CallFault::Closed)
+        );
         if closed {
             tracing::info!(
                 account = self.label(index),
@@ -559,21 +566,30 @@ fn polled_entries(page: &StatementPage, unbooked: bool) -> impl Iterator<Item = 
 /// Whether the call can succeed later. Without a token nothing is wrong with the account, and an
 /// answer that is not a statement and not the service's error can be that of a gateway in
 /// maintenance, whatever its status.
-fn may_pass(error: &StatementError) -> bool {
-    match error {
-        StatementError::Token(_) | StatementError::Unauthorized { .. } => true,
-        StatementError::Unexpected { .. } | StatementError::Reply { .. } => true,
-        error => error.is_retryable(),
+fn may_pass(error: &CallError) -> bool {
+    match error.fault {
+        CallFault::Closed => false,
+        CallFault::Unauthorized | CallFault::Unexpected { .. } | CallFault::Reply(_) => true,
+        _ => error.call == Call::Token || error.is_retryable(),
     }
+}
+
+/// Returns true for a statement call that the rate limit held back. A token call that was held back
+/// is a failure of the call that needed the token.
+fn is_held_back(error: &CallError) -> bool {
+    error.call == Call::Statement && matches!(error.fault, CallFault::HeldBack)
 }
 
 /// Whether an answer to a request with a cursor can mean that the service no longer takes the
 /// cursor: its own error, or an answer in the range 400 to 499. The specification has no code for
 /// it.
-fn is_refusal(error: &StatementError) -> bool {
-    match error {
-        StatementError::Service { .. } => !error.is_account_not_found() && !error.is_retryable(),
-        StatementError::Unexpected { status, .. } => (400..=499).contains(status),
+fn is_refusal(error: &CallError) -> bool {
+    match error.fault {
+        CallFault::Service { .. } => !error.is_account_not_found() && !error.is_retryable(),
+        CallFault::Unexpected { .. } => {
+            let refused = |status| (400..=499).contains(&status);
+            error.call == Call::Statement && error.status.is_some_and(refused)
+        }
         _ => false,
     }
 }

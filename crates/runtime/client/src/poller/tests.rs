@@ -7,7 +7,7 @@ use super::handler::BoxError;
 use super::sink::{Patience, Plain, Sink};
 use super::source::{PageFuture, PageSource};
 use super::*;
-use crate::{AnswerForm, CallPhase, ExchangeError, StatementError, StatementPage};
+use crate::{AnswerForm, Call, CallError, CallFault, CallPhase, ExchangeError, StatementPage};
 use bankrail_camt052::ReadOptions;
 use bankrail_mailbox::Schedule;
 use bankrail_statement::{
@@ -34,15 +34,15 @@ fn id(account: &str) -> AccountId {
     AccountId::parse(account).unwrap()
 }
 
-/// A call that the bank got: the account, the cursor, and when, in seconds.
-type Call = (&'static str, Option<String>, u64);
+/// A call that the bank got: the account, the cursor, and the time in seconds.
+type BankCall = (&'static str, Option<String>, u64);
 
 #[derive(Default)]
 struct Table {
     /// The pages of each account, as amounts. The cursor of a page is its index.
     pages: HashMap<&'static str, Vec<Vec<u32>>>,
-    failures: HashMap<&'static str, VecDeque<StatementError>>,
-    calls: Vec<Call>,
+    failures: HashMap<&'static str, VecDeque<CallError>>,
+    calls: Vec<BankCall>,
     /// The entries of every page, in place of those amounts.
     entries: Option<String>,
     /// The zone of the bank: its offset from UTC in hours. Its reports are of one moment if there
@@ -89,7 +89,7 @@ impl Bank {
         self.with(|table| table.pages.insert(account, pages));
     }
 
-    fn fail(&self, account: &'static str, errors: impl IntoIterator<Item = StatementError>) {
+    fn fail(&self, account: &'static str, errors: impl IntoIterator<Item = CallError>) {
         self.with(|table| table.failures.entry(account).or_default().extend(errors));
     }
 
@@ -103,7 +103,7 @@ impl Bank {
 
     /// The calls for an account: cursors and times.
     fn calls(&self, account: &str) -> Vec<(Option<String>, u64)> {
-        let of = |call: &Call| (call.0 == account).then(|| (call.1.clone(), call.2));
+        let of = |call: &BankCall| (call.0 == account).then(|| (call.1.clone(), call.2));
         self.with(|table| table.calls.iter().filter_map(of).collect())
     }
 
@@ -111,7 +111,7 @@ impl Bank {
         self.calls(account).into_iter().map(|(_, at)| at).collect()
     }
 
-    fn answer(&self, request: &StatementRequest) -> Result<StatementPage, StatementError> {
+    fn answer(&self, request: &StatementRequest) -> Result<StatementPage, CallError> {
         let cursor = request
             .cursor
             .as_ref()
@@ -120,7 +120,7 @@ impl Bank {
         let (amounts, next) = self.with(|table| {
             let (account, pages) = table.pages.get_key_value(request.account_id()).unwrap();
             let (account, pages) = (*account, pages.clone());
-            let own = |call: &&Call| !table.each || call.0 == account;
+            let own = |call: &&BankCall| !table.each || call.0 == account;
             let recent = table
                 .calls
                 .iter()
@@ -133,7 +133,10 @@ impl Bank {
             {
                 let oldest = recent.last().map_or(at, |call| call.2);
                 let retry_at = now.saturating_add(seconds(oldest + 3_600 - at));
-                return Err(StatementError::HeldBack { retry_at });
+                return Err(CallError {
+                    retry_at: Some(retry_at),
+                    ..failed(CallFault::HeldBack)
+                });
             }
             table.calls.push((account, cursor.clone(), at));
             if let Some(error) = table
@@ -404,17 +407,27 @@ async fn resuming_wakes_a_poller_that_has_nothing_else_to_do() {
     assert_eq!((bank.times(A), handed.amounts(A).len()), (vec![0, 100], 1));
 }
 
-fn not_found() -> StatementError {
+fn not_found() -> CallError {
     service(404, ErrorCode::ACCOUNT_NOT_FOUND)
 }
 
-fn service(status: u16, code: ErrorCode) -> StatementError {
-    StatementError::Service {
-        status,
-        code: Some(code),
-        title: None,
-        retry_at: None,
-        request_key: None,
+fn failed(fault: CallFault) -> CallError {
+    CallError::new(Call::Statement, fault)
+}
+
+fn service(status: u16, code: ErrorCode) -> CallError {
+    CallError {
+        status: Some(status),
+        code: Some(code.as_str().to_owned()),
+        ..failed(CallFault::Service { title: None })
+    }
+}
+
+/// An answer that is not the service's.
+fn stray(status: u16, form: AnswerForm) -> CallError {
+    CallError {
+        status: Some(status),
+        ..failed(CallFault::Unexpected { form })
     }
 }
 
@@ -441,30 +454,22 @@ async fn a_panic_and_a_hanging_handler_are_failures() {
 
 #[tokio::test(start_paused = true)]
 async fn refused_token_calls_leave_some_for_when_the_refusal_is_mended() {
-    use crate::TokenError;
-    let refused = || {
-        let (code, description, request_key) = (None, None, None);
-        TokenError::Refused {
+    let refused = CallError {
+        status: Some(401),
+        ..failed(CallFault::Refused {
+            description: None,
             clock_ahead: None,
-            status: 401,
-            code,
-            description,
-            request_key,
-        }
+        })
     };
-    // What stands at a wrong address, or in front of the service.
-    let page = || TokenError::Unexpected {
-        status: 404,
-        form: AnswerForm::Html,
-        request_key: None,
-    };
-    for answer in [&refused as &dyn Fn() -> TokenError, &page] {
+    // The answer of a wrong address, or of a proxy in front of the service.
+    for answer in [refused, stray(404, AnswerForm::Html)] {
+        let answer = CallError {
+            call: Call::Token,
+            ..answer
+        };
         let bank = Bank::new(&[(A, &[&[1]]), (B, &[&[7]])]);
         for account in [A, B] {
-            bank.fail(
-                account,
-                std::iter::repeat_with(|| StatementError::Token(answer())).take(20),
-            );
+            bank.fail(account, std::iter::repeat_n(answer.clone(), 20));
         }
         let (poller, _) = poller(&bank, accounts());
         run_for(&poller, seconds(3_590)).await;
@@ -482,28 +487,20 @@ async fn what_may_pass_is_tried_again_and_not_before_its_time() {
     bank.fail(
         A,
         [
-            StatementError::Transport(ExchangeError::TimedOut {
+            failed(CallFault::Transport(ExchangeError::TimedOut {
                 after: seconds(60),
                 phase: CallPhase::Answer,
-            }),
-            StatementError::Unauthorized {
-                code: None,
-                request_key: None,
-            },
-            StatementError::Unexpected {
-                status: 503,
-                form: AnswerForm::Html,
-                retry_at: None,
-                request_key: None,
-            },
+            })),
+            failed(CallFault::Unauthorized),
+            stray(503, AnswerForm::Html),
             service(500, ErrorCode::INTERNAL),
-            StatementError::TooManyCalls {
-                retry_at: later(300),
-                code: None,
-                request_key: None,
+            CallError {
+                retry_at: Some(later(300)),
+                ..failed(CallFault::TooManyCalls)
             },
-            StatementError::HeldBack {
-                retry_at: later(500),
+            CallError {
+                retry_at: Some(later(500)),
+                ..failed(CallFault::HeldBack)
             },
         ],
     );
@@ -580,12 +577,6 @@ async fn what_cannot_pass_stops_the_account_alone() {
 #[tokio::test(start_paused = true)]
 async fn answers_that_are_not_the_services_pass() {
     let bank = Bank::new(&[(A, &[&[1]])]);
-    let stray = |status, form| StatementError::Unexpected {
-        status,
-        form,
-        retry_at: None,
-        request_key: None,
-    };
     bank.fail(
         A,
         [
@@ -601,14 +592,13 @@ async fn answers_that_are_not_the_services_pass() {
     assert!(poller.status()[0].stopped_since.is_none());
 }
 
-fn other_shape() -> StatementError {
+fn other_shape() -> CallError {
     let Err(source) = StatementReply::parse(200, b"{}") else {
         panic!("it is not a statement")
     };
-    StatementError::Reply {
-        status: 200,
-        request_key: None,
-        source,
+    CallError {
+        status: Some(200),
+        ..failed(CallFault::Reply(source))
     }
 }
 
@@ -635,10 +625,9 @@ async fn an_account_whose_retry_waits_is_resumed_at_once() {
         A,
         [
             not_found(),
-            StatementError::TooManyCalls {
-                retry_at: later(90_000),
-                code: None,
-                request_key: None,
+            CallError {
+                retry_at: Some(later(90_000)),
+                ..failed(CallFault::TooManyCalls)
             },
         ],
     );

@@ -1,9 +1,10 @@
 //! Received pages of a statement.
 
-use super::{StatementError, UnreadablePayload};
+use crate::call_error::{Call, CallError, CallFault, UnreadablePayload};
 use bankrail_camt052::{Document, Entry, Finding as DocumentFinding, Parsed, ReadOptions, Report};
 use bankrail_statement::{EntryIdentity, ReceivedStatement, StatementRequest};
 use bankrail_values::HyphenatedUuid;
+use std::sync::Arc;
 
 /// One page of a statement. `Debug` prints its size, not its contents.
 #[derive(Clone)]
@@ -51,13 +52,14 @@ impl StatementPage {
         mut received: ReceivedStatement,
         status: u16,
         options: &ReadOptions,
-    ) -> Result<Self, StatementError> {
+    ) -> Result<Self, CallError> {
         let request_key = received.request_key;
-        let refused = |source| StatementError::Reply {
-            status,
+        let failed = |fault| CallError {
+            status: Some(status),
             request_key: Some(request_key),
-            source,
+            ..CallError::new(Call::Statement, fault)
         };
+        let refused = |source| failed(CallFault::Reply(source));
         received.check_against(request).map_err(refused)?;
         let (document, document_findings) = match received.document_with(options) {
             Ok(Parsed {
@@ -65,13 +67,8 @@ impl StatementPage {
             }) => (document, findings),
             Err(source) => {
                 let xml = received.payload;
-                let payload = UnreadablePayload {
-                    xml,
-                    status,
-                    request_key,
-                    source,
-                };
-                return Err(StatementError::Payload(Box::new(payload)));
+                let payload = Arc::new(UnreadablePayload { xml, source });
+                return Err(failed(CallFault::Payload(payload)));
             }
         };
         received

@@ -1,6 +1,7 @@
 //! The walk through a statement's pages.
 
-use super::{Statement, StatementClient, StatementError, StatementPage};
+use super::{Statement, StatementClient, StatementPage};
+use crate::call_error::{Call, CallError, CallFault};
 use bankrail_rate_limit::CallType;
 use bankrail_statement::{Checkpoint, PageWalk, PendingPage, SeenEntry, StatementRequest, Step};
 use std::ops::Deref;
@@ -15,7 +16,7 @@ pub struct Pages {
     request: StatementRequest,
     walk: PageWalk,
     over: bool,
-    /// How often the current page was handed out.
+    /// The number of times that the current page was handed out.
     handed_out: u32,
 }
 
@@ -61,17 +62,19 @@ impl Pages {
     /// unchanged.
     ///
     /// # Errors
-    /// [`StatementError`]. The walk is unchanged, so a retryable error can be followed by another
+    /// [`CallError`]. The walk is unchanged, so a retryable error can be followed by another
     /// call.
-    pub async fn next(&mut self) -> Result<Option<FetchedPage<'_>>, StatementError> {
-        const MOST: u32 = 3;
+    pub async fn next(&mut self) -> Result<Option<FetchedPage<'_>>, CallError> {
+        const MAX_FETCHES: u32 = 3;
         if self.over {
             return Ok(None);
         }
-        if self.handed_out >= MOST {
-            return Err(StatementError::NotStored {
-                times: self.handed_out,
-            });
+        if self.handed_out >= MAX_FETCHES {
+            let times = self.handed_out;
+            return Err(CallError::new(
+                Call::Statement,
+                CallFault::NotStored { times },
+            ));
         }
         if let Some(cursor) = self.walk.cursor() {
             self.request.cursor = Some(cursor.clone());
@@ -92,8 +95,8 @@ impl Pages {
     /// Fetches the remaining pages into memory.
     ///
     /// # Errors
-    /// [`StatementError`] of a page. The pages before it are lost.
-    pub async fn collect(mut self) -> Result<Statement, StatementError> {
+    /// [`CallError`] of a page. The pages before it are lost.
+    pub async fn collect(mut self) -> Result<Statement, CallError> {
         let mut statement = Statement::default();
         while let Some(page) = self.next().await? {
             statement.pages.push(page.stored()?);
@@ -132,16 +135,16 @@ impl FetchedPage<'_> {
     /// Confirms that the page is stored, and advances the walk.
     ///
     /// # Errors
-    /// [`StatementError::Walk`] if the statement cannot be read to its end. This page and those
+    /// [`CallFault::Walk`] if the statement cannot be read to its end. This page and those
     /// before it are valid.
-    pub fn stored(self) -> Result<StatementPage, StatementError> {
+    pub fn stored(self) -> Result<StatementPage, CallError> {
         *self.handed_out = 0;
         match self.pending.stored() {
             Ok(Step::Fetch(_)) => {}
             Ok(Step::Done) => *self.over = true,
             Err(error) => {
                 *self.over = true;
-                return Err(StatementError::Walk(error));
+                return Err(CallError::new(Call::Statement, CallFault::Walk(error)));
             }
         }
         Ok(self.page)

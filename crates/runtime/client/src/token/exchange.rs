@@ -1,10 +1,12 @@
 //! The token call.
 
-use super::{KeptTokens, Token, TokenError, about_clock};
+use super::{KeptTokens, Token};
+use crate::answer_form::AnswerForm;
+use crate::call_error::{CallError, CallFault, about_clock};
 use crate::client::AssertionKey;
 use crate::exchange_error::cause;
 use crate::pace::Admitted;
-use crate::transport::{AnswerForm, Caller, Remarks, Reply};
+use crate::transport::{Caller, Reply};
 use bankrail_client_assertion::token::{
     AccessToken, FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse,
     TokenResponseError,
@@ -44,7 +46,7 @@ impl Exchange {
     }
 
     /// A token to follow `before`: from the cache, or else by a call.
-    pub(crate) async fn fetch(&self, before: &Before) -> Result<Token, TokenError> {
+    pub(crate) async fn fetch(&self, before: &Before) -> Result<Token, CallError> {
         if let Some(token) = self.find(before).await {
             return Ok(token);
         }
@@ -82,7 +84,7 @@ impl Exchange {
     }
 
     /// A token for an assertion with another audience, which is not kept.
-    pub(crate) async fn try_audience(&self, audience: Audience) -> Result<Token, TokenError> {
+    pub(crate) async fn try_audience(&self, audience: Audience) -> Result<Token, CallError> {
         self.call(
             self.caller.admit(&self.caller.pacer).await?,
             &self.assertion.clone().with_audience(audience),
@@ -94,7 +96,7 @@ impl Exchange {
         &self,
         admitted: Admitted,
         assertion: &AssertionBuilder,
-    ) -> Result<Token, TokenError> {
+    ) -> Result<Token, CallError> {
         let asked_at = self.now();
         // Signed after waiting for the limit, so that its lifetime starts now. No two calls share
         // an assertion.
@@ -105,9 +107,7 @@ impl Exchange {
             .post(admitted, FORM_CONTENT_TYPE, None, form.into_bytes())
             .await;
         let clock_ahead = reply.as_ref().ok().and_then(|reply| reply.clock_ahead);
-        let outcome = reply
-            .map_err(TokenError::Transport)
-            .and_then(|reply| self.read(&reply, asked_at));
+        let outcome = reply.and_then(|reply| self.read(&reply, asked_at));
         match &outcome {
             Ok(token) => {
                 self.caller.succeeded();
@@ -124,20 +124,7 @@ impl Exchange {
                     tracing::warn!(missing = %missing.join(" "), advice = SCOPES, "the token lacks scopes");
                 }
             }
-            Err(error) => {
-                let phase = if let TokenError::Transport(error) = error {
-                    Some(error.phase())
-                } else {
-                    None
-                };
-                let remarks = Remarks {
-                    phase,
-                    cause: error.cause(),
-                    code: None,
-                    advice: &error.advice(),
-                };
-                self.caller.failed("no token", &error.facts(), &remarks);
-            }
+            Err(error) => self.caller.failed("no token", error),
         }
         outcome
     }
@@ -155,14 +142,14 @@ impl Exchange {
         &self,
         assertion: &AssertionBuilder,
         now: Timestamp,
-    ) -> Result<SecretString, TokenError> {
+    ) -> Result<SecretString, CallError> {
         let signed: Result<String, AssertionBuildError> = match &*self.key.get() {
             // The private-key operation takes most of a millisecond, so it runs on a thread for
             // blocking work.
             AssertionKey::Here(key) => {
                 let (assertion, key) = (assertion.clone(), key.clone());
                 let signed = tokio::task::spawn_blocking(move || assertion.sign(&key, now)).await;
-                signed.map_err(|_| TokenError::Abandoned)?
+                signed.map_err(|_| self.caller.failure(CallFault::Abandoned))?
             }
             AssertionKey::Elsewhere(signer) => {
                 let signed =
@@ -174,16 +161,18 @@ impl Exchange {
                 })
             }
         };
-        signed.map(SecretString::from).map_err(|error| match error {
-            AssertionBuildError::Sign(SignError::Remote(error)) => TokenError::Signer {
-                retryable: error.is_retryable(),
-                source: cause(error),
-            },
-            error => TokenError::Assertion(cause(error)),
+        signed.map(SecretString::from).map_err(|error| {
+            self.caller.failure(match error {
+                AssertionBuildError::Sign(SignError::Remote(error)) => CallFault::Signer {
+                    retryable: error.is_retryable(),
+                    source: cause(error),
+                },
+                error => CallFault::Assertion(cause(error)),
+            })
         })
     }
 
-    fn read(&self, reply: &Reply, asked_at: Timestamp) -> Result<Token, TokenError> {
+    fn read(&self, reply: &Reply, asked_at: Timestamp) -> Result<Token, CallError> {
         let Reply {
             status,
             request_key,
@@ -217,55 +206,37 @@ impl Exchange {
             .as_ref()
             .and_then(|error| error.error_description.as_deref())
             .map(excerpt);
-        let code = error.map(|error| error.error);
-        if status == StatusCode::TOO_MANY_REQUESTS {
-            let retry_at = self.caller.hold_refused(&self.caller.pacer, reply);
-            return Err(TokenError::TooManyCalls {
-                retry_at,
-                code,
-                request_key,
-            });
-        }
-        let status = status.as_u16();
-        let gateway = code
-            .as_ref()
-            .and_then(|code| ErrorCode::gateway_status_of(code.as_str()));
-        if reply.status.is_server_error() || gateway == Some(500) {
-            let retry_at = self.caller.hold(&self.caller.pacer, reply);
-            return Err(TokenError::Unavailable {
-                status,
-                code,
-                retry_at,
-                request_key,
-            });
-        }
-        if is_error {
-            return Err(TokenError::Refused {
-                status,
-                code,
+        let code = error.map(|error| error.error.as_str().to_owned());
+        let gateway = code.as_deref().and_then(ErrorCode::gateway_status_of);
+        let pacer = &self.caller.pacer;
+        let (fault, retry_at) = if status == StatusCode::TOO_MANY_REQUESTS {
+            let retry_at = self.caller.hold_refused(pacer, reply);
+            (CallFault::TooManyCalls, Some(retry_at))
+        } else if status.is_server_error() || gateway == Some(500) {
+            (CallFault::Unavailable, self.caller.hold(pacer, reply))
+        } else if is_error {
+            let refused = CallFault::Refused {
                 description,
                 clock_ahead,
-                request_key,
-            });
-        }
-        Err(match unreadable {
-            // A page of some proxy.
-            Some(TokenResponseError::Json(_)) if form != AnswerForm::Json => {
-                TokenError::Unexpected {
-                    status,
-                    form,
-                    request_key,
+            };
+            (refused, None)
+        } else {
+            let fault = match unreadable {
+                // A page of some proxy.
+                Some(TokenResponseError::Json(_)) if form != AnswerForm::Json => {
+                    CallFault::Unexpected { form }
                 }
-            }
-            Some(source) => TokenError::Response {
-                request_key,
-                source,
-            },
-            None => TokenError::Unexpected {
-                status,
-                form,
-                request_key,
-            },
+                Some(source) => CallFault::Response(source),
+                None => CallFault::Unexpected { form },
+            };
+            (fault, None)
+        };
+        Err(CallError {
+            status: Some(status.as_u16()),
+            code,
+            request_key,
+            retry_at,
+            ..self.caller.failure(fault)
         })
     }
 }

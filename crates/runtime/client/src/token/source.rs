@@ -1,7 +1,8 @@
 //! A cached access token: fetched once for all callers that wait, and renewed before it expires.
 
 use super::exchange::Before;
-use super::{Exchange, Token, TokenError};
+use super::{Exchange, Token};
+use crate::call_error::{CallError, CallFault};
 use crate::client::AssertionKey;
 use bankrail_client_assertion::token::AccessToken;
 use bankrail_values::Timestamp;
@@ -23,7 +24,7 @@ use tokio::task::AbortHandle;
 /// - Cheap to clone; clones share the token.
 ///
 /// ```no_run
-/// # async fn example(client: bankrail_client::Client) -> Result<(), bankrail_client::TokenError> {
+/// # async fn example(client: bankrail_client::Client) -> Result<(), bankrail_client::CallError> {
 /// let token = client.tokens().token().await?;
 /// println!("request key {:?}, valid until {}", token.request_key, token.expires_at);
 /// # Ok(())
@@ -47,7 +48,7 @@ struct State {
     no_early_fetch_before: Option<Timestamp>,
 }
 
-type Outcome = Result<Arc<Token>, TokenError>;
+type Outcome = Result<Arc<Token>, CallError>;
 
 struct Flight {
     outcome: watch::Receiver<Option<Outcome>>,
@@ -68,12 +69,13 @@ impl TokenSource {
     /// called on a tokio runtime.
     ///
     /// # Errors
-    /// [`TokenError`], the same for all callers that waited for the call. [`TokenError::Closed`]
-    /// once the client is closed, even while a token is valid.
-    pub async fn token(&self) -> Result<Arc<Token>, TokenError> {
-        let closing = &self.0.exchange.caller.closing;
-        if closing.is_closed() {
-            return Err(TokenError::Closed);
+    /// [`CallError`], the same for all callers that waited for the call. [`CallFault::Closed`] once
+    /// the client is closed, even while a token is valid.
+    pub async fn token(&self) -> Result<Arc<Token>, CallError> {
+        let caller = &self.0.exchange.caller;
+        let closed = || caller.failure(CallFault::Closed);
+        if caller.closing.is_closed() {
+            return Err(closed());
         }
         let mut outcome = {
             let mut state = self.lock();
@@ -90,16 +92,16 @@ impl TokenSource {
             self.join_flight(&mut state)
         };
         let landed = async {
-            let outcome = outcome
-                .wait_for(Option::is_some)
-                .await
-                .map_err(|_| TokenError::Abandoned)?;
-            outcome.clone().unwrap_or(Err(TokenError::Abandoned))
+            let outcome = outcome.wait_for(Option::is_some).await.ok();
+            outcome
+                .and_then(|outcome| outcome.clone())
+                .unwrap_or_else(|| Err(caller.failure(CallFault::Abandoned)))
         };
-        closing
+        caller
+            .closing
             .unless_closed(landed)
             .await
-            .unwrap_or(Err(TokenError::Closed))
+            .unwrap_or_else(|| Err(closed()))
     }
 
     /// Uses this token, which was obtained elsewhere, until it expires or the service refuses it.
@@ -193,7 +195,7 @@ impl TokenSource {
             Err(error) => {
                 let pause = self.0.exchange.now().saturating_add(PAUSE);
                 state.no_early_fetch_before =
-                    Some(error.retry_at().map_or(pause, |at| at.max(pause)));
+                    Some(error.retry_at.map_or(pause, |at| at.max(pause)));
             }
         }
     }

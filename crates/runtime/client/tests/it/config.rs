@@ -115,9 +115,6 @@ async fn a_server_without_tls_gets_nothing() {
     let options = ClientOptions::new().tls_roots(TlsRoots::OnlyPem(pem.into_bytes()));
     let client = Client::new(credentials("k"), &url, options).unwrap();
     let error = client.tokens().token().await.unwrap_err();
-    assert!(
-        error.is_retryable() && error.status().is_none(),
-        "{error:?}"
-    );
+    assert!(error.is_retryable() && error.status.is_none(), "{error:?}");
     assert!(provider.calls().is_empty());
 }

@@ -3,7 +3,7 @@
 use crate::log::Log;
 use crate::provider::{KEY, Provider, Reply, request, start, token_text};
 use crate::tokens::until;
-use bankrail_client::{Client, Pacing, SealingSecret, TokenError};
+use bankrail_client::{CallError, CallFault, Client, Pacing, SealingSecret};
 use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
 use bankrail_rate_limit::MemoryCounters;
 use bankrail_stores::sqlite::SqliteStore;
@@ -419,7 +419,11 @@ async fn a_crash_loop_overruns_no_limit() {
         let client = provider.client_with(provider.options(&clock).counters(opened(&folder)));
         match client.tokens().token().await {
             Ok(_) => assert!(start < 10, "start {start}"),
-            Err(TokenError::HeldBack { retry_at, .. }) => {
+            Err(CallError {
+                fault: CallFault::HeldBack,
+                retry_at: Some(retry_at),
+                ..
+            }) => {
                 assert!(start >= 10, "start {start}");
                 assert_eq!(*until.get_or_insert(retry_at), retry_at);
             }
@@ -431,10 +435,8 @@ async fn a_crash_loop_overruns_no_limit() {
     let until = until.unwrap();
     clock.set(until.saturating_sub(Duration::from_millis(1)));
     let client = || provider.client_with(provider.options(&clock).counters(opened(&folder)));
-    assert!(matches!(
-        client().tokens().token().await,
-        Err(TokenError::HeldBack { .. })
-    ));
+    let error = client().tokens().token().await.unwrap_err();
+    assert!(matches!(error.fault, CallFault::HeldBack), "{error:?}");
     clock.set(until);
     client().tokens().token().await.unwrap();
 }

@@ -1,5 +1,5 @@
 use crate::provider::{Provider, Reply, request};
-use bankrail_client::StatementError;
+use bankrail_client::CallFault;
 use bankrail_statement::{Checkpoint, StatementRequest, WalkError};
 
 fn asked(provider: &Provider) -> Vec<Option<String>> {
@@ -105,8 +105,8 @@ async fn a_repeated_cursor_ends_the_walk() {
         .unwrap_err();
     assert!(
         matches!(
-            error,
-            StatementError::Walk(WalkError::RepeatedCursor { page: 3 })
+            error.fault,
+            CallFault::Walk(WalkError::RepeatedCursor { page: 3 })
         ),
         "{error:?}"
     );
@@ -131,9 +131,10 @@ async fn more_without_a_cursor_ends_the_walk_after_the_page() {
     let mut pages = client.statements().pages(request());
     let page = pages.next().await.unwrap().unwrap();
     assert_eq!(page.entries().count(), 1, "the page itself is good");
+    let error = page.stored().unwrap_err();
     assert!(matches!(
-        page.stored(),
-        Err(StatementError::Walk(WalkError::MoreWithoutCursor))
+        error.fault,
+        CallFault::Walk(WalkError::MoreWithoutCursor)
     ));
     assert!(pages.next().await.unwrap().is_none());
 }
@@ -152,8 +153,8 @@ async fn the_number_of_pages_is_bounded() {
         .unwrap_err();
     assert!(
         matches!(
-            error,
-            StatementError::Walk(WalkError::TooManyPages { limit: 2 })
+            error.fault,
+            CallFault::Walk(WalkError::TooManyPages { limit: 2 })
         ),
         "{error:?}"
     );
@@ -170,10 +171,8 @@ async fn a_page_that_is_never_stored_is_not_fetched_for_ever() {
     for _ in 0..3 {
         assert!(pages.next().await.unwrap().is_some());
     }
-    assert!(matches!(
-        pages.next().await,
-        Err(StatementError::NotStored { times: 3, .. })
-    ));
+    let error = pages.next().await.unwrap_err();
+    assert!(matches!(error.fault, CallFault::NotStored { times: 3, .. }));
     assert_eq!(provider.statement_calls().len(), 3);
 }
 

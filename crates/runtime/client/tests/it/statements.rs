@@ -2,7 +2,7 @@ use crate::provider::{
     ACCOUNT, API_KEY, Provider, Reply, document, request, request_key, start, token_text,
 };
 use crate::tokens::chain;
-use bankrail_client::{AnswerForm, ExchangeError, Pacing, PageSource, StatementError, TokenError};
+use bankrail_client::{AnswerForm, Call, CallError, CallFault, ExchangeError, Pacing, PageSource};
 use bankrail_rate_limit::{Algorithm, Counting, MemoryCounters, Policy, Window};
 use bankrail_statement::{
     AccountId, ErrorCode, Page, ReplyError, ReplyFinding, StatementRequest, StatementResponse,
@@ -47,21 +47,19 @@ async fn reserved_numbers_are_refused_before_anything_is_sent() {
         let account = AccountId::parse(&format!("012003{}", digit.to_string().repeat(9))).unwrap();
         let error = client.statements().statement(&account).await.unwrap_err();
         assert!(
-            matches!(&error, StatementError::ReservedAccount { account: found, .. } if *found == account)
+            matches!(&error.fault, CallFault::ReservedAccount { account: found, .. } if *found == account)
         );
         assert!(!error.is_retryable());
         assert_eq!(
             error.to_string(),
             format!(
-                "account number {account} is reserved for the provider's negative testing and must not be used"
+                "the statement call failed: account number {account} is reserved for the provider's negative testing and must not be used"
             )
         );
     }
     let odd = StatementRequest::from_json(br#"{"accountId":"012-003 111111111"}"#).unwrap();
-    assert!(matches!(
-        client.statements().page(&odd).await,
-        Err(StatementError::Account(_))
-    ));
+    let error = client.statements().page(&odd).await.unwrap_err();
+    assert!(matches!(error.fault, CallFault::Account(_)), "{error:?}");
     assert!(provider.calls().is_empty());
 }
 
@@ -76,13 +74,16 @@ async fn fifteen_zeros_are_sent_and_the_error_is_recognised_with_any_status() {
         let error = client.statements().statement(&zeros).await.unwrap_err();
         assert!(error.is_account_not_found(), "{error:?}");
         assert_eq!(
-            (error.status(), error.request_key()),
+            (error.status, error.request_key),
             (Some(status), Some(request_key()))
         );
-        assert_eq!(error.code(), Some(&ErrorCode::ACCOUNT_NOT_FOUND));
-        let StatementError::Service {
+        assert_eq!(
+            error.code.as_deref(),
+            Some(ErrorCode::ACCOUNT_NOT_FOUND.as_str())
+        );
+        let CallFault::Service {
             title: Some(title), ..
-        } = error
+        } = error.fault
         else {
             panic!("{error:?}")
         };
@@ -117,11 +118,8 @@ async fn a_second_refusal_is_the_answer() {
     let gateway = r#"{"requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","error":{"statusCode":"EC000_002","title":"x"}}"#;
     provider.statements([Reply::new(200, gateway), Reply::new(401, "")]);
     let error = client.statements().page(&request()).await.unwrap_err();
-    assert!(
-        matches!(&error, StatementError::Unauthorized { .. }),
-        "{error:?}"
-    );
-    assert_eq!(error.request_key(), Some(request_key()));
+    assert!(matches!(error.fault, CallFault::Unauthorized), "{error:?}");
+    assert_eq!(error.request_key, Some(request_key()));
     assert!(!error.is_retryable());
     assert_eq!(provider.statement_calls().len(), 2);
 }
@@ -144,7 +142,7 @@ async fn a_failure_of_the_gateway_may_pass_under_any_status() {
             .statements([Reply::new(200, &*body)]);
         let error = client.statements().page(&request()).await.unwrap_err();
         assert!(
-            matches!(&error, StatementError::Service { status: 200, .. }),
+            matches!(error.fault, CallFault::Service { .. }) && error.status == Some(200),
             "{error:?}"
         );
         assert_eq!(error.is_retryable(), may_pass, "{code}");
@@ -157,16 +155,13 @@ async fn no_token_no_call() {
     provider.tokens([Reply::new(400, r#"{"error":"invalid_scope"}"#)]);
     let error = client.statements().page(&request()).await.unwrap_err();
     assert!(
-        matches!(
-            &error,
-            StatementError::Token(TokenError::Refused { status: 400, .. })
-        ),
+        matches!(error.fault, CallFault::Refused { .. }),
         "{error:?}"
     );
     assert_eq!(
-        error.status(),
-        None,
-        "the status is that of another endpoint"
+        (error.call, error.status),
+        (Call::Token, Some(400)),
+        "the status is that of the token endpoint"
     );
     assert_eq!(provider.statement_calls().len(), 0);
 }
@@ -208,7 +203,7 @@ async fn the_twenty_sixth_call_of_an_hour_is_not_sent() {
         client.statements().page(&request()).await.unwrap();
     }
     let error = client.statements().page(&request()).await.unwrap_err();
-    let StatementError::HeldBack { retry_at, .. } = error else {
+    let (CallFault::HeldBack, Some(retry_at)) = (&error.fault, error.retry_at) else {
         panic!("{error:?}")
     };
     assert_eq!(provider.statement_calls().len(), 25);
@@ -230,10 +225,8 @@ async fn limits_can_be_others_and_counters_can_be_shared() {
         other.statements().page(&request()).await.unwrap();
     }
     one.statements().page(&request()).await.unwrap();
-    assert!(matches!(
-        other.statements().page(&request()).await,
-        Err(StatementError::HeldBack { .. })
-    ));
+    let error = other.statements().page(&request()).await.unwrap_err();
+    assert!(matches!(error.fault, CallFault::HeldBack), "{error:?}");
 
     let (provider, _, clock) = Provider::client().await;
     provider
@@ -294,13 +287,17 @@ async fn each_account_has_the_limit_for_itself_where_the_service_counts_so() {
         for _ in 0..25 {
             let page = client.statements().page(&account).await;
             assert!(
-                matches!(page, Ok(_) | Err(StatementError::Reply { .. })),
+                page.as_ref()
+                    .err()
+                    .is_none_or(|error| matches!(error.fault, CallFault::Reply(_))),
                 "{page:?}"
             );
         }
         let again = client.statements().page(&account).await;
         assert!(
-            matches!(again, Err(StatementError::HeldBack { .. })),
+            again
+                .as_ref()
+                .is_err_and(|error| matches!(error.fault, CallFault::HeldBack)),
             "{again:?}"
         );
     }
@@ -313,7 +310,9 @@ async fn each_account_has_the_limit_for_itself_where_the_service_counts_so() {
     );
     let again = client.statements().page(&of("012003000000102")).await;
     assert!(
-        matches!(again, Err(StatementError::HeldBack { .. })),
+        again
+            .as_ref()
+            .is_err_and(|error| matches!(error.fault, CallFault::HeldBack)),
         "{again:?}"
     );
     assert_eq!(provider.statement_calls().len(), 50);
@@ -329,20 +328,17 @@ async fn a_429_is_told_and_holds_the_next_call_back() {
     provider.statements([Reply::page(0, None)]);
     let error = client.statements().page(&request()).await.unwrap_err();
     let retry_at = start().saturating_add(Duration::from_secs(120));
-    assert_eq!(
-        (error.status(), error.retry_at()),
-        (Some(429), Some(retry_at))
-    );
-    assert_eq!(error.code().map(ErrorCode::as_str), Some("EC429"));
+    assert_eq!((error.status, error.retry_at), (Some(429), Some(retry_at)));
+    assert_eq!(error.code.as_deref(), Some("EC429"));
     let error = client.statements().page(&request()).await.unwrap_err();
-    assert!(matches!(error, StatementError::HeldBack { retry_at: at, .. } if at == retry_at));
+    assert!(matches!(error.fault, CallFault::HeldBack) && error.retry_at == Some(retry_at));
     clock.set(retry_at);
     client.statements().page(&request()).await.unwrap();
     assert_eq!(provider.statement_calls().len(), 2);
 }
 
 /// A name, an answer, and a check of the error.
-type Case = (&'static str, Reply, fn(&StatementError) -> bool);
+type Case = (&'static str, Reply, fn(&CallError) -> bool);
 
 #[tokio::test]
 async fn odd_answers() {
@@ -363,20 +359,21 @@ async fn odd_answers() {
             Reply::new(200, "<html>").header("content-type", "text/html"),
             |error| {
                 matches!(
-                    error,
-                    StatementError::Unexpected {
-                        status: 200,
+                    error.fault,
+                    CallFault::Unexpected {
                         form: AnswerForm::Html,
                         ..
                     }
-                ) && !error.is_retryable()
+                ) && error.status == Some(200)
+                    && !error.is_retryable()
             },
         ),
         (
             "HTML with 503",
             Reply::new(503, "<html>").header("content-type", "text/html"),
             |error| {
-                matches!(error, StatementError::Unexpected { status: 503, .. })
+                matches!(error.fault, CallFault::Unexpected { .. })
+                    && error.status == Some(503)
                     && error.is_retryable()
                     && error.advice() == "try again later; the fault is the service's"
             },
@@ -385,27 +382,19 @@ async fn odd_answers() {
             "a redirect",
             Reply::new(307, "").header("location", "https://example.com/"),
             |error| {
-                matches!(error, StatementError::Unexpected { status: 307, .. })
+                matches!(error.fault, CallFault::Unexpected { .. })
+                    && error.status == Some(307)
                     && error.advice()
                         == "check the address of the service, and what stands between here and there"
             },
         ),
         ("JSON that is none", Reply::new(200, "{"), |error| {
-            matches!(
-                error,
-                StatementError::Reply {
-                    source: ReplyError::Json(_),
-                    ..
-                }
-            )
+            matches!(error.fault, CallFault::Reply(ReplyError::Json(_)))
         }),
         ("another account", Reply::new(200, other_account), |error| {
             matches!(
-                error,
-                StatementError::Reply {
-                    source: ReplyError::OtherAccount { .. },
-                    ..
-                }
+                error.fault,
+                CallFault::Reply(ReplyError::OtherAccount { .. })
             )
         }),
         (
@@ -413,27 +402,24 @@ async fn odd_answers() {
             Reply::new(200, other_document),
             |error| {
                 matches!(
-                    error,
-                    StatementError::Reply {
-                        source: ReplyError::OtherAccount { .. },
-                        ..
-                    }
+                    error.fault,
+                    CallFault::Reply(ReplyError::OtherAccount { .. })
                 )
             },
         ),
         (
             "a broken document",
             Reply::new(200, broken),
-            |error| matches!(error, StatementError::Payload(payload) if payload.xml() == "<Document>hunter2"),
+            |error| matches!(&error.fault, CallFault::Payload(payload) if payload.xml() == "<Document>hunter2"),
         ),
         (
             "more than allowed",
             Reply::new(200, vec![b' '; 100_001]),
             |error| {
                 matches!(
-                    error,
-                    StatementError::Transport(ExchangeError::TooLarge { limit: 100_000, .. })
-                ) && error.status() == Some(200)
+                    error.fault,
+                    CallFault::Transport(ExchangeError::TooLarge { limit: 100_000, .. })
+                ) && error.status == Some(200)
                     && !error.is_retryable()
             },
         ),
@@ -441,7 +427,7 @@ async fn odd_answers() {
             "a refused request",
             Reply::new(400, NOT_FOUND.replace("EC20001", "EC42001")),
             |error| {
-                error.code() == Some(&ErrorCode::VALIDATION)
+                error.code.as_deref() == Some(ErrorCode::VALIDATION.as_str())
                     && error.advice() == "show the service this error with its request key"
             },
         ),
@@ -449,7 +435,8 @@ async fn odd_answers() {
             "an internal error",
             Reply::new(200, NOT_FOUND.replace("EC20001", "EC20005")),
             |error| {
-                matches!(error, StatementError::Service { status: 200, .. })
+                matches!(error.fault, CallFault::Service { .. })
+                    && error.status == Some(200)
                     && error.is_retryable()
                     && error.advice() == "try again later; the fault is the service's"
             },
@@ -459,7 +446,7 @@ async fn odd_answers() {
             Reply::new(400, r#"{"error":{"statusCode":"EC000_003","title":"bad"}}"#),
             |error| {
                 // Without a request key in the body, that of the header is used.
-                error.request_key() == Some(request_key()) && !error.is_retryable()
+                error.request_key == Some(request_key()) && !error.is_retryable()
             },
         ),
     ];
@@ -491,12 +478,9 @@ async fn findings_are_kept_and_can_be_denied() {
     let client = provider.client_with(provider.options(&clock).read_options(strict));
     let error = client.statements().page(&request()).await.unwrap_err();
     let denied = matches!(
-        error,
-        StatementError::Reply {
-            source: ReplyError::Findings { .. },
-            ..
-        }
-    ) || matches!(error, StatementError::Payload(_));
+        error.fault,
+        CallFault::Reply(ReplyError::Findings { .. }) | CallFault::Payload(_)
+    );
     assert!(denied, "{error:?}");
 }
 
@@ -544,7 +528,7 @@ async fn waiting_has_a_bound_if_wanted() {
         client.statements().page(&request()).await.unwrap();
     }
     let error = client.statements().page(&request()).await.unwrap_err();
-    assert!(matches!(error, StatementError::HeldBack { retry_at, .. } if retry_at > clock.now()));
+    assert!(matches!(error.fault, CallFault::HeldBack) && error.retry_at > Some(clock.now()));
 }
 
 #[tokio::test]
@@ -558,7 +542,7 @@ async fn an_answer_beyond_the_default_bound_is_refused() {
         .tokens([Reply::token(1, 3600)])
         .statements([Reply::new(200, vec![b' '; 33_554_433])]);
     let error = client.statements().page(&request()).await.unwrap_err();
-    let StatementError::Transport(ExchangeError::TooLarge { limit, .. }) = error else {
+    let CallFault::Transport(ExchangeError::TooLarge { limit, .. }) = error.fault else {
         panic!("{error:?}")
     };
     assert_eq!(limit, 33_554_432);

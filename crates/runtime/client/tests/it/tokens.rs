@@ -1,5 +1,7 @@
 use crate::provider::{API_KEY, KEY, Provider, Reply, request, request_key, start, token_text};
-use bankrail_client::{AnswerForm, Client, Credentials, ExchangeError, Pacing, TokenError};
+use bankrail_client::{
+    AnswerForm, CallError, CallFault, Client, Credentials, ExchangeError, Pacing,
+};
 use bankrail_client_assertion::token::{
     AccessToken, FORM_CONTENT_TYPE, TokenErrorCode, TokenRequest, TokenResponseError,
 };
@@ -205,7 +207,7 @@ async fn the_key_may_be_remote() {
         (Elsewhere::Hangs(key()), true),
     ] {
         let error = client(signer).tokens().token().await.unwrap_err();
-        assert!(matches!(&error, TokenError::Signer { .. }), "{error:?}");
+        assert!(matches!(error.fault, CallFault::Signer { .. }), "{error:?}");
         assert_eq!(
             (error.is_retryable(), provider.calls().len()),
             (again, 1),
@@ -367,19 +369,19 @@ async fn everybody_who_waited_gets_the_error_and_the_next_call_tries_again() {
     provider.release();
     for caller in callers {
         let error = caller.await.unwrap().unwrap_err();
-        assert!(matches!(
-            &error,
-            TokenError::Refused {
-                status: 401,
-                code: Some(TokenErrorCode::InvalidClient),
-                ..
-            }
-        ));
+        assert!(
+            matches!(error.fault, CallFault::Refused { .. }),
+            "{error:?}"
+        );
+        assert_eq!(
+            (error.status, error.code.as_deref()),
+            (Some(401), Some(TokenErrorCode::InvalidClient.as_str()))
+        );
         assert!(!error.is_retryable());
-        assert_eq!(error.request_key(), Some(request_key()));
+        assert_eq!(error.request_key, Some(request_key()));
         assert_eq!(
             error.to_string(),
-            "the token endpoint refused with status 401, \"invalid_client\""
+            "the token call failed with status 401, code \"invalid_client\": the endpoint refused"
         );
     }
     client.tokens().token().await.unwrap();
@@ -410,12 +412,12 @@ async fn retry_after_holds_the_next_call_back() {
     ]);
     let error = client.tokens().token().await.unwrap_err();
     let retry_at = start().saturating_add(seconds(90));
-    assert!(matches!(error, TokenError::TooManyCalls { retry_at: at, .. } if at == retry_at));
+    assert!(matches!(error.fault, CallFault::TooManyCalls) && error.retry_at == Some(retry_at));
     assert!(error.is_retryable());
     clock.advance(Duration::from_millis(89_999));
     let error = client.tokens().token().await.unwrap_err();
     assert!(
-        matches!(error, TokenError::HeldBack { retry_at: at, .. } if at == retry_at),
+        matches!(error.fault, CallFault::HeldBack) && error.retry_at == Some(retry_at),
         "{error:?}"
     );
     assert_eq!(provider.calls().len(), 1);
@@ -499,7 +501,7 @@ async fn the_limits_of_the_table_hold_calls_back() {
     assert_eq!(sent, 10);
     clock.advance(seconds(2));
     let error = client.tokens().token().await.unwrap_err();
-    let retry_at = error.retry_at().unwrap();
+    let retry_at = error.retry_at.unwrap();
     assert!(
         retry_at > start().saturating_add(seconds(3600)),
         "{retry_at}"
@@ -515,7 +517,7 @@ const STATEMENT_ERROR: &str = r#"{"error":{"statusCode":"EC42001","title":"Reque
     "requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003"}"#;
 
 /// A name, an answer, and a check of the error.
-type Case = (&'static str, Reply, fn(&TokenError) -> bool);
+type Case = (&'static str, Reply, fn(&CallError) -> bool);
 
 #[tokio::test]
 async fn odd_answers() {
@@ -530,8 +532,8 @@ async fn odd_answers() {
             |error| {
                 let wrong = "expires_in";
                 matches!(
-                    error,
-                    TokenError::Response { source: TokenResponseError::Member { member, .. }, .. } if *member == wrong
+                    &error.fault,
+                    CallFault::Response(TokenResponseError::Member { member, .. }) if *member == wrong
                 )
             },
         ),
@@ -542,11 +544,8 @@ async fn odd_answers() {
             )),
             |error| {
                 matches!(
-                    error,
-                    TokenError::Response {
-                        source: TokenResponseError::TokenType { .. },
-                        ..
-                    }
+                    error.fault,
+                    CallFault::Response(TokenResponseError::TokenType { .. })
                 )
             },
         ),
@@ -555,11 +554,8 @@ async fn odd_answers() {
             token(r#"{"access_token":"hunter2","token_type":"Bearer","expires_in":1}"#),
             |error| {
                 matches!(
-                    error,
-                    TokenError::Response {
-                        source: TokenResponseError::AccessToken(_),
-                        ..
-                    }
+                    error.fault,
+                    CallFault::Response(TokenResponseError::AccessToken(_))
                 )
             },
         ),
@@ -568,25 +564,28 @@ async fn odd_answers() {
             Reply::new(200, "<html>").header("content-type", "text/html"),
             |error| {
                 matches!(
-                    error,
-                    TokenError::Unexpected {
-                        status: 200,
+                    error.fault,
+                    CallFault::Unexpected {
                         form: AnswerForm::Html,
                         ..
                     }
-                )
+                ) && error.status == Some(200)
             },
         ),
         (
             "a redirect",
             Reply::new(302, "").header("location", "https://example.com/"),
-            |error| matches!(error, TokenError::Unexpected { status: 302, .. }),
+            |error| {
+                matches!(error.fault, CallFault::Unexpected { .. }) && error.status == Some(302)
+            },
         ),
         (
             "a gateway's page",
             Reply::new(502, "<html>").header("content-type", "text/html"),
             |error| {
-                matches!(error, TokenError::Unavailable { status: 502, .. }) && error.is_retryable()
+                matches!(error.fault, CallFault::Unavailable)
+                    && error.status == Some(502)
+                    && error.is_retryable()
             },
         ),
         (
@@ -596,7 +595,9 @@ async fn odd_answers() {
                 r#"{"error":{"statusCode":"EC000_001","title":"Try later"}}"#,
             ),
             |error| {
-                matches!(error, TokenError::Unavailable { status: 200, .. }) && error.is_retryable()
+                matches!(error.fault, CallFault::Unavailable)
+                    && error.status == Some(200)
+                    && error.is_retryable()
             },
         ),
         (
@@ -608,9 +609,9 @@ async fn odd_answers() {
             |error| {
                 let wanted = r#""no\nway""#;
                 matches!(
-                    error,
-                    TokenError::Refused { status: 400, description: Some(text), .. } if text == wanted
-                )
+                    &error.fault,
+                    CallFault::Refused { description: Some(text), .. } if text == wanted
+                ) && error.status == Some(400)
             },
         ),
         (
@@ -618,49 +619,39 @@ async fn odd_answers() {
             Reply::new(400, STATEMENT_ERROR),
             |error| {
                 matches!(
-                    error,
-                    TokenError::Refused { status: 400, code: Some(TokenErrorCode::Other(code)), description: Some(text), .. }
-                        if &**code == "EC42001" && text == "\"Request body fails validation\""
-                )
+                    &error.fault,
+                    CallFault::Refused { description: Some(text), .. }
+                        if text == "\"Request body fails validation\""
+                ) && error.status == Some(400)
+                    && error.code.as_deref() == Some("EC42001")
             },
         ),
         (
             "401 with the statement exchange's error",
             Reply::new(401, STATEMENT_ERROR),
             |error| {
-                matches!(
-                    error,
-                    TokenError::Refused { status: 401, code: Some(TokenErrorCode::Other(code)), .. } if &**code == "EC42001"
-                )
+                matches!(error.fault, CallFault::Refused { .. })
+                    && error.status == Some(401)
+                    && error.code.as_deref() == Some("EC42001")
             },
         ),
         (
             "200 with an error",
             Reply::new(200, STATEMENT_ERROR),
             |error| {
-                matches!(
-                    error,
-                    TokenError::Refused {
-                        status: 200,
-                        code: Some(_),
-                        ..
-                    }
-                ) && !error.is_retryable()
+                matches!(error.fault, CallFault::Refused { .. })
+                    && error.status == Some(200)
+                    && error.code.is_some()
+                    && !error.is_retryable()
             },
         ),
         (
             "503 with an error",
             Reply::new(503, STATEMENT_ERROR),
             |error| {
-                let TokenError::Unavailable {
-                    status: 503,
-                    code: Some(code),
-                    ..
-                } = error
-                else {
-                    return false;
-                };
-                code.as_str() == "EC42001"
+                matches!(error.fault, CallFault::Unavailable)
+                    && error.status == Some(503)
+                    && error.code.as_deref() == Some("EC42001")
             },
         ),
         (
@@ -668,26 +659,22 @@ async fn odd_answers() {
             Reply::new(429, r#"{"error":"temporarily_unavailable"}"#),
             |error| {
                 let known = TokenErrorCode::TemporarilyUnavailable;
-                matches!(error, TokenError::TooManyCalls { code: Some(code), .. } if *code == known)
+                matches!(error.fault, CallFault::TooManyCalls)
+                    && error.code.as_deref() == Some(known.as_str())
             },
         ),
         ("403 with nothing", Reply::new(403, ""), |error| {
-            matches!(
-                error,
-                TokenError::Refused {
-                    status: 403,
-                    code: None,
-                    ..
-                }
-            )
+            matches!(error.fault, CallFault::Refused { .. })
+                && error.status == Some(403)
+                && error.code.is_none()
         }),
         (
             "a body beyond the limit",
             Reply::new(200, vec![b' '; 65_537]),
             |error| {
                 matches!(
-                    error,
-                    TokenError::Transport(ExchangeError::TooLarge {
+                    error.fault,
+                    CallFault::Transport(ExchangeError::TooLarge {
                         limit: 65_536,
                         status: 200,
                         ..
@@ -741,7 +728,7 @@ async fn nobody_there() {
     );
     let error = client.tokens().token().await.unwrap_err();
     assert!(
-        matches!(&error, TokenError::Transport(ExchangeError::Connect(_))),
+        matches!(error.fault, CallFault::Transport(ExchangeError::Connect(_))),
         "{error:?}"
     );
     assert!(error.is_retryable());
@@ -762,8 +749,8 @@ async fn an_answer_that_never_ends_reaches_the_time_out() {
     let error = client.tokens().token().await.unwrap_err();
     assert!(
         matches!(
-            &error,
-            TokenError::Transport(ExchangeError::TimedOut { .. })
+            error.fault,
+            CallFault::Transport(ExchangeError::TimedOut { .. })
         ),
         "{error:?}"
     );

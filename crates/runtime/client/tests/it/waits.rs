@@ -3,7 +3,7 @@
 use crate::log::Log;
 use crate::provider::{Provider, Reply, request, start, token_text};
 use crate::tokens::until;
-use bankrail_client::{Pacing, StatementError, TokenError};
+use bankrail_client::{Call, CallFault, Pacing};
 use bankrail_rate_limit::Policy;
 use bankrail_values::Timestamp;
 use std::time::Duration;
@@ -24,23 +24,28 @@ async fn a_retry_after_beyond_a_minute_is_an_error_and_not_an_hour_of_silence() 
         Reply::token(1, 36_000),
     ]);
     let error = client.tokens().token().await.unwrap_err();
-    let text = "the token endpoint answered that there were too many calls; held back until 2026-11-21T07:00:00.500Z";
+    let text = "the token call failed with status 429: the endpoint answered that there were too many \
+                calls; no further call before 2026-11-21T07:00:00.500Z";
     assert_eq!(
-        (error.to_string(), error.retry_at()),
+        (error.to_string(), error.retry_at),
         (text.to_owned(), Some(until))
     );
     let error = client.tokens().token().await.unwrap_err();
-    let text = "held back by the rate limit of token calls until 2026-11-21T07:00:00.500Z";
+    let text = "the token call failed: held back by the rate limit; no further call before \
+                2026-11-21T07:00:00.500Z";
     assert_eq!(
-        (error.to_string(), error.retry_at()),
+        (error.to_string(), error.retry_at),
         (text.to_owned(), Some(until))
     );
     let error = client.statements().page(&request()).await.unwrap_err();
     assert!(
-        matches!(&error, StatementError::Token(TokenError::HeldBack { .. })),
+        matches!(
+            (error.call, &error.fault),
+            (Call::Token, CallFault::HeldBack)
+        ),
         "{error:?}"
     );
-    assert_eq!(error.retry_at(), Some(until));
+    assert_eq!(error.retry_at, Some(until));
     assert_eq!(provider.calls().len(), 1);
 
     clock.set(until);
@@ -50,15 +55,17 @@ async fn a_retry_after_beyond_a_minute_is_an_error_and_not_an_hour_of_silence() 
         Reply::page(0, None),
     ]);
     let error = client.statements().page(&request()).await.unwrap_err();
-    let text = "the statement endpoint answered that there were too many calls; held back until 2026-11-21T07:01:01.500Z";
+    let text = "the statement call failed with status 429: the endpoint answered that there were too \
+                many calls; no further call before 2026-11-21T07:01:01.500Z";
     assert_eq!(
-        (error.to_string(), error.retry_at()),
+        (error.to_string(), error.retry_at),
         (text.to_owned(), Some(until))
     );
     let error = client.statements().page(&request()).await.unwrap_err();
-    let text = "held back by the rate limit of statement calls until 2026-11-21T07:01:01.500Z";
+    let text = "the statement call failed: held back by the rate limit; no further call before \
+                2026-11-21T07:01:01.500Z";
     assert_eq!(
-        (error.to_string(), error.retry_at()),
+        (error.to_string(), error.retry_at),
         (text.to_owned(), Some(until))
     );
     clock.set(until);
@@ -87,12 +94,12 @@ async fn a_429_that_says_no_time_holds_calls_back_for_as_long_as_the_limit_takes
         provider.tokens([Reply::new(429, ""), Reply::token(1, 36_000)]);
         let error = client.tokens().token().await.unwrap_err();
         assert!(
-            matches!(error, TokenError::TooManyCalls { retry_at, .. } if retry_at == after(tokens)),
+            matches!(error.fault, CallFault::TooManyCalls) && error.retry_at == Some(after(tokens)),
             "{error:?}"
         );
         let error = client.tokens().token().await.unwrap_err();
         assert!(
-            matches!(error, TokenError::HeldBack { retry_at, .. } if retry_at == after(tokens)),
+            matches!(error.fault, CallFault::HeldBack) && error.retry_at == Some(after(tokens)),
             "{error:?}"
         );
         clock.set(after(tokens));
@@ -103,12 +110,12 @@ async fn a_429_that_says_no_time_holds_calls_back_for_as_long_as_the_limit_takes
         let held = Some(after(tokens + statements));
         let error = client.statements().page(&request()).await.unwrap_err();
         assert!(
-            matches!(error, StatementError::TooManyCalls { .. }) && error.retry_at() == held,
+            matches!(error.fault, CallFault::TooManyCalls) && error.retry_at == held,
             "{error:?}"
         );
         let error = client.statements().page(&request()).await.unwrap_err();
         assert!(
-            matches!(error, StatementError::HeldBack { .. }) && error.retry_at() == held,
+            matches!(error.fault, CallFault::HeldBack) && error.retry_at == held,
             "{error:?}"
         );
         clock.set(after(tokens + statements));
@@ -150,17 +157,21 @@ async fn closing_ends_a_wait_for_the_rate_limit_and_refuses_what_comes_later() {
     let valid = client.tokens().token().await.unwrap();
     client.clone().close();
     for call in waiting {
-        assert!(matches!(call.await.unwrap(), Err(StatementError::Closed)));
+        let error = call.await.unwrap().unwrap_err();
+        assert!(matches!(error.fault, CallFault::Closed), "{error:?}");
     }
     let error = client.statements().page(&request()).await.unwrap_err();
     assert!(
-        matches!(error, StatementError::Closed) && !error.is_retryable(),
+        matches!(error.fault, CallFault::Closed) && !error.is_retryable(),
         "{error:?}"
     );
-    assert_eq!(error.to_string(), "the client was closed");
+    assert_eq!(
+        error.to_string(),
+        "the token call failed: the client was closed"
+    );
     let error = client.tokens().token().await.unwrap_err();
     assert!(
-        matches!(error, TokenError::Closed) && valid.is_valid_at(clock_now(&clock)),
+        matches!(error.fault, CallFault::Closed) && valid.is_valid_at(clock_now(&clock)),
         "{error:?}"
     );
     assert_eq!(provider.statement_calls().len(), 25);
@@ -186,15 +197,15 @@ async fn closing_ends_a_wait_for_a_token_call_and_not_the_call() {
                     .map(|_| ())
                     .unwrap_err()
             } else {
-                StatementError::from(client.tokens().token().await.map(|_| ()).unwrap_err())
+                client.tokens().token().await.map(|_| ()).unwrap_err()
             }
         })
     });
     provider.until_calls(1).await;
     tokio::task::yield_now().await;
     client.close();
-    assert!(matches!(token.await.unwrap(), StatementError::Closed));
-    assert!(matches!(statement.await.unwrap(), StatementError::Closed));
+    assert!(matches!(token.await.unwrap().fault, CallFault::Closed));
+    assert!(matches!(statement.await.unwrap().fault, CallFault::Closed));
     provider.release();
     // The answer is taken all the same.
     until(|| async { !format!("{:?}", client.tokens()).contains("fetching: true") }).await;

@@ -3,12 +3,12 @@
 use super::journal::{Journal, Teller};
 use super::keep;
 use super::{Event, Trouble};
-use crate::connection::statement_failure;
+use crate::connection::call_failure;
 use crate::failure::causes;
 use crate::text::counted;
 use bankrail::client::{
-    AccountState, AccountStatus, Client, NewEntries, PageSource, PollError, PolledAccount, Poller,
-    PollerOptions, StatementError, WaitReason,
+    AccountState, AccountStatus, Call, CallError, Client, NewEntries, PageSource, PollError,
+    PolledAccount, Poller, PollerOptions, WaitReason,
 };
 use bankrail::http::serve::Shutdown;
 use bankrail::rate_limit::CallType;
@@ -131,17 +131,13 @@ fn news(status: &AccountStatus, told: &mut Reported) -> Vec<Event> {
         request_key: None,
         until,
     };
-    let of_statement = |at, state, until, error: &StatementError| {
-        let (kind, http) = match error {
-            StatementError::Token(error) => (error.kind(), error.status()),
-            error => (error.kind(), error.status()),
-        };
-        let detail = statement_failure(error).into_parts().0.unwrap_or_default();
+    let of_statement = |at, state, until, error: &CallError| {
+        let detail = call_failure(error).into_parts().0.unwrap_or_default();
         Trouble {
-            status: http,
-            code: error.code().map(ToString::to_string),
-            request_key: error.request_key(),
-            ..trouble(at, state, until, kind, detail)
+            status: error.status,
+            code: error.code.clone(),
+            request_key: error.request_key,
+            ..trouble(at, state, until, error.kind(), detail)
         }
     };
     let mut events = Vec::new();
@@ -155,7 +151,7 @@ fn news(status: &AccountStatus, told: &mut Reported) -> Vec<Event> {
             Some(failure.retry_at),
             &failure.error,
         );
-        let of_token = matches!(*failure.error, StatementError::Token(_));
+        let of_token = failure.error.call == Call::Token;
         events.push(if of_token {
             Event::Token(trouble)
         } else {

@@ -4,12 +4,12 @@ use super::Fetch;
 use super::merge::Merged;
 use crate::asynchronous::block_on;
 use crate::clock::instant;
-use crate::connection::{failure, given_secret, open, statement_failure};
+use crate::connection::{call_failure, failure, given_secret, open};
 use crate::failure::Failure;
 use crate::output::{Destination, Output};
 use crate::progress;
 use crate::text::{counted, shown, shown_lines};
-use bankrail::client::{Client, ClientOptions, Pacing, Pages, StatementError, StatementPage};
+use bankrail::client::{CallError, CallFault, Client, ClientOptions, Pacing, Pages, StatementPage};
 use bankrail::client_assertion::token::AccessToken;
 use bankrail::statement::{ReceivedPage, ReceivedStatement, StatementRequest};
 use bankrail::values::{Clock as _, SystemClock};
@@ -121,12 +121,12 @@ async fn next(pages: &mut Pages, wait: bool) -> Result<Option<StatementPage>, Fa
             Ok(None) => return Ok(None),
             Ok(Some(page)) => match page.stored() {
                 Ok(page) => return Ok(Some(page)),
-                Err(error) => return Err(statement_failure(&error)),
+                Err(error) => return Err(call_failure(&error)),
             },
             Err(error) => error,
         };
-        let Some(until) = error.retry_at().filter(|_| wait && is_limit(&error)) else {
-            return Err(match statement_failure(&error) {
+        let Some(until) = error.retry_at.filter(|_| wait && is_limit(&error)) else {
+            return Err(match call_failure(&error) {
                 Failure::Refused(line) if is_limit(&error) => {
                     Failure::Refused(format!("{line}, or pass --wait"))
                 }
@@ -146,13 +146,8 @@ async fn next(pages: &mut Pages, wait: bool) -> Result<Option<StatementPage>, Fa
 }
 
 /// True for errors that waiting resolves: the limit of statement calls, or of token calls.
-fn is_limit(error: &StatementError) -> bool {
-    let kind = if let StatementError::Token(error) = error {
-        error.kind()
-    } else {
-        error.kind()
-    };
-    ["held back", "too many calls"].contains(&kind)
+fn is_limit(error: &CallError) -> bool {
+    matches!(error.fault, CallFault::HeldBack | CallFault::TooManyCalls)
 }
 
 /// The answer of a page under the names that it had, as `statement show` reads it.

@@ -1,4 +1,4 @@
-use bankrail_client::{Client, StatementError};
+use bankrail_client::{CallFault, Client};
 use bankrail_emulator::{Booking, FakeBank, FakeBankOptions};
 use bankrail_statement::{AccountId, MaxEntries, SortOrder, StatementRequest};
 use bankrail_values::Currency;
@@ -178,13 +178,12 @@ async fn limits_follow_the_clock() {
     }
     // The client itself does not send what the limits do not allow; a new one does not know of the
     // calls.
-    assert!(matches!(
-        client.statements().page(&request(&bank)).await,
-        Err(StatementError::HeldBack { .. })
-    ));
+    let held = client.statements().page(&request(&bank)).await.unwrap_err();
+    assert!(matches!(held.fault, CallFault::HeldBack), "{held:?}");
     let refused = bank.client().statements().page(&request(&bank)).await;
+    let refused = refused.unwrap_err();
     assert!(
-        matches!(refused, Err(StatementError::TooManyCalls { .. })),
+        matches!(refused.fault, CallFault::TooManyCalls),
         "{refused:?}"
     );
     bank.clock().advance(Duration::from_secs(2 * 3600));

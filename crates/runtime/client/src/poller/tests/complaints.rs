@@ -119,13 +119,7 @@ async fn a_sync_has_gone_stale_and_nobody_sees_it() {
     let poller = ledger.poller(&bank, false);
     run_for(&poller, seconds(1)).await;
     assert_eq!(poller.check(), Ok(()));
-    let failure = || StatementError::Unexpected {
-        status: 503,
-        form: AnswerForm::Html,
-        retry_at: None,
-        request_key: None,
-    };
-    bank.fail(A, std::iter::repeat_with(failure).take(100));
+    bank.fail(A, std::iter::repeat_n(stray(503, AnswerForm::Html), 100));
     run_for(&poller, seconds(2 * 3_600 + 1)).await;
     let said = poller.check().unwrap_err().to_string();
     assert!(

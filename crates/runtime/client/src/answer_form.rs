@@ -1,11 +1,11 @@
-//! What an answer looks like, as its headers say.
+//! The form of an answer, by its headers.
 
 use bankrail_http::content;
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use std::fmt;
 
-/// The form of an answer, as its headers say it.
+/// The form of an answer, by its headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AnswerForm {
@@ -15,12 +15,12 @@ pub enum AnswerForm {
     Html,
     /// Compressed, which no call asks for.
     Compressed,
-    /// Something else, or not said.
+    /// Another form, or none stated.
     Other,
 }
 
 impl AnswerForm {
-    pub(super) fn of(headers: &HeaderMap) -> Self {
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
         let starts = |name, with: &str| {
             let value = headers
                 .get(name)
@@ -41,7 +41,7 @@ impl AnswerForm {
         }
     }
 
-    /// What an answer of this form is, that is none of the service's.
+    /// Describes an answer of this form that is not one of the service.
     pub(crate) fn cause(self) -> &'static str {
         match self {
             Self::Json => "the answer is JSON, but not the service's",

@@ -1,0 +1,422 @@
+//! The error of a failed call, whichever endpoint it was made to.
+
+mod suspect;
+
+pub(crate) use suspect::about_clock;
+
+use crate::answer_form::AnswerForm;
+use crate::exchange_error::ExchangeError;
+use bankrail_camt052::ReadError;
+use bankrail_client_assertion::token::TokenResponseError;
+use bankrail_statement::{AccountId, ErrorCode, ReplyError, WalkError};
+use bankrail_values::{HyphenatedUuid, Timestamp, ValueError, excerpt};
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use suspect::Suspect;
+
+/// A call of the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Call {
+    /// A call for an access token.
+    Token,
+    /// A call for a page of a statement.
+    Statement,
+}
+
+impl Call {
+    /// Returns the name of the endpoint in logs and metrics.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Token => "token",
+            Self::Statement => "statement",
+        }
+    }
+}
+
+/// A call that failed, or that was not made.
+///
+/// A statement call that gets no token fails with the error of its token call, so
+/// [`CallError::call`] is then [`Call::Token`]. All callers that waited for one token call get a
+/// clone of its error.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CallError {
+    /// The call that failed.
+    pub call: Call,
+    /// The reason.
+    pub fault: CallFault,
+    /// The HTTP status, if there was an answer.
+    pub status: Option<u16>,
+    /// The error code of the answer's body as it was read, if it had one: that of the statement
+    /// endpoint ([`ErrorCode`]), of the token endpoint (RFC 6749 section 5.2), or of a gateway.
+    pub code: Option<String>,
+    /// The key by which support staff find the call.
+    pub request_key: Option<HyphenatedUuid>,
+    /// The earliest time for another call, if that is known: always for [`CallFault::HeldBack`] and
+    /// [`CallFault::TooManyCalls`], and for a failure of the service with `Retry-After`, which is
+    /// cut to one hour.
+    pub retry_at: Option<Timestamp>,
+}
+
+/// The reason for which a call failed.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallFault {
+    /// Not sent: the account number is reserved for the provider's negative testing and must not be
+    /// used (Specification: "Request statement", test data).
+    #[error(
+        "account number {account} is reserved for the provider's negative testing and must not be used"
+    )]
+    #[non_exhaustive]
+    ReservedAccount {
+        /// The account.
+        account: AccountId,
+    },
+    /// Not sent: the account identifier is malformed. The service would answer that the account
+    /// does not exist.
+    #[error("the account identifier is refused")]
+    Account(#[source] ValueError),
+    /// Not sent: the client assertion could not be made.
+    #[error("the client assertion could not be signed")]
+    Assertion(#[source] Arc<dyn Error + Send + Sync>),
+    /// Not sent: the key service that holds the assertions' key did not sign.
+    #[error("the key of the client assertion could not be used")]
+    #[non_exhaustive]
+    Signer {
+        /// True if another call can succeed.
+        retryable: bool,
+        /// The error of the key service.
+        source: Arc<dyn Error + Send + Sync>,
+    },
+    /// Not sent: the rate limit of these calls, or an earlier `Retry-After`, does not allow a call
+    /// yet.
+    #[error("held back by the rate limit")]
+    HeldBack,
+    /// Not sent: the store of the rate limit's counters failed.
+    #[error("the store of the rate limit failed")]
+    Counters(#[source] Arc<dyn Error + Send + Sync>),
+    /// No complete answer.
+    #[error("no answer from the endpoint")]
+    Transport(#[source] ExchangeError),
+    /// The statement endpoint refused the token, and the one that was fetched after it (401).
+    #[error("the endpoint refused the token and its successor")]
+    Unauthorized,
+    /// The token endpoint refused: 401 for the assertion, 400 for the request (Specification:
+    /// "Obtain access token"). A body with an error code is a refusal under 200 too.
+    #[error("the endpoint refused")]
+    #[non_exhaustive]
+    Refused {
+        /// The error text of the body, cut and escaped.
+        description: Option<String>,
+        /// The seconds by which this side's clock is ahead of the answer's `Date`, if it had one;
+        /// negative if it is behind.
+        clock_ahead: Option<i64>,
+    },
+    /// The service counted too many calls: 429. Calls of this client are held back until
+    /// [`CallError::retry_at`], the time of the service's `Retry-After`. Default: without one, as
+    /// long as the slowest limit takes for one call, which under the specification's limits is 6
+    /// minutes for tokens and 144 s for statements.
+    #[error("the endpoint answered that there were too many calls")]
+    TooManyCalls,
+    /// The token endpoint or a gateway in front of it failed: 5xx, or the gateway's own code under
+    /// any status.
+    #[error("the endpoint failed")]
+    Unavailable,
+    /// The statement endpoint's own error, whatever HTTP status it came under (Specification:
+    /// "Statement error response").
+    #[error("the service answered an error")]
+    #[non_exhaustive]
+    Service {
+        /// The error's title, cut after 200 characters.
+        title: Option<String>,
+    },
+    /// An answer that does not come from the endpoint, such as a redirect, an HTML page or a bare
+    /// status.
+    #[error("expected the endpoint's answer, found another one ({form})")]
+    #[non_exhaustive]
+    Unexpected {
+        /// The form of the answer.
+        form: AnswerForm,
+    },
+    /// An answer with status 200 whose body is not a token response.
+    #[error("the token response is unusable")]
+    Response(#[source] TokenResponseError),
+    /// An answer with a 2xx status whose body is not a statement, or a statement of another
+    /// account.
+    #[error("the statement's answer is unusable")]
+    Reply(#[source] ReplyError),
+    /// A statement whose XML document is unreadable. The error has the document.
+    #[error("the statement's document is unreadable")]
+    Payload(#[source] Arc<UnreadablePayload>),
+    /// The statement cannot be read to its end. The pages before are valid.
+    #[error("the statement cannot be read to its end")]
+    Walk(#[source] WalkError),
+    /// A page was fetched several times in a row without a call of
+    /// [`FetchedPage::stored`](crate::FetchedPage::stored).
+    #[error(
+        "expected a call of `stored` for each page, found a page that was fetched {times} times without one"
+    )]
+    #[non_exhaustive]
+    NotStored {
+        /// The number of times that it was fetched.
+        times: u32,
+    },
+    /// The client was closed ([`Client::close`](crate::Client::close)). No call was sent.
+    #[error("the client was closed")]
+    Closed,
+    /// The task that fetched the token ended without a result: the runtime is shutting down, or it
+    /// panicked.
+    #[error("the call was abandoned")]
+    Abandoned,
+}
+
+impl CallError {
+    /// Makes the error of a call without an answer.
+    pub(crate) fn new(call: Call, fault: CallFault) -> Self {
+        let status = match &fault {
+            CallFault::Transport(ExchangeError::TooLarge { status, .. }) => Some(*status),
+            _ => None,
+        };
+        Self {
+            call,
+            fault,
+            status,
+            code: None,
+            request_key: None,
+            retry_at: None,
+        }
+    }
+
+    /// Returns the kind of the error, for logs and counters. It holds no text of the service and no
+    /// account.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match &self.fault {
+            CallFault::ReservedAccount { .. } => "reserved account",
+            CallFault::Account(_) => "account",
+            CallFault::Assertion(_) => "assertion",
+            CallFault::Signer { .. } => "signer",
+            CallFault::HeldBack => "held back",
+            CallFault::Counters(_) => "counters",
+            CallFault::Transport(_) => "transport",
+            CallFault::Unauthorized => "unauthorized",
+            CallFault::Refused { .. } => "refused",
+            CallFault::TooManyCalls => "too many calls",
+            CallFault::Unavailable => "unavailable",
+            CallFault::Service { .. } => "service",
+            CallFault::Unexpected { .. } => "unexpected",
+            CallFault::Response(_) => "response",
+            CallFault::Reply(_) => "reply",
+            CallFault::Payload(_) => "payload",
+            CallFault::Walk(_) => "walk",
+            CallFault::NotStored { .. } => "not stored",
+            CallFault::Closed => "closed",
+            CallFault::Abandoned => "abandoned",
+        }
+    }
+
+    /// Returns true if the same call can succeed later without a change on this side.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        // A 5xx is usually transient.
+        let failed = self.status >= Some(500);
+        match &self.fault {
+            CallFault::HeldBack
+            | CallFault::Counters(_)
+            | CallFault::TooManyCalls
+            | CallFault::Unavailable
+            | CallFault::Abandoned => true,
+            CallFault::Signer { retryable, .. } => *retryable,
+            CallFault::Transport(error) => error.is_retryable(),
+            CallFault::Service { .. } => failed || self.code.as_deref().is_some_and(is_transient),
+            CallFault::Unexpected { .. } => failed,
+            _ => false,
+        }
+    }
+
+    /// Returns true if the service does not know the account (`EC20001`).
+    #[must_use]
+    pub fn is_account_not_found(&self) -> bool {
+        matches!(self.fault, CallFault::Service { .. })
+            && self.has_code(&ErrorCode::ACCOUNT_NOT_FOUND)
+    }
+
+    /// Returns what to check, for whoever runs this side: in words of this crate, without an
+    /// account. A text of the service chooses among them.
+    #[must_use]
+    pub fn advice(&self) -> Cow<'static, str> {
+        if let Some(suspect) = self.suspect() {
+            return suspect.advice();
+        }
+        if self.is_account_not_found() {
+            return "check the account: it must be registered for this customer".into();
+        }
+        if let Some(at) = self.retry_at {
+            return format!("wait until {at}").into();
+        }
+        match (&self.fault, self.call) {
+            (CallFault::ReservedAccount { .. } | CallFault::Account(_), _) => {
+                "name an account that is registered for this customer"
+            }
+            (CallFault::Assertion(_), _) => "check the signing key",
+            (CallFault::Signer { .. }, _) => "check the key service that holds the signing key",
+            (CallFault::Counters(_), _) => "check the store of the rate limit",
+            (CallFault::Transport(error), _) => error.advice(),
+            (CallFault::Unauthorized, _) => {
+                "check that the customer has the scope of statements, and the API key"
+            }
+            (
+                CallFault::Unavailable | CallFault::Service { .. } | CallFault::Unexpected { .. },
+                _,
+            ) if self.is_retryable() => "try again later; the fault is the service's",
+            (CallFault::Service { .. }, _) => match self.status {
+                _ if self.has_code(&ErrorCode::VALIDATION) => show_the_service(self.request_key),
+                Some(403) => {
+                    "ask the service to let the customer ask for statements: its scopes and accounts"
+                }
+                Some(404 | 405) => "check the address of the service: it has no statements there",
+                _ => "ask the service what the code means",
+            },
+            (CallFault::Unexpected { .. }, Call::Token) => {
+                "check the address of the token endpoint, and what stands between here and there"
+            }
+            (CallFault::Unexpected { .. }, Call::Statement) => {
+                "check the address of the service, and what stands between here and there"
+            }
+            (CallFault::NotStored { .. }, _) => "call `stored` for each page",
+            (CallFault::Closed, _) => "nothing: this client was closed",
+            (CallFault::Abandoned, _) => "nothing: this program is ending",
+            _ => show_the_service(self.request_key),
+        }
+        .into()
+    }
+
+    /// Returns why there was no answer, or what is wrong with it, in words of this crate.
+    pub(crate) fn cause(&self) -> Option<Cow<'static, str>> {
+        Some(match &self.fault {
+            CallFault::Transport(error) => error.cause().into(),
+            CallFault::Unexpected { form } => form.cause().into(),
+            CallFault::Response(source) => match source {
+                TokenResponseError::Json(_) => "the answer is no acceptable JSON".into(),
+                TokenResponseError::TokenType { .. } => "the token type is not Bearer".into(),
+                TokenResponseError::Member { .. } => source.to_string().into(),
+                _ => "a member of the token response is malformed".into(),
+            },
+            CallFault::Reply(source) => match source {
+                ReplyError::Json(_) => "the answer is no acceptable JSON".into(),
+                ReplyError::RequestKey { .. } => "the request key is malformed".into(),
+                ReplyError::OtherAccount { .. } => "the statement is of another account".into(),
+                ReplyError::Findings { .. } => "the answer has findings, which were denied".into(),
+                named => named.to_string().into(),
+            },
+            CallFault::Payload(_) => "the document is unreadable".into(),
+            CallFault::Walk(error) => error.to_string().into(),
+            _ => return None,
+        })
+    }
+
+    /// Returns true if another audience may be accepted.
+    pub(crate) fn is_audience_suspect(&self) -> bool {
+        matches!(self.suspect(), Some(Suspect::Audience | Suspect::Assertion))
+    }
+
+    /// Returns the part of a refused token call that is to be checked.
+    fn suspect(&self) -> Option<Suspect> {
+        let CallFault::Refused {
+            description,
+            clock_ahead,
+        } = &self.fault
+        else {
+            return None;
+        };
+        Some(Suspect::of(
+            self.status.unwrap_or_default(),
+            self.code.as_deref(),
+            description.as_deref().unwrap_or_default(),
+            *clock_ahead,
+        ))
+    }
+
+    fn has_code(&self, code: &ErrorCode) -> bool {
+        self.code.as_deref() == Some(code.as_str())
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "the {} call failed", self.call.name())?;
+        if let Some(status) = self.status {
+            write!(out, " with status {status}")?;
+        }
+        // A code that is in no list is the peer's text.
+        if let Some(code) = &self.code {
+            write!(out, ", code {}", excerpt(code))?;
+        }
+        write!(out, ": {}", self.fault)?;
+        match self.retry_at {
+            Some(at) => write!(out, "; no further call before {at}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Error for CallError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.fault.source()
+    }
+}
+
+/// Returns what to do when the service's answer is not what was arranged.
+pub(crate) fn show_the_service(request_key: Option<HyphenatedUuid>) -> &'static str {
+    match request_key {
+        Some(_) => "show the service this error with its request key",
+        None => "show the service this error, and say when the call was",
+    }
+}
+
+/// Returns true for the code of a failure that may pass, whatever HTTP status it came under
+/// (Default: "Statement exchange").
+fn is_transient(code: &str) -> bool {
+    [ErrorCode::RETRIEVAL_FAILED, ErrorCode::INTERNAL]
+        .iter()
+        .any(|transient| transient.as_str() == code)
+        || ErrorCode::gateway_status_of(code).is_some_and(|status| status >= 500)
+}
+
+/// A document that could not be read, for diagnosis. `Debug` does not show it.
+pub struct UnreadablePayload {
+    pub(crate) xml: String,
+    pub(crate) source: ReadError,
+}
+
+impl UnreadablePayload {
+    bankrail_values::getters! { self;
+        /// The XML text as received.
+        xml: &str = &self.xml;
+        /// What is wrong with it, and where.
+        read_error: &ReadError = &self.source;
+    }
+}
+
+impl fmt::Display for UnreadablePayload {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "expected a camt.052 document, found {} unreadable bytes",
+            self.xml.len()
+        )
+    }
+}
+
+bankrail_values::impl_debug!(UnreadablePayload, self;
+    xml: format_args!("{} bytes", self.xml.len()), source: self.source);
+
+impl Error for UnreadablePayload {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.source)
+    }
+}
