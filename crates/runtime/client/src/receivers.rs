@@ -88,11 +88,9 @@ mod delivery;
 mod handler;
 pub mod keys;
 mod observe;
-mod open;
 mod options;
 mod refusal;
 mod service;
-mod shared;
 mod worker;
 
 pub use all::Receivers;

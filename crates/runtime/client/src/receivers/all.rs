@@ -1,10 +1,9 @@
 //! The receivers of one customer.
 
+use super::delivery::{Opening, OpeningKey, Shared};
 use super::handler::Handlers;
-use super::open::{Opening, OpeningKey};
 use super::options::{ReceiversOptions, ReceiversOptionsError};
 use super::service::{self, Receiver};
-use super::shared::Shared;
 use super::worker::Worker;
 use axum::Router;
 use bankrail_http::{CpuPool, HeadBoundsLayer, HeadFault};

@@ -1,4 +1,4 @@
-//! What became of each delivery, for the operator of the receivers.
+//! The outcomes of deliveries, for the operator of the receivers.
 
 use bankrail_mailbox::{EntryId, ReceiveOutcome};
 use bankrail_secured_payload::OpenErrorKind;
@@ -6,22 +6,22 @@ use bankrail_webhook::{DeliveryHeaders, MessageKind};
 use std::fmt;
 use std::sync::Arc;
 
-/// What became of one delivery, as [`ReceiversOptions::observe`](super::ReceiversOptions::observe)
-/// is told. It has nothing of the message but the names of its members.
+/// The outcome of one delivery, for [`ReceiversOptions::observe`](super::ReceiversOptions::observe).
+/// It has nothing of the message but the names of its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ObservedDelivery {
     /// The kind of messages that its receiver accepts.
     pub kind: MessageKind,
-    /// Its headers; `None` if they were not read.
+    /// The headers of the delivery; `None` if they were not read.
     pub headers: Option<DeliveryHeaders>,
-    /// What became of it.
+    /// The outcome.
     pub outcome: ObservedOutcome,
     /// The HTTP status of the answer.
     pub status: u16,
 }
 
-/// What became of a delivery.
+/// The outcome of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ObservedOutcome {
@@ -36,7 +36,7 @@ pub enum ObservedOutcome {
     Duplicate {
         /// The inbox's number of the message.
         id: EntryId,
-        /// Whether it was handled or is a dead letter.
+        /// True if the message was handled or is a dead letter.
         handled: bool,
     },
     /// The message contradicts an earlier one and was stored beside it.
@@ -52,7 +52,7 @@ pub enum ObservedOutcome {
     Refused {
         /// The first stage that the delivery did not pass.
         stage: DeliveryStage,
-        /// Why, in one line.
+        /// The reason, in one line.
         reason: String,
     },
 }
@@ -77,60 +77,67 @@ impl ObservedOutcome {
     }
 }
 
-/// States the stages and their names.
-macro_rules! stages {
-    ($( $(#[$doc:meta])* $stage:ident = $name:literal, )*) => {
-        /// A stage that a delivery passes, in this order.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[non_exhaustive]
-        pub enum DeliveryStage { $( $(#[$doc])* $stage, )* }
-
-        impl DeliveryStage {
-            /// A stable name, such as `decrypt_or_verify`, which is also its `Display`.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $( Self::$stage => $name, )* }
-            }
-        }
-    };
-}
-
-stages! {
+/// A stage that a delivery passes, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum DeliveryStage {
     /// `POST`.
-    Method = "method",
+    Method,
     /// The API key.
-    ApiKey = "api_key",
+    ApiKey,
     /// `application/json`.
-    ContentType = "content_type",
+    ContentType,
     /// The body: within its bounds and its time.
-    Body = "body",
+    Body,
     /// The headers of the specification. An address or headers that are too long count here too,
     /// and are judged first.
-    Headers = "headers",
+    Headers,
     /// The member `secured_payload`.
-    Envelope = "envelope",
+    Envelope,
     /// The form of the sealed message and its header, judged before any key is used.
-    Format = "format",
+    Format,
     /// The choice of the decryption key, and its use where it is remote.
-    DecryptionKey = "decryption_key",
+    DecryptionKey,
     /// Decryption and signature. They are one stage, because who learns which of the two failed can
     /// decrypt messages of others (RFC 7516 section 11.5).
-    DecryptOrVerify = "decrypt_or_verify",
+    DecryptOrVerify,
     /// The choice of the verifying key.
-    VerifyingKey = "verifying_key",
-    /// What the signed header says: type and recipient.
-    SignedHeader = "signed_header",
-    /// The signed text is JSON.
-    Parse = "parse",
-    /// The JSON is a message of the receiver's kind.
-    Message = "message",
+    VerifyingKey,
+    /// The signed header: type and recipient.
+    SignedHeader,
+    /// The reading of the signed text as JSON.
+    Parse,
+    /// The reading of the JSON as a message of the receiver's kind.
+    Message,
     /// The age of the message.
-    Age = "age",
+    Age,
     /// The inbox.
-    Inbox = "inbox",
+    Inbox,
 }
 
 impl DeliveryStage {
+    /// Returns a stable name, such as `decrypt_or_verify`, which is also its `Display`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Method => "method",
+            Self::ApiKey => "api_key",
+            Self::ContentType => "content_type",
+            Self::Body => "body",
+            Self::Headers => "headers",
+            Self::Envelope => "envelope",
+            Self::Format => "format",
+            Self::DecryptionKey => "decryption_key",
+            Self::DecryptOrVerify => "decrypt_or_verify",
+            Self::VerifyingKey => "verifying_key",
+            Self::SignedHeader => "signed_header",
+            Self::Parse => "parse",
+            Self::Message => "message",
+            Self::Age => "age",
+            Self::Inbox => "inbox",
+        }
+    }
+
     pub(super) fn of(kind: OpenErrorKind) -> Self {
         match kind {
             OpenErrorKind::NoKey | OpenErrorKind::Unavailable => Self::DecryptionKey,
@@ -150,16 +157,16 @@ impl fmt::Display for DeliveryStage {
     }
 }
 
-/// Who is told of deliveries.
+/// The function that is notified of deliveries.
 #[derive(Clone)]
 pub(super) struct Observer(Arc<dyn Fn(&ObservedDelivery) + Send + Sync>);
 
 impl Observer {
-    pub(super) fn new(tell: impl Fn(&ObservedDelivery) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(tell))
+    pub(super) fn new(notify: impl Fn(&ObservedDelivery) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(notify))
     }
 
-    pub(super) fn tell(&self, delivery: &ObservedDelivery) {
+    pub(super) fn notify(&self, delivery: &ObservedDelivery) {
         (self.0)(delivery);
     }
 }

@@ -1,15 +1,13 @@
-//! Why a delivery is not stored. Everything that is said about a refusal follows from its row: the
-//! answer, the stage and the reason that an operator is told, the line in the log, the label of the
-//! metric.
+//! The refusals of deliveries. A refusal's row has all that follows from it: the answer, the stage
+//! and the reason for the operator, the line in the log, the label of the metric.
 
 use super::observe::DeliveryStage as Stage;
-use super::open::Unopened;
 use axum::body::Body;
 use bankrail_http::{BodyError, EndpointFault, HeadFault};
-use bankrail_secured_payload::OpenErrorKind;
+use bankrail_secured_payload::{MalformedMessageError, OpenError, OpenErrorKind};
 use bankrail_values::{HyphenatedUuid, StoreError};
 use bankrail_webhook::{DeliveryHeaderError, MessageError, MessageKind};
-use http::header::{ALLOW, CONNECTION};
+use http::header::{ALLOW, CONNECTION, CONTENT_TYPE};
 use http::{HeaderValue, Response, StatusCode};
 
 /// The same text for every fault of a delivery, so that an attacker does not learn which one it is.
@@ -17,7 +15,7 @@ const REFUSED: &str =
     r#"{"status":"400","title":"Bad Request","detail":"The delivery was refused."}"#;
 const FAILED: &str = r#"{"status":"500","title":"Internal Server Error","detail":"The delivery was not stored. Deliver it again."}"#;
 
-/// Why a delivery is not stored.
+/// The reason for which a delivery is not stored.
 pub(super) enum Refusal {
     Fault(EndpointFault),
     ApiKey,
@@ -35,6 +33,31 @@ pub(super) enum Refusal {
     Inbox(StoreError),
 }
 
+/// A payload that was not opened.
+pub(super) struct Unopened {
+    pub(super) error: OpenError,
+    /// The `kid` of the payload's header, not verified, cut and escaped.
+    pub(super) kid: Option<String>,
+}
+
+impl Unopened {
+    /// Returns the reason for the log, without the text of any header but a `kid`.
+    fn reason(&self) -> String {
+        match &self.error {
+            OpenError::UnsupportedHeader(header)
+            | OpenError::Malformed(MalformedMessageError::Header(header)) => {
+                header.member().map_or_else(
+                    || "header".to_owned(),
+                    |name| format!("header member {name}"),
+                )
+            }
+            // With the payload's own names.
+            OpenError::PayloadInvalid(_) => "the signed message is not acceptable JSON".to_owned(),
+            other => other.to_string(),
+        }
+    }
+}
+
 impl From<EndpointFault> for Refusal {
     fn from(fault: EndpointFault) -> Self {
         Self::Fault(fault)
@@ -45,12 +68,12 @@ impl From<EndpointFault> for Refusal {
 pub(super) struct Row {
     pub(super) stage: Stage,
     pub(super) status: StatusCode,
-    /// For the operator, who alone learns it.
+    /// The reason, which only the operator learns.
     pub(super) reason: String,
-    /// What the log says.
+    /// The event in the log.
     event: &'static str,
-    /// What else the log says: the name of a header, a number of findings, a place in the message,
-    /// the `kid` of the encryption key.
+    /// The other fields of the log: the name of a header, a number of findings, a place in the
+    /// message, the `kid` of the encryption key.
     header: Option<String>,
     findings: Option<usize>,
     pointer: Option<String>,
@@ -72,7 +95,7 @@ fn row(stage: Stage, status: StatusCode, event: &'static str, reason: impl ToStr
 }
 
 impl Refusal {
-    /// The table.
+    /// Returns the row of the refusal.
     pub(super) fn row(&self) -> Row {
         /// The sender's fault: always the same answer.
         const BAD: StatusCode = StatusCode::BAD_REQUEST;
@@ -239,27 +262,25 @@ impl Row {
             encryption_kid.as_deref(),
         );
         let reason = &*self.reason;
-        macro_rules! log {
-            ($level:ident) => {
-                tracing::$level!(
-                    %kind, message_id, header, findings, pointer, encryption_kid, stage, reason,
-                    "{event}"
-                )
-            };
-        }
         if self.status.is_server_error() {
-            log!(error)
+            tracing::error!(
+                %kind, message_id, header, findings, pointer, encryption_kid, stage, reason,
+                "{event}"
+            );
         } else {
-            log!(warn)
+            tracing::warn!(
+                %kind, message_id, header, findings, pointer, encryption_kid, stage, reason,
+                "{event}"
+            );
         }
     }
 
-    /// The answer: a constant body for a fault of the message and for one of this side, otherwise
+    /// Makes the answer: a constant body for a fault of the message and for one of this side, otherwise
     /// none.
     pub(super) fn answer(&self) -> Response<Body> {
         let (body, header) = match self.status {
-            StatusCode::BAD_REQUEST => return super::service::json(self.status, REFUSED),
-            StatusCode::INTERNAL_SERVER_ERROR => return super::service::json(self.status, FAILED),
+            StatusCode::BAD_REQUEST => return json(self.status, REFUSED),
+            StatusCode::INTERNAL_SERVER_ERROR => return json(self.status, FAILED),
             StatusCode::METHOD_NOT_ALLOWED => (Body::empty(), Some((ALLOW, "POST"))),
             // The rest of the body is not read, so the connection cannot be used again.
             StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT => {
@@ -278,7 +299,7 @@ impl Row {
     }
 }
 
-/// Why a message is refused, without what was found in it.
+/// Returns why a message is refused, without any text of it.
 fn why(error: &MessageError, pointer: &str) -> String {
     let text = match error {
         MessageError::Json(_) => "expected the JSON of a message, found other bytes".to_owned(),
@@ -287,4 +308,14 @@ fn why(error: &MessageError, pointer: &str) -> String {
     };
     // The pointer to the whole message is empty.
     text.trim_start_matches(": ").to_owned()
+}
+
+/// Makes a JSON answer.
+pub(super) fn json(status: StatusCode, body: impl Into<Body>) -> Response<Body> {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
 }

@@ -1,9 +1,8 @@
 //! One receiver as a tower service.
 
-use super::delivery::{self, Read, Sealed};
+use super::delivery::{Read, Sealed, Shared};
 use super::observe::ObservedOutcome;
-use super::refusal::Refusal;
-use super::shared::Shared;
+use super::refusal::{Refusal, json};
 use crate::{Archive, measure};
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
@@ -14,7 +13,7 @@ use bankrail_values::Timestamp;
 use bankrail_webhook::{DeliveryHeaders, MessageKind};
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
-use http::{HeaderValue, Request, Response, StatusCode};
+use http::{Request, Response, StatusCode};
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
@@ -181,16 +180,6 @@ impl<I: Inbox + ?Sized> Receiving<'_, I> {
     }
 }
 
-/// A JSON answer.
-pub(super) fn json(status: StatusCode, body: impl Into<Body>) -> Response<Body> {
-    let mut response = Response::new(body.into());
-    *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
-}
-
 impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
     type Caller = ();
     type Proof = Read;
@@ -287,11 +276,41 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
             .await
             .map_err(Refusal::Inbox)?;
         if let Some(headers) = self.headers.get() {
-            delivery::log(self.kind, headers, &received, findings);
+            log_stored(self.kind, headers, &received, findings);
         }
         if received.is_stored() {
             self.shared.arrived.notify_waiters();
         }
         Ok(received)
+    }
+}
+
+/// Logs that the inbox has stored a delivery.
+fn log_stored(
+    kind: MessageKind,
+    delivery: &DeliveryHeaders,
+    received: &ReceiveOutcome,
+    findings: usize,
+) {
+    let outcome = match received {
+        ReceiveOutcome::New { .. } => "new",
+        ReceiveOutcome::Duplicate { .. } => "duplicate",
+        ReceiveOutcome::InProgress { .. } => "in progress",
+        ReceiveOutcome::Conflict { .. } => "conflict",
+    };
+    let message_id = delivery.message_id;
+    let [request_key, correlation_id] =
+        [delivery.request_key, delivery.correlation_id].map(|id| id.map(tracing::field::display));
+    let entry = received.id();
+    if let ReceiveOutcome::Conflict { with, .. } = received {
+        tracing::warn!(
+            %kind, %message_id, request_key, correlation_id, %entry, %with, findings,
+            "delivery in conflict with another"
+        );
+    } else {
+        tracing::info!(
+            %kind, %message_id, request_key, correlation_id, %entry, %outcome, findings,
+            "delivery stored"
+        );
     }
 }
