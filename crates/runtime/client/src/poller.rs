@@ -36,6 +36,9 @@ use step::{Slot, Turn};
 use tokio::sync::{Mutex, MutexGuard, Notify, watch};
 use tokio::time::Instant;
 
+/// The time without a recorded page of an account after which [`Poller::check`] fails.
+const STALE_AFTER: Duration = Duration::from_secs(2 * 3600);
+
 /// Polls the statements of accounts, and hands each new entry to a handler.
 ///
 /// - Which entries are new is decided by [`AccountPoll`](bankrail_statement::AccountPoll), and kept
@@ -213,9 +216,9 @@ impl Poller {
 
     /// Polls until `stop` is ready.
     ///
-    /// A wait or a call that is under way then ends at once. A handler may continue for
-    /// [`PollerOptions::grace`], and a page that is being recorded is recorded. Dropping the future
-    /// is safe too: what was not recorded is fetched again.
+    /// A wait or a call that is under way then ends at once. A handler may continue for 10
+    /// s, and a page that is being recorded is recorded. Dropping the future is safe too: a page that
+    /// was not recorded is fetched again.
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         said::begin();
@@ -283,13 +286,13 @@ impl Poller {
             .map(|status| status.state)
     }
 
-    /// Whether all accounts are polled as they should be, for a check of `/readyz`. One account
-    /// makes it fail: where a supervisor withdraws what is not ready, and the same process receives
+    /// Checks that all accounts are polled as they should be, for `/readyz`. One account makes it
+    /// fail: where a supervisor withdraws what is not ready, and the same process receives
     /// webhooks, leave it to alarms over the metrics instead.
     ///
     /// # Errors
     /// [`PollerFault`] if an account is stopped, or if no page of one was recorded for
-    /// [`PollerOptions::stale_after`] and twice its interval, counted from when the poller was
+    /// two hours and twice its interval, counted from when the poller was
     /// made. Where the accounts need the calls of an hour and more for their last polls of a day,
     /// it is two hours more than that takes.
     pub fn check(&self) -> Result<(), PollerFault> {
@@ -301,14 +304,7 @@ impl Poller {
         {
             if is_stopped {
                 stopped.push(label.clone());
-            } else if age
-                > self
-                    .0
-                    .options
-                    .stale_after
-                    .max(polled.every.saturating_mul(2))
-                    .max(planned)
-            {
+            } else if age > STALE_AFTER.max(polled.every.saturating_mul(2)).max(planned) {
                 stale.push(label.clone());
             }
         }

@@ -69,10 +69,9 @@ impl PollError {
 )]
 #[non_exhaustive]
 pub struct PollerFault {
-    /// Those that are stopped.
+    /// The accounts that are stopped.
     pub stopped: Vec<String>,
-    /// Those of which no page was recorded for
-    /// [`PollerOptions::stale_after`](super::PollerOptions::stale_after).
+    /// The accounts without a recorded page for too long ([`Poller::check`](super::Poller::check)).
     pub stale: Vec<String>,
 }
 

@@ -37,11 +37,6 @@ bankrail_values::options! {
         /// each failure. `None`: it is not. Its statement is that of a day, so what is mended soon
         /// loses nothing. Default: an hour.
         pub(super) retry_stopped: Option<Duration> = Some(Duration::from_secs(3600)),
-        /// For how long no page of an account may be recorded before
-        /// [`Poller::check`](super::Poller::check) fails. Default: 2 h.
-        pub(super) stale_after: Duration = Duration::from_secs(2 * 3600),
-        /// How long a running handler may continue when the poller is stopped. Default: 10 s.
-        pub(super) grace: Duration = Duration::from_secs(10),
         /// For how long after its booking day the store keeps what it knows of an entry, at least
         /// two days. [`Poller::run`](super::Poller::run) forgets older entries of the polled
         /// accounts once an hour

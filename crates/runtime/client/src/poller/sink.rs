@@ -11,11 +11,13 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// How long a handler may take.
+/// The time that a running handler may continue when the poller is stopped.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
+
+/// The time that a handler may take.
 #[derive(Clone)]
 pub(super) struct Patience {
     pub(super) timeout: Duration,
-    pub(super) grace: Duration,
     /// Set when the poller is being stopped.
     pub(super) stopping: watch::Receiver<bool>,
 }
@@ -129,7 +131,7 @@ impl Patience {
                 // The sender is gone, so the poller cannot be stopped any more.
                 std::future::pending::<()>().await;
             }
-            tokio::time::sleep(self.grace).await;
+            tokio::time::sleep(SHUTDOWN_GRACE).await;
         };
         tokio::select! {
             ended = task.join_next() => match ended {

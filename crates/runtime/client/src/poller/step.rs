@@ -184,7 +184,6 @@ impl Poller {
         } else {
             let patience = Patience {
                 timeout: options.handler_timeout,
-                grace: options.grace,
                 stopping,
             };
             self.0

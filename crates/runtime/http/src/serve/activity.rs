@@ -6,6 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+/// The time of a request from the end of its headers to the last byte of its answer. A service that
+/// has not answered by then is dropped and the answer is 503; a peer that does not read its answer
+/// loses the connection.
+pub(super) const REQUEST_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(60);
+
 /// How long an answer, or the end of a connection, may take to be written after its time is over.
 pub(super) const LINGER: std::time::Duration = std::time::Duration::from_secs(2);
 
@@ -129,7 +134,7 @@ impl Activity {
             state.waiting,
         ) {
             // Over HTTP/2 one request may follow the other without a pause.
-            (Some(begun), _) => begun.min(idle) + options.request_timeout + LINGER,
+            (Some(begun), _) => begun.min(idle) + REQUEST_TIMEOUT + LINGER,
             (None, Waiting::Header(since)) => since + options.header_timeout,
             (None, Waiting::Idle) => idle,
         }

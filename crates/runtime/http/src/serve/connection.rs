@@ -1,6 +1,6 @@
 //! One connection: its protocol, its requests, its end.
 
-use super::activity::{Activity, LINGER};
+use super::activity::{Activity, LINGER, REQUEST_TIMEOUT};
 use super::body::{AnswerBody, RequestBody};
 use super::options::ServerOptions;
 use super::places::Place;
@@ -31,6 +31,9 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 /// How long before the end of its time a request is to be answered, at most: see [`AnswerBy`].
 const EARLY: Duration = Duration::from_millis(250);
+
+/// The most requests at once of one HTTP/2 connection.
+const MAX_HTTP2_REQUESTS: u32 = 64;
 
 /// A tower service that a [`Server`](super::Server) serves.
 #[diagnostic::on_unimplemented(
@@ -90,11 +93,7 @@ pub(super) async fn serve_connection<I, S, B>(
             service.clone(),
             in_progress.known_caller(Arc::clone(&knows)),
         );
-        let ServerOptions {
-            body_timeout,
-            request_timeout,
-            ..
-        } = times;
+        let body_timeout = times.body_timeout;
         async move {
             let given = GivenKey::default();
             let mut request = request.map(|body| RequestBody::new(Some(body), body_timeout));
@@ -104,11 +103,9 @@ pub(super) async fn serve_connection<I, S, B>(
             request.extensions_mut().insert(given.clone());
             request.extensions_mut().insert(known);
             // An endpoint answers first, with a body of its own.
-            let (begun, early) = (Instant::now(), (request_timeout / 10).min(EARLY));
-            request
-                .extensions_mut()
-                .insert(AnswerBy(begun + request_timeout - early));
-            let body = match timeout_at(begun + request_timeout, call(service, request)).await {
+            let deadline = Instant::now() + REQUEST_TIMEOUT;
+            request.extensions_mut().insert(AnswerBy(deadline - EARLY));
+            let body = match timeout_at(deadline, call(service, request)).await {
                 Ok(answer) => {
                     return Ok::<_, Infallible>(answer.map(|body| AnswerBody {
                         body: Some(body),
@@ -131,7 +128,7 @@ pub(super) async fn serve_connection<I, S, B>(
     if is_http2 {
         let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
-            .max_concurrent_streams(options.max_requests)
+            .max_concurrent_streams(MAX_HTTP2_REQUESTS)
             .max_header_list_size(options.max_header_bytes)
             .serve_connection(io, service);
         drive(

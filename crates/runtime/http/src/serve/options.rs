@@ -26,10 +26,6 @@ bankrail_values::options! {
         /// ([`KnownCaller`](crate::KnownCaller)), or since its start; other requests do not keep it
         /// open. Default: 60 s.
         pub(super) idle_timeout(Duration => |longest| longest.min(LONGEST)): Duration = Duration::from_secs(60),
-        /// How long a request may take from the end of its headers to the last byte of its answer.
-        /// A service that has not answered by then is dropped and the answer is 503; a peer that
-        /// does not read its answer loses the connection. Default: 60 s.
-        pub(super) request_timeout(Duration => |longest| longest.min(LONGEST)): Duration = Duration::from_secs(60),
         /// How long requests in progress may take at shutdown before they are cut off. Default: 10
         /// s.
         pub(super) shutdown_timeout: Duration = Duration::from_secs(10),
@@ -52,8 +48,6 @@ bankrail_values::options! {
         /// The networks of proxies that connections of many peers come from. They may have any
         /// number of [`ServerOptions::max_connections`], and count as known. Default: none.
         pub(super) trusted_proxies(&[IpNet] => |proxies| proxies.into()): Arc<[IpNet]> = Arc::from([]),
-        /// The most requests at once of one HTTP/2 connection, at least 1. Default: 64.
-        pub(super) max_requests(u32 => |requests| requests.max(1)): u32 = 64,
         /// The most bytes of a request's headers that the HTTP stack reads. What exceeds them is
         /// answered 431, over HTTP/2 without a body and without `X-RequestKey`;
         /// [`HeadBounds`](crate::HeadBounds) are lower and judged by a layer that answers with

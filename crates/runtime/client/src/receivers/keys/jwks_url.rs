@@ -27,8 +27,8 @@ const MAX_ETAG: usize = 256;
 ///
 /// - Only https, with a bounded answer and no redirects.
 /// - The keys are fetched again when they are older than the answer's `Cache-Control: max-age`
-///   allows, within bounds ([`JwksUrlOptions::least_age`], [`JwksUrlOptions::most_age`]); an `ETag`
-///   is sent back. [`JwksUrl::run`] does that.
+///   allows, which counts as at least 5 minutes and at most a day, and is an hour where it is
+///   absent; an `ETag` is sent back. [`JwksUrl::run`] does that.
 /// - When a message is signed under an unknown `kid`, they are fetched at once, but not more often
 ///   than [`JwksUrlOptions::refetch`] says.
 /// - If the address fails, the keys at hand stay in use.
@@ -63,12 +63,12 @@ struct Inner {
 struct State {
     etag: Option<HeaderValue>,
     tried: Instant,
-    /// When the keys at hand were fetched.
+    /// The time at which the keys at hand were fetched.
     read: Instant,
     expires: Instant,
 }
 
-/// What an address answered.
+/// The answer of an address.
 struct Fetched {
     /// `None`: the keys at hand are still the current ones.
     keys: Option<Vec<VerifyingKey>>,
@@ -213,13 +213,6 @@ bankrail_values::options! {
         /// our encryption key can send one. At least 1 s, at most a year. Default: 60 s.
         refetch(Duration => |interval| interval.clamp(Duration::from_secs(1), LONGEST)): Duration =
             Duration::from_secs(60),
-        /// For how long the keys of one answer are used at least, whatever its `Cache-Control`
-        /// says; at most a year. Default: 5 minutes.
-        least_age(Duration => |age| age.min(LONGEST)): Duration = Duration::from_secs(300),
-        /// For how long the keys of one answer are used at most; at most a year, and not less than
-        /// [`JwksUrlOptions::least_age`]. An answer without `max-age` is used for an hour within
-        /// these bounds. Default: a day.
-        most_age(Duration => |age| age.min(LONGEST)): Duration = Duration::from_secs(86_400),
         /// The certificate authorities to trust. Default: those of the operating system.
         tls_roots(TlsRoots => Some): Option<TlsRoots> = None,
         /// Whether http is allowed on loopback addresses, for tests. Default: no.
@@ -227,14 +220,22 @@ bankrail_values::options! {
     }
 }
 
-impl JwksUrlOptions {
-    fn fresh_for(&self, headers: &HeaderMap) -> Duration {
-        const USUAL: Duration = Duration::from_secs(3600);
-        max_age(headers)
-            .unwrap_or(USUAL)
-            .min(self.most_age)
-            .max(self.least_age)
-    }
+/// The shortest time for which the keys of one answer are used, whatever its `Cache-Control` says,
+/// so that a sender cannot have its keys fetched without a pause.
+const MIN_AGE: Duration = Duration::from_secs(300);
+
+/// The time for which the keys of an answer without `max-age` are used.
+const DEFAULT_AGE: Duration = Duration::from_secs(3600);
+
+/// The longest time for which the keys of one answer are used, so that a key that was withdrawn is
+/// not trusted for longer.
+const MAX_AGE: Duration = Duration::from_secs(86_400);
+
+/// Returns the time for which the keys of an answer are used.
+fn fresh_for(headers: &HeaderMap) -> Duration {
+    max_age(headers)
+        .unwrap_or(DEFAULT_AGE)
+        .clamp(MIN_AGE, MAX_AGE)
 }
 
 /// Keys that were not fetched.
@@ -288,7 +289,7 @@ async fn get(
             .await
             .map_err(|error| JwksUrlError::Exchange(ExchangeError::from_send(error)))?;
         let (head, body) = http::Response::<reqwest::Body>::from(response).into_parts();
-        let fresh_for = options.fresh_for(&head.headers);
+        let fresh_for = fresh_for(&head.headers);
         if etag.is_some() && head.status == StatusCode::NOT_MODIFIED {
             return Ok(Fetched {
                 keys: None,
@@ -374,24 +375,21 @@ mod tests {
 
     #[test]
     fn an_age_is_read_and_bounded() {
-        let options = JwksUrlOptions::new()
-            .least_age(Duration::from_secs(60))
-            .most_age(Duration::from_secs(600));
         for (control, expected) in [
-            (None, 600),
-            (Some("public, Max-Age=120"), 120),
-            (Some("max-age=\"90\""), 90),
-            (Some("max-age=1"), 60),
-            (Some("max-age=99999999999999999999999"), 600),
-            (Some("max-age=120, no-store"), 60),
-            (Some("max-age=abc"), 600),
+            (None, 3600),
+            (Some("public, Max-Age=1200"), 1200),
+            (Some("max-age=\"900\""), 900),
+            (Some("max-age=1"), 300),
+            (Some("max-age=99999999999999999999999"), 86_400),
+            (Some("max-age=1200, no-store"), 300),
+            (Some("max-age=abc"), 3600),
         ] {
             let mut headers = HeaderMap::new();
             if let Some(control) = control {
                 headers.insert(CACHE_CONTROL, HeaderValue::from_static(control));
             }
             assert_eq!(
-                options.fresh_for(&headers),
+                fresh_for(&headers),
                 Duration::from_secs(expected),
                 "{control:?}"
             );
