@@ -72,7 +72,6 @@ mod check;
 mod error;
 mod keys;
 mod parts;
-mod text;
 
 pub use error::ConnectionError;
 
@@ -81,12 +80,15 @@ use bankrail_client_assertion::CustomerCode;
 use bankrail_http::serve::IpNet;
 use bankrail_statement::AccountId;
 use bankrail_values::SecretString;
-use serde::{Deserialize, Serialize};
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize, Serializer};
+use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
-/// The bytes of `connection.toml` that are read.
-const MOST: usize = 64 * 1024;
+/// The most bytes of `connection.toml`.
+const MAX_FILE_BYTES: usize = 64 * 1024;
 
 /// What a customer and its provider have arranged: the members of the file `connection.toml`, which
 /// the [module](self) shows.
@@ -104,10 +106,10 @@ pub struct Connection {
     /// of the token endpoint.
     pub audience: Option<String>,
     /// The customer code, the claim `sub` of an assertion.
-    #[serde(with = "text::value")]
+    #[serde(serialize_with = "write_text", deserialize_with = "read_text")]
     pub customer: CustomerCode,
     /// The API key that is sent to the provider.
-    #[serde(with = "text::secret")]
+    #[serde(serialize_with = "write_secret", deserialize_with = "read_secret")]
     pub api_key: SecretString,
     /// The header of that API key. Without it: `apikey`.
     pub api_key_header: Option<String>,
@@ -128,7 +130,11 @@ pub struct Connection {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limit_per_account: bool,
     /// The accounts whose statements may be asked for.
-    #[serde(default, with = "text::values")]
+    #[serde(
+        default,
+        serialize_with = "write_texts",
+        deserialize_with = "read_texts"
+    )]
     pub accounts: Vec<AccountId>,
     /// Where and how webhooks are received. Without it: nowhere.
     pub receivers: Option<ReceiverConnection>,
@@ -150,7 +156,7 @@ pub struct ReceiverConnection {
     /// The file of the certificate's private key as PEM.
     pub certificate_key: PathBuf,
     /// The API key that the provider sends.
-    #[serde(with = "text::secret")]
+    #[serde(serialize_with = "write_secret", deserialize_with = "read_secret")]
     pub api_key: SecretString,
     /// The file of the private key that opens messages: PEM, DER, JWK, or a JWK set of several.
     pub decryption_key: PathBuf,
@@ -162,7 +168,12 @@ pub struct ReceiverConnection {
     /// ([`ServerOptions::trusted_proxies`](bankrail_http::serve::ServerOptions::trusted_proxies)).
     /// Without them, at most 256 connections come from one address. Connections from these networks
     /// count as those of a known caller, so nobody else may be in them.
-    #[serde(default, with = "text::values", skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        serialize_with = "write_texts",
+        deserialize_with = "read_texts",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub trusted_proxies: Vec<IpNet>,
 }
 
@@ -197,9 +208,11 @@ impl Connection {
     /// together.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ConnectionError> {
         let file = Self::file_of(path);
-        let text = secret_file::read_text(&file, MOST).map_err(|source| ConnectionError::Open {
-            file: file.clone(),
-            source,
+        let text = secret_file::read_text(&file, MAX_FILE_BYTES).map_err(|source| {
+            ConnectionError::Open {
+                file: file.clone(),
+                source,
+            }
         })?;
         let mut connection = Self::from_toml(&text, &file)?;
         connection.place(file.parent().unwrap_or(Path::new("")));
@@ -265,5 +278,45 @@ impl ReceiverConnection {
             provider_keys: "provider.jwks.json".into(),
             trusted_proxies: Vec::new(),
         }
+    }
+}
+
+fn write_text<S: Serializer>(value: &impl Display, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(value)
+}
+
+fn read_text<'de, T, D>(from: D) -> Result<T, D::Error>
+where
+    T: FromStr<Err: Display>,
+    D: Deserializer<'de>,
+{
+    String::deserialize(from)?.parse().map_err(D::Error::custom)
+}
+
+fn write_texts<S: Serializer>(values: &[impl Display], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(values.iter().map(ToString::to_string))
+}
+
+fn read_texts<'de, T, D>(from: D) -> Result<Vec<T>, D::Error>
+where
+    T: FromStr<Err: Display>,
+    D: Deserializer<'de>,
+{
+    let texts = Vec::<String>::deserialize(from)?;
+    texts
+        .iter()
+        .map(|text| text.parse().map_err(D::Error::custom))
+        .collect()
+}
+
+fn write_secret<S: Serializer>(secret: &SecretString, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(secret.expose_secret())
+}
+
+/// Reads a secret. The error for a value of another type does not quote it.
+fn read_secret<'de, D: Deserializer<'de>>(from: D) -> Result<SecretString, D::Error> {
+    match toml::Value::deserialize(from)? {
+        toml::Value::String(text) => Ok(text.into()),
+        _ => Err(D::Error::custom("expected an API key in quotation marks")),
     }
 }

@@ -1,7 +1,7 @@
 //! The admission of calls: their pacers, and the end of all waiting when the client is closed.
 
 use bankrail_client_assertion::CustomerCode;
-use bankrail_rate_limit::{CallType, Pacer, PacerOptions, Permit, Policy};
+use bankrail_rate_limit::{CallType, Pacer, PacerOptions, Policy};
 use bankrail_values::Clock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,11 +28,13 @@ impl Closing {
 
     /// Awaits `work`; `None` as soon as the client is closed, at once if it already was.
     pub(crate) async fn unless_closed<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        // Subscribed before the wait, so that no closing in between is missed.
         let mut watched = self.0.subscribe();
         let closed = async {
             let _ = watched.wait_for(|closed| *closed).await;
         };
         tokio::select! {
+            // The end of the client comes first where both are ready.
             biased;
             () = closed => None,
             done = work => Some(done),
@@ -40,34 +42,32 @@ impl Closing {
     }
 }
 
-/// A call that may be sent. If it is dropped instead, it does not count.
-#[must_use]
-pub(crate) struct Admitted {
-    pub(crate) pacer: Arc<Pacer>,
-    pub(crate) call: Option<Permit>,
-    /// True if the call had to wait.
-    pub(crate) waited: bool,
-}
-
-impl Drop for Admitted {
-    fn drop(&mut self) {
-        if let Some(call) = self.call.take() {
-            self.pacer.not_sent(call);
-        }
-    }
-}
-
 /// The calls of each account, where the service counts them apart.
 #[derive(Debug)]
 pub(crate) struct PacedApart {
-    pub(crate) policy: Policy,
-    pub(crate) options: PacerOptions,
-    pub(crate) customer: CustomerCode,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) pacers: Mutex<HashMap<String, Arc<Pacer>>>,
+    policy: Policy,
+    options: PacerOptions,
+    customer: CustomerCode,
+    clock: Arc<dyn Clock>,
+    pacers: Mutex<HashMap<String, Arc<Pacer>>>,
 }
 
 impl PacedApart {
+    pub(crate) fn new(
+        policy: Policy,
+        options: PacerOptions,
+        customer: CustomerCode,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self {
+            policy,
+            options,
+            customer,
+            clock,
+            pacers: Mutex::default(),
+        }
+    }
+
     /// Returns the pacer of an account.
     pub(crate) fn of(&self, account: &str) -> Arc<Pacer> {
         // The map only grows, so a panic elsewhere leaves it consistent.

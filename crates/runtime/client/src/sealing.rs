@@ -1,15 +1,23 @@
-//! Sealing of what this side keeps in a store: AES-256-GCM with a secret of the caller's.
+//! Sealing of the records that this side keeps in a store: AES-256-GCM (NIST SP 800-38D) with a
+//! secret of the caller's and a nonce of 96 random bits, by the library of the RSA back end.
 
-mod aead;
 #[cfg(feature = "connection")]
 mod file;
-mod secret;
 
 #[cfg(feature = "connection")]
 pub use file::SealingSecretFileError;
-pub use secret::{SealingSecret, SealingSecretError};
 
+#[cfg(feature = "aws-lc")]
+use self::aws_lc as cipher;
+#[cfg(not(feature = "aws-lc"))]
+use self::openssl as cipher;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use std::fmt;
 use zeroize::Zeroizing;
+
+/// The length of a nonce, in bytes.
+const NONCE: usize = 12;
 
 /// The version of the sealed form, its first byte. What has another one is not opened.
 pub(crate) const VERSION: u8 = 1;
@@ -21,8 +29,8 @@ pub(crate) fn seal(
     associated: &[u8],
     text: Zeroizing<Vec<u8>>,
 ) -> Option<Vec<u8>> {
-    let nonce: [u8; aead::NONCE] = bankrail_values::random_bytes().ok()?;
-    let encrypted = aead::seal(secret.as_bytes(), nonce, associated, text)?;
+    let nonce: [u8; NONCE] = bankrail_values::random_bytes().ok()?;
+    let encrypted = cipher::seal(&secret.0, nonce, associated, text)?;
     Some([&[VERSION], nonce.as_slice(), &encrypted].concat())
 }
 
@@ -35,9 +43,164 @@ pub(crate) fn open(
     let (version, rest) = sealed.split_first()?;
     let (nonce, encrypted) = rest.split_first_chunk()?;
     if *version == VERSION {
-        aead::open(secret.as_bytes(), *nonce, associated, encrypted)
+        cipher::open(&secret.0, *nonce, associated, encrypted)
     } else {
         None
+    }
+}
+
+/// The secret that seals what is kept in a store: a customer's tokens in a
+/// [`TokenCache`](bankrail_client_assertion::token::TokenCache), or the records of an
+/// [`Archive`](crate::Archive). It is 32 random bytes, the same after a restart and in all
+/// processes that share the store.
+///
+/// - Keep it apart from the store, as the signing key is: who has both can read what was sealed.
+/// - Use it for one thing only: a cache of tokens and an archive have a secret each.
+/// - What was sealed with another one cannot be opened any more. For tokens that costs one token
+///   call; for an archive it is lost.
+/// - `Debug` shows none of it, and its memory is overwritten when it is dropped.
+///
+/// ```
+/// use bankrail_client::SealingSecret;
+/// // As `openssl rand -base64 32` writes it.
+/// let secret = SealingSecret::from_base64("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n")?;
+/// assert_eq!(format!("{secret:?}"), "SealingSecret(…)");
+/// # Ok::<(), bankrail_client::SealingSecretError>(())
+/// ```
+#[derive(Clone)]
+pub struct SealingSecret(Zeroizing<[u8; SealingSecret::LEN]>);
+
+impl SealingSecret {
+    /// The length of a secret, in bytes.
+    pub const LEN: usize = 32;
+
+    /// A secret made from 32 random bytes.
+    #[must_use]
+    pub fn from_bytes(secret: [u8; Self::LEN]) -> Self {
+        Self(Zeroizing::new(secret))
+    }
+
+    /// Reads 32 bytes in standard base64 with padding (RFC 4648 section 4). White space around the
+    /// text is ignored.
+    ///
+    /// # Errors
+    /// [`SealingSecretError`] for any other text. The error does not hold the text.
+    pub fn from_base64(text: &str) -> Result<Self, SealingSecretError> {
+        let bytes = Zeroizing::new(
+            STANDARD
+                .decode(text.trim_ascii())
+                .map_err(|_| SealingSecretError)?,
+        );
+        let mut secret = Zeroizing::new([0; Self::LEN]);
+        if bytes.len() != Self::LEN {
+            return Err(SealingSecretError);
+        }
+        secret.copy_from_slice(&bytes);
+        Ok(Self(secret))
+    }
+}
+
+impl fmt::Debug for SealingSecret {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("SealingSecret(…)")
+    }
+}
+
+/// A text that is not a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a secret of 32 bytes in base64")]
+#[non_exhaustive]
+pub struct SealingSecretError;
+
+#[cfg(feature = "aws-lc")]
+mod aws_lc {
+    use super::{NONCE, Zeroizing};
+    use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+
+    fn key(key: &[u8; 32]) -> Option<LessSafeKey> {
+        UnboundKey::new(&AES_256_GCM, key)
+            .ok()
+            .map(LessSafeKey::new)
+    }
+
+    /// Encrypts and appends the tag.
+    pub(super) fn seal(
+        secret: &[u8; 32],
+        nonce: [u8; NONCE],
+        associated: &[u8],
+        mut text: Zeroizing<Vec<u8>>,
+    ) -> Option<Vec<u8>> {
+        let nonce = Nonce::assume_unique_for_key(nonce);
+        key(secret)?
+            .seal_in_place_append_tag(nonce, Aad::from(associated), &mut *text)
+            .ok()?;
+        Some(std::mem::take(&mut *text))
+    }
+
+    /// Checks the tag and decrypts.
+    pub(super) fn open(
+        secret: &[u8; 32],
+        nonce: [u8; NONCE],
+        associated: &[u8],
+        encrypted: &[u8],
+    ) -> Option<Zeroizing<Vec<u8>>> {
+        let mut text = Zeroizing::new(encrypted.to_vec());
+        let nonce = Nonce::assume_unique_for_key(nonce);
+        let length = key(secret)?
+            .open_in_place(nonce, Aad::from(associated), &mut text)
+            .ok()?
+            .len();
+        text.truncate(length);
+        Some(text)
+    }
+}
+
+#[cfg(all(feature = "josekit", any(test, not(feature = "aws-lc"))))]
+mod openssl {
+    use super::{NONCE, Zeroizing};
+    use openssl::symm::{Cipher, decrypt_aead, encrypt_aead};
+
+    const TAG: usize = 16;
+
+    /// Encrypts and appends the tag.
+    pub(super) fn seal(
+        secret: &[u8; 32],
+        nonce: [u8; NONCE],
+        associated: &[u8],
+        text: Zeroizing<Vec<u8>>,
+    ) -> Option<Vec<u8>> {
+        let mut tag = [0; TAG];
+        let mut sealed = encrypt_aead(
+            Cipher::aes_256_gcm(),
+            secret,
+            Some(&nonce),
+            associated,
+            &text,
+            &mut tag,
+        )
+        .ok()?;
+        sealed.extend_from_slice(&tag);
+        Some(sealed)
+    }
+
+    /// Checks the tag and decrypts.
+    pub(super) fn open(
+        secret: &[u8; 32],
+        nonce: [u8; NONCE],
+        associated: &[u8],
+        encrypted: &[u8],
+    ) -> Option<Zeroizing<Vec<u8>>> {
+        let (text, tag) = encrypted.split_last_chunk::<TAG>()?;
+        decrypt_aead(
+            Cipher::aes_256_gcm(),
+            secret,
+            Some(&nonce),
+            associated,
+            text,
+            tag,
+        )
+        .ok()
+        .map(Zeroizing::new)
     }
 }
 

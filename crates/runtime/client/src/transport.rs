@@ -5,9 +5,9 @@ use crate::answer_form::AnswerForm;
 use crate::call_error::{Call, CallError, CallFault};
 use crate::exchange_error::{CallPhase, ExchangeError, cause};
 use crate::measure;
-use crate::pace::{Admitted, Closing};
+use crate::pace::Closing;
 use bankrail_http::{BodyReader, EndpointUrl, RequestKey, RetryAfter, content};
-use bankrail_rate_limit::{PaceError, Pacer};
+use bankrail_rate_limit::{PaceError, Pacer, Permit};
 use bankrail_statement::ErrorCode;
 use bankrail_values::{HyphenatedUuid, Timestamp};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
@@ -33,6 +33,23 @@ pub(crate) struct Caller {
     /// The most bytes of an answer.
     pub(crate) limit: usize,
     pub(crate) failing: Failing,
+}
+
+/// A call that may be sent. If it is dropped instead, it does not count.
+#[must_use]
+pub(crate) struct Admitted {
+    pacer: Arc<Pacer>,
+    call: Option<Permit>,
+    /// True if the call had to wait.
+    pub(crate) waited: bool,
+}
+
+impl Drop for Admitted {
+    fn drop(&mut self) {
+        if let Some(call) = self.call.take() {
+            self.pacer.not_sent(call);
+        }
+    }
 }
 
 /// The kind of the last failure, and the number of calls of an endpoint that have failed one after

@@ -1,14 +1,27 @@
-//! Options of a client.
+//! Options of a client, and the parts that are made with them.
 
+use super::{Credentials, Parts};
 use crate::archive::Archive;
+use crate::call_error::Call;
+use crate::http_client::{HttpClientError, HttpClientOptions};
+use crate::pace::{Closing, PacedApart};
 use crate::sealing::SealingSecret;
+use crate::statement::{self, StatementClient};
+use crate::token::{Exchange, KeptTokens, TokenSource};
+use crate::transport::{Caller, Failing};
 use bankrail_camt052::ReadOptions;
-use bankrail_client_assertion::token::{ScopeSet, TokenCache, names};
-use bankrail_http::AddressError;
-use bankrail_http::names::API_KEY;
+use bankrail_client_assertion::token::{ScopeSet, TokenCache, TokenResponse, names};
+use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, JwtId, is_lifetime};
+use bankrail_http::names::{API_KEY, STATEMENT_PATH, TOKEN_PATH, is_reserved};
 use bankrail_http::tls::{TlsError, TlsRoots};
-use bankrail_rate_limit::{CallType, CounterStore, Pacing, Policy, default_limits};
-use bankrail_values::{Clock, SystemClock, ValueError};
+use bankrail_http::{AddressError, EndpointUrl};
+use bankrail_jose::CurrentKey;
+use bankrail_rate_limit::{
+    CallType, CounterStore, MemoryCounters, Pacer, PacerOptions, Pacing, Policy, default_limits,
+};
+use bankrail_values::{Clock, SystemClock, ValueError, excerpt};
+use http::header::AUTHORIZATION;
+use http::{HeaderName, HeaderValue};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,61 +32,61 @@ bankrail_values::options! {
     pub struct ClientOptions {
         /// The full address of the token endpoint. Default: `{base_url}/v1.0/auth` (Specification:
         /// "Obtain access token").
-        pub(super) auth_url(&str => |url| Some(url.to_owned())): Option<String> = None,
+        auth_url(&str => |url| Some(url.to_owned())): Option<String> = None,
         /// The assertion's `aud`, sent exactly as given. Default: the address of the token
         /// endpoint. A service may expect another text than its address (Default: "Token
         /// endpoint").
-        pub(super) audience(&str => |audience| Some(audience.to_owned())): Option<String> = None,
+        audience(&str => |audience| Some(audience.to_owned())): Option<String> = None,
         /// The header that carries the API key to both endpoints. Default: `apikey` (Specification:
         /// "Authentication").
-        pub(super) api_key_header(&str => str::to_owned): String = API_KEY.as_str().to_owned(),
+        api_key_header(&str => str::to_owned): String = API_KEY.as_str().to_owned(),
         /// The scopes that are requested for tokens. Default: the documented scope of statements.
-        pub(super) scopes: ScopeSet =
+        scopes: ScopeSet =
             ScopeSet::parse(names::STATEMENT_READ).expect("the documented scope name is well formed"),
         /// The lifetime of an assertion, at most 60 minutes (Specification: "Client assertion (JWT)
         /// the customer builds"). Default:
         /// [`AssertionBuilder::DEFAULT_LIFETIME`](bankrail_client_assertion::AssertionBuilder::DEFAULT_LIFETIME).
-        pub(super) assertion_lifetime(Duration => Some): Option<Duration> = None,
+        assertion_lifetime(Duration => Some): Option<Duration> = None,
         /// Whether assertions have a random `jti`, which the specification does not list. Without
         /// it, two assertions that expire in the same second are the same text, and a service may
         /// refuse the second as a replay. Default: yes.
-        pub(super) jti: bool = true,
+        jti: bool = true,
         /// Which certificate authorities are trusted. Default: those of the operating system.
-        pub(super) tls_roots(TlsRoots => Some): Option<TlsRoots> = None,
+        tls_roots(TlsRoots => Some): Option<TlsRoots> = None,
         /// Whether `http://` is allowed for loopback hosts, which then ignores the environment's
         /// proxies. **For tests on one machine only**: every program that can read the loopback
         /// interface can read API key, assertion and token.
-        pub(super) danger_allow_http_on_loopback: bool = false,
+        danger_allow_http_on_loopback: bool = false,
         /// How long connecting may take, at most half of [`ClientOptions::timeout`]. Default: 10 s.
-        pub(super) connect_timeout: Duration = Duration::from_secs(10),
+        connect_timeout: Duration = Duration::from_secs(10),
         /// How long a whole exchange may take, from connecting to the last byte of the answer.
         /// Waiting for the rate limit does not count. Default: 60 s.
-        pub(super) timeout: Duration = Duration::from_secs(60),
+        timeout: Duration = Duration::from_secs(60),
         /// The most bytes of a statement's answer, which has at most 1000 entries. Default:
         /// [`ClientOptions::DEFAULT_MAX_STATEMENT_BYTES`]. The bound on a token's answer is
         /// [`TokenResponse::MAX_BYTES`](bankrail_client_assertion::token::TokenResponse::MAX_BYTES).
-        pub(super) max_statement_bytes: usize = Self::DEFAULT_MAX_STATEMENT_BYTES,
+        max_statement_bytes: usize = Self::DEFAULT_MAX_STATEMENT_BYTES,
         /// How documents are read; [`ReadOptions::deny_findings`] also refuses answers that have
         /// findings. Default: tolerant.
-        pub(super) read_options: ReadOptions = ReadOptions::default(),
+        read_options: ReadOptions = ReadOptions::default(),
         /// What happens to a call that the limits, or a `Retry-After`, do not allow yet. Default:
         /// it waits for up to a minute. If that is too short, it fails at once with the time from
         /// which it is allowed ([`CallError::retry_at`](crate::CallError::retry_at)). A wait of
         /// more than a second is logged once, at `INFO`, with `until`, and
         /// [`Client::close`](super::Client::close) ends it.
-        pub(super) pacing: Pacing = Pacing::default(),
+        pacing: Pacing = Pacing::default(),
         /// The limits of token calls, if they differ from the specification's;
         /// [`Policy::unlimited`] for none. Default: 10 an hour and 2 a second.
-        pub(super) token_limits: Policy = default_limits(CallType::Token),
+        token_limits: Policy = default_limits(CallType::Token),
         /// The limits of statement calls, if they differ from the specification's;
         /// [`Policy::unlimited`] for none. Default: 25 an hour.
-        pub(super) statement_limits: Policy = default_limits(CallType::Statement),
+        statement_limits: Policy = default_limits(CallType::Statement),
         /// Whether the service counts statement calls for each account instead of for the customer:
         /// each account has [`ClientOptions::statement_limits`] of its own. What a failure asks to
         /// wait (`Retry-After`) then holds back the calls of that account only, and a poller whose
         /// call waits for one account does not poll the others meanwhile
         /// ([`Pacing::Fail`](crate::Pacing::Fail) lets it go on). Default: no (Default: "Limits").
-        pub(super) limit_per_account: bool = false,
+        limit_per_account: bool = false,
         /// Counters in a store, for a customer that calls from more than one process, or whose
         /// process may be restarted within an hour. Default: the client's own counters in memory,
         /// so that a client that is made anew counts from 0 and the service refuses what is too
@@ -83,7 +96,7 @@ bankrail_values::options! {
         /// than the limits allow: 10 token calls an hour without a [`ClientOptions::token_cache`],
         /// and one for each token's life with it. A `Retry-After` is not kept: each start may meet
         /// the service's refusal once more, within the limits.
-        pub(super) counters(Arc<dyn CounterStore> => Some): Option<Arc<dyn CounterStore>> = None,
+        counters(Arc<dyn CounterStore> => Some): Option<Arc<dyn CounterStore>> = None,
         /// A store for access tokens, and the secret that seals them there, so that a client that
         /// is made anew uses the token of the one before it instead of one of ten token calls an
         /// hour. Default: tokens are kept in memory only.
@@ -102,19 +115,166 @@ bankrail_values::options! {
         ///   [`ClientOptions::counters`] shared too, the limit of two calls a second lets two of
         ///   them go; the others wait, look again, and find the token if one was answered
         ///   meanwhile.
-        pub(super) token_cache((Arc<dyn TokenCache>, SealingSecret) => Some):
+        token_cache((Arc<dyn TokenCache>, SealingSecret) => Some):
             Option<(Arc<dyn TokenCache>, SealingSecret)> = None,
         /// Where each answer of the statement endpoint with a 2xx status is kept as it came.
         /// Default: nowhere.
-        pub(super) archive(Archive => Some): Option<Archive> = None,
+        archive(Archive => Some): Option<Archive> = None,
         /// The clock of assertions, token lifetimes and limits. Default: the system's.
-        pub(super) clock: Arc<dyn Clock> = Arc::new(SystemClock),
+        clock: Arc<dyn Clock> = Arc::new(SystemClock),
     }
 }
 
 impl ClientOptions {
     /// The most bytes of a statement's answer by default: 32 MiB.
     pub const DEFAULT_MAX_STATEMENT_BYTES: usize = 32 << 20;
+
+    /// Makes the parts of a client with these options.
+    pub(super) fn into_parts(
+        self,
+        credentials: Credentials,
+        base_url: &str,
+    ) -> Result<Parts, ClientOptionsError> {
+        let address = |text: &str| EndpointUrl::check(text, self.danger_allow_http_on_loopback);
+        let base = address(base_url).map_err(ClientOptionsError::BaseUrl)?;
+        let auth = match &self.auth_url {
+            Some(url) => address(url).map_err(ClientOptionsError::AuthUrl)?,
+            None => base.join(TOKEN_PATH),
+        };
+        let mut api_key = HeaderValue::from_str(credentials.api_key.expose_secret())
+            .map_err(|_| ClientOptionsError::ApiKey)?;
+        if api_key.is_empty() {
+            return Err(ClientOptionsError::ApiKey);
+        }
+        api_key.set_sensitive(true);
+        let api_key = (self.checked_header()?, api_key);
+        let all_http = base.is_plain_http() && auth.is_plain_http();
+        let http = HttpClientOptions {
+            roots: self.tls_roots.as_ref(),
+            http_on_loopback: self.danger_allow_http_on_loopback,
+            all_http,
+            // Shorter than the whole exchange, so that a call that only tried to connect is known
+            // to be one.
+            connect_timeout: self.connect_timeout.min(self.timeout / 2),
+        };
+        let http = http.build().map_err(|error| match error {
+            HttpClientError::Tls(error) => ClientOptionsError::Tls(error),
+            HttpClientError::Http(error) => ClientOptionsError::Http(error),
+        })?;
+        let assertion = self.assertion(&credentials, &auth)?;
+        let kept = self.token_cache.clone().map(|(cache, secret)| {
+            KeptTokens::new(
+                cache,
+                secret,
+                auth.url().as_str(),
+                &credentials.code,
+                &self.scopes,
+            )
+        });
+        let closing = Closing::default();
+        let counters = self
+            .counters
+            .clone()
+            .unwrap_or_else(|| Arc::new(MemoryCounters::default()));
+        let pacing = PacerOptions::new()
+            .counters(counters)
+            .customer(credentials.code.as_str())
+            .pacing(self.pacing);
+        let caller = |endpoint, call, call_type, policy, limit| Caller {
+            http: http.clone(),
+            timeout: self.timeout,
+            endpoint,
+            call,
+            api_key: api_key.clone(),
+            pacer: Arc::new(Pacer::new(
+                call_type,
+                policy,
+                self.clock.clone(),
+                pacing.clone(),
+            )),
+            closing: closing.clone(),
+            limit,
+            failing: Failing::default(),
+        };
+        let tokens = TokenSource::new(Exchange {
+            caller: caller(
+                auth,
+                Call::Token,
+                CallType::Token,
+                self.token_limits,
+                TokenResponse::MAX_BYTES,
+            ),
+            assertion,
+            key: CurrentKey::new(credentials.key),
+            scopes: self.scopes.clone(),
+            kept,
+        });
+        let (endpoint, limit) = (base.join(STATEMENT_PATH), self.max_statement_bytes);
+        let statements = StatementClient::new(statement::Parts {
+            caller: caller(
+                endpoint,
+                Call::Statement,
+                CallType::Statement,
+                self.statement_limits,
+                limit,
+            ),
+            apart: self.limit_per_account.then(|| {
+                PacedApart::new(
+                    self.statement_limits,
+                    pacing.clone(),
+                    credentials.code.clone(),
+                    self.clock.clone(),
+                )
+            }),
+            tokens: tokens.clone(),
+            read: self.read_options,
+            archive: self.archive,
+        });
+        Ok(Parts {
+            tokens,
+            statements,
+            closing,
+        })
+    }
+
+    /// Returns the header of the API key: any but those that a call has anyway, of which one
+    /// carries the token.
+    fn checked_header(&self) -> Result<HeaderName, ClientOptionsError> {
+        let header = HeaderName::try_from(&self.api_key_header)
+            .ok()
+            .filter(|name| !is_reserved(name) && *name != AUTHORIZATION);
+        header.ok_or_else(|| ClientOptionsError::ApiKeyHeader {
+            found: excerpt(&self.api_key_header),
+        })
+    }
+
+    fn assertion(
+        &self,
+        credentials: &Credentials,
+        auth: &EndpointUrl,
+    ) -> Result<AssertionBuilder, ClientOptionsError> {
+        let audience = self
+            .audience
+            .as_deref()
+            .or(self.auth_url.as_deref())
+            .unwrap_or(auth.url().as_str());
+        let audience = Audience::parse(audience).map_err(ClientOptionsError::Audience)?;
+        let mut assertion = AssertionOptions::new();
+        if self.jti {
+            assertion = assertion.jwt_id(JwtId::Random);
+        }
+        if let Some(lifetime) = self.assertion_lifetime {
+            if !is_lifetime(lifetime) {
+                return Err(ClientOptionsError::AssertionLifetime { found: lifetime });
+            }
+            assertion = assertion.lifetime(lifetime);
+        }
+        Ok(AssertionBuilder::new(
+            credentials.code.clone(),
+            audience,
+            assertion,
+        ))
+    }
 }
 
 /// Why a [`Client`](super::Client) cannot be made from its credentials, address and options.

@@ -1,12 +1,8 @@
 //! The worker that hands messages from the inbox to handlers.
 
-mod counts;
-mod fault;
 mod options;
 
-pub use counts::WorkerCounts;
-pub use fault::WorkerFault;
-pub use options::WorkerOptions;
+pub use options::{WorkerCounts, WorkerFault, WorkerOptions};
 
 use super::handler::{Attributes, Handled, HandlerError, Handlers, Holder, Unhandled};
 use crate::measure;
@@ -17,10 +13,9 @@ use bankrail_mailbox::{
 };
 use bankrail_values::{Clock, EXPIRY_GRACE, StoreError, StoreErrorKind, Timestamp, jitter};
 use bankrail_webhook::DeliveryHeaders;
-use counts::Counters;
 use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinSet;
@@ -54,7 +49,7 @@ pub struct Worker<I: ?Sized = dyn Inbox> {
     retention: Option<Duration>,
     /// Locked while messages are leased: one lease is made after the other.
     owners: Arc<Mutex<LeaseOwners>>,
-    counters: Arc<Counters>,
+    counts: Arc<std::sync::Mutex<WorkerCounts>>,
 }
 
 /// A message that is leased, to be handled.
@@ -74,7 +69,7 @@ impl<I: ?Sized> Clone for Worker<I> {
             options: self.options.clone(),
             retention: self.retention,
             owners: self.owners.clone(),
-            counters: self.counters.clone(),
+            counts: self.counts.clone(),
         }
     }
 }
@@ -91,7 +86,6 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         let owners = Arc::new(Mutex::new(LeaseOwners::from_random_bytes(
             uuid::Uuid::new_v4().into_bytes(),
         )));
-        let counters = Arc::default();
         Self {
             inbox,
             handlers,
@@ -100,18 +94,23 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
             options: WorkerOptions::default(),
             retention,
             owners,
-            counters,
+            counts: Arc::default(),
         }
     }
 
-    /// What this worker and its clones have done since it was made. The inbox counts the messages
-    /// that it holds ([`Inbox::counts`]).
+    /// Returns the counts of this worker and its clones since it was made. The inbox counts the
+    /// messages that it holds ([`Inbox::counts`]).
     #[must_use]
     pub fn counts(&self) -> WorkerCounts {
-        self.counters.counts()
+        *self.lock_counts()
     }
 
-    /// Whether messages are handled as they should be, for a check of `/readyz`.
+    fn lock_counts(&self) -> std::sync::MutexGuard<'_, WorkerCounts> {
+        // Each count is written at once, so a panic elsewhere leaves them consistent.
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks that messages are handled as they should be, for `/readyz`.
     ///
     /// # Errors
     /// [`WorkerFault`] if the inbox fails, or if a message waits for longer than
@@ -296,7 +295,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
                 tracing::warn!(%kind, message_id, entry = %id, "the lease ran out during handling");
             }
             (Ok(_), Ok(true)) => {
-                self.counters.handled();
+                self.lock_counts().handled += 1;
                 measure::handled("handled");
                 tracing::debug!(%kind, message_id, entry = %id, "handled");
             }
@@ -324,7 +323,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
             Ok(work) => work,
             Err(Unhandled::Kind) => return Err(HandlerError::retry("there is no handler for it")),
             Err(Unhandled::Conflict(with)) => {
-                self.counters.unhandled_conflict();
+                self.lock_counts().unhandled_conflicts += 1;
                 tracing::error!(entry = %id, %with, "there is no handler for a message in conflict");
                 let text = format!(
                     "it conflicts with message {with}, and there is no handler for conflicts"
@@ -473,11 +472,11 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         match state {
             InboxState::Completed => {}
             InboxState::Pending => {
-                self.counters.failed();
+                self.lock_counts().failed += 1;
                 measure::handled("failed");
             }
             InboxState::DeadLetter => {
-                self.counters.dead_letter();
+                self.lock_counts().dead_letters += 1;
                 measure::handled("dead_letter");
                 tracing::error!(entry = %id, attempts, "a message became a dead letter");
             }
@@ -485,7 +484,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
     }
 }
 
-/// Whether an entry is as this update leaves it.
+/// Returns true if an entry is as this update leaves it.
 fn holds(entry: &InboxEntry, update: &InboxUpdate<'_>) -> bool {
     entry.state == update.state
         && (update.error.is_none() || entry.last_error.as_deref() == update.error)

@@ -8,8 +8,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-/// The bytes of the file that are read.
-const MOST: usize = 256;
+/// The most bytes of the file.
+const MAX_FILE_BYTES: usize = 256;
 
 impl SealingSecret {
     /// Reads the secret from a file, in base64. If there is no such file, it is made with a new
@@ -26,10 +26,10 @@ impl SealingSecret {
             path: path.to_owned(),
             source,
         };
-        let text = match secret_file::read_text(path, MOST) {
+        let text = match secret_file::read_text(path, MAX_FILE_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 create(path).map_err(fault)?;
-                secret_file::read_text(path, MOST)
+                secret_file::read_text(path, MAX_FILE_BYTES)
             }
             read => read,
         };
@@ -101,7 +101,7 @@ mod tests {
                 .collect();
             opening
                 .into_iter()
-                .map(|opened| *opened.join().unwrap().unwrap().as_bytes())
+                .map(|opened| *opened.join().unwrap().unwrap().0)
                 .collect::<Vec<_>>()
         });
         assert!(

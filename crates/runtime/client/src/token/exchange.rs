@@ -5,8 +5,7 @@ use crate::answer_form::AnswerForm;
 use crate::call_error::{CallError, CallFault, about_clock};
 use crate::client::AssertionKey;
 use crate::exchange_error::cause;
-use crate::pace::Admitted;
-use crate::transport::{Caller, Reply};
+use crate::transport::{Admitted, Caller, Reply};
 use bankrail_client_assertion::token::{
     AccessToken, FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse,
     TokenResponseError,

@@ -1,6 +1,7 @@
-//! Options of a worker.
+//! Options, counts and faults of a worker.
 
 use bankrail_mailbox::Schedule;
+use bankrail_values::StoreError;
 use std::time::Duration;
 
 /// The pauses in seconds of the default schedule.
@@ -37,4 +38,34 @@ bankrail_values::options! {
         /// How long running handlers may continue when the worker is stopped. Default: 30 s.
         pub(super) grace: Duration = Duration::from_secs(30),
     }
+}
+
+/// The numbers of messages that a worker has handled, or not, since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkerCounts {
+    /// Messages that were handled.
+    pub handled: u64,
+    /// Failures after which a message is handled again.
+    pub failed: u64,
+    /// Messages that became dead letters.
+    pub dead_letters: u64,
+    /// Messages in conflict with an earlier one that found no handler.
+    pub unhandled_conflicts: u64,
+}
+
+/// The reason for which [`Worker::check`](super::Worker::check) fails.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkerFault {
+    /// The inbox does not answer.
+    #[error("the inbox failed")]
+    Inbox(#[from] StoreError),
+    /// A message has not been handled for too long.
+    #[error("a message waits to be handled for {} s", waits.as_secs())]
+    #[non_exhaustive]
+    Behind {
+        /// The time since the oldest message that is not handled was received.
+        waits: Duration,
+    },
 }
