@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 /// How long a record may take to be kept. What was received goes on without it then.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The most records that are listed at once.
-const MOST_LISTED: u32 = 1000;
+const PAGE_OF_RECORDS: u32 = 1000;
 bankrail_values::options! {
     /// Bounds of an [`Archive`]. Pages and refused deliveries are bounded each by themselves, so
     /// that a sender whose deliveries are refused removes no page.
@@ -115,7 +115,7 @@ impl Archive {
         let mut all: Vec<ArchiveRecord> = Vec::new();
         loop {
             let more = self
-                .records(all.last().map_or(0, |last| last.number), MOST_LISTED)
+                .records(all.last().map_or(0, |last| last.number), PAGE_OF_RECORDS)
                 .await?;
             if more.is_empty() {
                 return Ok(all);

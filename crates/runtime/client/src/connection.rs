@@ -75,8 +75,8 @@ mod parts;
 
 pub use error::ConnectionError;
 
-use crate::secret_file;
 use bankrail_client_assertion::CustomerCode;
+use bankrail_http::files;
 use bankrail_http::serve::IpNet;
 use bankrail_statement::AccountId;
 use bankrail_values::SecretString;
@@ -208,12 +208,11 @@ impl Connection {
     /// together.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ConnectionError> {
         let file = Self::file_of(path);
-        let text = secret_file::read_text(&file, MAX_FILE_BYTES).map_err(|source| {
-            ConnectionError::Open {
+        let text =
+            files::read_text(&file, MAX_FILE_BYTES).map_err(|source| ConnectionError::Open {
                 file: file.clone(),
                 source,
-            }
-        })?;
+            })?;
         let mut connection = Self::from_toml(&text, &file)?;
         connection.place(file.parent().unwrap_or(Path::new("")));
         check::keys(&connection)?;

@@ -33,8 +33,6 @@ pub mod receivers;
 mod returns;
 #[cfg(any(feature = "statement", feature = "receivers"))]
 mod sealing;
-#[cfg(feature = "connection")]
-mod secret_file;
 #[cfg(feature = "statement")]
 mod statement;
 #[cfg(feature = "statement")]

@@ -8,6 +8,7 @@ mod cpu_pool;
 mod endpoint;
 #[cfg(feature = "endpoint-url")]
 mod endpoint_url;
+pub mod files;
 mod head_bounds;
 pub mod names;
 #[cfg(feature = "operations")]

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 /// How often in a row a poller may wait without having taken in a page.
-const MOST_IDLE: u32 = 100;
+const MAX_IDLE_LOOKS: u32 = 100;
 
 /// The archived pages of an account in the place of the statement endpoint, at the times at which
 /// they were asked for ([`Archive::replay`]). Cheap to clone; clones share everything.
@@ -144,7 +144,7 @@ impl Replay {
                 Some(AccountState::Stopped { error, .. }) => {
                     return Err(ImportError::Stopped(error));
                 }
-                Some(AccountState::Waiting { until, .. }) if idle < MOST_IDLE => until,
+                Some(AccountState::Waiting { until, .. }) if idle < MAX_IDLE_LOOKS => until,
                 _ => return Err(ImportError::Idle),
             };
             let next = self.next().map_or(until, |next| next.label.at);

@@ -1,12 +1,12 @@
 //! The keys that a connection names.
 
 use super::ConnectionError;
-use crate::secret_file;
+use bankrail_http::files;
 use bankrail_jose::{KeyFileError, KeyHandle, KeyMaterial, KeyOptions, KeySet, SigningKey};
 use bankrail_values::causes;
 use std::path::Path;
 
-/// What a file of keys holds.
+/// Reads a file of keys.
 pub(super) fn material(file: &Path) -> Result<KeyMaterial, ConnectionError> {
     KeyMaterial::open(file).map_err(|error| match error {
         KeyFileError::Read {
@@ -22,7 +22,7 @@ pub(super) fn material(file: &Path) -> Result<KeyMaterial, ConnectionError> {
     })
 }
 
-/// The keys of a file for one use. Those of a set that are left out are logged.
+/// Reads the keys of a file for one use. Those of a set that are left out are logged.
 pub(super) fn keys<K: KeyHandle>(file: &Path) -> Result<KeySet<K>, ConnectionError> {
     let read = material(file)?.into_keys(&KeyOptions::new());
     let (keys, unusable) = read.map_err(|source| ConnectionError::Key {
@@ -36,7 +36,7 @@ pub(super) fn keys<K: KeyHandle>(file: &Path) -> Result<KeySet<K>, ConnectionErr
     Ok(keys)
 }
 
-/// The key that signs assertions, under another name if one is given.
+/// Reads the key that signs assertions, under another name if one is given.
 pub(super) fn signing(file: &Path, kid: Option<&str>) -> Result<SigningKey, ConnectionError> {
     match keys::<SigningKey>(file)?.keys().as_slice() {
         [key] => Ok(kid.map_or(key.clone(), |kid| key.clone().with_kid(kid))),
@@ -46,12 +46,12 @@ pub(super) fn signing(file: &Path, kid: Option<&str>) -> Result<SigningKey, Conn
     }
 }
 
-/// The bytes of a file that a connection names.
+/// Reads a file that a connection names.
 pub(super) fn read(
     file: &Path,
-    most: usize,
+    max_bytes: usize,
 ) -> Result<zeroize::Zeroizing<Vec<u8>>, ConnectionError> {
-    secret_file::read(file, most).map_err(|source| ConnectionError::Read {
+    files::read(file, max_bytes).map_err(|source| ConnectionError::Read {
         file: file.to_owned(),
         source,
     })

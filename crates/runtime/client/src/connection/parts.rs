@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// The bytes of a file of certificate authorities that are read.
-const MOST_ROOTS: usize = 4 << 20;
+/// The most bytes of a file of certificate authorities.
+const MAX_ROOTS_BYTES: usize = 4 << 20;
 
-/// How often the certificate and the provider's keys are read again.
+/// The time between two readings of the certificate and of the provider's keys.
 const RELOAD: Duration = Duration::from_secs(60);
 
 impl Connection {
@@ -44,7 +44,9 @@ impl Connection {
             })?);
         }
         if let Some(roots) = &self.roots {
-            options = options.tls_roots(TlsRoots::OnlyPem(keys::read(roots, MOST_ROOTS)?.to_vec()));
+            options = options.tls_roots(TlsRoots::OnlyPem(
+                keys::read(roots, MAX_ROOTS_BYTES)?.to_vec(),
+            ));
         }
         if self.limit_per_account {
             options = options.limit_per_account(true);

@@ -1,7 +1,7 @@
 //! A secret in a file.
 
 use super::{SealingSecret, SealingSecretError};
-use crate::secret_file;
+use bankrail_http::files;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::io::{self, Write as _};
@@ -26,10 +26,10 @@ impl SealingSecret {
             path: path.to_owned(),
             source,
         };
-        let text = match secret_file::read_text(path, MAX_FILE_BYTES) {
+        let text = match files::read_text(path, MAX_FILE_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 create(path).map_err(fault)?;
-                secret_file::read_text(path, MAX_FILE_BYTES)
+                files::read_text(path, MAX_FILE_BYTES)
             }
             read => read,
         };

@@ -9,6 +9,7 @@ use bankrail_mailbox::Inbox;
 use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer, SecuredPayload};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_webhook::MessageKind;
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -108,7 +109,8 @@ fn files_of_all_sorts_are_read_and_bad_ones_are_named() {
     assert!(shown[1].starts_with(&name("d.pem")), "{}", shown[1]);
     assert!(shown[2].starts_with(&name("e.json")), "{}", shown[2]);
     assert!(
-        matches!(unusable[3].reason, KeyFileFault::TooLarge { max: 262_144 }),
+        matches!(&unusable[3].reason, KeyFileFault::Read(error) if error.kind() == io::ErrorKind::FileTooLarge)
+            && shown[3].ends_with("expected at most 262144 bytes, found more"),
         "{}",
         shown[3]
     );

@@ -1,18 +1,16 @@
 //! A server's certificate out of files that may change while the server runs.
 
 use super::tls::{CertificateError, certified_key, config_of, provider};
+use crate::files;
 use rustls::ServerConfig;
 use rustls::crypto::CryptoProvider;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
-use zeroize::Zeroizing;
 
 /// A server's certificate and key in two PEM files, which may be replaced while the server runs: by
 /// a tool that renews certificates, for example. Cheap to clone; clones share the certificate.
@@ -22,7 +20,7 @@ use zeroize::Zeroizing;
 /// - New connections get the new certificate. Open ones keep theirs.
 /// - Files that cannot be used leave the old certificate in force: one that is missing, half
 ///   written, or replaced before the other, so that they do not belong together.
-///   [`CertificateFiles::is_current`] tells of it, and so does the log.
+///   [`CertificateFiles::is_current`] then returns false, and the log has the reason.
 ///
 /// ```no_run
 /// use bankrail_http::serve::CertificateFiles;
@@ -43,14 +41,15 @@ struct Files {
     key: PathBuf,
     provider: Arc<CryptoProvider>,
     shown: RwLock<Arc<CertifiedKey>>,
-    /// The chain that was read last, as PEM. Held while the files are read.
+    /// The chain that was read last, as PEM. Locked while the files are read, so that an older
+    /// reading never replaces a newer one.
     chain_text: Mutex<Vec<u8>>,
     is_current: AtomicBool,
 }
 
 impl CertificateFiles {
     /// The most bytes of each file: 1 MiB.
-    pub const MAX_BYTES: u64 = 1 << 20;
+    pub const MAX_BYTES: usize = 1 << 20;
 
     /// Reads the chain of certificates, the server's own first, and its private key.
     ///
@@ -73,7 +72,7 @@ impl CertificateFiles {
         })))
     }
 
-    /// The configuration of a [`Server`](super::Server) that shows the certificate in force: TLS
+    /// Makes the configuration of a [`Server`](super::Server) that shows the certificate in force: TLS
     /// 1.2 and 1.3, with the process's crypto provider if one is installed and AWS-LC otherwise.
     ///
     /// # Errors
@@ -82,8 +81,8 @@ impl CertificateFiles {
         config_of(Arc::clone(&self.0.provider), Arc::new(self.clone()))
     }
 
-    /// Reads the files again. True if the chain of certificates is another one than before. Blocks
-    /// while it reads.
+    /// Reads the files again, and returns true if the chain of certificates is another one than
+    /// before. Blocks while it reads.
     ///
     /// # Errors
     /// [`CertificateError`] if a file cannot be read or used. The old certificate stays in force.
@@ -94,7 +93,8 @@ impl CertificateFiles {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let read = read(&self.0.chain, &self.0.key, &self.0.provider);
-        self.0.is_current.store(read.is_ok(), Ordering::Release);
+        // Alone: no other memory is read on the strength of this mark.
+        self.0.is_current.store(read.is_ok(), Ordering::Relaxed);
         let (text, certified) = read?;
         *self.0.shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(certified);
         let is_new = *before != text;
@@ -102,32 +102,30 @@ impl CertificateFiles {
         Ok(is_new)
     }
 
-    /// Whether the certificate in force is the one in the files, as far as the last
-    /// [`CertificateFiles::reload`] knows. For a check or an alarm: without new files the old
+    /// Returns true if the last [`CertificateFiles::reload`] could use the files, so that the
+    /// certificate in force is theirs. For a check or an alarm: without new files the old
     /// certificate expires.
     #[must_use]
     pub fn is_current(&self) -> bool {
-        self.0.is_current.load(Ordering::Acquire)
+        self.0.is_current.load(Ordering::Relaxed)
     }
 
     /// Reads the files again after each `interval`, at least a second, for ever. A new certificate
     /// and files that cannot be used are logged.
     pub async fn watch(&self, interval: Duration) {
-        loop {
-            tokio::time::sleep(interval.max(Duration::from_secs(1))).await;
-            let (files, was_current) = (self.clone(), self.is_current());
-            match tokio::task::spawn_blocking(move || files.reload()).await {
-                Ok(Ok(true)) => tracing::info!("the certificate of the server was replaced"),
-                Ok(Ok(false)) => {}
+        let files = self.clone();
+        let reload = move || (files.is_current(), files.reload());
+        files::read_every(interval.max(Duration::from_secs(1)), reload, |outcome| {
+            match outcome {
+                (_, Ok(true)) => tracing::info!("the certificate of the server was replaced"),
                 // Once for each time that they become unusable.
-                Ok(Err(error)) if was_current => {
+                (true, Err(error)) => {
                     tracing::error!(%error, "the certificate of the server was not replaced; the old one stays");
                 }
-                Ok(Err(_)) => {}
-                // The runtime ends.
-                Err(_) => return,
+                _ => {}
             }
-        }
+        })
+        .await;
     }
 }
 
@@ -149,35 +147,20 @@ impl fmt::Debug for CertificateFiles {
     }
 }
 
-/// The text of the chain, and chain and key as a server uses them. The text of the key is not kept.
+/// Reads the text of the chain, and chain and key as a server uses them. The text of the key is not
+/// kept.
 fn read(
     chain: &Path,
     key: &Path,
     provider: &CryptoProvider,
 ) -> Result<(Vec<u8>, CertifiedKey), CertificateError> {
     let read = |path: &Path| {
-        read_bounded(path).map_err(|source| CertificateError::File {
+        files::read(path, CertificateFiles::MAX_BYTES).map_err(|source| CertificateError::File {
             path: path.to_owned(),
             source,
         })
     };
-    let (chain, key) = (read(chain)?, Zeroizing::new(read(key)?));
+    let (chain, key) = (read(chain)?, read(key)?);
     let certified = certified_key(&chain, &key, provider)?;
-    Ok((chain, certified))
-}
-
-fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
-    // Long enough for keys, so that no copy of one is left behind.
-    let mut text = Vec::with_capacity(64 << 10);
-    File::open(path)?
-        .take(CertificateFiles::MAX_BYTES + 1)
-        .read_to_end(&mut text)?;
-    if u64::try_from(text.len()).is_ok_and(|length| length <= CertificateFiles::MAX_BYTES) {
-        Ok(text)
-    } else {
-        Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            "expected at most 1 MiB",
-        ))
-    }
+    Ok((chain.to_vec(), certified))
 }

@@ -31,7 +31,7 @@ use tokio::time::Instant;
 const KNOWN_FOR: Duration = Duration::from_secs(3600);
 
 /// How many addresses without a connection are remembered as known.
-const MOST_REMEMBERED: usize = 16 * 1024;
+const MAX_REMEMBERED_PEERS: usize = 16 * 1024;
 
 /// How often those that are no longer known are looked for, while too many are remembered.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
@@ -250,7 +250,7 @@ impl Table {
     /// A request from this address had a known caller.
     fn knows(&mut self, source: Source) {
         let now = Instant::now();
-        if self.peers.len() > MOST_REMEMBERED
+        if self.peers.len() > MAX_REMEMBERED_PEERS
             && self.swept.is_none_or(|swept| now >= swept + SWEEP_EVERY)
         {
             self.peers
@@ -262,7 +262,7 @@ impl Table {
             .peers
             .get(&source)
             .is_some_and(|peer| peer.known_until.is_some());
-        if is_remembered || self.peers.len() <= MOST_REMEMBERED {
+        if is_remembered || self.peers.len() <= MAX_REMEMBERED_PEERS {
             self.peers.entry(source).or_default().known_until = Some(now + KNOWN_FOR);
         }
     }
@@ -549,7 +549,7 @@ mod tests {
                 .unwrap()
                 .knows()();
         }
-        assert!(places.lock().peers.len() <= MOST_REMEMBERED + 1);
+        assert!(places.lock().peers.len() <= MAX_REMEMBERED_PEERS + 1);
         assert_eq!(places.lock().taken, 0);
         tokio::time::advance(KNOWN_FOR).await;
         let place = places.admit(address(1)).unwrap();

@@ -1,6 +1,7 @@
 //! Keys from a file or a folder of files.
 
 use super::{RenewFuture, SenderKeys};
+use bankrail_http::files;
 use bankrail_jose::{
     Jwk, JwkSet, KeyError, KeyOptions, KeySet, KeySetError, PublicKey, VerifyingKey,
 };
@@ -8,14 +9,14 @@ use bankrail_values::excerpt;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// The most bytes of a file: 256 KiB, as of a JWK set.
-const MAX_BYTES: u64 = 256 * 1024;
+const MAX_FILE_BYTES: usize = 256 * 1024;
 
 /// The most files of keys in a folder.
 const MAX_FILES: usize = KeySet::<VerifyingKey>::MAX_KEYS;
@@ -23,7 +24,8 @@ const MAX_FILES: usize = KeySet::<VerifyingKey>::MAX_KEYS;
 /// The endings of the files that are read.
 const ENDINGS: [&str; 4] = ["json", "jwk", "jwks", "pem"];
 
-/// How often unknown `kid`s cause a reading at most.
+/// The least time between two readings that unknown `kid`s cause: anybody who has our encryption key
+/// can send one.
 const RENEW_EVERY: Duration = Duration::from_secs(10);
 
 /// The sender's verifying keys in a folder of files, or in one file. Cheap to clone.
@@ -128,34 +130,26 @@ impl KeyFolder {
 
     /// Reads all files again after each `interval` until `stop` is ready. Faults are logged.
     pub async fn reload_every(&self, interval: Duration, stop: impl Future<Output = ()>) {
-        let reloading = async {
-            loop {
-                tokio::time::sleep(interval.max(Duration::from_millis(1))).await;
-                self.reload_and_log().await;
-            }
-        };
+        let folder = self.clone();
         tokio::select! {
             () = stop => {}
-            () = reloading => {}
+            () = files::read_every(interval, move || folder.reload_and_log(), |_| ()) => {}
         }
     }
 
-    /// True if the keys were replaced.
-    async fn reload_and_log(&self) -> bool {
-        let folder = self.clone();
-        match tokio::task::spawn_blocking(move || folder.reload()).await {
-            Ok(Ok(unusable)) => {
+    /// Reads all files again, and returns true if the keys were replaced. Blocks while it reads.
+    fn reload_and_log(&self) -> bool {
+        match self.reload() {
+            Ok(unusable) => {
                 for key in unusable {
                     tracing::warn!(error = %key, "a verifying key is unusable");
                 }
                 true
             }
-            Ok(Err(error)) => {
+            Err(error) => {
                 tracing::error!(%error, "the verifying keys were not read");
                 false
             }
-            // The runtime is shutting down.
-            Err(_) => false,
         }
     }
 }
@@ -169,7 +163,10 @@ impl SenderKeys for KeyFolder {
                 && renewals.tried.is_none_or(|at| at.elapsed() >= RENEW_EVERY)
             {
                 renewals.tried = Some(Instant::now());
-                if self.reload_and_log().await {
+                let folder = self.clone();
+                let reloading = tokio::task::spawn_blocking(move || folder.reload_and_log());
+                // An error means that the runtime is shutting down.
+                if reloading.await.unwrap_or(false) {
                     renewals.read = Some(Instant::now());
                 }
             }
@@ -188,7 +185,7 @@ pub struct UnusableKeyFile {
     pub file: PathBuf,
     /// The key's `kid`, cut and escaped; `None` if it has none or the whole file is meant.
     pub kid: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: KeyFileFault,
 }
 
@@ -202,23 +199,17 @@ impl fmt::Display for UnusableKeyFile {
     }
 }
 
-/// Why a file or key is not used.
+/// The reason for which a file or key is not used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyFileFault {
-    /// The file cannot be read, or is not UTF-8.
+    /// The file cannot be read, is not UTF-8, or is too large.
     #[error("the file cannot be read: {0}")]
     Read(io::Error),
-    /// The file is too large.
-    #[error("expected at most {max} bytes, found more")]
-    TooLarge {
-        /// The most bytes.
-        max: u64,
-    },
     /// The key is not acceptable.
     #[error("{reason}")]
     Key {
-        /// Why, without the key.
+        /// The reason, without the key.
         reason: String,
     },
     /// Another file has a key with the same `kid`.
@@ -393,15 +384,7 @@ type FileKeys = (Vec<VerifyingKey>, Vec<(Option<String>, KeyFileFault)>);
 
 /// The keys of a file, and those that are not usable. The error is of the whole file.
 fn read_file(file: &Path, in_folder: bool) -> Result<FileKeys, KeyFileFault> {
-    let mut text = String::new();
-    let opened = std::fs::File::open(file).map_err(KeyFileFault::Read)?;
-    opened
-        .take(MAX_BYTES + 1)
-        .read_to_string(&mut text)
-        .map_err(KeyFileFault::Read)?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(KeyFileFault::TooLarge { max: MAX_BYTES });
-    }
+    let text = files::read_text(file, MAX_FILE_BYTES).map_err(KeyFileFault::Read)?;
     let options = super::key_options();
     let (mut keys, unusable) = if !text.trim_start().starts_with('{') {
         let key =
@@ -431,7 +414,7 @@ fn read_file(file: &Path, in_folder: bool) -> Result<FileKeys, KeyFileFault> {
     Ok((keys, unusable))
 }
 
-/// Whether a file of JSON is a JWK set.
+/// Returns true if a file of JSON is a JWK set.
 fn is_set(file: &Path, text: &str) -> bool {
     file.extension()
         .is_some_and(|ending| ending.eq_ignore_ascii_case("jwks"))

@@ -1,0 +1,65 @@
+//! Files of certificates, keys and secrets: read within a bound, and read again while a program runs.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::time::Duration;
+use zeroize::Zeroizing;
+
+/// Reads a file of at most `max_bytes` bytes. No copy of its contents is left in memory.
+///
+/// # Errors
+/// The error of the file system, or [`io::ErrorKind::FileTooLarge`].
+pub fn read(path: &Path, max_bytes: usize) -> io::Result<Zeroizing<Vec<u8>>> {
+    // A buffer that grows by itself would leave copies behind. Nearly all files are shorter than
+    // this.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(max_bytes.min(64 << 10)));
+    // One byte more than allowed shows a longer file without reading it to its end.
+    let limit = u64::try_from(max_bytes)
+        .unwrap_or(u64::MAX)
+        .saturating_add(1);
+    File::open(path)?.take(limit).read_to_end(&mut bytes)?;
+    if bytes.len() > max_bytes {
+        let reason = format!("expected at most {max_bytes} bytes, found more");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+    }
+    Ok(bytes)
+}
+
+/// Reads a text as [`read`] does.
+///
+/// # Errors
+/// As [`read`], or [`io::ErrorKind::InvalidData`] if the file is not UTF-8. The error quotes nothing
+/// of it.
+pub fn read_text(path: &Path, max_bytes: usize) -> io::Result<Zeroizing<String>> {
+    let bytes = read(path, max_bytes)?;
+    let text = std::str::from_utf8(&bytes).map_err(|error| {
+        let reason = format!(
+            "expected UTF-8, found another byte after {} bytes",
+            error.valid_up_to()
+        );
+        io::Error::new(io::ErrorKind::InvalidData, reason)
+    })?;
+    Ok(Zeroizing::new(text.to_owned()))
+}
+
+/// Calls `read`, which may block, after each `interval` on a thread for blocking work, and passes
+/// its outcome to `report`. Returns when the runtime shuts down; drop the future to end it before.
+///
+/// The files are read instead of watched by the operating system, because a mounted secret of a
+/// container changes without an event.
+pub async fn read_every<T: Send + 'static>(
+    interval: Duration,
+    read: impl Fn() -> T + Clone + Send + 'static,
+    report: impl Fn(T),
+) {
+    loop {
+        // Without a pause, a wrong interval would keep a thread busy.
+        tokio::time::sleep(interval.max(Duration::from_millis(1))).await;
+        // A file may be on a network, so it is not read on an asynchronous thread.
+        match tokio::task::spawn_blocking(read.clone()).await {
+            Ok(outcome) => report(outcome),
+            Err(_) => return,
+        }
+    }
+}
