@@ -19,7 +19,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// How long a record may take to be kept. What was received goes on without it then.
+/// The time that storing a record may take. A page or delivery whose record takes longer goes on
+/// without it.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The most records that are listed at once.
 const PAGE_OF_RECORDS: u32 = 1000;
@@ -28,8 +29,8 @@ bankrail_values::options! {
     /// that a sender whose deliveries are refused removes no page.
     #[derive(Clone, Copy, Debug)]
     pub struct ArchiveOptions {
-        /// How long a record is kept. Older ones are removed when another one of their kind is
-        /// kept. Default: 30 days.
+        /// The time for which a record is kept. Older ones are removed when another one of their
+        /// kind is stored. Default: 30 days.
         max_age: Duration = Duration::from_secs(30 * 24 * 3600),
         /// The most bytes of the records of a kind; the oldest are removed first. A larger record
         /// is not kept. Default: 256 MiB.
@@ -204,7 +205,8 @@ impl Archive {
     }
 }
 
-/// What a content is bound to: the version and the label, each part behind its length.
+/// Returns the bytes that a record's content is bound to: the version and the label, each part
+/// behind its length.
 fn associated(label: &ArchiveLabel) -> Vec<u8> {
     let call = label.call.map(|call| call.to_string()).unwrap_or_default();
     let mut bytes = [

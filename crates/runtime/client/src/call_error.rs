@@ -54,7 +54,7 @@ pub struct CallError {
     /// The error code of the answer's body as it was read, if it had one: that of the statement
     /// endpoint ([`ErrorCode`]), of the token endpoint (RFC 6749 section 5.2), or of a gateway.
     pub code: Option<String>,
-    /// The key by which support staff find the call.
+    /// The request key of the call, for support staff.
     pub request_key: Option<HyphenatedUuid>,
     /// The earliest time for another call, if that is known: always for [`CallFault::HeldBack`] and
     /// [`CallFault::TooManyCalls`], and for a failure of the service with `Retry-After`, which is
@@ -397,7 +397,7 @@ impl UnreadablePayload {
     bankrail_values::getters! { self;
         /// The XML text as received.
         xml: &str = &self.xml;
-        /// What is wrong with it, and where.
+        /// The error of the reader, with its place.
         read_error: &ReadError = &self.source;
     }
 }

@@ -92,9 +92,9 @@ impl Client {
         Ok(Self(Arc::new(parts)))
     }
 
-    /// Tries what a statement needs, and says what to change: name, connection and TLS, clock, API
-    /// key and assertion, scopes, and the service of statements. For a first start, and for whoever
-    /// looks for a fault.
+    /// Tries each part that a statement needs, and returns what to change: name, connection and
+    /// TLS, clock, API key and assertion, scopes, and the service of statements. For a first start,
+    /// and for whoever looks for a fault.
     ///
     /// - It takes a token from the cache, if there is one, and otherwise one of the token calls.
     ///   Only if the service refuses the assertion, it tries the two audiences that the service's

@@ -1,4 +1,4 @@
-//! What a customer and its provider have arranged, from the file `connection.toml`: the client, the
+//! The arrangement of a customer and its provider, from the file `connection.toml`: the client, the
 //! receivers and their server are made of it. `bankrail provider` writes such a file, with its keys
 //! and certificates, for each of its demo customers, and the other commands of the program read it.
 //!
@@ -90,7 +90,7 @@ use std::str::FromStr;
 /// The most bytes of `connection.toml`.
 const MAX_FILE_BYTES: usize = 64 * 1024;
 
-/// What a customer and its provider have arranged: the members of the file `connection.toml`, which
+/// The arrangement of a customer and its provider: the members of the file `connection.toml`, which
 /// the [module](self) shows.
 ///
 /// Its serde form is the file's, **with API keys in the clear**. `Debug` does not show them.
@@ -125,7 +125,7 @@ pub struct Connection {
     /// A file of the certificate authorities of the provider as PEM, at most 4 MiB. Without it:
     /// those of the operating system.
     pub roots: Option<PathBuf>,
-    /// Whether the provider counts 25 statement calls an hour for each account instead of for the
+    /// True if the provider counts 25 statement calls an hour for each account instead of for the
     /// customer ([`ClientOptions::limit_per_account`](crate::ClientOptions::limit_per_account)).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limit_per_account: bool,
@@ -138,7 +138,7 @@ pub struct Connection {
     pub accounts: Vec<AccountId>,
     /// Where and how webhooks are received. Without it: nowhere.
     pub receivers: Option<ReceiverConnection>,
-    /// What errors call it: the file that it was read from.
+    /// The file that it was read from, for errors.
     #[serde(skip, default = "unnamed")]
     file: PathBuf,
 }
@@ -219,8 +219,8 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Reads the text of a `connection.toml`, whose name errors say. The names of files in it stay
-    /// as they are, and no other file is looked at.
+    /// Reads the text of a `connection.toml`, whose name is in errors. The names of files in it
+    /// stay as they are, and no other file is looked at.
     ///
     /// # Errors
     /// [`ConnectionError::Toml`], which quotes no value of a member that is a secret.

@@ -7,19 +7,19 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a client may call, and whom it trusts.
+/// The addresses that a client may call, and the authorities that it trusts.
 pub(crate) struct HttpClientOptions<'a> {
     /// `None`: those of the operating system.
     pub(crate) roots: Option<&'a TlsRoots>,
-    /// Whether http to loopback addresses is allowed. The environment's proxies are then ignored.
+    /// Allows http to loopback addresses, and then ignores the environment's proxies.
     pub(crate) http_on_loopback: bool,
-    /// Whether all addresses are http. No certificate is needed then, and a container may have
+    /// True if all addresses are http. Then no certificate is needed, and a container may have
     /// none.
     pub(crate) all_http: bool,
     pub(crate) connect_timeout: Duration,
 }
 
-/// Why there is no client.
+/// The reason for which there is no client.
 pub(crate) enum HttpClientError {
     Tls(TlsError),
     Http(Box<dyn Error + Send + Sync>),
@@ -50,7 +50,7 @@ impl HttpClientOptions<'_> {
     }
 }
 
-/// Resolves names by the operating system, with an error of its own kind.
+/// The resolver of the operating system, whose failures are [`NotResolved`].
 struct Names;
 
 impl Resolve for Names {

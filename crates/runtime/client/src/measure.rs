@@ -1,4 +1,4 @@
-//! What this crate counts, through the `metrics` facade. `docs/metrics.md` lists the names and
+//! The metrics of this crate, through the `metrics` facade. `docs/metrics.md` lists the names and
 //! labels, which are stable. A label has one of a fixed set of values: no text of a peer's.
 //!
 //! Without the feature `metrics`, each function is empty.
@@ -38,7 +38,7 @@ pub(crate) fn called(
     }
 }
 
-/// What became of the poll of an account.
+/// The outcome of the poll of an account.
 #[cfg(feature = "statement")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Polled {

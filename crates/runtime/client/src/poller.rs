@@ -41,11 +41,11 @@ const STALE_AFTER: Duration = Duration::from_secs(2 * 3600);
 
 /// Polls the statements of accounts, and hands each new entry to a handler.
 ///
-/// - Which entries are new is decided by [`AccountPoll`](bankrail_statement::AccountPoll), and kept
-///   in a store. With [`Poller::transactional`], the effect of the handler and the record of the
-///   entries are one transaction of the store, so the effect happens exactly once. With
-///   [`Poller::new`], the entries are recorded after the handler, so that after a crash it gets
-///   some again, with the same [`NewEntry::id`].
+/// - New entries are found by [`AccountPoll`](bankrail_statement::AccountPoll), and kept in a
+///   store. With [`Poller::transactional`], the effect of the handler and the record of the entries
+///   are one transaction of the store, so the effect happens exactly once. With [`Poller::new`],
+///   the entries are recorded after the handler, so that after a crash it gets some again, with the
+///   same [`NewEntry::id`].
 /// - Only booked entries are handed over, unless [`PollerOptions::unbooked`] says otherwise.
 /// - What an entry is to earlier ones is handed over with it: one that the bank has booked under
 ///   another reference, or corrected, replaces the earlier one. Entries that vanish, come late or
@@ -229,7 +229,8 @@ impl Poller {
                 poller.forget(retention).await
             })
         });
-        // In a task of its own, so that they rise while a call or a store hangs.
+        // A task beside the polls updates the ages, so that they rise while a call or a store
+        // hangs.
         let _measuring = Recurring::start(LONGEST_SLEEP, self.clone(), |poller| async move {
             let (page, full_walk) = poller.0.board.longest_without(poller.now());
             measure::poll_ages(page, full_walk);
@@ -271,13 +272,13 @@ impl Poller {
         }
     }
 
-    /// What the poller does with each account, in the order in which they were given.
+    /// Returns the status of each account, in the order in which they were given.
     #[must_use]
     pub fn status(&self) -> Vec<AccountStatus> {
         self.0.board.statuses(&self.0.accounts, &self.0.labels)
     }
 
-    /// What the poller does with this account; `None` if it does not poll it.
+    /// Returns the state of this account; `None` if it is not polled.
     #[must_use]
     pub fn state(&self, account: &AccountId) -> Option<AccountState> {
         self.status()
@@ -350,7 +351,7 @@ impl Poller {
         self.0.source.now()
     }
 
-    /// How many calls of an hour a plan counts on.
+    /// Returns the number of calls in an hour that a plan counts on.
     fn calls_an_hour(&self) -> usize {
         let calls = self.0.source.calls_an_hour().unwrap_or(usize::MAX);
         let each = self.0.source.counts_each_account();

@@ -1,4 +1,4 @@
-//! What an asynchronous function returns, as a bound whose error says how to mend it.
+//! A bound on the output of an asynchronous function, whose compiler error names the remedy.
 
 /// `Self` is `T`. Beside `Future<Output = T>`, which infers the types of closures, it has the
 /// compiler name the remedy.

@@ -25,16 +25,16 @@ pub struct BodyReader<B> {
     unread: bool,
 }
 
-/// How long the unread body of a refused request may take to be drained.
+/// The maximum time of draining the unread body of a refused request.
 pub const DRAINING: Duration = Duration::from_secs(5);
 
 /// The peer whose unread body is drained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums)] // it is one or the other
 pub enum Peer {
-    /// It has presented a known API key: up to 4 MiB are read.
+    /// A peer that has presented a known API key: up to 4 MiB are read.
     Known,
-    /// It has not: up to 64 KiB are read.
+    /// A peer that has not: up to 64 KiB are read.
     Unknown,
 }
 
@@ -75,7 +75,7 @@ where
             .filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))
             .map(|text| text.parse().unwrap_or(u64::MAX));
         // A sender that waits for 100 (Continue) has sent nothing yet (RFC 9110 section 10.1.1),
-        // and reading would tell it to continue.
+        // and reading would ask it to continue.
         Self {
             body,
             announced,

@@ -27,15 +27,16 @@ pub fn content_type(headers: &HeaderMap) -> Option<&str> {
     only(headers, &CONTENT_TYPE)?.to_str().ok()
 }
 
-/// Whether the only `Content-Type` is `application/json`, in any case, with or without parameters.
+/// Returns true if the only `Content-Type` is `application/json`, in any case, with or without
+/// parameters.
 #[must_use]
 pub fn is_json(headers: &HeaderMap) -> bool {
     content_type(headers)
         .is_some_and(|text| media_type(text).eq_ignore_ascii_case("application/json"))
 }
 
-/// Whether the only `Content-Type` is `application/json` or `application/….+json` (RFC 6839 section
-/// 3.1).
+/// Returns true if the only `Content-Type` is `application/json` or `application/….+json` (RFC 6839
+/// section 3.1).
 #[must_use]
 pub fn is_json_or_suffix(headers: &HeaderMap) -> bool {
     content_type(headers).is_some_and(|text| {
@@ -45,7 +46,7 @@ pub fn is_json_or_suffix(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Whether there is a `Content-Encoding` other than `identity`.
+/// Returns true if there is a `Content-Encoding` other than `identity`.
 #[must_use]
 pub fn is_encoded(headers: &HeaderMap) -> bool {
     headers

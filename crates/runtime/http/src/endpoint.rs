@@ -1,4 +1,4 @@
-//! The one way of a request through an endpoint.
+//! The steps of a request through an endpoint.
 
 use crate::{BodyError, BodyReader, DRAINING, Peer};
 use bankrail_values::Timestamp;
@@ -30,7 +30,7 @@ use tokio::time::{Instant, timeout_at};
 pub trait Endpoint: Sync {
     /// The caller whose API key the request has.
     type Caller: Send + Sync;
-    /// What a request has proved.
+    /// The proof of a request: the value that its body was checked into.
     type Proof: Send;
     /// An answer of success.
     type Answer: Send;
@@ -76,7 +76,7 @@ pub trait Endpoint: Sync {
     ) -> impl Future<Output = Result<Self::Answer, Self::Refusal>> + Send;
 }
 
-/// What every endpoint refuses in the same way.
+/// The faults that every endpoint refuses in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndpointFault {
@@ -104,7 +104,7 @@ pub struct AnswerBy(pub Instant);
 pub struct KnownCaller(Arc<dyn Fn() + Send + Sync>);
 
 impl KnownCaller {
-    /// A value that calls this function each time it is told.
+    /// Makes a value that calls this function at each notification.
     pub fn new(told: impl Fn() + Send + Sync + 'static) -> Self {
         Self(Arc::new(told))
     }

@@ -88,7 +88,7 @@ impl EndpointUrl {
         &self.0
     }
 
-    /// Whether the address is one on loopback without TLS.
+    /// Returns true for an address on loopback without TLS.
     #[must_use]
     pub fn is_plain_http(&self) -> bool {
         self.0.scheme() == "http"
@@ -125,13 +125,13 @@ impl fmt::Debug for EndpointUrl {
 #[error("{reason}, found {found}")]
 #[non_exhaustive]
 pub struct AddressError {
-    /// What is wrong.
+    /// The fault.
     pub reason: AddressFault,
     /// The address, cut and escaped.
     pub found: String,
 }
 
-/// What is wrong with an address.
+/// The fault of an address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddressFault {

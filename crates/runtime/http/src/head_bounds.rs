@@ -15,7 +15,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 bankrail_values::options! {
-    /// How long the head of a request may be.
+    /// Bounds on the head of a request.
     ///
     /// An HTTP stack has bounds of its own and answers what exceeds them, and what it cannot read,
     /// by itself: without a body and without `X-RequestKey`. These bounds are lower, so that such a

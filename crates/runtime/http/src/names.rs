@@ -16,8 +16,8 @@ pub const TOKEN_PATH: &str = "/v1.0/auth";
 /// The path of the statement endpoint below the base (Specification: "Request statement").
 pub const STATEMENT_PATH: &str = "/accounts/v2.0/statement";
 
-/// Whether a call or a delivery, or the connection under it, has this header anyway. An API key
-/// cannot be in such a header.
+/// Returns true for a header that a call or a delivery, or the connection under it, has anyway. An
+/// API key cannot be in such a header.
 #[must_use]
 pub fn is_reserved(name: &HeaderName) -> bool {
     const RESERVED: [&str; 15] = [

@@ -1,4 +1,4 @@
-//! What a supervisor and a monitoring system ask of a service, for a port of its own: `/livez`,
+//! The answers for a supervisor and a monitoring system, on a port of their own: `/livez`,
 //! `/readyz`, and with the feature `prometheus` also `/metrics`.
 //!
 //! | path | answer |
@@ -52,7 +52,7 @@ use tower_service::Service;
 bankrail_values::options! {
     /// Options of [`Operations`]. Default: no checks, always ready, no metrics.
     pub struct OperationsOptions {
-        /// How long each check may take. Default: 2 s.
+        /// The maximum time of each check. Default: 2 s.
         check_timeout: Duration = Duration::from_secs(2),
         /// Serves these metrics at `/metrics`.
         #[cfg(feature = "prometheus")]

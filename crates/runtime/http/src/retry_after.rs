@@ -44,7 +44,7 @@ impl RetryAfter {
         Some(Self::At(date.into()))
     }
 
-    /// How long to wait from `now`; zero for a date that has passed.
+    /// Returns the time to wait from `now`; zero for a date that has passed.
     #[must_use]
     pub fn wait(self, now: Timestamp) -> Duration {
         match self {

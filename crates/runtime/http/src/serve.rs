@@ -73,13 +73,13 @@ use tokio_rustls::TlsAcceptor;
 /// `ENFILE` and `EMFILE`, which are alike on every Unix, and `WSAEMFILE`.
 const NO_DESCRIPTORS: [i32; 3] = [23, 24, 10024];
 
-/// How often it is logged that no connection can be accepted.
+/// The time between two log lines about connections that cannot be accepted.
 const TELL_AGAIN: Duration = Duration::from_secs(10);
 
-/// How long accepting waits after it failed, while no connection gives up its descriptor or ends.
+/// The pause of accepting after it failed, while no connection gives up its descriptor or ends.
 const AFTER_FAILED_ACCEPT: Duration = Duration::from_millis(100);
 
-/// How long a connection waits for a place or for a descriptor until it is looked for again.
+/// The pause of a connection that waits for a place or a descriptor before it is looked for again.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Serves a tower service, such as an axum router, over HTTP/1.1 and HTTP/2.

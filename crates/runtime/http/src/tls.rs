@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum TlsRoots {
-    /// Those of the operating system.
+    /// The authorities of the operating system.
     #[default]
     Platform,
     /// Only those in this PEM text, such as a private authority's.
@@ -97,7 +97,7 @@ pub enum TlsFault {
     Authority,
     /// The peer's certificate is refused for another reason.
     Certificate,
-    /// What came is not TLS.
+    /// The peer answered bytes that are not TLS.
     NotTls,
     /// The peer ended the handshake, as it does when it wants a client's certificate.
     Refused,
@@ -131,7 +131,7 @@ impl TlsFault {
         })
     }
 
-    /// What happened, in words without a text of the peer.
+    /// Returns the cause, in words without a text of the peer.
     #[must_use]
     pub fn cause(self) -> &'static str {
         match self {
@@ -146,7 +146,7 @@ impl TlsFault {
         }
     }
 
-    /// What to check on this side.
+    /// Returns what to check on this side.
     #[must_use]
     pub fn advice(self) -> &'static str {
         match self {

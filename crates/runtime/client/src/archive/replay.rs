@@ -12,7 +12,7 @@ use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// How often in a row a poller may wait without having taken in a page.
+/// The number of waits in a row of a poller that has taken in no page, after which the import ends.
 const MAX_IDLE_LOOKS: u32 = 100;
 
 /// The archived pages of an account in the place of the statement endpoint, at the times at which
@@ -68,11 +68,11 @@ struct Progress {
     interrupted_at: u64,
 }
 
-/// What was imported.
+/// The outcome of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Imported {
-    /// How many pages were taken in.
+    /// The number of pages that were taken in.
     pub pages: usize,
     /// The numbers of the records that could not be read as a statement.
     pub unreadable: Vec<u64>,
@@ -160,7 +160,7 @@ impl Replay {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many records were taken in or left out.
+    /// Returns the number of records that were taken in or left out.
     fn taken(&self) -> usize {
         let imported = &self.progress().imported;
         imported.pages + imported.unreadable.len()
@@ -170,8 +170,8 @@ impl Replay {
         self.0.pages.get(self.taken())
     }
 
-    /// What the next record that can be read answers to a request; `None` if there is none, or if
-    /// the poller has to begin at its position.
+    /// Returns the answer of the next record that can be read; `None` if there is none, or if the
+    /// poller has to begin at its position.
     async fn answer(
         &self,
         request: &StatementRequest,

@@ -47,29 +47,30 @@ bankrail_values::options! {
         /// the customer builds"). Default:
         /// [`AssertionBuilder::DEFAULT_LIFETIME`](bankrail_client_assertion::AssertionBuilder::DEFAULT_LIFETIME).
         assertion_lifetime(Duration => Some): Option<Duration> = None,
-        /// Whether assertions have a random `jti`, which the specification does not list. Without
-        /// it, two assertions that expire in the same second are the same text, and a service may
+        /// Adds a random `jti` to assertions, which the specification does not list. Without it,
+        /// two assertions that expire in the same second are the same text, and a service may
         /// refuse the second as a replay. Default: yes.
         jti: bool = true,
         /// Which certificate authorities are trusted. Default: those of the operating system.
         tls_roots(TlsRoots => Some): Option<TlsRoots> = None,
-        /// Whether `http://` is allowed for loopback hosts, which then ignores the environment's
-        /// proxies. **For tests on one machine only**: every program that can read the loopback
-        /// interface can read API key, assertion and token.
+        /// Allows `http://` for loopback hosts, and then ignores the environment's proxies. **For
+        /// tests on one machine only**: every program that can read the loopback interface can read
+        /// API key, assertion and token.
         danger_allow_http_on_loopback: bool = false,
-        /// How long connecting may take, at most half of [`ClientOptions::timeout`]. Default: 10 s.
+        /// The maximum time of connecting, at most half of [`ClientOptions::timeout`]. Default: 10
+        /// s.
         connect_timeout: Duration = Duration::from_secs(10),
-        /// How long a whole exchange may take, from connecting to the last byte of the answer.
+        /// The maximum time of a whole exchange, from connecting to the last byte of the answer.
         /// Waiting for the rate limit does not count. Default: 60 s.
         timeout: Duration = Duration::from_secs(60),
         /// The most bytes of a statement's answer, which has at most 1000 entries. Default:
         /// [`ClientOptions::DEFAULT_MAX_STATEMENT_BYTES`]. The bound on a token's answer is
         /// [`TokenResponse::MAX_BYTES`](bankrail_client_assertion::token::TokenResponse::MAX_BYTES).
         max_statement_bytes: usize = Self::DEFAULT_MAX_STATEMENT_BYTES,
-        /// How documents are read; [`ReadOptions::deny_findings`] also refuses answers that have
-        /// findings. Default: tolerant.
+        /// The options for reading documents; [`ReadOptions::deny_findings`] also refuses answers
+        /// that have findings. Default: tolerant.
         read_options: ReadOptions = ReadOptions::default(),
-        /// What happens to a call that the limits, or a `Retry-After`, do not allow yet. Default:
+        /// The treatment of a call that the limits, or a `Retry-After`, do not allow yet. Default:
         /// it waits for up to a minute. If that is too short, it fails at once with the time from
         /// which it is allowed ([`CallError::retry_at`](crate::CallError::retry_at)). A wait of
         /// more than a second is logged once, at `INFO`, with `until`, and
@@ -81,10 +82,10 @@ bankrail_values::options! {
         /// The limits of statement calls, if they differ from the specification's;
         /// [`Policy::unlimited`] for none. Default: 25 an hour.
         statement_limits: Policy = default_limits(CallType::Statement),
-        /// Whether the service counts statement calls for each account instead of for the customer:
-        /// each account has [`ClientOptions::statement_limits`] of its own. What a failure asks to
-        /// wait (`Retry-After`) then holds back the calls of that account only, and a poller whose
-        /// call waits for one account does not poll the others meanwhile
+        /// Follows a service that counts statement calls for each account instead of for the
+        /// customer: each account has [`ClientOptions::statement_limits`] of its own. What a
+        /// failure asks to wait (`Retry-After`) then holds back the calls of that account only, and
+        /// a poller whose call waits for one account does not poll the others meanwhile
         /// ([`Pacing::Fail`](crate::Pacing::Fail) lets it go on). Default: no (Default: "Limits").
         limit_per_account: bool = false,
         /// Counters in a store, for a customer that calls from more than one process, or whose

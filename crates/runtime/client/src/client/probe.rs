@@ -1,4 +1,4 @@
-//! What stands between a customer and its first statement.
+//! The check of everything that a customer's first statement needs.
 
 use crate::call_error::{CallError, about_clock};
 use crate::exchange_error::CallPhase;
@@ -18,8 +18,8 @@ const METADATA: [&str; 2] = [
     "/.well-known/openid-configuration",
 ];
 
-/// What [`Client::probe`](super::Client::probe) found, step by step; after a step that fails there
-/// may be no other. `Display` writes a line for each.
+/// The outcome of [`Client::probe`](super::Client::probe), step by step; a step that fails may be
+/// the last. `Display` writes a line for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Probe {
@@ -33,17 +33,17 @@ pub struct Probe {
 pub struct ProbeStep {
     /// Its name: `reach`, `clock`, `token`, `scopes`, and `service` or `account`.
     pub name: &'static str,
-    /// What was found, in words of this crate.
+    /// The finding, in words of this crate.
     pub found: String,
-    /// What to change; `None` if nothing has to be.
+    /// The change to make; `None` if the step passed.
     pub advice: Option<Cow<'static, str>>,
-    /// Whether the service was asked. A token that is kept is not asked for again: whether key and
-    /// audience are those that the service expects is then not known.
+    /// True if the service was asked. A token that is kept is not asked for again, so its key and
+    /// audience are not checked.
     pub was_tried: bool,
 }
 
 impl Probe {
-    /// Whether nothing has to be changed.
+    /// Returns true if no step failed.
     #[must_use]
     pub fn passed(&self) -> bool {
         self.steps.iter().all(|step| step.advice.is_none())
@@ -147,8 +147,8 @@ async fn reach(exchange: &Exchange, steps: &mut Vec<ProbeStep>) -> Option<Vec<Au
     Some(audiences)
 }
 
-/// What a service's metadata names for an assertion's `aud`: its issuer, and the address of its
-/// token endpoint.
+/// Returns the audiences that a service's metadata names: its issuer, and the address of its token
+/// endpoint.
 fn named_audiences(metadata: &[u8]) -> Vec<Audience> {
     let Ok(object) = json::read_object(metadata, &JsonLimits::new()) else {
         return Vec::new();

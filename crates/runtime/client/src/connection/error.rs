@@ -1,4 +1,4 @@
-//! What is wrong with a connection.
+//! Errors of a connection.
 
 use crate::ClientOptionsError;
 use crate::receivers::ReceiversOptionsError;

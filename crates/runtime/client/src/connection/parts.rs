@@ -1,4 +1,4 @@
-//! What is made of a connection: the client, the receivers and their server.
+//! The client, the receivers and their server, made of a connection.
 
 use super::{Connection, ConnectionError, ReceiverConnection, keys};
 use crate::receivers::keys::KeyFolder;
@@ -20,7 +20,8 @@ const MAX_ROOTS_BYTES: usize = 4 << 20;
 const RELOAD: Duration = Duration::from_secs(60);
 
 impl Connection {
-    /// A client of the provider, with further options. What the connection says comes before them.
+    /// Makes a client of the provider, with further options, over which the connection's members
+    /// prevail.
     ///
     /// # Errors
     /// [`ConnectionError`] if a file cannot be read or a member cannot be used.
@@ -60,9 +61,9 @@ impl Connection {
         })
     }
 
-    /// The receivers of webhooks, which store messages in this inbox, with further options. The
-    /// provider's keys come before [`ReceiversOptions::sender_keys`]; they are read again once a
-    /// minute, until the runtime ends, and when a message is signed under an unknown `kid`. Those
+    /// Makes the receivers of webhooks, which store messages in this inbox, with further options.
+    /// The provider's keys come before [`ReceiversOptions::sender_keys`]; they are read again once
+    /// a minute, until the runtime ends, and when a message is signed under an unknown `kid`. Those
     /// that are not usable are logged.
     ///
     /// # Errors
@@ -102,10 +103,10 @@ impl Connection {
         Ok(receivers)
     }
 
-    /// A server that listens at the address of the receivers, with their certificate. It serves
-    /// their [router](Receivers::router), or whatever the caller makes of it. The certificate is
-    /// read again once a minute, until the runtime ends. [`ReceiverConnection::trusted_proxies`]
-    /// replaces those of the options, if there are any.
+    /// Makes a server that listens at the address of the receivers, with their certificate. It
+    /// serves their [router](Receivers::router), or whatever the caller makes of it. The
+    /// certificate is read again once a minute, until the runtime ends.
+    /// [`ReceiverConnection::trusted_proxies`] replaces those of the options, if there are any.
     ///
     /// # Errors
     /// [`ConnectionError`] if the connection has no receivers, the certificate cannot be used, or

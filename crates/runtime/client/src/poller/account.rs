@@ -26,33 +26,33 @@ impl PolledAccount {
         }
     }
 
-    /// How long after a poll the next one is due, at least a second. All accounts of a client share
-    /// its limit of statement calls, 25 an hour unless the service allows more, so a poll may be
-    /// later. Default: 10 min.
+    /// Sets the time between two polls, at least a second. All accounts of a client share its limit
+    /// of statement calls, 25 an hour unless the service allows more, so a poll may be later.
+    /// Default: 10 min.
     #[must_use]
     pub fn every(mut self, interval: Duration) -> Self {
         self.every = interval.max(Duration::from_secs(1));
         self
     }
 
-    /// `includeNarrative` of the requests. It must stay as it is: an entry without a reference is
-    /// known by its content, to which the narrative belongs, so that after a change such entries of
-    /// the day are new ones. Default: the service's own.
+    /// Sets `includeNarrative` of the requests, which must not change later: an entry without a
+    /// reference is known by its content, to which the narrative belongs, so that after a change
+    /// such entries of the day are new ones. Default: the service's own.
     #[must_use]
     pub fn include_narrative(mut self, include: bool) -> Self {
         self.include_narrative = Some(include);
         self
     }
 
-    /// `maxEntries` of the requests, and so the most entries that a handler gets at once. Default:
-    /// the service's own.
+    /// Sets `maxEntries` of the requests, and so the most entries that a handler gets at once.
+    /// Default: the service's own.
     #[must_use]
     pub fn max_entries(mut self, most: MaxEntries) -> Self {
         self.max_entries = Some(most);
         self
     }
 
-    /// The account's name in logs, which never have its number. Default: its place among the
+    /// Sets the account's name in logs, which never have its number. Default: its place among the
     /// poller's accounts, from 1.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {

@@ -1,4 +1,4 @@
-//! Why an account is no longer polled.
+//! The reasons for which an account is no longer polled.
 
 use super::movement::MovementError;
 use crate::call_error::{CallError, show_the_service};
@@ -6,7 +6,7 @@ use bankrail_statement::WalkError;
 use std::borrow::Cow;
 use std::error::Error;
 
-/// Why a [`Poller`](super::Poller) has stopped polling an account.
+/// The reason for which a [`Poller`](super::Poller) has stopped polling an account.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PollError {
@@ -20,7 +20,7 @@ pub enum PollError {
     #[error("the handler failed {times} times")]
     #[non_exhaustive]
     Handler {
-        /// How often it failed.
+        /// The number of failures.
         times: u32,
         /// Its last error.
         source: Box<dyn Error + Send + Sync>,
@@ -28,8 +28,8 @@ pub enum PollError {
 }
 
 impl PollError {
-    /// The kind of the error, for logs and counters. It holds no text of the service, no account,
-    /// and nothing of the handler's error.
+    /// Returns the kind of the error, for logs and counters. It holds no text of the service, no
+    /// account, and nothing of the handler's error.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -39,8 +39,8 @@ impl PollError {
         }
     }
 
-    /// What to check, for whoever runs this side, without an account. Of a handler's error it has
-    /// the text only if that is a [`MovementError`]; the others are in
+    /// Returns what to check, for whoever runs this side, without an account. It has the text of a
+    /// handler's error only if that is a [`MovementError`]; the others are in
     /// [`Poller::status`](super::Poller::status).
     #[must_use]
     pub fn advice(&self) -> Cow<'static, str> {

@@ -28,12 +28,12 @@ pub struct NewEntries {
     /// Entries that were handed over before, and have returned or have another text: each under its
     /// earlier id.
     pub again: Vec<NewEntry>,
-    /// What the page says about the account: entries that have vanished, and balances that do not
-    /// add up.
+    /// Notices about the account: entries that have vanished, and balances that do not add up.
     pub notices: Vec<AccountNotice>,
     /// The whole page, with balances, findings and the raw XML.
     pub page: Arc<StatementPage>,
-    /// How often the page has been handed over since it was fetched, including this time.
+    /// The number of times that the page has been handed over since it was fetched, including this
+    /// time.
     pub attempt: u32,
 }
 
@@ -85,7 +85,7 @@ impl NewEntries {
     }
 
     bankrail_values::getters! { self;
-        /// The key by which support staff find the call.
+        /// The request key of the call, for support staff.
         request_key: HyphenatedUuid = self.page.request_key();
         /// The findings about the answer.
         findings: &[ReplyFinding] = &self.page.received.findings;
@@ -118,9 +118,9 @@ pub struct NewEntry {
     pub id: SeenEntryId,
     /// The entry as the store records it.
     pub seen: SeenEntry,
-    /// What it is to the entries before it.
+    /// The relation to the entries before it.
     pub relation: EntryRelation,
-    /// Whether its day was complete already: a full walk through the statement of a later day had
+    /// True if its day was complete already: a full walk through the statement of a later day had
     /// been completed.
     pub late: bool,
 }

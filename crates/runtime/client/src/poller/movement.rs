@@ -1,4 +1,4 @@
-//! What a new entry says about money.
+//! The movement of money behind a new entry.
 
 use super::handler::{NewEntries, NewEntry};
 use bankrail_camt052::{CurrencyCode, DateOrDateTime, EntryStatus};
@@ -28,11 +28,11 @@ pub enum Removal {
     /// The movement that is added next stands for it: it was pending and is booked, or the bank has
     /// corrected it.
     Replaced,
-    /// It was pending, and the bank no longer lists it ([`AccountNotice::Vanished`]).
+    /// The entry was pending, and the bank no longer lists it ([`AccountNotice::Vanished`]).
     Vanished,
 }
 
-/// What has happened to an account's money: a row for a ledger, with nothing left to combine. With
+/// A movement of an account's money: a row for a ledger, with nothing left to combine. With
 /// [`PollerOptions::unbooked`](super::PollerOptions::unbooked) it may also be what is expected to
 /// happen, as its status says.
 #[derive(Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct Movement {
     /// The amount as it changes the account: negative for a debit. In the account's currency if the
     /// entry states none.
     pub amount: Money,
-    /// Whether it is booked (`Sts`).
+    /// True if it is booked (`Sts`).
     pub status: EntryStatus,
     /// The day on which it was booked (`BookgDt`).
     pub booked_on: Option<Date>,
@@ -54,9 +54,9 @@ pub struct Movement {
     pub value_on: Option<Date>,
     /// The name of the payer of a credit, or of the payee of a debit.
     pub counterparty: Option<String>,
-    /// All that the entry says in words, one text a line.
+    /// All texts of the entry, one a line.
     pub text: String,
-    /// Whether its day was complete already ([`NewEntry::late`]).
+    /// True if its day was complete already ([`NewEntry::late`]).
     pub late: bool,
     /// Movements that it may replace, though nothing shows it ([`EntryRelation::New`]).
     pub may_replace: Vec<SeenEntryId>,
@@ -102,9 +102,9 @@ impl fmt::Debug for Movement {
 }
 
 impl NewEntries {
-    /// What a ledger does to hold what the bank lists, in this order. Applied twice, it has the
-    /// same result, if a row's key is account and [`Movement::id`], and adding a row that is there
-    /// changes nothing.
+    /// A change of a ledger that follows the bank's list; changes are applied in this order.
+    /// Applied twice, it has the same result, if a row's key is account and [`Movement::id`], and
+    /// adding a row that is there changes nothing.
     ///
     /// A booked entry that the bank no longer lists is not removed, because that may be a mistake:
     /// it is in [`NewEntries::notices`], and a person decides.
@@ -148,7 +148,7 @@ impl NewEntries {
     }
 }
 
-/// An entry that does not say what it does to an account's money.
+/// An entry without a usable amount, currency or direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MovementError {

@@ -11,37 +11,37 @@ bankrail_values::options! {
     /// Options of a [`Poller`](super::Poller).
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct PollerOptions {
-        /// When full walks are made, and how many pages they have at most. Default: a full walk an
-        /// hour, of at most 100 pages.
+        /// The times of full walks, and the most pages of one. Default: a full walk an hour, of at
+        /// most 100 pages.
         pub(super) walks: PollOptions = PollOptions::new(),
-        /// How long before the end of the bank's day each account is polled for the last time. It
-        /// covers the difference of the clocks and the time of the calls. Default: 2 min.
+        /// The time of each account's last poll before the end of the bank's day. It covers the
+        /// difference of the clocks and the time of the calls. Default: 2 min.
         pub(super) last_poll: Duration = Duration::from_secs(120),
-        /// Whether entries that are not booked are handed over too: pending ones and mere
-        /// information, which are not money of the account. An entry that is booked later is handed
-        /// over then in either case, in place of the pending one if that was handed over. Switched
-        /// off, those that were are said to have vanished. Default: no.
+        /// Hands over entries that are not booked too: pending ones and mere information, which are
+        /// not money of the account. An entry that is booked later is handed over then in either
+        /// case, in place of the pending one if that was handed over. Switched off, those that were
+        /// are said to have vanished. Default: no.
         pub(super) unbooked: bool = false,
-        /// How long a handler may take. After that it is dropped, which counts as a failure.
-        /// Default: 30 s.
+        /// The maximum time of a handler. One that takes longer is dropped, which counts as a
+        /// failure. Default: 30 s.
         pub(super) handler_timeout: Duration = Duration::from_secs(30),
-        /// When a page is handed over again after its handler failed, and after how many failures
-        /// the account is stopped. Default: it is handed over three times, again after 1 s and
-        /// after 10 s, with 20 % jitter.
+        /// The pauses before a page is handed over again after its handler failed. The account is
+        /// stopped when they are used up. Default: it is handed over three times, again after 1 s
+        /// and after 10 s, with 20 % jitter.
         pub(super) handler_schedule: Schedule = Schedule::new([0, 1, 10].map(Duration::from_secs), 20),
-        /// When a page is fetched again after a failure that may pass, but not before a
+        /// The pauses before a page is fetched again after a transient failure, but not before a
         /// `Retry-After`. The last pause is repeated for ever. Default: after 1 s, then after twice
         /// as long each time up to 15 min, with 20 % jitter.
         pub(super) retry_schedule: Schedule = Schedule::new(PAUSES.map(Duration::from_secs), 20),
-        /// How long after an account was stopped it is tried again all the same, and again after
-        /// each failure. `None`: it is not. Its statement is that of a day, so what is mended soon
-        /// loses nothing. Default: an hour.
+        /// The time after which a stopped account is tried again, and again after each failure.
+        /// `None`: never. Its statement is that of a day, so what is mended soon loses nothing.
+        /// Default: an hour.
         pub(super) retry_stopped: Option<Duration> = Some(Duration::from_secs(3600)),
-        /// For how long after its booking day the store keeps what it knows of an entry, at least
-        /// two days. [`Poller::run`](super::Poller::run) forgets older entries of the polled
-        /// accounts once an hour
-        /// ([`SeenEntries::forget_before`](bankrail_statement::SeenEntries::forget_before)): an
-        /// entry that the service still listed then would be handed over again. Default: for ever.
+        /// The retention of an entry's record after its booking day, at least two days.
+        /// [`Poller::run`](super::Poller::run) forgets older entries of the polled accounts once an
+        /// hour ([`SeenEntries::forget_before`](bankrail_statement::SeenEntries::forget_before)):
+        /// an entry that the service still listed then would be handed over again. Default: for
+        /// ever.
         pub(super) retention(Duration => |retention| Some(retention.max(TWO_DAYS))): Option<Duration> = None,
     }
 }

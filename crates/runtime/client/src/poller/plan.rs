@@ -1,4 +1,4 @@
-//! When an account is polled next, so that each is polled late on its bank's day.
+//! The plan of the polls, so that each account is polled late on its bank's day.
 
 use bankrail_values::Timestamp;
 use std::time::Duration;
@@ -12,13 +12,13 @@ pub(super) struct Plan {
     pub(super) accounts: usize,
     pub(super) calls_an_hour: usize,
     pub(super) ends_at: Timestamp,
-    /// How long before the end the last polls are.
+    /// The time between the last polls and the end.
     pub(super) before: Duration,
 }
 
 impl Plan {
-    /// When the account is polled for the last time: as late as possible, or as many hours before
-    /// as the calls for the accounts after this one take.
+    /// Returns the time of the account's last poll: as late as possible, or as many hours before as
+    /// the calls for the accounts after this one take.
     fn last_poll(self) -> Timestamp {
         // Others are late each day.
         let day = usize::try_from(self.ends_at.unix_seconds().div_euclid(86_400)).unwrap_or(0);
@@ -32,14 +32,14 @@ impl Plan {
         self.ends_at.saturating_sub(self.before)
     }
 
-    /// From when on calls are kept for the last polls.
+    /// Returns the time from which calls are kept for the last polls.
     fn begin(self) -> Timestamp {
         self.latest()
             .saturating_sub(hours(self.accounts.div_ceil(self.calls_an_hour.max(1))))
     }
 
-    /// How many calls of the last hour are for other polls: each account needs one for its last
-    /// poll, and has used another one shortly before.
+    /// Returns the number of calls of the last hour that are for other polls: each account needs
+    /// one for its last poll, and has used another one shortly before.
     fn free_calls(self) -> Option<u32> {
         let free = self
             .calls_an_hour
@@ -47,7 +47,7 @@ impl Plan {
         (free > 0).then(|| u32::try_from(free).unwrap_or(u32::MAX))
     }
 
-    /// The next poll after one that ended now.
+    /// Returns the time of the next poll after one that ended now.
     pub(super) fn next_poll(self, now: Timestamp, every: Duration) -> Timestamp {
         let regular = now.saturating_add(every);
         if now >= self.ends_at || regular <= self.begin() {
@@ -65,8 +65,8 @@ impl Plan {
         }
     }
 
-    /// When a call is made that the limit holds back now until `retry_at`: with the last polls, if
-    /// their calls are kept.
+    /// Returns the time of a call that the limit holds back now until `retry_at`: with the last
+    /// polls, if their calls are kept.
     pub(super) fn held_back(self, now: Timestamp, retry_at: Timestamp) -> Timestamp {
         let kept = self.free_calls().is_none() && retry_at > self.begin() && now < self.last_poll();
         if kept {
@@ -77,8 +77,8 @@ impl Plan {
     }
 }
 
-/// For how long an account can be without a poll because the calls of the last hours of a day are
-/// kept.
+/// Returns the longest time without a poll of an account while the calls of the last hours of a day
+/// are kept.
 pub(super) fn longest_wait(accounts: usize, calls_an_hour: usize) -> Duration {
     if accounts.saturating_mul(2) < calls_an_hour {
         return Duration::ZERO;

@@ -1,4 +1,4 @@
-//! What the log says of a page besides how many entries it has.
+//! The notices of a page, for the log and the metrics.
 
 use super::handler::NewEntries;
 use crate::measure;
@@ -6,13 +6,13 @@ use bankrail_statement::{AccountNotice, EntryRelation};
 use bankrail_values::HyphenatedUuid;
 use std::collections::BTreeMap;
 
-/// How often each kind of notice is on a page, to be said when the page is recorded.
+/// The number of notices of each kind on a page, logged when the page is recorded.
 pub(super) struct Said {
     counts: BTreeMap<&'static str, u64>,
     request_key: HyphenatedUuid,
 }
 
-/// What happens on ordinary days.
+/// The kinds of notices that are logged at `INFO`, because ordinary days have them.
 const ORDINARY: [&str; 4] = ["may_replace", "replaced", "returned", "text_changed"];
 
 /// Begins the counts of all kinds, because an alarm over an increase does not see a count that

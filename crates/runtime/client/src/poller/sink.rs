@@ -119,7 +119,7 @@ impl<S: TransactionalSeenEntries + 'static, H: TransactionalNewEntriesHandler<S>
 }
 
 impl Patience {
-    /// Runs a handler in a task of its own, so that a panic ends nothing else.
+    /// Spawns the handler as a task, so that a panic ends nothing else.
     async fn run<T: Send + 'static>(
         mut self,
         work: impl Future<Output = Result<T, BoxError>> + Send + 'static,

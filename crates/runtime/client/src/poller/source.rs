@@ -22,13 +22,13 @@ pub trait PageSource: Send + Sync {
     /// Gets the page that a request asks for.
     fn page<'a>(&'a self, request: &'a StatementRequest) -> PageFuture<'a>;
 
-    /// The time by the source's clock, by which the poller polls.
+    /// Returns the time by the source's clock, which is the poller's.
     fn now(&self) -> Timestamp;
 
-    /// How many calls it takes in an hour, for all accounts or for each; `None` if it has no limit.
+    /// Returns the limit of calls in an hour, for all accounts or for each; `None` without a limit.
     fn calls_an_hour(&self) -> Option<usize>;
 
-    /// Whether each account has those calls for itself. Default: no.
+    /// Returns true if that limit is each account's own. Default: false.
     fn counts_each_account(&self) -> bool {
         false
     }
@@ -43,7 +43,8 @@ impl PageSource for StatementClient {
         StatementClient::now(self)
     }
 
-    /// As [`ClientOptions::statement_limits`](crate::ClientOptions::statement_limits) say.
+    /// Returns the limit of
+    /// [`ClientOptions::statement_limits`](crate::ClientOptions::statement_limits).
     fn calls_an_hour(&self) -> Option<usize> {
         let of_an_hour = |window: &Window| {
             let millis = u64::try_from(window.length().as_millis())
@@ -62,7 +63,7 @@ impl PageSource for StatementClient {
         Some(usize::try_from(calls).unwrap_or(usize::MAX))
     }
 
-    /// As [`ClientOptions::limit_per_account`](crate::ClientOptions::limit_per_account) says.
+    /// Returns [`ClientOptions::limit_per_account`](crate::ClientOptions::limit_per_account).
     fn counts_each_account(&self) -> bool {
         self.counts_apart()
     }

@@ -1,4 +1,4 @@
-//! What a poller is doing, account by account.
+//! The status of a poller, account by account.
 
 use super::account::PolledAccount;
 use super::error::PollError;
@@ -19,7 +19,7 @@ pub struct AccountStatus {
     pub account: AccountId,
     /// Its name in logs.
     pub label: String,
-    /// What the poller does with it now.
+    /// The state of the account.
     pub state: AccountState,
     /// Since when it is stopped: it is tried again meanwhile, and no page was recorded yet.
     pub stopped_since: Option<Timestamp>,
@@ -46,7 +46,7 @@ pub struct CallFailure {
     pub retry_at: Timestamp,
 }
 
-/// What a [`Poller`](super::Poller) does with an account.
+/// The state of an account in a [`Poller`](super::Poller).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum AccountState {
@@ -55,7 +55,7 @@ pub enum AccountState {
     Waiting {
         /// The time.
         until: Timestamp,
-        /// What it waits for.
+        /// The reason for the wait.
         reason: WaitReason,
     },
     /// A page is being fetched, or waits for the limit of statement calls.
@@ -74,7 +74,7 @@ pub enum AccountState {
     },
 }
 
-/// What an account waits for.
+/// The reason for which an account waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WaitReason {
@@ -119,13 +119,13 @@ pub(super) struct Row {
     /// When the running poll, or the next one, was due. Of two accounts that can continue, the one
     /// that was due first does.
     pub(super) due: Timestamp,
-    /// How many failures there were since a page was recorded.
+    /// The number of failures since a page was recorded.
     pub(super) failures: u32,
-    /// How many pages of the running poll were recorded.
+    /// The number of pages of the running poll that were recorded.
     pages: usize,
-    /// How many pages its last full walk had.
+    /// The number of pages of its last full walk.
     usual: usize,
-    /// When its calls of the last hour were, the last one last.
+    /// The times of its calls in the last hour, the last one last.
     calls: VecDeque<Timestamp>,
     pub(super) stopped_since: Option<Timestamp>,
     /// When the poller was made.
@@ -136,8 +136,8 @@ pub(super) struct Row {
     pub(super) last_failure: Option<CallFailure>,
 }
 
-/// How many pages of an account are fetched before others that are due have their turn, so that a
-/// statement without end leaves the others their share of the calls.
+/// The number of pages of an account that are fetched before others that are due have their turn,
+/// so that a statement without end leaves the others their share of the calls.
 const PAGES_OF_A_TURN: usize = 5;
 
 /// The account whose page is fetched next.
@@ -199,8 +199,8 @@ impl Board {
         }
     }
 
-    /// How many of the calls of an hour an account may make: what the others leave of them. Each of
-    /// those is left what it needs, at most an equal part, and one call if it is stopped.
+    /// Returns the share of an account in the calls of an hour: the calls that the others leave.
+    /// Each of those is left what it needs, at most an equal part, and one call if it is stopped.
     pub(super) fn part(
         &self,
         index: usize,
@@ -346,7 +346,7 @@ impl Row {
         self.stopped_since.take()
     }
 
-    /// How many calls it makes in an hour: a full walk, and polls of one call.
+    /// Returns the number of calls that it makes in an hour: a full walk, and polls of one call.
     fn usual_calls(&self, every: Duration) -> usize {
         let polls = HOUR.as_secs() / every.as_secs().max(1);
         self.usual

@@ -21,11 +21,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How often in a row the service fails to answer a cursor, or another process is faster with a
-/// page, before the poller begins again.
+/// The number of times in a row that the service fails to answer a cursor, or that another process
+/// is faster with a page, after which the poller begins again.
 const PATIENCE: u32 = 3;
 
-/// What is known of an account between two of its pages. It is empty while a page is worked on: if
+/// The walk of an account between two of its pages. The slot is empty while a page is worked on: if
 /// that is interrupted, the account continues at the position that the store has.
 #[derive(Default)]
 pub(super) struct Slot(Option<Walker>);
@@ -34,16 +34,16 @@ struct Walker {
     poll: AccountPoll,
     /// A page that was fetched and not recorded yet.
     page: Option<Fetched>,
-    /// How often in a row the service has answered the cursor with a failure.
+    /// The number of times in a row that the service has answered the cursor with a failure.
     unanswered: u32,
 }
 
 struct Fetched {
-    /// When it was asked for: what came later is not on it.
+    /// The time of the request. Later entries are not on the page.
     asked_at: Timestamp,
     page: Arc<StatementPage>,
     polled: PolledPage,
-    /// How often it was handed over, and how often another process was faster.
+    /// The numbers of times that it was handed over, and that another process was faster.
     handed_over: u32,
     overtaken: u32,
 }
@@ -404,7 +404,7 @@ impl Poller {
         self.now().saturating_add(pause.unwrap_or_default())
     }
 
-    /// How the account is polled before the end of its bank's day, if that is known.
+    /// Returns the account's plan before the end of its bank's day, if that is known.
     fn plan(&self, index: usize, poll: &AccountPoll) -> Option<Plan> {
         let (calls_an_hour, before) = (self.calls_an_hour(), self.0.options.last_poll);
         Some(Plan {
@@ -454,7 +454,7 @@ impl Poller {
             return now;
         };
         measure::polled(Polled::Retried);
-        // What failed was said where it failed.
+        // The failure itself was logged where it happened.
         tracing::info!(account = self.label(index), failures, %until, %reason, "trying again later");
         until
     }
@@ -562,9 +562,9 @@ fn polled_entries(page: &StatementPage, unbooked: bool) -> impl Iterator<Item = 
         .filter(move |entry| unbooked || entry.status == EntryStatus::Booked)
 }
 
-/// Whether the call can succeed later. Without a token nothing is wrong with the account, and an
-/// answer that is not a statement and not the service's error can be that of a gateway in
-/// maintenance, whatever its status.
+/// Returns true if the call can succeed later. Without a token nothing is wrong with the account,
+/// and an answer that is neither a statement nor the service's error can be that of a gateway in
+/// maintenance, under any status.
 fn may_pass(error: &CallError) -> bool {
     match error.fault {
         CallFault::Closed => false,
@@ -579,9 +579,9 @@ fn is_held_back(error: &CallError) -> bool {
     error.call == Call::Statement && matches!(error.fault, CallFault::HeldBack)
 }
 
-/// Whether an answer to a request with a cursor can mean that the service no longer takes the
-/// cursor: its own error, or an answer in the range 400 to 499. The specification has no code for
-/// it.
+/// Returns true if an answer to a request with a cursor can mean that the service no longer takes
+/// the cursor: its own error, or an answer in the range 400 to 499. The specification has no code
+/// for it.
 fn is_refusal(error: &CallError) -> bool {
     match error.fault {
         CallFault::Service { .. } => !error.is_account_not_found() && !error.is_retryable(),

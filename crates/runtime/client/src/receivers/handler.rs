@@ -40,7 +40,7 @@ pub struct Delivery<M> {
     pub follows: Option<EntryId>,
     /// The acknowledgement that was sent.
     pub acknowledgement: Acknowledgement,
-    /// How often the message has been handed to a handler, including this time.
+    /// The number of times that the message has been handed to a handler, including this time.
     pub attempt: u32,
 }
 
@@ -179,8 +179,7 @@ impl HandlerError {
         }
     }
 
-    /// The text that the inbox keeps. The cause of a store's error says what happened, without
-    /// payload.
+    /// Returns the text for the inbox, with the cause of a store's error, which quotes no payload.
     pub(super) fn text(&self) -> String {
         match self
             .error
@@ -223,9 +222,9 @@ pub(super) enum Handled {
 
 /// Why there is no handler for a message.
 pub(super) enum Unhandled {
-    /// None for its kind.
+    /// There is no handler for the kind of the message.
     Kind,
-    /// None for conflicts; it conflicts with this one.
+    /// There is no handler for conflicts; the message conflicts with this one.
     Conflict(EntryId),
 }
 

@@ -17,7 +17,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Instant;
 
-/// What [`SenderKeys::renew`] returns.
+/// The future of [`SenderKeys::renew`].
 pub type RenewFuture<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 
 /// A source of the sender's verifying keys ([`KeyFolder`], and `JwksUrl` of the feature
@@ -34,8 +34,8 @@ pub type RenewFuture<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 )]
 pub trait SenderKeys: fmt::Debug + Send + Sync {
     /// Reads the keys again, unless that was tried a short time ago; waits for a reading that is
-    /// under way. True if keys were read after `since`, by this call or by another. Faults are
-    /// logged, and leave the keys as they are.
+    /// under way. Returns true if keys were read after `since`, by this call or by another. Faults
+    /// are logged, and leave the keys as they are.
     fn renew(&self, since: Instant) -> RenewFuture<'_>;
 }
 

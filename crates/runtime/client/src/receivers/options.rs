@@ -29,17 +29,17 @@ bankrail_values::options! {
         /// The most bytes of a request body. Default: [`SecuredPayload::DEFAULT_MAX_JSON`], enough
         /// for the longest message that a sender seals by default.
         pub(super) max_bytes: usize = SecuredPayload::DEFAULT_MAX_JSON,
-        /// How long a body may take to arrive. Default: 15 s, the time that a sender waits for the
-        /// answer.
+        /// The maximum time in which a body has to arrive. Default: 15 s, the time that a sender
+        /// waits for the answer.
         pub(super) body_timeout: Duration = Duration::from_secs(15),
-        /// How long the address and the headers of a request to the router may be; longer ones are
+        /// The bounds on the address and the headers of a request to the router; longer ones are
         /// answered 414 and 431 without a body. The server must allow more, so that it does not
         /// answer by itself. Default: [`HeadBounds::default`].
         pub(super) head_bounds: HeadBounds = HeadBounds::default(),
         /// The most payloads that are decrypted at once. Default: as many as there are cores. It
         /// has no effect on remote keys.
         pub(super) concurrency(NonZeroUsize => Some): Option<NonZeroUsize> = None,
-        /// How long messages are kept after they were handled. Default: for ever, unless the inbox
+        /// The retention of messages after they were handled. Default: for ever, unless the inbox
         /// has a retention ([`Inbox::retention`]).
         ///
         /// Once an hour, a worker forgets those that were handled longer ago than this and
@@ -88,25 +88,25 @@ impl ReceiversOptions {
         self
     }
 
-    /// The path of a receiver. Defaults: [`MessageKind::default_path`].
+    /// Sets the path of a receiver. Defaults: [`MessageKind::default_path`].
     #[must_use]
     pub fn path(mut self, kind: MessageKind, path: impl Into<String>) -> Self {
         *self.paths.get_mut(kind) = path.into();
         self
     }
 
-    /// How messages are read. Default: tolerant.
+    /// Sets the options for reading messages. Default: tolerant.
     #[must_use]
     pub fn read_options(mut self, options: MessageReadOptions) -> Self {
         self.read = options;
         self
     }
 
-    /// A function that is told what became of each delivery, after it was judged and stored and
-    /// before it is answered. For the operator: nothing of it may reach the sender. It must not
-    /// block. Default: none; the log has each refusal too.
+    /// Sets a function that is notified of each delivery after it was judged and stored, and before
+    /// it is answered. For the operator: nothing of it may reach the sender. It must not block.
+    /// Default: none; the log has each refusal too.
     ///
-    /// It is not told of a delivery whose sender hung up before.
+    /// The function is not notified of a delivery whose sender hung up before.
     #[must_use]
     pub fn observe(mut self, tell: impl Fn(&ObservedDelivery) + Send + Sync + 'static) -> Self {
         self.observer = Some(Observer::new(tell));
@@ -166,7 +166,8 @@ impl ReceiversOptions {
     }
 }
 
-/// Why [`Receivers`](super::Receivers) cannot be made from their API key and options.
+/// The reason for which [`Receivers`](super::Receivers) cannot be made from their API key and
+/// options.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiversOptionsError {

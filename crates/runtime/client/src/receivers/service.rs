@@ -22,8 +22,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tower_service::Service;
 
-/// One of the four receivers. It accepts any path, is always ready, and never fails: every fault is
-/// answered.
+/// A receiver of one kind of messages. It accepts any path, is always ready, and never fails: every
+/// fault is answered.
 #[derive(Debug)]
 pub struct Receiver<I: ?Sized = dyn Inbox> {
     kind: MessageKind,

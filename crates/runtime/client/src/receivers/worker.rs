@@ -21,8 +21,8 @@ use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
-/// How long after a failure of the inbox what came of a message is noted again: the first time, and
-/// at most.
+/// The pauses before the outcome of a message is stored again after a failure of the inbox: the
+/// first and the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -143,7 +143,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         let worker = Arc::new(self);
         let mut stop = std::pin::pin!(stop);
         let mut running = JoinSet::new();
-        // Both run beside the handlers and end with this function.
+        // Forgetting and measuring run beside the handlers and end with this function.
         let _forgetting = worker.retention.map(|retention| {
             Recurring::start(FORGET_EVERY, worker.clone(), move |worker| async move {
                 worker.forget(retention).await
@@ -305,7 +305,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         }
     }
 
-    /// Runs the handler in a task of its own, so that a panic ends nothing else.
+    /// Spawns the handler as a task, so that a panic ends nothing else.
     async fn handle(
         &self,
         entry: InboxEntry,

@@ -21,7 +21,7 @@ pub struct StatementPage {
 
 impl StatementPage {
     bankrail_values::getters! { self;
-        /// The key by which support staff find the call.
+        /// The request key of the call, for support staff.
         request_key: HyphenatedUuid = self.received.request_key;
         /// The XML text as received.
         xml: &str = &self.received.payload;

@@ -18,10 +18,10 @@ use bankrail_values::{SecretString, Timestamp, excerpt};
 use http::StatusCode;
 use std::sync::Arc;
 
-/// What to do about scopes that a token lacks.
+/// The advice about scopes that a token lacks.
 pub(crate) const SCOPES: &str = "ask the service to grant them to the customer";
 
-/// What a token call needs.
+/// The parts of a token call.
 pub(crate) struct Exchange {
     pub(crate) caller: Caller,
     pub(crate) assertion: AssertionBuilder,
@@ -33,9 +33,9 @@ pub(crate) struct Exchange {
 /// The tokens that a new one follows.
 #[derive(Default)]
 pub(crate) struct Before {
-    /// The one that is still used.
+    /// The token that is still used.
     pub(crate) current: Option<Arc<Token>>,
-    /// The last one that the service refused.
+    /// The last token that the service refused.
     pub(crate) refused: Option<AccessToken>,
 }
 

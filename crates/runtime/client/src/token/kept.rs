@@ -106,7 +106,7 @@ impl KeptTokens {
         self.read(&text, cached)
     }
 
-    /// What a sealed token is bound to: its version, its place and its expiry.
+    /// Returns the bytes that a sealed token is bound to: its version, its place and its expiry.
     fn associated(&self, expires_at: Timestamp) -> Vec<u8> {
         let expiry = expires_at.unix_millis().to_be_bytes();
         [

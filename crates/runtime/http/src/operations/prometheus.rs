@@ -13,8 +13,8 @@ const BUCKETS: &[f64] = &[
 /// The time between two removals of what a histogram has counted already.
 const UPKEEP: Duration = Duration::from_secs(5);
 
-/// What the [`metrics`](https://docs.rs/metrics) facade counts in this process, as Prometheus reads
-/// it. Cheap to clone.
+/// The metrics that the [`metrics`](https://docs.rs/metrics) facade collects in this process, in
+/// Prometheus' format. Cheap to clone.
 ///
 /// `docs/metrics.md` of this workspace lists the metrics of its crates, which count with their
 /// feature `metrics`. Those of other crates are rendered too.

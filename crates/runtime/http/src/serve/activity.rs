@@ -1,4 +1,4 @@
-//! What a connection is doing, and until when it may.
+//! The activity of a connection, and its deadline.
 
 use super::ServerOptions;
 use crate::KnownCaller;
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 /// loses the connection.
 pub(super) const REQUEST_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// How long an answer, or the end of a connection, may take to be written after its time is over.
+/// The time for writing an answer, or the end of a connection, after its own time is over.
 pub(super) const LINGER: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// The state of one connection, shared by its driver, its transport and its requests.
@@ -23,14 +23,14 @@ pub(super) struct Activity {
 
 #[derive(Debug)]
 struct State {
-    /// What goes on while no request is in progress.
+    /// The state of a connection without a request in progress.
     waiting: Waiting,
     requests: Vec<InProgressRequest>,
     next: u64,
     /// The number of requests whose answers have left.
     answered: u64,
     evicted: bool,
-    /// Whether any request had a known caller.
+    /// True if any request had a known caller.
     has_known_caller: bool,
     /// When the connection began, or a request with a known caller was last in progress.
     useful: Instant,
@@ -106,7 +106,7 @@ impl Activity {
         self.lock().requests.is_empty()
     }
 
-    /// What was written has left.
+    /// The written bytes have left.
     pub(super) fn flushed(&self) {
         let mut state = self.lock();
         if state.requests.is_empty() {
@@ -125,7 +125,7 @@ impl Activity {
         self.lock().useful
     }
 
-    /// When the connection is to be closed, unless something changes.
+    /// Returns the time at which the connection is closed, unless its activity changes.
     pub(super) fn deadline(&self, options: &ServerOptions) -> Instant {
         let state = self.lock();
         let idle = state.useful + options.idle_timeout;
@@ -201,7 +201,7 @@ pub(super) struct InProgress {
 }
 
 impl InProgress {
-    /// What tells that the caller of the request is known; `knows` is called too.
+    /// Returns the notification that the caller of the request is known; `knows` is called too.
     pub(super) fn known_caller(&self, knows: Arc<dyn Fn() + Send + Sync>) -> KnownCaller {
         let (number, activity) = (self.number, Arc::clone(&self.activity));
         KnownCaller::new(move || {

@@ -77,7 +77,7 @@ impl fmt::Debug for RequestBody {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestBodyError {
-    /// It did not arrive within
+    /// The body did not arrive within
     /// [`ServerOptions::body_timeout`](super::ServerOptions::body_timeout).
     #[error("the body did not arrive within {after:?}")]
     TimedOut {

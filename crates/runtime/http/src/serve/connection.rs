@@ -29,7 +29,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// How long before the end of its time a request is to be answered, at most: see [`AnswerBy`].
+/// The time between [`AnswerBy`] and the end of a request's time.
 const EARLY: Duration = Duration::from_millis(250);
 
 /// The most requests at once of one HTTP/2 connection.
@@ -167,7 +167,7 @@ async fn call<S: HttpService<B>, B>(mut service: S, request: Request<RequestBody
     answer.unwrap_or_else(|never| match never {})
 }
 
-/// What is sent in place of the HTTP stack's own answer with a status: the service's answer to the
+/// Makes the answer in place of the HTTP stack's own with a status: the service's answer to the
 /// fault, or without a body if the service does not judge it.
 fn unreadable<S, B>(service: S, body_timeout: Duration) -> Unreadable
 where

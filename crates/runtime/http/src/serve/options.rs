@@ -12,22 +12,22 @@ bankrail_values::options! {
     /// of more than 365 days counts as 365 days.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct ServerOptions {
-        /// How long each of these may take: the TLS handshake, the headers of the first request
+        /// The maximum time of each of these: the TLS handshake, the headers of the first request
         /// from the connection's start, and over HTTP/1.1 the headers of a later one from their
         /// first byte. Over HTTP/2 the headers of a later one may take
         /// [`ServerOptions::idle_timeout`], or the time of the requests in progress. Default: 10 s.
         pub(super) header_timeout(Duration => |longest| longest.min(LONGEST)): Duration = Duration::from_secs(10),
-        /// How long a request's body may take to arrive, from the end of its headers. Then reading
-        /// it fails with [`RequestBodyError::TimedOut`](super::RequestBodyError::TimedOut).
-        /// Default: 30 s; the endpoints and receivers of this workspace have a shorter time of
-        /// their own and answer 408 after it.
+        /// The maximum time in which a request's body has to arrive, from the end of its headers.
+        /// After it, reading fails with
+        /// [`RequestBodyError::TimedOut`](super::RequestBodyError::TimedOut). Default: 30 s; the
+        /// endpoints and receivers of this workspace have a shorter time of their own and answer
+        /// 408 after it.
         pub(super) body_timeout(Duration => |longest| longest.min(LONGEST)): Duration = Duration::from_secs(30),
-        /// How long a connection may stay open since its last request with a known caller
+        /// The time that a connection may stay open since its last request with a known caller
         /// ([`KnownCaller`](crate::KnownCaller)), or since its start; other requests do not keep it
         /// open. Default: 60 s.
         pub(super) idle_timeout(Duration => |longest| longest.min(LONGEST)): Duration = Duration::from_secs(60),
-        /// How long requests in progress may take at shutdown before they are cut off. Default: 10
-        /// s.
+        /// The time after which requests in progress are cut off at shutdown. Default: 10 s.
         pub(super) shutdown_timeout: Duration = Duration::from_secs(10),
         /// The most connections at once, at least 1. Default: 1024.
         ///

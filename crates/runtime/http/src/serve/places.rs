@@ -27,18 +27,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long an address is known after a request with a known caller.
+/// The time for which an address is known after a request with a known caller.
 const KNOWN_FOR: Duration = Duration::from_secs(3600);
 
-/// How many addresses without a connection are remembered as known.
+/// The most addresses without a connection that are remembered as known.
 const MAX_REMEMBERED_PEERS: usize = 16 * 1024;
 
-/// How often those that are no longer known are looked for, while too many are remembered.
+/// The time between two searches for addresses that are no longer known, while too many are
+/// remembered.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
-/// Who a connection is counted for: an IPv4 address, or the network of 64 bits that an IPv6 address
-/// is in, because one subscriber has all of its addresses. A trusted proxy, behind which many peers
-/// are, is counted by its whole address.
+/// The peer that a connection is counted for: an IPv4 address, or the network of 64 bits that an
+/// IPv6 address is in, because one subscriber has all of its addresses. A trusted proxy, behind
+/// which many peers are, is counted by its whole address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Source {
     address: IpAddr,
@@ -268,8 +269,8 @@ impl Table {
     }
 }
 
-/// Of these connections the one that gives up its place, without regard to their addresses: one
-/// that had no known caller, or else one that is idle.
+/// Picks the connection to evict, without regard to their addresses: one that had no known caller,
+/// or else one that is idle.
 fn expendable<'a>(
     connections: impl Iterator<Item = (Source, &'a Arc<Activity>)>,
 ) -> Option<(Source, Arc<Activity>)> {
@@ -291,7 +292,7 @@ impl Place {
         &self.activity
     }
 
-    /// What tells that a caller of this connection is known.
+    /// Returns the notification that a caller of this connection is known.
     pub(super) fn knows(&self) -> Arc<dyn Fn() + Send + Sync> {
         let (places, source) = (Arc::clone(&self.places), self.source);
         Arc::new(move || places.lock().knows(source))

@@ -1,4 +1,4 @@
-//! The wish to stop, as a signal of the operating system says it.
+//! The wish to stop, from a signal of the operating system.
 
 use std::io;
 use tokio::sync::watch;

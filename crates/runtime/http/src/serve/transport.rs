@@ -1,4 +1,4 @@
-//! What a connection reads from and writes to.
+//! The transport that a connection reads from and writes to.
 
 use super::activity::Activity;
 use bytes::{Buf as _, Bytes};

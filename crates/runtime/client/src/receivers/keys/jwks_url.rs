@@ -147,7 +147,7 @@ impl JwksUrl {
         }
     }
 
-    /// True if the keys may have changed.
+    /// Fetches the keys, and returns true if they may have changed.
     async fn fetch_again(&self, state: &mut State) -> bool {
         let Inner {
             url,
@@ -215,13 +215,13 @@ bankrail_values::options! {
             Duration::from_secs(60),
         /// The certificate authorities to trust. Default: those of the operating system.
         tls_roots(TlsRoots => Some): Option<TlsRoots> = None,
-        /// Whether http is allowed on loopback addresses, for tests. Default: no.
+        /// Allows http on loopback addresses, for tests. Default: no.
         danger_allow_http_on_loopback: bool = false,
     }
 }
 
-/// The shortest time for which the keys of one answer are used, whatever its `Cache-Control` says,
-/// so that a sender cannot have its keys fetched without a pause.
+/// The shortest time for which the keys of one answer are used, under any `Cache-Control`, so that
+/// a sender cannot have its keys fetched without a pause.
 const MIN_AGE: Duration = Duration::from_secs(300);
 
 /// The time for which the keys of an answer without `max-age` are used.
@@ -342,7 +342,7 @@ fn usable(text: &str) -> Result<Vec<VerifyingKey>, JwksUrlError> {
     Ok(keys.keys().to_vec())
 }
 
-/// For how long an answer may be used (RFC 9111 section 5.2.2). `None` if it does not say.
+/// Returns the time for which an answer may be used (RFC 9111 section 5.2.2), if it has one.
 fn max_age(headers: &HeaderMap) -> Option<Duration> {
     let directives = headers
         .get_all(CACHE_CONTROL)

@@ -11,31 +11,31 @@ bankrail_values::options! {
     /// Options of a [`Worker`](super::Worker).
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct WorkerOptions {
-        /// How many messages are handled at once, at least one. Default: 8.
+        /// The most messages that are handled at once, at least one. Default: 8.
         pub(super) concurrency: u32 = 8,
-        /// How long a handler may take. After that it is dropped, and the message is handled again
-        /// later. Default: 30 s.
+        /// The maximum time of a handler. One that takes longer is dropped, and the message is
+        /// handled again later. Default: 30 s.
         pub(super) handler_timeout: Duration = Duration::from_secs(30),
-        /// How long a lease lasts, and so how long after a crash another worker takes the message.
-        /// While a handler runs, the worker extends the lease after each third of this time.
-        /// Default: 60 s.
+        /// The duration of a lease, after which another worker takes the message of one that has
+        /// crashed. While a handler runs, the worker extends the lease after each third of this
+        /// time. Default: 60 s.
         pub(super) lease: Duration = Duration::from_secs(60),
-        /// When a message is handled again after a failure, and after how many failures it becomes
-        /// a dead letter. Default: it is handled 12 times, again after 1 s, then after twice as
-        /// long each time up to 15 min, with 20 % jitter.
+        /// The pauses before a message is handled again after a failure. It becomes a dead letter
+        /// when they are used up. Default: it is handled 12 times, again after 1 s, then after
+        /// twice as long each time up to 15 min, with 20 % jitter.
         pub(super) schedule: Schedule = Schedule::new(PAUSES.map(Duration::from_secs), 20),
-        /// How often the inbox is asked if nothing arrives. Default: 1 s.
+        /// The time between two looks into the inbox while nothing arrives. Default: 1 s.
         pub(super) poll: Duration = Duration::from_secs(1),
-        /// How often [`Worker::run`](super::Worker::run) sets the gauges of metrics from the inbox,
-        /// at least a second; `None`: never, for all but one of several workers over one inbox.
-        /// Default: every 60 s.
+        /// The time after which [`Worker::run`](super::Worker::run) sets the gauges of metrics from
+        /// the inbox again, at least a second; `None`: never, for all but one of several workers
+        /// over one inbox. Default: every 60 s.
         #[cfg(feature = "metrics")]
         pub(super) gauge_interval: Option<Duration> = Some(Duration::from_secs(60)),
-        /// How old the oldest message that is not handled may be before
+        /// The age of the oldest message that is not handled from which
         /// [`Worker::check`](super::Worker::check) fails. Default: 30 min, more than the default
         /// schedule's pauses but the last.
         pub(super) stale_after: Duration = Duration::from_secs(1800),
-        /// How long running handlers may continue when the worker is stopped. Default: 30 s.
+        /// The time that running handlers may continue when the worker is stopped. Default: 30 s.
         pub(super) grace: Duration = Duration::from_secs(30),
     }
 }
