@@ -191,6 +191,7 @@ impl Archive {
             let adding = self
                 .store
                 .add(&label, &sealed, oldest, self.options.max_bytes);
+            // A store that hangs must not hold back the page or the delivery itself.
             tokio::time::timeout(PATIENCE, adding)
                 .await
                 .unwrap_or(Err(StoreErrorKind::Timeout.into()))
@@ -216,6 +217,7 @@ fn associated(label: &ArchiveLabel) -> Vec<u8> {
     ]
     .concat();
     for part in [label.kind.as_str(), &label.subject, &call] {
+        // Lossless: a length is at most 64 bits.
         bytes.extend_from_slice(&(part.len() as u64).to_be_bytes());
         bytes.extend_from_slice(part.as_bytes());
     }

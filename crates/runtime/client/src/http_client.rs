@@ -38,6 +38,7 @@ impl HttpClientOptions<'_> {
             // A redirect would carry the API key, and on one host the token, to an address that was
             // not checked.
             .redirect(reqwest::redirect::Policy::none())
+            // An address can hold what another server need not know.
             .referer(false)
             .connect_timeout(self.connect_timeout)
             .dns_resolver(Arc::new(Names))

@@ -238,6 +238,7 @@ impl Poller {
         let mut clock = (Instant::now(), self.now());
         loop {
             let turn = tokio::select! {
+                // A shutdown comes first, so that no call is made after it.
                 biased;
                 () = &mut stop => return,
                 turn = self.next_turn(&mut clock) => turn,
@@ -260,6 +261,7 @@ impl Poller {
         let (_stopping, stopped) = watch::channel(false);
         let mut recorded = 0;
         loop {
+            // One run polls at a time: a second one waits here until the first has ended.
             let slots = self.0.slots.lock().await;
             let Next::Now(index) = self.0.board.next(self.now()) else {
                 return recorded;

@@ -158,6 +158,7 @@ impl StatementClient {
         let mut authorization =
             HeaderValue::from_str(token.access_token.to_authorization().expose_secret())
                 .expect("a token is a UUID, which a header can carry");
+        // Not printed by the HTTP stack, nor kept in its table of headers.
         authorization.set_sensitive(true);
         let body = request.to_json().into_bytes();
         let reply = parts
@@ -171,6 +172,7 @@ impl StatementClient {
                 reply.request_key,
                 asked_at,
             );
+            // Before it is read, so that an answer that cannot be read is kept too.
             archive.keep(label, &request.to_json(), &reply.body).await;
         }
         Ok((reply, token))

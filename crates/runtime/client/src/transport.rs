@@ -154,6 +154,7 @@ impl Caller {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.extend(authorization.map(|value| (AUTHORIZATION, value)));
+        // The key is sent with every call, also those without a token.
         headers.extend([self.api_key.clone()]);
         self.http
             .post(self.endpoint.url().clone())
@@ -229,6 +230,8 @@ impl Caller {
     }
 
     fn hold_for(&self, pacer: &Pacer, wait: Duration) -> Timestamp {
+        // The longest hold also bounds the advertised time, so that a caller that sleeps until then
+        // is not silenced.
         let until = self.now().saturating_add(wait.min(MAX_HOLD));
         pacer.hold_until(until);
         until
@@ -272,6 +275,7 @@ impl Caller {
         let status = error.status.filter(|_| own);
         let cause = error.cause().map(display);
         let (url, advice) = (display(self.endpoint.url()), display(error.advice()));
+        // Ever rarer in a row, so that an outage does not fill the log.
         if failures.is_power_of_two() {
             tracing::warn!(
                 request_key, error = %kind, status, until, code, url, phase, cause, advice, failures,
@@ -287,6 +291,7 @@ impl Caller {
 
     /// Logs the end of a row of failures, so that the next failure is the first one again.
     pub(crate) fn succeeded(&self) {
+        // Reset and read in one step, so that one success of several at once logs it.
         let (_, failures) = std::mem::take(&mut *self.failing());
         if failures > 0 {
             tracing::info!(endpoint = self.call.name(), failures, "calls succeed again");

@@ -73,6 +73,7 @@ where
         // A number that does not fit is above any limit; a value that is not a number is ignored.
         let announced = announced
             .filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))
+            // A length that is no number of 64 bits counts as too large.
             .map(|text| text.parse().unwrap_or(u64::MAX));
         // A sender that waits for 100 (Continue) has sent nothing yet (RFC 9110 section 10.1.1),
         // and reading would ask it to continue.
@@ -132,6 +133,7 @@ where
             }
             Ok(())
         };
+        // One deadline for the whole body: a peer that sends a byte now and then is cut off.
         let read = timeout(within, read)
             .await
             .unwrap_or(Err(BodyError::TimedOut { after: within }));

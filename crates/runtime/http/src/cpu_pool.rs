@@ -162,6 +162,7 @@ impl fmt::Debug for CpuPool {
 
 impl Inner {
     fn lock(&self) -> MutexGuard<'_, State> {
+        // Jobs run outside the lock, so a panic of one leaves the state consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -168,6 +168,8 @@ impl Operations {
 
     /// Polls the future once. It is polled again at each request, so it needs no waker.
     fn is_stopping(&self) -> bool {
+        // Paired with the store below: whoever sees the mark sees all that happened before the
+        // stop.
         if !self.0.stops.load(Ordering::Acquire) {
             let mut stopping = self
                 .0

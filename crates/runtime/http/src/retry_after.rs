@@ -37,6 +37,7 @@ impl RetryAfter {
             .trim_matches([' ', '\t']);
         if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Some(Self::After(Duration::from_secs(
+                // Digits beyond 64 bits are a long wait, not a malformed one.
                 text.parse().unwrap_or(u64::MAX),
             )));
         }

@@ -156,6 +156,7 @@ impl<S> Server<S> {
         let mut told = None;
         'accept: loop {
             let accepted = tokio::select! {
+                // A shutdown comes first, so that no connection is accepted after it.
                 biased;
                 () = &mut shutdown => break,
                 Some(_) = connections.join_next() => continue,
@@ -217,6 +218,7 @@ impl<S> Server<S> {
         }
         drop(listener);
         stop.send_replace(true);
+        // Requests that take longer are cut off, so that a supervisor need not kill the program.
         let ended = timeout(options.shutdown_timeout, async {
             while connections.join_next().await.is_some() {}
         })
@@ -247,6 +249,7 @@ async fn accept<S, B>(
     let Some(tls) = tls else {
         return serve_connection(stream, false, service, options, place, stopped).await;
     };
+    // A peer that does not finish its handshake holds a place without having proved anything.
     let handshake = tokio::select! {
         handshake = timeout(options.header_timeout, tls.accept(stream)) => handshake,
         () = place.activity().evicted() => return,

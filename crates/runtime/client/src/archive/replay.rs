@@ -127,6 +127,7 @@ impl Replay {
         let mut idle = 0;
         loop {
             let before = self.taken();
+            // Without records the source never answers, so the poller is dropped instead of ended.
             tokio::select! {
                 // The poller has one page at a time: all are recorded when it asks for another one.
                 () = self.0.interrupted.notified() => {

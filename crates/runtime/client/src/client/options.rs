@@ -147,6 +147,7 @@ impl ClientOptions {
         if api_key.is_empty() {
             return Err(ClientOptionsError::ApiKey);
         }
+        // Not printed by the HTTP stack, nor kept in its table of headers.
         api_key.set_sensitive(true);
         let api_key = (self.checked_header()?, api_key);
         let all_http = base.is_plain_http() && auth.is_plain_http();

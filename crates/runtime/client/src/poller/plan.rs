@@ -44,6 +44,7 @@ impl Plan {
         let free = self
             .calls_an_hour
             .saturating_sub(self.accounts.saturating_mul(2));
+        // The number of accounts is far below 32 bits; more saturates.
         (free > 0).then(|| u32::try_from(free).unwrap_or(u32::MAX))
     }
 

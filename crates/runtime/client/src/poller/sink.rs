@@ -125,12 +125,14 @@ impl Patience {
         work: impl Future<Output = Result<T, BoxError>> + Send + 'static,
     ) -> Result<T, BoxError> {
         let mut task = JoinSet::new();
+        // The time-out ends a handler that hangs, which would otherwise hold its account for ever.
         task.spawn(tokio::time::timeout(self.timeout, work));
         let stopped = async {
             if self.stopping.wait_for(|stopping| *stopping).await.is_err() {
                 // The sender is gone, so the poller cannot be stopped any more.
                 std::future::pending::<()>().await;
             }
+            // A handler that has nearly finished is not done twice.
             tokio::time::sleep(SHUTDOWN_GRACE).await;
         };
         tokio::select! {

@@ -48,6 +48,7 @@ impl PageSource for StatementClient {
     fn calls_an_hour(&self) -> Option<usize> {
         let of_an_hour = |window: &Window| {
             let millis = u64::try_from(window.length().as_millis())
+                // More calls than 64 bits count are no limit.
                 .unwrap_or(u64::MAX)
                 .max(1);
             u64::from(window.limit()).saturating_mul(3_600_000) / millis
@@ -60,6 +61,7 @@ impl PageSource for StatementClient {
             .iter()
             .map(of_an_hour)
             .min()?;
+        // On a machine of 32 bits more calls saturate, which is as good as no limit.
         Some(usize::try_from(calls).unwrap_or(usize::MAX))
     }
 

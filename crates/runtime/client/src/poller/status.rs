@@ -179,6 +179,7 @@ impl Board {
             .iter()
             .enumerate()
             .filter(|(_, row)| row.ready_at().is_some_and(|at| at <= now));
+        // The account that has been due for longest comes first, so that none starves.
         if let Some((index, _)) = ready.min_by_key(|(_, row)| row.due) {
             return Next::Now(index);
         }
@@ -246,6 +247,7 @@ impl Board {
 
     /// Lets each account that waits for a call wait until then.
     pub(super) fn delay(&self, later: Timestamp) {
+        // Under one lock, so that no account is picked while others are not delayed yet.
         for row in self.lock().iter_mut() {
             if let AccountState::Waiting { until, reason } = &mut row.state
                 && *until < later
@@ -259,6 +261,7 @@ impl Board {
     /// The clock has been set back by this much, so what was and what is due is earlier by its
     /// reading.
     pub(super) fn set_back(&self, by: Duration) {
+        // Under one lock, so that no account is judged by a mixture of both clocks.
         for row in self.lock().iter_mut() {
             row.calls
                 .iter_mut()
@@ -357,6 +360,7 @@ impl Row {
     /// A call was made.
     pub(super) fn called(&mut self, now: Timestamp) {
         self.calls.push_back(now);
+        // Kept for an hour only, as the limit counts them.
         self.calls.retain(|at| now.saturating_since(*at) < HOUR);
     }
 

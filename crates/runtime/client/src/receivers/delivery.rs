@@ -70,6 +70,7 @@ pub(super) type Read = (Incoming, usize);
 impl<I: Inbox + ?Sized> Sealed<I> {
     /// Opens the message with keys in memory, and reads it.
     fn open(&self, opener: &Opener) -> Result<Read, Refusal> {
+        // The envelope is judged first: it costs no private-key operation.
         let compact = self.compact()?;
         let opened = opener.open(&compact);
         let not_opened = |error| {
@@ -96,6 +97,7 @@ impl<I: Inbox + ?Sized> Sealed<I> {
         let age = self
             .now
             .saturating_since(parsed.message.creation_date_time());
+        // A message that the inbox may have forgotten would be handled twice.
         if self.shared.max_age.is_some_and(|most| age > most) {
             return Err(Refusal::TooOld);
         }

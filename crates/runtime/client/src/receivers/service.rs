@@ -196,6 +196,7 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
             .other_api_keys
             .iter()
             .chain([&self.shared.api_key]);
+        // All keys are compared, so that the time does not tell which one matched.
         let known = own.fold(false, |known, own| known | own.matches(key.as_bytes()));
         if known { Ok(()) } else { Err(Refusal::ApiKey) }
     }
@@ -252,6 +253,7 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
             body,
             now,
         });
+        // Keys that were read after this moment can have the unknown `kid`.
         let since = tokio::time::Instant::now().into_std();
         let opened = shared.opening.open(&sealed).await;
         let unknown = matches!(&opened, Err(Refusal::NotOpened(one)) if one.error.kind() == OpenErrorKind::NoSigningKey);
@@ -279,6 +281,7 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
             log_stored(self.kind, headers, &received, findings);
         }
         if received.is_stored() {
+            // After the message is stored, so that a woken worker finds it.
             self.shared.arrived.notify_waiters();
         }
         Ok(received)

@@ -172,15 +172,19 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
                 Err(error) => tracing::error!(%error, "the inbox failed"),
             }
             tokio::select! {
+                // A shutdown comes first, so that nothing is leased after it.
                 biased;
                 () = &mut stop => break,
                 Some(_) = running.join_next() => {}
                 () = arrived, if !full => {}
+                // Messages of other processes' receivers arrive without a notification.
                 () = tokio::time::sleep(worker.options.poll), if !full => {}
             }
         }
         let finish = async { while running.join_next().await.is_some() {} };
         let (finished, ()) = tokio::join!(
+            // Handlers that take longer are dropped; their messages are handled again after the
+            // lease.
             timeout(worker.options.grace, finish),
             worker.give_back_last()
         );
@@ -225,6 +229,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         if free == 0 || kinds.is_empty() {
             return Ok(Vec::new());
         }
+        // One lease is made after the other, so that a failed one is given back before the next.
         let owners = &mut *self.owners.lock().await;
         self.give_back(owners).await?;
         let owner = owners.ask(Instant::now().into_std(), self.options.lease);
@@ -254,6 +259,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
     /// As [`Worker::give_back`], at shutdown: it is tried once, within the grace.
     async fn give_back_last(&self) {
         let given_back = async { self.give_back(&mut *self.owners.lock().await).await };
+        // An inbox that is down must not hold up the shutdown; the leases then run out.
         match timeout(self.options.grace, given_back).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::error!(%error, "the inbox failed"),
@@ -348,6 +354,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
     /// not stopped then, because it may have committed already.
     async fn keep(&self, id: EntryId, owner: LeaseOwner) {
         loop {
+            // At a third of the lease, two extensions may fail before it runs out.
             tokio::time::sleep((self.options.lease / 3).max(Duration::from_millis(1))).await;
             let now = self.clock.now();
             match self
@@ -447,10 +454,13 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
                 error.kind(),
                 StoreErrorKind::Corrupt | StoreErrorKind::Conflict
             )
+            // After the lease another worker may have the message, so that its outcome is no longer
+            // ours to store.
             && begun.elapsed() + pause < self.options.lease
         {
             tracing::warn!(entry = %id, %error, "the inbox failed, and is tried again");
             tokio::time::sleep(pause).await;
+            // Doubled, so that an inbox that is down is not loaded by all workers.
             pause = (pause * 2).min(LONGEST_PAUSE);
             noted = self.inbox.update(id, owner, update, self.clock.now()).await;
             // An attempt before may have taken effect.

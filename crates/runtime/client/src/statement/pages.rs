@@ -24,6 +24,7 @@ impl Pages {
     /// The most pages of a walk unless [`Pages::max_pages`] sets another number: the calls that are
     /// allowed in an hour.
     pub const DEFAULT_MAX_PAGES: usize = match CallType::Statement.default_windows() {
+        // Lossless: `usize` has at least the 32 bits of a limit.
         [hour, ..] => hour.limit() as usize,
         [] => usize::MAX,
     };
@@ -79,6 +80,7 @@ impl Pages {
         if let Some(cursor) = self.walk.cursor() {
             self.request.cursor = Some(cursor.clone());
         }
+        // Counted after the answer: a dropped or failed call is not a page that was handed out.
         let page = self.client.page(&self.request).await?;
         self.handed_out += 1;
         let pending = self
@@ -138,6 +140,7 @@ impl FetchedPage<'_> {
     /// [`CallFault::Walk`] if the statement cannot be read to its end. This page and those
     /// before it are valid.
     pub fn stored(self) -> Result<StatementPage, CallError> {
+        // A stored page ends the row of repetitions.
         *self.handed_out = 0;
         match self.pending.stored() {
             Ok(Step::Fetch(_)) => {}

@@ -152,6 +152,7 @@ impl Exchange {
             }
             AssertionKey::Elsewhere(signer) => {
                 let signed =
+                    // A key service that hangs would hold up all callers that wait for the token.
                     tokio::time::timeout(self.caller.timeout, assertion.sign_remote(signer, now))
                         .await;
                 signed.unwrap_or_else(|_| {

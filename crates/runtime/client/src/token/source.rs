@@ -78,6 +78,7 @@ impl TokenSource {
             return Err(closed());
         }
         let mut outcome = {
+            // Never held over an `await`: two callers find one flight, and none waits for the lock.
             let mut state = self.lock();
             let now = self.0.exchange.now();
             let current = state.current.clone().filter(|token| token.is_valid_at(now));
@@ -130,6 +131,7 @@ impl TokenSource {
     pub async fn refused(&self, token: &Token) {
         {
             let mut state = self.lock();
+            // Remembered, because the cache of another process may still hold it.
             state.refused = Some(token.access_token.clone());
             if state
                 .current
@@ -169,8 +171,10 @@ impl TokenSource {
             current,
             refused: state.refused.clone(),
         };
+        // A task of its own goes on when its first caller is dropped, because others wait for it.
         let task = tokio::spawn(async move {
             let result = source.0.exchange.fetch(&before).await.map(Arc::new);
+            // Before the callers are woken, so that they find the token in the state.
             source.landed(&result);
             // Fails if no caller waits any more. The token is kept nevertheless.
             let _ = sender.send(Some(result));
@@ -193,6 +197,8 @@ impl TokenSource {
                 state.no_early_fetch_before = None;
             }
             Err(error) => {
+                // A token endpoint that fails early is not asked by each call, while the token at
+                // hand is valid.
                 let pause = self.0.exchange.now().saturating_add(PAUSE);
                 state.no_early_fetch_before =
                     Some(error.retry_at.map_or(pause, |at| at.max(pause)));

@@ -42,6 +42,7 @@ impl Prometheus {
         let kept = handle.clone();
         tokio::spawn(async move {
             loop {
+                // Without upkeep, histograms grow until somebody reads them.
                 tokio::time::sleep(UPKEEP).await;
                 kept.run_upkeep();
             }

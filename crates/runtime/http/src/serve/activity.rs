@@ -128,6 +128,7 @@ impl Activity {
     /// Returns the time at which the connection is closed, unless its activity changes.
     pub(super) fn deadline(&self, options: &ServerOptions) -> Instant {
         let state = self.lock();
+        // Counted from the last known caller: others do not keep a connection open.
         let idle = state.useful + options.idle_timeout;
         match (
             state.requests.iter().map(|request| request.begun).min(),
@@ -189,6 +190,7 @@ impl Activity {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing panics while it is locked, so a panic elsewhere leaves it consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

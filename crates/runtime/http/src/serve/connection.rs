@@ -145,6 +145,7 @@ pub(super) async fn serve_connection<I, S, B>(
             // `Activity` has the time of headers: this one would count while the connection is
             // idle.
             .header_read_timeout(None)
+            // On a machine of 16 bits the bound saturates.
             .max_header_size(usize::try_from(options.max_header_bytes).unwrap_or(usize::MAX))
             .serve_connection(io, service);
         drive(
@@ -234,6 +235,7 @@ async fn drive<C: Future>(
     loop {
         let deadline = cut_off.unwrap_or_else(|| activity.deadline(options));
         tokio::select! {
+            // The connection comes first, so that its progress is known when the deadline is judged.
             biased;
             _ = connection.as_mut() => return,
             // An error means that the server was dropped. Its connections then stop too.

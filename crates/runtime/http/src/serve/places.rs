@@ -122,6 +122,7 @@ impl Places {
             Instant::now(),
             Source::of(address, &self.options.trusted_proxies),
         );
+        // Judged and taken under one lock: two connections never get one place.
         let table = &mut *self.lock();
         let peer = table.peers.get(&source);
         let known = source.trusted || peer.is_some_and(|peer| peer.is_known(&source, now));
@@ -172,6 +173,7 @@ impl Places {
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
+        // Each change leaves the table consistent, so a panic elsewhere does no harm.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -301,6 +303,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
+        // On drop, so that a connection that panics gives up its place too.
         self.places.lock().leave(self.source, &self.activity);
     }
 }

@@ -120,6 +120,8 @@ impl KeyFolder {
         let Inner {
             path, keys, files, ..
         } = &*self.0;
+        // Readings follow each other, so that an older one does not replace a newer one. The map is
+        // replaced as a whole, so a panic elsewhere leaves it consistent.
         let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
         let (now, read, unusable) = read(path, &files)?;
         keys.replace(read)
@@ -158,6 +160,7 @@ impl SenderKeys for KeyFolder {
     /// Reads all files again, at most once in 10 s.
     fn renew(&self, since: std::time::Instant) -> RenewFuture<'_> {
         Box::pin(async move {
+            // Callers that wait here share the reading of the one before them.
             let mut renewals = self.0.renewals.lock().await;
             if renewals.read < Some(since.into())
                 && renewals.tried.is_none_or(|at| at.elapsed() >= RENEW_EVERY)
@@ -313,6 +316,7 @@ fn read(
                 });
             }
         }
+        // By name, because the first file with a `kid` has precedence.
         names.sort_unstable();
     } else {
         names.push(path.to_owned());

@@ -131,6 +131,7 @@ impl JwksUrl {
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         let fetching = async {
             loop {
+                // Locked during the fetch, so that a renewal at the same time does not fetch again.
                 let mut state = self.0.state.lock().await;
                 let due = state.expires.max(state.tried + self.0.options.refetch);
                 if Instant::now() >= due {
@@ -156,6 +157,7 @@ impl JwksUrl {
             keys,
             ..
         } = &*self.0;
+        // Noted before the fetch, so that a failure delays the next one too.
         state.tried = Instant::now();
         let outcome = get(http, url, options, state.etag.as_ref())
             .await
@@ -189,6 +191,7 @@ impl SenderKeys for JwksUrl {
     /// Fetches the keys, unless that was tried less than [`JwksUrlOptions::refetch`] ago.
     fn renew(&self, since: std::time::Instant) -> RenewFuture<'_> {
         Box::pin(async move {
+            // Callers that wait here share the fetch of the one before them.
             let mut state = self.0.state.lock().await;
             state.read.into_std() >= since
                 || (state.tried.elapsed() >= self.0.options.refetch
@@ -326,6 +329,7 @@ async fn get(
             phase: CallPhase::Answer,
         })
     };
+    // One deadline for the whole fetch, because a delivery waits for it.
     tokio::time::timeout(options.timeout, getting)
         .await
         .map_err(timed_out)?
