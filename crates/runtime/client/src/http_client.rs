@@ -1,23 +1,12 @@
 //! The HTTP client under every call of this crate.
 
 use crate::exchange_error::NotResolved;
+use bankrail_http::EndpointUrl;
 use bankrail_http::tls::{TlsError, TlsRoots, client_config};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The addresses that a client may call, and the authorities that it trusts.
-pub(crate) struct HttpClientOptions<'a> {
-    /// `None`: those of the operating system.
-    pub(crate) roots: Option<&'a TlsRoots>,
-    /// Allows http to loopback addresses, and then ignores the environment's proxies.
-    pub(crate) http_on_loopback: bool,
-    /// True if all addresses are http. Then no certificate is needed, and a container may have
-    /// none.
-    pub(crate) all_http: bool,
-    pub(crate) connect_timeout: Duration,
-}
 
 /// The reason for which there is no client.
 pub(crate) enum HttpClientError {
@@ -25,30 +14,37 @@ pub(crate) enum HttpClientError {
     Http(Box<dyn Error + Send + Sync>),
 }
 
-impl HttpClientOptions<'_> {
-    pub(crate) fn build(&self) -> Result<reqwest::Client, HttpClientError> {
-        let roots = if self.all_http {
-            self.roots
-        } else {
-            Some(self.roots.unwrap_or(&TlsRoots::Platform))
-        };
-        let mut http = reqwest::Client::builder()
-            .tls_backend_preconfigured(client_config(roots).map_err(HttpClientError::Tls)?)
-            .https_only(!self.http_on_loopback)
-            // A redirect would carry the API key, and on one host the token, to an address that was
-            // not checked.
-            .redirect(reqwest::redirect::Policy::none())
-            // An address can hold what another server need not know.
-            .referer(false)
-            .connect_timeout(self.connect_timeout)
-            .dns_resolver(Arc::new(Names))
-            .user_agent(concat!("bankrail-client/", env!("CARGO_PKG_VERSION")));
-        if self.http_on_loopback {
-            http = http.no_proxy();
-        }
-        http.build()
-            .map_err(|error| HttpClientError::Http(Box::new(error.without_url())))
+/// Makes the client for calls of these addresses. Without `roots` it trusts the authorities of the
+/// operating system; with `http_on_loopback` it ignores the environment's proxies.
+pub(crate) fn build(
+    roots: Option<&TlsRoots>,
+    http_on_loopback: bool,
+    urls: &[&EndpointUrl],
+    connect_timeout: Duration,
+) -> Result<reqwest::Client, HttpClientError> {
+    let roots = if urls.iter().all(|url| url.is_plain_http()) {
+        // No certificate is needed, and a container may have none.
+        roots
+    } else {
+        Some(roots.unwrap_or(&TlsRoots::Platform))
+    };
+    let mut http = reqwest::Client::builder()
+        .tls_backend_preconfigured(client_config(roots).map_err(HttpClientError::Tls)?)
+        .https_only(!http_on_loopback)
+        // A redirect would carry the API key, and on one host the token, to an address that was not
+        // checked.
+        .redirect(reqwest::redirect::Policy::none())
+        // An address can hold what another server need not know.
+        .referer(false)
+        .connect_timeout(connect_timeout)
+        .dns_resolver(Arc::new(Names))
+        .user_agent(concat!("bankrail-client/", env!("CARGO_PKG_VERSION")));
+    if http_on_loopback {
+        // A proxy would get the secrets that must not leave the machine.
+        http = http.no_proxy();
     }
+    http.build()
+        .map_err(|error| HttpClientError::Http(Box::new(error.without_url())))
 }
 
 /// The resolver of the operating system, whose failures are [`NotResolved`].

@@ -4,9 +4,9 @@ mod account;
 mod error;
 mod handler;
 mod movement;
+mod notices;
 mod options;
 mod plan;
-mod said;
 mod sink;
 mod source;
 mod status;
@@ -221,7 +221,7 @@ impl Poller {
     /// was not recorded is fetched again.
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
-        said::begin();
+        notices::begin();
         let (stopping, stopped) = watch::channel(false);
         // Runs beside the polls and ends with this function.
         let _forgetting = self.0.options.retention.map(|retention| {

@@ -31,18 +31,30 @@ use std::sync::Arc;
 pub struct StatementClient(Arc<Parts>);
 
 #[derive(Debug)]
-pub(crate) struct Parts {
-    pub(crate) caller: Caller,
+struct Parts {
+    caller: Caller,
     /// `None`: all accounts share the caller's pacer.
-    pub(crate) apart: Option<PacedApart>,
-    pub(crate) tokens: TokenSource,
-    pub(crate) read: ReadOptions,
-    pub(crate) archive: Option<Archive>,
+    apart: Option<PacedApart>,
+    tokens: TokenSource,
+    read: ReadOptions,
+    archive: Option<Archive>,
 }
 
 impl StatementClient {
-    pub(crate) fn new(parts: Parts) -> Self {
-        Self(Arc::new(parts))
+    pub(crate) fn new(
+        caller: Caller,
+        apart: Option<PacedApart>,
+        tokens: TokenSource,
+        read: ReadOptions,
+        archive: Option<Archive>,
+    ) -> Self {
+        Self(Arc::new(Parts {
+            caller,
+            apart,
+            tokens,
+            read,
+            archive,
+        }))
     }
 
     /// Fetches one page. Dropping the future is safe, but the service may have counted the call.

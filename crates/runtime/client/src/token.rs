@@ -1,11 +1,11 @@
 //! Access tokens: the token call, and a source that keeps a token ready.
 
 mod exchange;
-mod kept;
+mod sealed_cache;
 mod source;
 
 pub(crate) use exchange::{Exchange, SCOPES};
-pub(crate) use kept::KeptTokens;
+pub(crate) use sealed_cache::SealedTokenCache;
 pub use source::TokenSource;
 
 use bankrail_client_assertion::token::{AccessToken, CachedToken, ScopeSet};

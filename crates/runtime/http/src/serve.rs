@@ -74,7 +74,7 @@ use tokio_rustls::TlsAcceptor;
 const NO_DESCRIPTORS: [i32; 3] = [23, 24, 10024];
 
 /// The time between two log lines about connections that cannot be accepted.
-const TELL_AGAIN: Duration = Duration::from_secs(10);
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The pause of accepting after it failed, while no connection gives up its descriptor or ends.
 const AFTER_FAILED_ACCEPT: Duration = Duration::from_millis(100);
@@ -153,7 +153,7 @@ impl<S> Server<S> {
         let (stop, stopped) = watch::channel(false);
         let mut connections = JoinSet::new();
         let mut shutdown = pin!(shutdown);
-        let mut told = None;
+        let mut logged = None;
         'accept: loop {
             let accepted = tokio::select! {
                 // A shutdown comes first, so that no connection is accepted after it.
@@ -174,9 +174,9 @@ impl<S> Server<S> {
                     continue;
                 }
                 Err(error) => {
-                    if told.is_none_or(|told: Instant| told.elapsed() >= TELL_AGAIN) {
+                    if logged.is_none_or(|logged: Instant| logged.elapsed() >= LOG_INTERVAL) {
                         tracing::warn!(%error, "a connection was not accepted");
-                        told = Some(Instant::now());
+                        logged = Some(Instant::now());
                     }
                     let lacks = error
                         .raw_os_error()

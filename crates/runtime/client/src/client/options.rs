@@ -3,11 +3,11 @@
 use super::{Credentials, Parts};
 use crate::archive::Archive;
 use crate::call_error::Call;
-use crate::http_client::{HttpClientError, HttpClientOptions};
+use crate::http_client::{self, HttpClientError};
 use crate::pace::{Closing, PacedApart};
 use crate::sealing::SealingSecret;
-use crate::statement::{self, StatementClient};
-use crate::token::{Exchange, KeptTokens, TokenSource};
+use crate::statement::StatementClient;
+use crate::token::{Exchange, SealedTokenCache, TokenSource};
 use crate::transport::{Caller, Failing};
 use bankrail_camt052::ReadOptions;
 use bankrail_client_assertion::token::{ScopeSet, TokenCache, TokenResponse, names};
@@ -150,23 +150,23 @@ impl ClientOptions {
         // Not printed by the HTTP stack, nor kept in its table of headers.
         api_key.set_sensitive(true);
         let api_key = (self.checked_header()?, api_key);
-        let all_http = base.is_plain_http() && auth.is_plain_http();
-        let http = HttpClientOptions {
-            roots: self.tls_roots.as_ref(),
-            http_on_loopback: self.danger_allow_http_on_loopback,
-            all_http,
-            // Shorter than the whole exchange, so that a call that only tried to connect is known
-            // to be one.
-            connect_timeout: self.connect_timeout.min(self.timeout / 2),
-        };
-        let http = http.build().map_err(|error| match error {
+        // Shorter than the whole exchange, so that a call that only tried to connect is known to be
+        // one.
+        let connect_timeout = self.connect_timeout.min(self.timeout / 2);
+        let http = http_client::build(
+            self.tls_roots.as_ref(),
+            self.danger_allow_http_on_loopback,
+            &[&base, &auth],
+            connect_timeout,
+        );
+        let http = http.map_err(|error| match error {
             HttpClientError::Tls(error) => ClientOptionsError::Tls(error),
             HttpClientError::Http(error) => ClientOptionsError::Http(error),
         })?;
         let assertion = self.assertion(&credentials, &auth)?;
-        let kept = self.token_cache.clone().map(|(cache, secret)| {
-            KeptTokens::new(
-                cache,
+        let cache = self.token_cache.clone().map(|(store, secret)| {
+            SealedTokenCache::new(
+                store,
                 secret,
                 auth.url().as_str(),
                 &credentials.code,
@@ -209,29 +209,26 @@ impl ClientOptions {
             assertion,
             key: CurrentKey::new(credentials.key),
             scopes: self.scopes.clone(),
-            kept,
+            cache,
         });
         let (endpoint, limit) = (base.join(STATEMENT_PATH), self.max_statement_bytes);
-        let statements = StatementClient::new(statement::Parts {
-            caller: caller(
-                endpoint,
-                Call::Statement,
-                CallType::Statement,
+        let apart = self.limit_per_account.then(|| {
+            PacedApart::new(
                 self.statement_limits,
-                limit,
-            ),
-            apart: self.limit_per_account.then(|| {
-                PacedApart::new(
-                    self.statement_limits,
-                    pacing.clone(),
-                    credentials.code.clone(),
-                    self.clock.clone(),
-                )
-            }),
-            tokens: tokens.clone(),
-            read: self.read_options,
-            archive: self.archive,
+                pacing.clone(),
+                credentials.code.clone(),
+                self.clock.clone(),
+            )
         });
+        let caller = caller(
+            endpoint,
+            Call::Statement,
+            CallType::Statement,
+            self.statement_limits,
+            limit,
+        );
+        let read = self.read_options;
+        let statements = StatementClient::new(caller, apart, tokens.clone(), read, self.archive);
         Ok(Parts {
             tokens,
             statements,

@@ -2,8 +2,8 @@
 
 use super::error::PollError;
 use super::handler::NewEntries;
+use super::notices::Notices;
 use super::plan::Plan;
-use super::said::Said;
 use super::sink::Patience;
 use super::status::{AccountState, Board, CallFailure, WaitReason};
 use super::{Poller, Slots};
@@ -177,7 +177,7 @@ impl Poller {
             attempt,
         );
         let count = new.entries.len();
-        let said = Said::of(&new);
+        let notices = Notices::of(&new);
         let stopped = stopping.clone();
         let outcome = if new.says_nothing() {
             self.0.sink.record(&polled.id, &commit).await
@@ -195,7 +195,7 @@ impl Poller {
             Ok(Recorded::Committed) => {
                 tracing::debug!(account = self.label(index), new = count, "page recorded");
                 measure::new_entries(count);
-                said.tell(self.label(index));
+                notices.log(self.label(index));
                 let now = self.now();
                 if self
                     .0

@@ -1,6 +1,6 @@
 //! The receivers of one customer.
 
-use super::delivery::{Opening, OpeningKey, Shared};
+use super::delivery::{Opening, OpeningKey, ReceiverState};
 use super::handler::Handlers;
 use super::options::{ReceiversOptions, ReceiversOptionsError};
 use super::service::{self, Receiver};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 ///
 /// An inbox that is chosen when the program runs is a `dyn Inbox`, which is the default of `I`.
 #[derive(Debug)]
-pub struct Receivers<I: ?Sized = dyn Inbox>(Arc<Shared<I>>);
+pub struct Receivers<I: ?Sized = dyn Inbox>(Arc<ReceiverState<I>>);
 
 impl<I: ?Sized> Clone for Receivers<I> {
     fn clone(&self) -> Self {
@@ -81,7 +81,7 @@ impl<I: Inbox + ?Sized + 'static> Receivers<I> {
                 .map_or_else(CpuPool::default, CpuPool::new),
             key,
         };
-        Ok(Self(Arc::new(Shared {
+        Ok(Self(Arc::new(ReceiverState {
             opening,
             key_header,
             api_key,

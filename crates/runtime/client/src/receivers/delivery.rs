@@ -21,7 +21,7 @@ use tokio::sync::Notify;
 
 /// The state that all receivers share.
 #[derive(Debug)]
-pub(super) struct Shared<I: ?Sized> {
+pub(super) struct ReceiverState<I: ?Sized> {
     pub(super) opening: Opening,
     pub(super) key_header: HeaderName,
     pub(super) api_key: SecretString,
@@ -33,7 +33,7 @@ pub(super) struct Shared<I: ?Sized> {
     pub(super) arrived: Arc<Notify>,
 }
 
-impl<I: ?Sized> Shared<I> {
+impl<I: ?Sized> ReceiverState<I> {
     /// Notifies the operator's observer of a delivery.
     pub(super) fn observed(
         &self,
@@ -57,7 +57,7 @@ impl<I: ?Sized> Shared<I> {
 /// the RSA operations, which take most of a millisecond.
 pub(super) struct Sealed<I: ?Sized> {
     pub(super) kind: MessageKind,
-    pub(super) shared: Arc<Shared<I>>,
+    pub(super) shared: Arc<ReceiverState<I>>,
     pub(super) headers: DeliveryHeaders,
     pub(super) findings: Vec<MessageFinding>,
     pub(super) body: Bytes,

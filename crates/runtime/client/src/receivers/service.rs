@@ -1,6 +1,6 @@
 //! One receiver as a tower service.
 
-use super::delivery::{Read, Sealed, Shared};
+use super::delivery::{Read, ReceiverState, Sealed};
 use super::observe::ObservedOutcome;
 use super::refusal::{Refusal, json};
 use crate::{Archive, measure};
@@ -27,7 +27,7 @@ use tower_service::Service;
 #[derive(Debug)]
 pub struct Receiver<I: ?Sized = dyn Inbox> {
     kind: MessageKind,
-    shared: Arc<Shared<I>>,
+    shared: Arc<ReceiverState<I>>,
 }
 
 impl<I: ?Sized> Clone for Receiver<I> {
@@ -40,7 +40,7 @@ impl<I: ?Sized> Clone for Receiver<I> {
 }
 
 impl<I: Inbox + ?Sized> Receiver<I> {
-    pub(super) fn new(kind: MessageKind, shared: Arc<Shared<I>>) -> Self {
+    pub(super) fn new(kind: MessageKind, shared: Arc<ReceiverState<I>>) -> Self {
         Self { kind, shared }
     }
 
@@ -74,7 +74,7 @@ where
 /// A delivery that is being taken.
 struct Receiving<'a, I: ?Sized> {
     kind: MessageKind,
-    shared: &'a Arc<Shared<I>>,
+    shared: &'a Arc<ReceiverState<I>>,
     /// Its headers, as soon as they are known.
     headers: OnceLock<DeliveryHeaders>,
     /// Its body, for the archive.
@@ -83,7 +83,7 @@ struct Receiving<'a, I: ?Sized> {
 
 async fn receive<B, I>(
     kind: MessageKind,
-    shared: &Arc<Shared<I>>,
+    shared: &Arc<ReceiverState<I>>,
     request: Request<B>,
 ) -> Response<Body>
 where
@@ -122,7 +122,7 @@ where
 
 fn refuse<I: ?Sized>(
     kind: MessageKind,
-    shared: &Shared<I>,
+    shared: &ReceiverState<I>,
     headers: Option<DeliveryHeaders>,
     refusal: &Refusal,
 ) -> Response<Body> {
@@ -144,7 +144,7 @@ fn refuse<I: ?Sized>(
 
 /// Answers a delivery whose head is refused.
 pub(super) fn head_refused<I: ?Sized>(
-    shared: &Shared<I>,
+    shared: &ReceiverState<I>,
     fault: HeadFault,
     head: &Parts,
 ) -> Response<Body> {

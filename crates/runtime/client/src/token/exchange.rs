@@ -1,6 +1,6 @@
 //! The token call.
 
-use super::{KeptTokens, Token};
+use super::{SealedTokenCache, Token};
 use crate::answer_form::AnswerForm;
 use crate::call_error::{CallError, CallFault, about_clock};
 use crate::client::AssertionKey;
@@ -27,7 +27,7 @@ pub(crate) struct Exchange {
     pub(crate) assertion: AssertionBuilder,
     pub(crate) key: CurrentKey<AssertionKey>,
     pub(crate) scopes: ScopeSet,
-    pub(crate) kept: Option<KeptTokens>,
+    pub(crate) cache: Option<SealedTokenCache>,
 }
 
 /// The tokens that a new one follows.
@@ -57,15 +57,15 @@ impl Exchange {
             return Ok(token);
         }
         let mut token = self.call(admitted, &self.assertion).await?;
-        if let Some(kept) = &self.kept {
-            kept.keep(&mut token, self.now()).await;
+        if let Some(cache) = &self.cache {
+            cache.keep(&mut token, self.now()).await;
         }
         Ok(token)
     }
 
     /// The token in the cache, if it can follow `before`.
     async fn find(&self, before: &Before) -> Option<Token> {
-        let token = self.kept.as_ref()?.find(self.now()).await?;
+        let token = self.cache.as_ref()?.find(self.now()).await?;
         if before.refused.as_ref() == Some(&token.access_token)
             || before
                 .current

@@ -141,8 +141,8 @@ impl TokenSource {
                 state.current = None;
             }
         }
-        if let Some(kept) = &self.0.exchange.kept {
-            kept.remove(token).await;
+        if let Some(cache) = &self.0.exchange.cache {
+            cache.remove(token).await;
         }
     }
 

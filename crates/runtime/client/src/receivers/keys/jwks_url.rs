@@ -2,7 +2,7 @@
 
 use super::{RenewFuture, SenderKeys};
 use crate::exchange_error::{CallPhase, ExchangeError};
-use crate::http_client::{HttpClientError, HttpClientOptions};
+use crate::http_client::{self, HttpClientError};
 use crate::measure;
 use bankrail_http::tls::{TlsError, TlsRoots};
 use bankrail_http::{AddressError, BodyReader, EndpointUrl};
@@ -85,13 +85,13 @@ impl JwksUrl {
     pub async fn fetch(url: &str, options: JwksUrlOptions) -> Result<Self, JwksUrlError> {
         let url = EndpointUrl::check(url, options.danger_allow_http_on_loopback)
             .map_err(JwksUrlError::Address)?;
-        let http = HttpClientOptions {
-            roots: options.tls_roots.as_ref(),
-            http_on_loopback: options.danger_allow_http_on_loopback,
-            all_http: url.is_plain_http(),
-            connect_timeout: options.timeout / 2,
-        };
-        let http = http.build().map_err(|error| match error {
+        let http = http_client::build(
+            options.tls_roots.as_ref(),
+            options.danger_allow_http_on_loopback,
+            &[&url],
+            options.timeout / 2,
+        );
+        let http = http.map_err(|error| match error {
             HttpClientError::Tls(error) => JwksUrlError::Tls(error),
             HttpClientError::Http(error) => JwksUrlError::Http(error),
         })?;

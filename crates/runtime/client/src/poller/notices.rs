@@ -7,7 +7,7 @@ use bankrail_values::HyphenatedUuid;
 use std::collections::BTreeMap;
 
 /// The number of notices of each kind on a page, logged when the page is recorded.
-pub(super) struct Said {
+pub(super) struct Notices {
     counts: BTreeMap<&'static str, u64>,
     request_key: HyphenatedUuid,
 }
@@ -27,7 +27,7 @@ pub(super) fn begin() {
     }
 }
 
-impl Said {
+impl Notices {
     pub(super) fn of(new: &NewEntries) -> Self {
         let mut counts = BTreeMap::new();
         let mut count = |kind| *counts.entry(kind).or_default() += 1;
@@ -47,7 +47,7 @@ impl Said {
         }
     }
 
-    pub(super) fn tell(self, account: &str) {
+    pub(super) fn log(self, account: &str) {
         let Self {
             counts,
             request_key,

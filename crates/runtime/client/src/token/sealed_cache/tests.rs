@@ -29,9 +29,9 @@ impl TokenCache for Nothing {
     }
 }
 
-fn kept(secret: u8, url: &str) -> KeptTokens {
+fn kept(secret: u8, url: &str) -> SealedTokenCache {
     let secret = SealingSecret::from_bytes([secret; 32]);
-    KeptTokens::new(
+    SealedTokenCache::new(
         Arc::new(Nothing),
         secret,
         url,

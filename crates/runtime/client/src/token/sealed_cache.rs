@@ -12,14 +12,14 @@ use zeroize::Zeroizing;
 
 /// The place of one client's token in a cache.
 #[derive(Debug)]
-pub(crate) struct KeptTokens {
+pub(crate) struct SealedTokenCache {
     cache: Arc<dyn TokenCache>,
     secret: SealingSecret,
     key: TokenCacheKey,
     requested: ScopeSet,
 }
 
-impl KeptTokens {
+impl SealedTokenCache {
     pub(crate) fn new(
         cache: Arc<dyn TokenCache>,
         secret: SealingSecret,
