@@ -35,7 +35,7 @@ pub(crate) async fn run(sandbox: &Sandbox) -> Result<u32, Box<dyn Error>> {
             request_key: Some(request_key),
             ..
         }) => {
-            expect(code == "EC20001", "the code EC20001")?;
+            expect(&*code == "EC20001", "the code EC20001")?;
             println!(
                 "answered       {status} {code}: {}",
                 title.unwrap_or_default()

@@ -53,7 +53,7 @@ pub struct CallError {
     pub status: Option<u16>,
     /// The error code of the answer's body as it was read, if it had one: that of the statement
     /// endpoint ([`ErrorCode`]), of the token endpoint (RFC 6749 section 5.2), or of a gateway.
-    pub code: Option<String>,
+    pub code: Option<Box<str>>,
     /// The request key of the call, for support staff.
     pub request_key: Option<HyphenatedUuid>,
     /// The earliest time for another call, if that is known: always for [`CallFault::HeldBack`] and
@@ -418,5 +418,15 @@ bankrail_values::impl_debug!(UnreadablePayload, self;
 impl Error for UnreadablePayload {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(&self.source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_small_enough_to_be_returned_by_value() {
+        assert!(size_of::<CallError>() < 128, "{}", size_of::<CallError>());
     }
 }

@@ -207,7 +207,7 @@ impl StatementClient {
         let caller = &self.0.caller;
         let mut failed = CallError {
             status: Some(status),
-            code: code.map(|code| code.as_str().to_owned()),
+            code: code.map(|code| code.as_str().into()),
             request_key,
             ..caller.failure(CallFault::Unauthorized)
         };

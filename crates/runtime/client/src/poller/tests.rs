@@ -418,7 +418,7 @@ fn failed(fault: CallFault) -> CallError {
 fn service(status: u16, code: ErrorCode) -> CallError {
     CallError {
         status: Some(status),
-        code: Some(code.as_str().to_owned()),
+        code: Some(code.as_str().into()),
         ..failed(CallFault::Service { title: None })
     }
 }

@@ -206,7 +206,7 @@ impl Exchange {
             .as_ref()
             .and_then(|error| error.error_description.as_deref())
             .map(excerpt);
-        let code = error.map(|error| error.error.as_str().to_owned());
+        let code = error.map(|error| Box::<str>::from(error.error.as_str()));
         let gateway = code.as_deref().and_then(ErrorCode::gateway_status_of);
         let pacer = &self.caller.pacer;
         let (fault, retry_at) = if status == StatusCode::TOO_MANY_REQUESTS {

@@ -135,7 +135,7 @@ fn news(status: &AccountStatus, told: &mut Reported) -> Vec<Event> {
         let detail = call_failure(error).into_parts().0.unwrap_or_default();
         Trouble {
             status: error.status,
-            code: error.code.clone(),
+            code: error.code.as_deref().map(str::to_owned),
             request_key: error.request_key,
             ..trouble(at, state, until, error.kind(), detail)
         }
