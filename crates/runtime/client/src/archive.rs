@@ -38,7 +38,7 @@ bankrail_values::options! {
     }
 }
 
-/// An archive of what this side received, as it came, for whoever must look at it or take it in
+/// An archive of pages and refused deliveries in their received form, to be looked at or imported
 /// again. Cheap to clone.
 ///
 /// - With [`ClientOptions::archive`](crate::ClientOptions::archive), each answer of the statement

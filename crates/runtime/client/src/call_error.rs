@@ -51,8 +51,8 @@ pub struct CallError {
     pub fault: CallFault,
     /// The HTTP status, if there was an answer.
     pub status: Option<u16>,
-    /// The error code of the answer's body as it was read, if it had one: that of the statement
-    /// endpoint ([`ErrorCode`]), of the token endpoint (RFC 6749 section 5.2), or of a gateway.
+    /// The error code of the answer's body, if it had one: that of the statement endpoint
+    /// ([`ErrorCode`]), of the token endpoint (RFC 6749 section 5.2), or of a gateway.
     pub code: Option<Box<str>>,
     /// The request key of the call, for support staff.
     pub request_key: Option<HyphenatedUuid>,
@@ -112,8 +112,8 @@ pub enum CallFault {
     Refused {
         /// The error text of the body, cut and escaped.
         description: Option<String>,
-        /// The seconds by which this side's clock is ahead of the answer's `Date`, if it had one;
-        /// negative if it is behind.
+        /// The lead of this side's clock over the answer's `Date` in seconds, if it had one;
+        /// negative for a lag.
         clock_ahead: Option<i64>,
     },
     /// The service counted too many calls: 429. Calls of this client are held back until
@@ -126,8 +126,8 @@ pub enum CallFault {
     /// any status.
     #[error("the endpoint failed")]
     Unavailable,
-    /// The statement endpoint's own error, whatever HTTP status it came under (Specification:
-    /// "Statement error response").
+    /// An error of the statement endpoint, under any HTTP status (Specification: "Statement error
+    /// response").
     #[error("the service answered an error")]
     #[non_exhaustive]
     Service {
@@ -378,8 +378,8 @@ pub(crate) fn show_the_service(request_key: Option<HyphenatedUuid>) -> &'static 
     }
 }
 
-/// Returns true for the code of a failure that may pass, whatever HTTP status it came under
-/// (Default: "Statement exchange").
+/// Returns true for the code of a transient failure, under any HTTP status (Default: "Statement
+/// exchange").
 fn is_transient(code: &str) -> bool {
     [ErrorCode::RETRIEVAL_FAILED, ErrorCode::INTERNAL]
         .iter()

@@ -136,14 +136,14 @@ pub struct Connection {
         deserialize_with = "read_texts"
     )]
     pub accounts: Vec<AccountId>,
-    /// Where and how webhooks are received. Without it: nowhere.
+    /// The receivers of webhooks. Without it: none.
     pub receivers: Option<ReceiverConnection>,
     /// The file that it was read from, for errors.
     #[serde(skip, default = "unnamed")]
     file: PathBuf,
 }
 
-/// Where and how a customer receives webhooks: the table `[receivers]` of `connection.toml`.
+/// The receivers of a customer's webhooks: the table `[receivers]` of `connection.toml`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

@@ -18,12 +18,13 @@ use std::time::Duration;
 pub struct Token {
     /// The token.
     pub access_token: AccessToken,
-    /// Its scopes: those of the service's answer, or the requested ones if the answer has none.
+    /// The scopes of the token: those of the service's answer, or the requested ones if the answer
+    /// has none.
     pub scopes: ScopeSet,
-    /// When it was requested, which is not after its life began.
+    /// The time of the request, which is not after the token's life began.
     pub asked_at: Timestamp,
-    /// When it is no longer used. Its lifetime is counted from [`Token::asked_at`], so this is not
-    /// after its real end.
+    /// The time from which it is no longer used. Its lifetime is counted from [`Token::asked_at`],
+    /// so this is not after its real end.
     pub expires_at: Timestamp,
     /// The request key of the token call.
     pub request_key: Option<HyphenatedUuid>,
@@ -38,8 +39,8 @@ impl Token {
         now < self.expires_at
     }
 
-    /// When the next token is fetched: before the end by a tenth of the lifetime, at most 60
-    /// seconds (Default: "Token endpoint").
+    /// Returns the time at which the next token is fetched: before the end by a tenth of the
+    /// lifetime, at most 60 seconds (Default: "Token endpoint").
     #[must_use]
     pub fn refresh_at(&self) -> Timestamp {
         let life = self.expires_at.saturating_since(self.asked_at);

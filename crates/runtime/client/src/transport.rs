@@ -69,7 +69,7 @@ pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     pub(crate) request_key: Option<HyphenatedUuid>,
     pub(crate) retry_after: Option<RetryAfter>,
-    /// The seconds by which this side's clock is ahead of the answer's `Date`.
+    /// The lead of this side's clock over the answer's `Date`, in seconds.
     pub(crate) clock_ahead: Option<i64>,
     pub(crate) form: AnswerForm,
     /// Overwritten when dropped, because a token's answer is secret; for other answers this costs
@@ -118,8 +118,8 @@ impl Caller {
     ) -> Result<Reply, CallError> {
         let begun = Instant::now();
         let request = self.request(content_type, authorization, body);
-        // From now on it counts, whatever becomes of it, because the service may have counted it;
-        // only a call that did not reach the service is given back.
+        // Counted from now on, because the service may count it too. Only a call that did not reach
+        // the service is given back.
         let call = admitted.call.take();
         let outcome = self.exchange(request).await;
         if let (Err(ExchangeError::Connect(_)), Some(call)) = (&outcome, call) {
@@ -249,7 +249,7 @@ impl Caller {
     /// A call that this side held back, or did not make because it is ending, is no failure of the
     /// service.
     pub(crate) fn failed(&self, what: &'static str, error: &CallError) {
-        // A statement call that got no token has no answer of its own endpoint.
+        // Without a token, a statement call has no answer of the statement endpoint.
         let own = error.call == self.call;
         let kind = if own { error.kind() } else { error.call.name() };
         let until = error.retry_at.map(display);
@@ -299,7 +299,7 @@ impl Caller {
     }
 
     fn failing(&self) -> MutexGuard<'_, (&'static str, u32)> {
-        // Both values are written together, so a panic elsewhere leaves them consistent.
+        // The pair is written at once, so a panic elsewhere leaves it consistent.
         self.failing
             .0
             .lock()

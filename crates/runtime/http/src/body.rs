@@ -21,7 +21,7 @@ pub struct BodyReader<B> {
     body: B,
     /// The `Content-Length`.
     announced: Option<u64>,
-    /// Whether [`BodyReader::drain`] reads the rest.
+    /// True if [`BodyReader::drain`] reads the rest.
     unread: bool,
 }
 
@@ -38,7 +38,7 @@ pub enum Peer {
     Unknown,
 }
 
-/// Why a body was not read.
+/// The reason for which a body was not read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BodyError {

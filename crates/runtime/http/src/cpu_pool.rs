@@ -67,7 +67,7 @@ struct Task<F, T> {
 impl<F: FnOnce() -> T + Send, T: Send> Job for Task<F, T> {
     fn work(&mut self) {
         if let Some(work) = self.work.take_if(|_| !self.reply.is_closed()) {
-            // After a panic there is no answer, which tells the caller.
+            // After a panic there is no answer, and the caller gets `None`.
             self.answer = catch_unwind(AssertUnwindSafe(work)).ok();
         }
     }

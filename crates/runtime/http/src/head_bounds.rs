@@ -46,8 +46,8 @@ impl HeadBounds {
     }
 
     /// Judges the head of a request: its bounds, and that it has at most one `Host`, which is well
-    /// formed (RFC 9112 section 3.2). A request without `Host` is the server's to find, because it
-    /// is right over HTTP/2.
+    /// formed (RFC 9112 section 3.2). The server itself refuses a request without `Host`, which is
+    /// allowed over HTTP/2.
     ///
     /// # Errors
     /// [`HeadFault`] if it exceeds a bound, or has several or a malformed `Host`.
@@ -91,7 +91,7 @@ fn is_host(value: &HeaderValue) -> bool {
     value.is_empty() || value.to_str().is_ok_and(is_authority)
 }
 
-/// Why the head of a request is refused.
+/// The reason for which the head of a request is refused.
 ///
 /// `serve::Server` puts it into the extensions of what it takes over HTTP/1.1 without `Host`, and
 /// of the request that it makes in place of one that the HTTP stack could not read.

@@ -156,7 +156,7 @@ impl GivenKey {
         self.0.get().copied().unwrap_or_else(RequestKey::random)
     }
 
-    /// An inner layer keeps the key of the outer one, so the first that is told stays.
+    /// The first key stays, because an inner layer keeps the key of the outer one.
     fn tell(&self, key: RequestKey) {
         let _ = self.0.set(key);
     }

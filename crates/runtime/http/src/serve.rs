@@ -84,8 +84,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Serves a tower service, such as an axum router, over HTTP/1.1 and HTTP/2.
 ///
-/// What a peer can hold open is bounded: see [`ServerOptions`]. A connection that exceeds a time is
-/// closed.
+/// [`ServerOptions`] bounds everything that a peer can hold open. A connection that exceeds a time
+/// is closed.
 #[derive(Debug)]
 #[must_use = "a server serves while its `run` is awaited"]
 pub struct Server<S> {

@@ -18,14 +18,14 @@ const MAX_IDLE_LOOKS: u32 = 100;
 /// The archived pages of an account in the place of the statement endpoint, at the times at which
 /// they were asked for ([`Archive::replay`]). Cheap to clone; clones share everything.
 ///
-/// A poller over it, with the options of the poller whose client kept the pages, hands over to an
-/// empty store what that one handed over. Each page is taken in once, in its order:
+/// A poller over an archive and an empty store hands over the same entries as the poller whose
+/// client kept the pages, if it has the same options. Each page is taken in once, in its order:
 ///
 /// - Where a page was asked for with another cursor than the poller's, as after a restart of the
 ///   process or a call that failed, the poller is interrupted and begins at the position that it
 ///   has recorded. If that has another cursor too, the page is taken as the first one of a full
 ///   walk.
-/// - What cannot be read as a statement is left out and named ([`Imported::unreadable`]).
+/// - A record that cannot be read as a statement is left out and named ([`Imported::unreadable`]).
 ///
 /// ```no_run
 /// use bankrail_client::{Archive, NewEntries, PolledAccount, Poller, PollerOptions};
@@ -78,7 +78,7 @@ pub struct Imported {
     pub unreadable: Vec<u64>,
 }
 
-/// Why not all pages were imported. To try again, begin with an empty store.
+/// The reason for which not all pages were imported. To try again, begin with an empty store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {

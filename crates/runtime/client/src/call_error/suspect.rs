@@ -4,11 +4,12 @@ use bankrail_client_assertion::token::TokenErrorCode;
 use std::borrow::Cow;
 
 /// The part of a token call that a refusal makes suspect. The code names the kind of fault; some
-/// services also describe it, although the rules ask them not to say why an assertion is refused.
+/// services also describe it, although the rules ask them to give no reason for a refused
+/// assertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Suspect {
     Scope,
-    /// The clock of this machine, and the seconds by which it is ahead.
+    /// The clock of this machine, and its lead in seconds.
     Clock(i64),
     ApiKey,
     Audience,

@@ -118,8 +118,7 @@ bankrail_values::options! {
         ///   meanwhile.
         token_cache((Arc<dyn TokenCache>, SealingSecret) => Some):
             Option<(Arc<dyn TokenCache>, SealingSecret)> = None,
-        /// Where each answer of the statement endpoint with a 2xx status is kept as it came.
-        /// Default: nowhere.
+        /// The archive for each answer of the statement endpoint with a 2xx status. Default: none.
         archive(Archive => Some): Option<Archive> = None,
         /// The clock of assertions, token lifetimes and limits. Default: the system's.
         clock: Arc<dyn Clock> = Arc::new(SystemClock),
@@ -276,7 +275,8 @@ impl ClientOptions {
     }
 }
 
-/// Why a [`Client`](super::Client) cannot be made from its credentials, address and options.
+/// The reason for which a [`Client`](super::Client) cannot be made from its credentials, address
+/// and options.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientOptionsError {

@@ -31,7 +31,7 @@ pub struct Probe {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProbeStep {
-    /// Its name: `reach`, `clock`, `token`, `scopes`, and `service` or `account`.
+    /// The name of the step: `reach`, `clock`, `token`, `scopes`, and `service` or `account`.
     pub name: &'static str,
     /// The finding, in words of this crate.
     pub found: String,

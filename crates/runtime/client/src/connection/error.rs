@@ -10,7 +10,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Why nothing can be made of a connection. It names the file, and no error holds a secret.
+/// The reason for which nothing can be made of a connection, with the file. No error holds a
+/// secret.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectionError {
@@ -32,7 +33,7 @@ pub enum ConnectionError {
         /// The member whose value is refused; `None` if the reason names it, or if it is no member
         /// at all.
         member: Option<String>,
-        /// Why, without the value of a secret.
+        /// The reason, without the value of a secret.
         reason: String,
     },
     /// The scopes are refused.

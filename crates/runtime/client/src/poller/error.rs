@@ -22,7 +22,7 @@ pub enum PollError {
     Handler {
         /// The number of failures.
         times: u32,
-        /// Its last error.
+        /// The last error of the handler.
         source: Box<dyn Error + Send + Sync>,
     },
 }

@@ -12,16 +12,16 @@ use std::fmt;
 pub enum LedgerChange {
     /// The row of this id no longer counts. A ledger that never had it is right already.
     Remove {
-        /// Its [`Movement::id`].
+        /// The [`Movement::id`] of the movement.
         id: SeenEntryId,
-        /// Why.
+        /// The reason.
         because: Removal,
     },
     /// A new row.
     Add(Movement),
 }
 
-/// Why a movement no longer counts.
+/// The reason for which a movement no longer counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Removal {
@@ -155,13 +155,13 @@ pub enum MovementError {
     /// `CdtDbtInd` is neither `CRDT` nor `DBIT`, so the amount has no sign.
     #[error("entry {id}: expected CRDT or DBIT in CdtDbtInd")]
     Direction {
-        /// Its [`NewEntry::id`].
+        /// The [`NewEntry::id`] of the entry.
         id: SeenEntryId,
     },
     /// The `Ccy` of `Amt`, or of the account if `Amt` has none, is missing or no currency's code.
     #[error("entry {id}: expected the code of a currency in Amt or Acct")]
     Currency {
-        /// Its [`NewEntry::id`].
+        /// The [`NewEntry::id`] of the entry.
         id: SeenEntryId,
     },
 }

@@ -1,4 +1,4 @@
-//! Where new entries go: a handler, and the store that records them.
+//! Sinks of new entries: a handler, and the store that records them.
 
 use super::handler::{BoxError, NewEntries, NewEntriesHandler, TransactionalNewEntriesHandler};
 use bankrail_statement::{
@@ -125,7 +125,7 @@ impl Patience {
         work: impl Future<Output = Result<T, BoxError>> + Send + 'static,
     ) -> Result<T, BoxError> {
         let mut task = JoinSet::new();
-        // The time-out ends a handler that hangs, which would otherwise hold its account for ever.
+        // The time-out ends a handler that hangs, so that its account is polled again.
         task.spawn(tokio::time::timeout(self.timeout, work));
         let stopped = async {
             if self.stopping.wait_for(|stopping| *stopping).await.is_err() {

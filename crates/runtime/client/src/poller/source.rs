@@ -1,4 +1,4 @@
-//! Where pages come from.
+//! Sources of pages.
 
 use crate::{CallError, StatementClient, StatementPage};
 use bankrail_rate_limit::Window;
@@ -11,7 +11,7 @@ use std::pin::Pin;
 pub type PageFuture<'a> =
     Pin<Box<dyn Future<Output = Result<StatementPage, CallError>> + Send + 'a>>;
 
-/// Where a [`Poller`](super::Poller) gets pages from: the statement endpoint, or an archive
+/// The source of a [`Poller`](super::Poller)'s pages: the statement endpoint, or an archive
 /// ([`Replay`](crate::Replay)).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` gives no pages of statements",

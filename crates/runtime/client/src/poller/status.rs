@@ -17,17 +17,17 @@ use std::time::Duration;
 pub struct AccountStatus {
     /// The account.
     pub account: AccountId,
-    /// Its name in logs.
+    /// The account's name in logs.
     pub label: String,
     /// The state of the account.
     pub state: AccountState,
     /// Since when it is stopped: it is tried again meanwhile, and no page was recorded yet.
     pub stopped_since: Option<Timestamp>,
-    /// When this poller has last recorded a page of it.
+    /// The time at which this poller has last recorded a page of it.
     pub last_page: Option<Timestamp>,
-    /// When this poller has last completed a poll of it.
+    /// The time at which this poller has last completed a poll of it.
     pub last_poll: Option<Timestamp>,
-    /// When a full walk of it was last completed, as far as this poller knows.
+    /// The time at which a full walk of it was last completed, as far as this poller knows.
     pub last_full_walk: Option<Timestamp>,
     /// The last call for its statement that failed and was to be made again, also if a later one
     /// succeeded. A failure for good is in [`AccountState::Stopped`].
@@ -38,11 +38,11 @@ pub struct AccountStatus {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CallFailure {
-    /// When.
+    /// The time of the failure.
     pub at: Timestamp,
-    /// Why. Its text can quote the service; [`CallError::kind`] does not.
+    /// The error, whose text can quote the service; [`CallError::kind`] does not.
     pub error: Arc<CallError>,
-    /// When the call is made again.
+    /// The time at which the call is made again.
     pub retry_at: Timestamp,
 }
 
@@ -50,7 +50,7 @@ pub struct CallFailure {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum AccountState {
-    /// Its next page is fetched after this time, when it is its turn.
+    /// The account's next page is fetched after this time, when it is its turn.
     #[non_exhaustive]
     Waiting {
         /// The time.
@@ -62,12 +62,12 @@ pub enum AccountState {
     Fetching,
     /// A page is being handed over and recorded.
     HandingOver,
-    /// Its polls cannot go on.
+    /// The account's polls cannot go on.
     #[non_exhaustive]
     Stopped {
-        /// Why.
+        /// The reason.
         error: Arc<PollError>,
-        /// When it is tried again all the same
+        /// The time at which it is tried again all the same
         /// ([`PollerOptions::retry_stopped`](super::PollerOptions::retry_stopped)). `None`: after
         /// [`Poller::resume`](super::Poller::resume) or a restart of the process.
         retry_at: Option<Timestamp>,
@@ -116,8 +116,8 @@ pub(super) struct Board(Mutex<Vec<Row>>);
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) state: AccountState,
-    /// When the running poll, or the next one, was due. Of two accounts that can continue, the one
-    /// that was due first does.
+    /// The time at which the running poll, or the next one, was due. Of two accounts that can
+    /// continue, the one that was due first does.
     pub(super) due: Timestamp,
     /// The number of failures since a page was recorded.
     pub(super) failures: u32,
@@ -128,7 +128,7 @@ pub(super) struct Row {
     /// The times of its calls in the last hour, the last one last.
     calls: VecDeque<Timestamp>,
     pub(super) stopped_since: Option<Timestamp>,
-    /// When the poller was made.
+    /// The time at which the poller was made.
     polled_since: Timestamp,
     pub(super) last_page: Option<Timestamp>,
     pub(super) last_poll: Option<Timestamp>,
@@ -329,7 +329,8 @@ impl Board {
 }
 
 impl Row {
-    /// When its next page can be fetched; `None` if it is stopped for good or being worked on.
+    /// Returns the time from which its next page can be fetched; `None` if it is stopped for good
+    /// or being worked on.
     fn ready_at(&self) -> Option<Timestamp> {
         match self.state {
             AccountState::Waiting { until, .. } => Some(until),

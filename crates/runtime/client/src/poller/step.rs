@@ -391,9 +391,9 @@ impl Poller {
         None
     }
 
-    /// When a token is asked for again, by whichever account, after an answer that was none. Each
-    /// such call counts, and the next one has the same answer until somebody has mended something:
-    /// then half of the calls of an hour are left.
+    /// Returns the time at which any account asks for a token again, after the token endpoint has
+    /// refused one. Each such call counts, and the next one has the same answer until somebody has
+    /// mended something: then half of the calls of an hour are left.
     fn after_refused_token(&self) -> Timestamp {
         let of_two_calls = |window: &Window| window.length() * 2 / window.limit();
         let pause = CallType::Token

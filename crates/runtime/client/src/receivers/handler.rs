@@ -32,11 +32,11 @@ pub struct Delivery<M> {
     pub findings: Vec<MessageFinding>,
     /// The headers of the first delivery.
     pub headers: DeliveryHeaders,
-    /// When the first delivery was stored.
+    /// The time at which the first delivery was stored.
     pub received_at: Timestamp,
-    /// The message that said that this result was still to come: a mandate outcome with the same
-    /// `request_id` and the action status `PEND`. It was handled before, or became a dead letter.
-    /// `None` also if it arrives only after this message was handled.
+    /// The earlier message that announced this result: a mandate outcome with the same `request_id`
+    /// and the action status `PEND`. It was handled before, or became a dead letter. `None` also if
+    /// it arrives only after this message was handled.
     pub follows: Option<EntryId>,
     /// The acknowledgement that was sent.
     pub acknowledgement: Acknowledgement,
@@ -151,7 +151,7 @@ where
     }
 }
 
-/// Why a message was not handled.
+/// The reason for which a message was not handled.
 ///
 /// - `?` converts any error, as [`HandlerError::retry`] does.
 /// - The inbox keeps the error's text, so the text must have nothing of the message.
@@ -220,7 +220,7 @@ pub(super) enum Handled {
     LeaseLost,
 }
 
-/// Why there is no handler for a message.
+/// The reason for which there is no handler for a message.
 pub(super) enum Unhandled {
     /// There is no handler for the kind of the message.
     Kind,

@@ -54,7 +54,7 @@ bankrail_values::options! {
         /// Give the opener the keys of the same source: it may be a
         /// [`KeyFolder`](super::keys::KeyFolder) or, with the feature `jwks-url`, a `JwksUrl`.
         pub(super) sender_keys(Arc<dyn SenderKeys> => Some): Option<Arc<dyn SenderKeys>> = None,
-        /// Where the bodies of deliveries are kept that have the API key and are refused with a
+        /// The archive for the bodies of deliveries that have the API key and are refused with a
         /// status from 400 to 499, each with the reason. Default: nowhere.
         pub(super) archive(Archive => Some): Option<Archive> = None,
         /// The maximum age of a message: one whose `creation_date_time` is longer ago is refused

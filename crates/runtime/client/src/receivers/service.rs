@@ -75,9 +75,9 @@ where
 struct Receiving<'a, I: ?Sized> {
     kind: MessageKind,
     shared: &'a Arc<ReceiverState<I>>,
-    /// Its headers, as soon as they are known.
+    /// The headers of the delivery, as soon as they are known.
     headers: OnceLock<DeliveryHeaders>,
-    /// Its body, for the archive.
+    /// The body of the delivery, for the archive.
     body: OnceLock<Bytes>,
 }
 
@@ -196,7 +196,7 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
             .other_api_keys
             .iter()
             .chain([&self.shared.api_key]);
-        // All keys are compared, so that the time does not tell which one matched.
+        // All keys are compared, so that the time does not depend on the one that matched.
         let known = own.fold(false, |known, own| known | own.matches(key.as_bytes()));
         if known { Ok(()) } else { Err(Refusal::ApiKey) }
     }

@@ -198,7 +198,7 @@ impl Exchange {
         };
         // Under any status, as on the statement endpoint.
         let error = TokenErrorBody::from_json(&reply.body).ok();
-        // A gateway refuses with a page of its own.
+        // The refusal of a gateway is a page, which is not JSON.
         let is_refusal = matches!(status, StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED)
             || (status == StatusCode::FORBIDDEN && form == AnswerForm::Json);
         let is_error = error.is_some() || is_refusal;

@@ -118,8 +118,8 @@ impl SealedTokenCache {
         .concat()
     }
 
-    /// When it was asked for, the request key with its length, the token with its length, and the
-    /// scopes, unless they are those requested.
+    /// Returns the form to be sealed: the time of the request, the request key with its length, the
+    /// token with its length, and the scopes, unless they are those requested.
     fn written(&self, token: &Token) -> Option<Zeroizing<Vec<u8>>> {
         let request_key = token
             .request_key

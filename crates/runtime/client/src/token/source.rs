@@ -171,7 +171,7 @@ impl TokenSource {
             current,
             refused: state.refused.clone(),
         };
-        // A task of its own goes on when its first caller is dropped, because others wait for it.
+        // The task continues when its first caller is dropped, because others wait for it.
         let task = tokio::spawn(async move {
             let result = source.0.exchange.fetch(&before).await.map(Arc::new);
             // Before the callers are woken, so that they find the token in the state.

@@ -46,8 +46,7 @@ pub(super) async fn failing(checks: &[Check], longest: Duration) -> Vec<&'static
     let mut running = JoinSet::new();
     for (place, check) in checks.iter().enumerate() {
         let checking = (check.run)();
-        // Each check has a task and a deadline of its own, so that one that hangs or panics fails
-        // alone.
+        // A task and a deadline for each check, so that one that hangs or panics fails alone.
         running.spawn(async move { (place, timeout(longest, checking).await) });
     }
     let mut passed = vec![false; checks.len()];

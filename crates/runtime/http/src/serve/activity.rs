@@ -32,7 +32,8 @@ struct State {
     evicted: bool,
     /// True if any request had a known caller.
     has_known_caller: bool,
-    /// When the connection began, or a request with a known caller was last in progress.
+    /// The time at which the connection began, or a request with a known caller was last in
+    /// progress.
     useful: Instant,
     /// False over HTTP/2, where bytes between two requests may be control frames.
     bytes_are_headers: bool,
@@ -120,7 +121,8 @@ impl Activity {
         state.requests.is_empty() && state.answered == state.next
     }
 
-    /// When the connection began, or a request with a known caller was last in progress.
+    /// Returns the time at which the connection began, or a request with a known caller was last in
+    /// progress.
     pub(super) fn useful_at(&self) -> Instant {
         self.lock().useful
     }

@@ -102,7 +102,7 @@ pub(super) async fn serve_connection<I, S, B>(
             }
             request.extensions_mut().insert(given.clone());
             request.extensions_mut().insert(known);
-            // An endpoint answers first, with a body of its own.
+            // Earlier for the endpoint, so that the answer has the endpoint's body.
             let deadline = Instant::now() + REQUEST_TIMEOUT;
             request.extensions_mut().insert(AnswerBy(deadline - EARLY));
             let body = match timeout_at(deadline, call(service, request)).await {

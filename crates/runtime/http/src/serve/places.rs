@@ -72,7 +72,7 @@ fn network(address: IpAddr, of_v4: u8, of_v6: u8) -> IpAddr {
     IpNet::new(address, bits).map_or(address, |network| network.network())
 }
 
-/// Why there is no place for a connection.
+/// The reason for which there is no place for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoPlace {
     /// All are taken by known peers whose requests are under way. There will be one.
@@ -92,7 +92,7 @@ pub(super) struct Places {
 struct Table {
     peers: HashMap<Source, Peer>,
     taken: usize,
-    /// When those that are no longer known were forgotten.
+    /// The time at which addresses that are no longer known were last forgotten.
     swept: Option<Instant>,
 }
 

@@ -3,8 +3,7 @@
 use std::io;
 use tokio::sync::watch;
 
-/// The wish that a program stops. Cheap to clone; each part of a program waits on a clone of its
-/// own.
+/// The wish that a program stops. Cheap to clone; each part of a program waits on a clone.
 ///
 /// ```no_run
 /// # async fn example() -> std::io::Result<()> {

@@ -267,7 +267,7 @@ pub enum KeyFolderError {
     Set {
         /// The folder or file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: KeySetError,
     },
 }
