@@ -133,25 +133,26 @@ impl KeyFolder {
     /// Reads all files again after each `interval` until `stop` is ready. Faults are logged.
     pub async fn reload_every(&self, interval: Duration, stop: impl Future<Output = ()>) {
         let folder = self.clone();
+        let reload = move || folder.reload();
         tokio::select! {
             () = stop => {}
-            () = files::read_every(interval, move || folder.reload_and_log(), |_| ()) => {}
+            () = files::read_every(interval, reload, |outcome| { log_reload(outcome); }) => {}
         }
     }
+}
 
-    /// Reads all files again, and returns true if the keys were replaced. Blocks while it reads.
-    fn reload_and_log(&self) -> bool {
-        match self.reload() {
-            Ok(unusable) => {
-                for key in unusable {
-                    tracing::warn!(error = %key, "a verifying key is unusable");
-                }
-                true
+/// Logs the outcome of a reading, and returns true if the keys were replaced.
+fn log_reload(outcome: Result<Vec<UnusableKeyFile>, KeyFolderError>) -> bool {
+    match outcome {
+        Ok(unusable) => {
+            for key in unusable {
+                tracing::warn!(error = %key, "a verifying key is unusable");
             }
-            Err(error) => {
-                tracing::error!(%error, "the verifying keys were not read");
-                false
-            }
+            true
+        }
+        Err(error) => {
+            tracing::error!(%error, "the verifying keys were not read");
+            false
         }
     }
 }
@@ -167,9 +168,9 @@ impl SenderKeys for KeyFolder {
             {
                 renewals.tried = Some(Instant::now());
                 let folder = self.clone();
-                let reloading = tokio::task::spawn_blocking(move || folder.reload_and_log());
-                // An error means that the runtime is shutting down.
-                if reloading.await.unwrap_or(false) {
+                let reloading = tokio::task::spawn_blocking(move || folder.reload());
+                // An error of the task means that the runtime is shutting down.
+                if reloading.await.is_ok_and(log_reload) {
                     renewals.read = Some(Instant::now());
                 }
             }
