@@ -84,7 +84,7 @@ pub use {inbox::PostgresInbox, outbox::PostgresOutbox};
 pub use tokio_postgres;
 
 use pool::{PLAN_FREELY, Pool, Pooled};
-use session::Session;
+use session::{Session, Transactions};
 
 /// All stores of the enabled features in a PostgreSQL database.
 ///
@@ -238,24 +238,26 @@ impl PostgresStore {
         &self,
         work: impl AsyncFnOnce(Session<'_>) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
-        self.timed(async {
-            let client = self.client().await?;
-            let answer = work(client.each()).await?;
-            client.give_back();
-            Ok(answer)
-        })
-        .await
+        self.run(Transactions::Each, work).await
     }
 
-    /// Runs an operation that begins one transaction and commits it ([`Session::own`]), within its
-    /// maximum duration.
+    /// Runs an operation that is one transaction ([`Transactions::Own`]), within its maximum
+    /// duration.
     async fn with_transaction<T>(
         &self,
         work: impl AsyncFnOnce(Session<'_>) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
+        self.run(Transactions::Own, work).await
+    }
+
+    async fn run<T>(
+        &self,
+        transactions: Transactions,
+        work: impl AsyncFnOnce(Session<'_>) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
         self.timed(async {
             let client = self.client().await?;
-            let answer = work(client.own()).await?;
+            let answer = work(client.session(transactions)).await?;
             client.give_back();
             Ok(answer)
         })
@@ -268,7 +270,10 @@ impl PostgresStore {
 
     async fn query(&self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<Vec<Row>, Fault> {
         let client = self.client().await?;
-        let rows = client.each().query(sql, parameters).await?;
+        let rows = client
+            .session(Transactions::Each)
+            .query(sql, parameters)
+            .await?;
         client.give_back();
         Ok(rows)
     }

@@ -1,6 +1,6 @@
 //! Rate-limit counters.
 
-use super::session::Session;
+use super::session::{Session, Transactions};
 use super::values::params;
 use super::{Fault, PostgresStore};
 use crate::columns::{Columns as _, FromRow as _};
@@ -65,14 +65,13 @@ impl PostgresCounters {
         let customer = charge.customer().as_bytes();
         let call_type = charge.call_type().as_str();
         let key = params![customer, call_type];
-        let client = self.store.client().await?;
         if charge.cost() == 0 {
-            let rows = client.each().query(FIND, key).await?;
-            client.give_back();
+            let rows = self.store.query(FIND, key).await?;
             let (now, mut state) = self.found(&rows, &charge)?;
             return decided(&mut state, &charge, now);
         }
-        let session = client.own();
+        let client = self.store.client().await?;
+        let session = client.session(Transactions::Own);
         let [_, rows] = session.begin_with([(LOCK, key), (FIND, key)]).await?;
         let (now, before) = self.found(&rows, &charge)?;
         let mut state = before;

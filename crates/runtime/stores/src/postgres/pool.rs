@@ -1,6 +1,6 @@
 //! A few connections, opened when needed.
 
-use super::session::{Pooling, Prepared, Session};
+use super::session::{Pooling, Prepared, Session, Transactions};
 use super::{DatabaseError, Fault, PostgresOptions};
 use bankrail_values::{StoreError, StoreErrorKind};
 use std::fmt;
@@ -224,6 +224,12 @@ impl Pool {
         Ok(Notifications { told, client })
     }
 
+    fn pooling<'a>(&'a self, prepared: &'a Prepared) -> Pooling<'a> {
+        self.local
+            .as_deref()
+            .map_or(Pooling::Session(prepared), Pooling::Transaction)
+    }
+
     fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -269,35 +275,12 @@ pub(super) struct Pooled<'a> {
 
 #[allow(dead_code, reason = "not used with every feature")]
 impl Pooled<'_> {
-    /// Returns a session in which each statement is a transaction.
-    pub(super) fn each(&self) -> Session<'_> {
-        Session::each(
-            &self.connection.client,
-            self.pooling(&self.connection.prepared),
-        )
-    }
-
-    /// Returns a session for an operation that is one transaction.
-    pub(super) fn own(&self) -> Session<'_> {
-        Session::own(
-            &self.connection.client,
-            self.pooling(&self.connection.prepared),
-        )
-    }
-
-    /// Returns a session in a transaction that [`Pooled::start`] begins.
-    pub(super) fn started(&self) -> Session<'_> {
-        Session::started(
-            &self.connection.client,
-            self.pooling(&self.connection.prepared),
-        )
-    }
-
-    fn pooling<'a>(&'a self, prepared: &'a Prepared) -> Pooling<'a> {
-        self.pool
-            .local
-            .as_deref()
-            .map_or(Pooling::Session(prepared), Pooling::Transaction)
+    /// Returns a session on this connection. Others begin its transaction with [`Pooled::start`].
+    pub(super) fn session(&self, transactions: Transactions) -> Session<'_> {
+        let Connection {
+            client, prepared, ..
+        } = &self.connection;
+        Session::new(client, self.pool.pooling(prepared), transactions)
     }
 
     /// Sends a statement without rows. It is not prepared, so that later statements are sent after
@@ -321,11 +304,11 @@ impl Pooled<'_> {
             .isolation_level(IsolationLevel::ReadCommitted)
             .start()
             .await?;
-        let Some(local) = &self.pool.local else {
-            return Ok((transaction, Pooling::Session(&self.connection.prepared)));
-        };
-        transaction.batch_execute(local).await?;
-        Ok((transaction, Pooling::Transaction(local)))
+        let pooling = self.pool.pooling(&self.connection.prepared);
+        if let Pooling::Transaction(local) = pooling {
+            transaction.batch_execute(local).await?;
+        }
+        Ok((transaction, pooling))
     }
 
     /// Returns the connection to the pool.

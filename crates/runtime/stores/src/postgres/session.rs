@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Error, Row, Statement, Transaction};
+use tokio_postgres::{Client, Error, Row, Statement};
 
 /// A statement and its parameters.
 pub(super) type Query<'a> = (&'static str, &'a [Typed<'a>]);
@@ -25,13 +25,27 @@ impl Prepared {
     }
 }
 
-/// The state that a connection of the pool keeps from one transaction to the next.
+/// The state that a connection keeps from one transaction to the next.
 #[derive(Clone, Copy)]
 pub(super) enum Pooling<'a> {
     /// A session: the settings stay, and so do the prepared statements.
     Session(&'a Prepared),
     /// No session: each transaction makes these settings.
     Transaction(&'a str),
+    /// That of the caller, on whose connection nothing is set or prepared.
+    Caller,
+}
+
+/// The part of the program that begins and commits the transactions of a session.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Transactions {
+    /// The server: each statement is a transaction.
+    Each,
+    /// The operation, which is one transaction from [`Session::begin_with`] to
+    /// [`Session::commit_with`]. If it ends before, the connection must be closed.
+    Own,
+    /// The caller of the operation.
+    Others,
 }
 
 /// The place where the statements of an operation run.
@@ -45,62 +59,21 @@ pub(super) enum Pooling<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Session<'a> {
     client: &'a Client,
-    prepared: Option<&'a Prepared>,
-    /// The settings of each transaction that the session begins.
-    local: Option<&'a str>,
-    of: Transactions,
-}
-
-/// The part of the program that begins and commits the transactions of a session.
-#[derive(Clone, Copy, PartialEq)]
-enum Transactions {
-    /// The server, for each statement.
-    Each,
-    /// The operation.
-    Own,
-    Others,
+    pooling: Pooling<'a>,
+    transactions: Transactions,
 }
 
 #[allow(dead_code, reason = "not used with every feature")]
 impl<'a> Session<'a> {
-    /// Returns a session in which each statement is a transaction.
-    pub(super) fn each(client: &'a Client, pooling: Pooling<'a>) -> Self {
-        let (prepared, local) = match pooling {
-            Pooling::Session(prepared) => (Some(prepared), None),
-            Pooling::Transaction(local) => (None, Some(local)),
-        };
+    pub(super) fn new(
+        client: &'a Client,
+        pooling: Pooling<'a>,
+        transactions: Transactions,
+    ) -> Self {
         Self {
             client,
-            prepared,
-            local,
-            of: Transactions::Each,
-        }
-    }
-
-    /// Returns a session of one transaction, from [`Session::begin_with`] to
-    /// [`Session::commit_with`]. If the operation ends before, the connection must be closed.
-    pub(super) fn own(client: &'a Client, pooling: Pooling<'a>) -> Self {
-        Self {
-            of: Transactions::Own,
-            ..Self::each(client, pooling)
-        }
-    }
-
-    /// Returns a session in a transaction that others begin and end, on a connection of the pool.
-    pub(super) fn started(client: &'a Client, pooling: Pooling<'a>) -> Self {
-        Self {
-            of: Transactions::Others,
-            ..Self::each(client, pooling)
-        }
-    }
-
-    /// Returns a session in a caller's transaction.
-    pub(super) fn of_caller(transaction: &'a Transaction<'a>) -> Self {
-        Self {
-            client: transaction.client(),
-            prepared: None,
-            local: None,
-            of: Transactions::Others,
+            pooling,
+            transactions,
         }
     }
 
@@ -132,18 +105,19 @@ impl<'a> Session<'a> {
 
     /// Sends a statement, with settings in a transaction around it under transaction pooling.
     async fn alone<T>(self, statement: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-        if self.local.is_none() || self.of != Transactions::Each {
+        let (Pooling::Transaction(local), Transactions::Each) = (self.pooling, self.transactions)
+        else {
             return statement.await;
-        }
+        };
+        // Polled in this order, so that the server gets the three in this order, in one round trip.
         let (begun, done, ended) =
-            tokio::join!(biased; self.begin(), statement, self.client.batch_execute("COMMIT"));
+            tokio::join!(biased; self.begin(local), statement, self.client.batch_execute("COMMIT"));
         begun?;
         let done = done?;
         ended.map(|()| done)
     }
 
-    async fn begin(self) -> Result<(), Error> {
-        let local = self.local.unwrap_or_default();
+    async fn begin(self, local: &str) -> Result<(), Error> {
         self.client
             .batch_execute(&format!("BEGIN ISOLATION LEVEL READ COMMITTED; {local}"))
             .await
@@ -200,11 +174,11 @@ impl<'a> Session<'a> {
         self,
         queries: [Query<'_>; N],
     ) -> Result<[Vec<Row>; N], Fault> {
-        if self.of != Transactions::Own {
+        if self.transactions != Transactions::Own {
             return self.queries(queries).await;
         }
-        if self.local.is_some() {
-            let (begun, answers) = tokio::join!(biased; self.begin(), self.queries(queries));
+        if let Pooling::Transaction(local) = self.pooling {
+            let (begun, answers) = tokio::join!(biased; self.begin(local), self.queries(queries));
             begun?;
             return answers;
         }
@@ -223,7 +197,7 @@ impl<'a> Session<'a> {
         self,
         queries: [Query<'_>; N],
     ) -> Result<[Vec<Row>; N], Fault> {
-        if self.of != Transactions::Own {
+        if self.transactions != Transactions::Own {
             return self.queries(queries).await;
         }
         let commit: Query<'_> = ("COMMIT", &[]);
@@ -256,7 +230,7 @@ impl<'a> Session<'a> {
         sql: &'static str,
         parameters: &[Typed<'_>],
     ) -> Result<Option<Statement>, Error> {
-        let Some(prepared) = self.prepared else {
+        let Pooling::Session(prepared) = self.pooling else {
             return Ok(None);
         };
         if let Some(statement) = prepared.get(sql) {

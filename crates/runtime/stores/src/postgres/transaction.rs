@@ -1,7 +1,7 @@
 //! The operations of a store inside the caller's transaction.
 
 use super::pool::{Notifications, Pool};
-use super::session::Session;
+use super::session::{Pooling, Session, Transactions};
 use super::{Fault, PostgresStore};
 use bankrail_values::{StoreError, StoreErrorKind};
 use std::fmt;
@@ -67,7 +67,7 @@ impl<'a> InTransaction<'a> {
     #[must_use]
     pub fn of(transaction: &'a Transaction<'a>) -> Self {
         Self {
-            session: Session::of_caller(transaction),
+            session: Session::new(transaction.client(), Pooling::Caller, Transactions::Others),
             longest: None,
             pool: None,
         }
@@ -209,7 +209,7 @@ impl PostgresStore {
         let failed = |fault: Fault| E::from(StoreError::from(fault));
         let client = self.client().await.map_err(failed)?;
         let transaction = InTransaction {
-            session: client.started(),
+            session: client.session(Transactions::Others),
             longest,
             pool: Some(&self.inner.pool),
         };
@@ -220,7 +220,11 @@ impl PostgresStore {
             // After a statement whose error the work ignored, the server would answer the commit
             // without an error and roll back; this one fails then.
             Ok(_) => transaction
-                .bounded(client.own().commit_with([("SELECT 1", &[])]))
+                .bounded(
+                    client
+                        .session(Transactions::Own)
+                        .commit_with([("SELECT 1", &[])]),
+                )
                 .await
                 .map(drop),
             Err(_) => {

@@ -1,7 +1,7 @@
 //! The caller's work in a transaction that the store begins and ends.
 
 use crate::postgres::pool::PLAN_FREELY;
-use crate::postgres::session::Session;
+use crate::postgres::session::{Session, Transactions};
 use crate::postgres::{DatabaseError, Fault, PostgresStore};
 use std::error::Error;
 use std::fmt;
@@ -74,7 +74,13 @@ impl PostgresStore {
     ) -> Result<T, Fault> {
         let mut client = self.client().await?;
         let (transaction, pooling) = client.begin().await?;
-        let done = match own(Session::started(transaction.client(), pooling)).await? {
+        let done = match own(Session::new(
+            transaction.client(),
+            pooling,
+            Transactions::Others,
+        ))
+        .await?
+        {
             Some(instead) => Err(instead),
             None => Ok(work.run(&transaction).await?),
         };
