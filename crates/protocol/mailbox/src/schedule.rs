@@ -23,7 +23,7 @@ pub const DEFAULT_DELAYS: [Duration; 10] = [
     Duration::from_secs(24 * HOUR),
 ];
 
-/// The maximum duration of a delivery, answer included. Default: 15 s.
+/// The time that an endpoint has to answer. Default: 15 s.
 pub const DEFAULT_TIME_OUT: Duration = Duration::from_secs(15);
 
 /// The delays between the deliveries, or the attempts to handle, of one message.

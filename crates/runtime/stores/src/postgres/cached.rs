@@ -16,7 +16,8 @@ const PUT: &str = "INSERT INTO bankrail_cached_token (key, sealed, expires) VALU
 const REMOVE: &str = "DELETE FROM bankrail_cached_token WHERE key = $1 AND sealed = $2";
 
 const SWEEP: &str = "DELETE FROM bankrail_cached_token WHERE key = ANY (ARRAY(
-    SELECT key FROM bankrail_cached_token WHERE expires < $1 ORDER BY expires LIMIT 8 FOR UPDATE SKIP LOCKED))";
+    SELECT key FROM bankrail_cached_token WHERE expires < $1 ORDER BY expires LIMIT 8
+        FOR UPDATE SKIP LOCKED))";
 
 impl TokenCache for PostgresStore {
     fn get<'a>(

@@ -11,7 +11,8 @@ use tokio_postgres::Row;
 
 // Held until the transaction ends: one decision at a time on a customer's calls of one type. Taken
 // before the state is read, so that the state of the decision before is read.
-const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_counter ' || $2 || ' ' || encode($1, 'hex'), 0))";
+const LOCK: &str = "SELECT pg_advisory_xact_lock(
+    hashtextextended('bankrail_counter ' || $2 || ' ' || encode($1, 'hex'), 0))";
 
 // One row, with the state if there is one. `clock_timestamp()` is the time of this statement, after
 // the wait for the lock; `now()` would be that of the transaction's begin.
@@ -21,12 +22,14 @@ const FIND: &str =
 
 const KEEP: &str = "INSERT INTO bankrail_counter (customer, call_type, high_water, counts, expires)
     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (customer, call_type)
-    DO UPDATE SET high_water = excluded.high_water, counts = excluded.counts, expires = excluded.expires";
+    DO UPDATE SET high_water = excluded.high_water, counts = excluded.counts,
+        expires = excluded.expires";
 
 // `SKIP LOCKED`: a row that another transaction writes at the same time has not expired. A few rows
 // each time, in the order of the index by expiry, bound the cost of a charge.
 const SWEEP: &str = "DELETE FROM bankrail_counter WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM bankrail_counter WHERE expires < $1 ORDER BY expires LIMIT 8 FOR UPDATE SKIP LOCKED))";
+    SELECT ctid FROM bankrail_counter WHERE expires < $1 ORDER BY expires LIMIT 8
+        FOR UPDATE SKIP LOCKED))";
 
 /// The rate-limit counters of a [`PostgresStore`], which all machines share that use the database.
 ///

@@ -43,7 +43,8 @@ const LOCK_NAMED: &str = "SELECT h.id, h.scope, h.changed, h.change, h.history,
 
 const BY_STATE: &str = "SELECT h.id, h.scope, h.changed, h.change, h.history,
         ARRAY(SELECT name FROM bankrail_history_name WHERE id = h.id) AS names
-    FROM bankrail_history h WHERE h.scope = $1 AND h.state = $2 AND h.id > $3 ORDER BY h.id LIMIT $4";
+    FROM bankrail_history h WHERE h.scope = $1 AND h.state = $2 AND h.id > $3 ORDER BY h.id
+        LIMIT $4";
 
 const BY_CHANGE: &str = "SELECT h.id, h.scope, h.changed, h.change, h.history,
         ARRAY(SELECT name FROM bankrail_history_name WHERE id = h.id) AS names
@@ -66,7 +67,8 @@ const FORGET: &str = "WITH piece AS (
         WHERE final AND changed < $1 AND (changed, id) > ($2, $3)
         ORDER BY changed, id LIMIT 500 FOR UPDATE SKIP LOCKED),
     gone AS (DELETE FROM bankrail_history WHERE id = ANY (ARRAY(SELECT entry FROM piece)))
-    SELECT finished, entry, count(*) OVER () AS forgotten FROM piece ORDER BY finished DESC, entry DESC LIMIT 1";
+    SELECT finished, entry, count(*) OVER () AS forgotten FROM piece
+    ORDER BY finished DESC, entry DESC LIMIT 1";
 
 /// The histories of a [`PostgresStore`]. To fold a message in the transaction of the inbox, use
 /// [`InTransaction::apply_history`] in the work of a handler.

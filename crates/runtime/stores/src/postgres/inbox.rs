@@ -21,7 +21,8 @@ pub(super) use receive::receive;
 
 /// The [`InboxUpdate`] of a message that is handled or given up.
 const FINISH: &str = "WITH entry AS (
-        DELETE FROM bankrail_inbox_queue WHERE entry = $1 AND owner = $2 RETURNING entry, attempts, last_error)
+        DELETE FROM bankrail_inbox_queue WHERE entry = $1 AND owner = $2
+        RETURNING entry, attempts, last_error)
     INSERT INTO bankrail_inbox_finished (entry, state, attempts, last_error, finished)
     SELECT entry, $3, attempts, coalesce($4, last_error), $5 FROM entry";
 
@@ -92,7 +93,8 @@ const COUNTS: &str = "SELECT (SELECT count(*) FROM bankrail_inbox_queue) AS pend
     (SELECT count(*) FROM bankrail_inbox_finished WHERE state = 'completed') AS completed,
     (SELECT count(*) FROM bankrail_inbox_finished WHERE state = 'dead_letter') AS dead_letters";
 
-const OLDEST: &str = "SELECT received AS at FROM bankrail_inbox WHERE id = (SELECT min(entry) FROM bankrail_inbox_queue)";
+const OLDEST: &str = "SELECT received AS at FROM bankrail_inbox
+    WHERE id = (SELECT min(entry) FROM bankrail_inbox_queue)";
 
 /// The inbox of a [`PostgresStore`].
 #[derive(Clone, Debug)]

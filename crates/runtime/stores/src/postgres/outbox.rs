@@ -156,15 +156,18 @@ const FORGET: &str = "WITH piece AS (
     ORDER BY finished DESC, entry DESC LIMIT 1";
 
 const OLDEST: &str = "SELECT enqueued AS at FROM bankrail_outbox WHERE id = (
-    SELECT entry FROM bankrail_outbox_queue WHERE endpoint NOT IN (SELECT endpoint FROM bankrail_stopped)
+    SELECT entry FROM bankrail_outbox_queue
+    WHERE endpoint NOT IN (SELECT endpoint FROM bankrail_stopped)
     ORDER BY entry LIMIT 1)";
 
 // Joins as `Circuit::joined` does, in one statement, because several workers may open the circuit
 // of an endpoint at the same time.
-const HOLD_CIRCUIT: &str = "INSERT INTO bankrail_circuit AS kept (endpoint, openings, open_until, rests_until)
+const HOLD_CIRCUIT: &str = "INSERT INTO bankrail_circuit AS kept
+        (endpoint, openings, open_until, rests_until)
     VALUES ($1, $2, $3, $4)
     ON CONFLICT (endpoint) DO UPDATE SET openings = greatest(kept.openings, excluded.openings),
-    open_until = CASE WHEN excluded.openings > kept.openings THEN excluded.open_until ELSE kept.open_until END,
+    open_until = CASE WHEN excluded.openings > kept.openings THEN excluded.open_until
+        ELSE kept.open_until END,
     rests_until = greatest(kept.rests_until, excluded.rests_until)";
 
 // Healthy endpoints have no row, so this reads few.

@@ -60,8 +60,11 @@ const ISOLATION: &str = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LE
 
 // Restores the planner's defaults until the transaction ends, for the caller's statements and for
 // queries that read much.
-pub(super) const PLAN_FREELY: &str = "SET LOCAL enable_seqscan TO DEFAULT; SET LOCAL enable_bitmapscan TO DEFAULT;
-    SET LOCAL enable_hashjoin TO DEFAULT; SET LOCAL enable_mergejoin TO DEFAULT; SET LOCAL jit TO DEFAULT;
+pub(super) const PLAN_FREELY: &str = "SET LOCAL enable_seqscan TO DEFAULT;
+    SET LOCAL enable_bitmapscan TO DEFAULT;
+    SET LOCAL enable_hashjoin TO DEFAULT;
+    SET LOCAL enable_mergejoin TO DEFAULT;
+    SET LOCAL jit TO DEFAULT;
     SET LOCAL plan_cache_mode TO DEFAULT";
 
 impl<T> Connect for Connector<T>

@@ -15,10 +15,12 @@ pub(super) const LOCK: &str =
 
 // `OFFSET 0` makes the planner look up each key by itself, so that no plan reads a whole account.
 const KNOWN: &str = "SELECT known.* FROM unnest($2::bytea[]) AS wanted (key) CROSS JOIN LATERAL (
-    SELECT key, count, day FROM bankrail_seen WHERE account = $1 AND bankrail_seen.key = wanted.key OFFSET 0) AS known";
+        SELECT key, count, day FROM bankrail_seen
+        WHERE account = $1 AND bankrail_seen.key = wanted.key OFFSET 0) AS known";
 
 const WRITE: &str = "INSERT INTO bankrail_seen (account, key, count, day)
-    SELECT $1, key, count, day FROM unnest($2::bytea[], $3::bigint[], $4::text[]) AS entry (key, count, day)
+    SELECT $1, key, count, day
+    FROM unnest($2::bytea[], $3::bigint[], $4::text[]) AS entry (key, count, day)
     ON CONFLICT (account, key) DO UPDATE SET count = excluded.count, day = excluded.day";
 
 const MOVE: &str = "INSERT INTO bankrail_seen_position (account, position) VALUES ($1, $2)

@@ -10,7 +10,8 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 // `begin` counts the bytes of all records of a kind before this one, so that no statement adds up
 // the lengths of all records.
-const END: &str = "SELECT begin + length(sealed) FROM bankrail_archive WHERE kind = ?1 ORDER BY begin DESC LIMIT 1";
+const END: &str = "SELECT begin + length(sealed) FROM bankrail_archive WHERE kind = ?1
+    ORDER BY begin DESC LIMIT 1";
 
 const ADD: &str = "INSERT INTO bankrail_archive (kind, subject, call, at, begin, sealed)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";

@@ -25,7 +25,8 @@ const BY_ID: &str =
 const BY_STATE: &str = "SELECT id, scope, changed, change, history FROM bankrail_history
     WHERE scope = ?1 AND state = ?2 AND id > ?3 ORDER BY id LIMIT ?4";
 
-const BY_CHANGE: &str = "SELECT id, scope, changed, change, history FROM bankrail_history WHERE change > ?1 ORDER BY change LIMIT ?2";
+const BY_CHANGE: &str = "SELECT id, scope, changed, change, history FROM bankrail_history
+    WHERE change > ?1 ORDER BY change LIMIT ?2";
 
 const NEXT_CHANGE: &str = "UPDATE bankrail_history_change SET last = last + 1 RETURNING last";
 

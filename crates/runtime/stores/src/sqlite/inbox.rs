@@ -18,9 +18,10 @@ const KNOWN: &str =
     FROM bankrail_inbox_key k JOIN bankrail_inbox i ON i.id = k.id WHERE k.key = ?1";
 
 const INSERT: &str = "INSERT INTO bankrail_inbox
-    (kind, attributes, fingerprint, interim, acknowledgement, received, conflicts_with, follows, state, due)
-    VALUES (:kind, :attributes, :fingerprint, :interim, :acknowledgement, :now, :conflicts_with, :follows, 'pending',
-    :now)";
+    (kind, attributes, fingerprint, interim, acknowledgement, received, conflicts_with, follows,
+        state, due)
+    VALUES (:kind, :attributes, :fingerprint, :interim, :acknowledgement, :now, :conflicts_with,
+        :follows, 'pending', :now)";
 
 const INSERT_BODY: &str = "INSERT INTO bankrail_inbox_body (id, body) VALUES (?1, ?2)";
 
@@ -54,31 +55,37 @@ const TAKE: &str =
 
 // A subquery for the payload, so that an entry without one is found as unreadable.
 const FIND: &str =
-    "SELECT id, kind, attributes, acknowledgement, received, conflicts_with, follows, state, attempts,
-        last_error, (SELECT body FROM bankrail_inbox_body AS payload
+    "SELECT id, kind, attributes, acknowledgement, received, conflicts_with, follows, state,
+        attempts, last_error,
+        (SELECT body FROM bankrail_inbox_body AS payload
             WHERE payload.id = bankrail_inbox.id) AS body
     FROM bankrail_inbox WHERE id = ?1";
 
 const DEAD_LETTERS: &str =
-    "SELECT id, kind, attributes, acknowledgement, received, conflicts_with, follows, state, attempts,
-        last_error, (SELECT body FROM bankrail_inbox_body AS payload
+    "SELECT id, kind, attributes, acknowledgement, received, conflicts_with, follows, state,
+        attempts, last_error,
+        (SELECT body FROM bankrail_inbox_body AS payload
             WHERE payload.id = bankrail_inbox.id) AS body
     FROM bankrail_inbox WHERE state = 'dead_letter' AND id > ?1 ORDER BY id";
 
 /// An [`InboxUpdate`]. `waits` has no meaning for an entry that is no longer pending.
-const UPDATE: &str = "UPDATE bankrail_inbox SET state = :state, due = coalesce(:due, due), until = :until,
-    owner = CASE WHEN :until IS NOT NULL THEN owner END, waits = max(coalesce(:due, due), coalesce(:until, :due, due)),
-    last_error = coalesce(:error, last_error), finished = CASE WHEN :state <> 'pending' THEN :now END
+const UPDATE: &str = "UPDATE bankrail_inbox
+    SET state = :state, due = coalesce(:due, due), until = :until,
+        owner = CASE WHEN :until IS NOT NULL THEN owner END,
+        waits = max(coalesce(:due, due), coalesce(:until, :due, due)),
+        last_error = coalesce(:error, last_error),
+        finished = CASE WHEN :state <> 'pending' THEN :now END
     WHERE id = :id AND owner = :owner";
 
 // Leased entries are among those that wait, all of which are read. An index of owners would cost a
 // write with each lease, and this statement runs only for half a minute after a failure.
 const RELEASE_ALL: &str = "UPDATE bankrail_inbox SET owner = NULL, until = NULL, waits = due,
     attempts = max(attempts - 1, 0) WHERE id IN (SELECT id FROM bankrail_inbox
-    WHERE state = 'pending' AND waits IS NOT NULL AND hex(owner) IN (SELECT value FROM json_each(?1)))";
+    WHERE state = 'pending' AND waits IS NOT NULL
+        AND hex(owner) IN (SELECT value FROM json_each(?1)))";
 
-const RESEND: &str =
-    "UPDATE bankrail_inbox SET state = 'pending', due = ?2, waits = NULL, finished = NULL, attempts = 0
+const RESEND: &str = "UPDATE bankrail_inbox
+    SET state = 'pending', due = ?2, waits = NULL, finished = NULL, attempts = 0
     WHERE id = ?1 AND state = 'dead_letter'";
 
 // A bounded number of entries, so that other writes run in between.
@@ -89,7 +96,8 @@ const FORGET: &str = "DELETE FROM bankrail_inbox WHERE id IN (SELECT id FROM ban
 // reads the indexes of the pending ones instead.
 const OLDEST: &str = "SELECT received AS at FROM bankrail_inbox WHERE id = (SELECT min(id) FROM (
     SELECT min(id + 0) AS id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL
-    UNION ALL SELECT min(id + 0) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NOT NULL))";
+    UNION ALL SELECT min(id + 0) FROM bankrail_inbox 
+        WHERE state = 'pending' AND waits IS NOT NULL))";
 
 // The condition of each count is that of a partial index, which alone is read.
 const COUNTS: &str = "SELECT

@@ -34,7 +34,8 @@ const WITH_BODY: &str =
 const SAME_ID: &str =
     "SELECT o.id, endpoint, kind, message_id, fingerprint, attributes, body, enqueued, due,
         deliveries, state
-    FROM bankrail_outbox o LEFT JOIN bankrail_outbox_body b ON b.id = o.id WHERE endpoint = ?1 AND message_id = ?2";
+    FROM bankrail_outbox o LEFT JOIN bankrail_outbox_body b ON b.id = o.id 
+    WHERE endpoint = ?1 AND message_id = ?2";
 
 /// As [`WITH_BODY`], with the state of a dropped entry, which is not in the entry's row.
 const FIND: &str =
@@ -53,11 +54,14 @@ const RECORD: &str =
     "UPDATE bankrail_outbox SET state = :state, due = coalesce(:due, due), finished = :finished,
     deliveries = deliveries + 1, owner = NULL, until = NULL WHERE id = :id AND owner = :owner";
 
-const INSERT_DELIVERY: &str = "INSERT INTO bankrail_delivery (entry, number, started, duration, status, note) VALUES
-    (:entry, (SELECT coalesce(max(number), 0) + 1 FROM bankrail_delivery WHERE entry = :entry), :started, :duration,
-    :status, :note)";
+const INSERT_DELIVERY: &str = "INSERT INTO bankrail_delivery
+        (entry, number, started, duration, status, note)
+    VALUES
+    (:entry, (SELECT coalesce(max(number), 0) + 1 FROM bankrail_delivery WHERE entry = :entry),
+        :started, :duration, :status, :note)";
 
-const DELIVERIES: &str = "SELECT started, duration, status, note FROM bankrail_delivery WHERE entry = ?1 ORDER BY number";
+const DELIVERIES: &str = "SELECT started, duration, status, note FROM bankrail_delivery
+    WHERE entry = ?1 ORDER BY number";
 
 const RESEND: &str =
     "UPDATE bankrail_outbox SET state = 'pending', due = ?2, finished = NULL, deliveries = 0
@@ -66,7 +70,8 @@ const RESEND: &str =
 // A bounded number of entries, so that other writes run in between. `INDEXED BY` keeps SQLite from
 // the index by state and endpoint, after which it would have to sort all delivered entries.
 const FORGET: &str = "DELETE FROM bankrail_outbox WHERE id IN (SELECT id FROM bankrail_outbox
-    INDEXED BY bankrail_outbox_delivered WHERE state = 'delivered' AND finished < ?1 ORDER BY finished LIMIT ?2)";
+        INDEXED BY bankrail_outbox_delivered
+        WHERE state = 'delivered' AND finished < ?1 ORDER BY finished LIMIT ?2)";
 
 #[cfg(test)]
 pub(super) use circuit::DAILY as DAILY_CIRCUITS;

@@ -24,7 +24,9 @@ use tokio_postgres::Row;
 const LOCK: &str = "SELECT pg_advisory_xact_lock(
     hashtextextended('bankrail_inbox_cursor', 'bankrail_inbox_cursor'::regclass::oid::bigint))";
 
-const READ: &str = "SELECT number, seen::text, waits_from, kinds, entries FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1";
+const READ: &str =
+    "SELECT number, seen::text, waits_from, kinds, entries FROM bankrail_inbox_cursor
+    ORDER BY number DESC LIMIT 1";
 
 // The messages of transactions that the last lease did not see, and the snapshot of this statement.
 // If there are many, the first messages of all instead, as in the outbox.
@@ -35,30 +37,36 @@ const FRESH: &str = "WITH RECURSIVE state AS MATERIALIZED (
         WHERE changed IS NOT NULL AND changed >= (SELECT txid_snapshot_xmax(seen) FROM state)
         UNION ALL
         SELECT kind, entry, waits FROM bankrail_inbox_queue
-        WHERE changed IS NOT NULL AND changed = ANY (ARRAY(SELECT txid_snapshot_xip(seen) FROM state))
+        WHERE changed IS NOT NULL
+            AND changed = ANY (ARRAY(SELECT txid_snapshot_xip(seen) FROM state))
         LIMIT 10001),
     many AS MATERIALIZED (SELECT count(*) > 10000 AS are FROM fresh),
     first (kind, entry) AS (
         (SELECT kind, entry FROM bankrail_inbox_queue
         WHERE waits IS NULL AND (SELECT are FROM many) ORDER BY kind, entry LIMIT 1)
         UNION ALL
-        SELECT next.* FROM first CROSS JOIN LATERAL (SELECT kind, entry FROM bankrail_inbox_queue AS queue
-            WHERE waits IS NULL AND queue.kind > first.kind ORDER BY queue.kind, queue.entry LIMIT 1) AS next),
+        SELECT next.* FROM first
+        CROSS JOIN LATERAL (SELECT kind, entry FROM bankrail_inbox_queue AS queue
+            WHERE waits IS NULL AND queue.kind > first.kind
+            ORDER BY queue.kind, queue.entry LIMIT 1) AS next),
     waiting AS (
         SELECT kind, waits FROM bankrail_inbox_queue
         WHERE waits IS NOT NULL AND (SELECT are FROM many) ORDER BY waits LIMIT 1)
     SELECT kind, min(entry) FILTER (WHERE waits IS NULL) AS entry, min(waits) AS waits,
         txid_current_snapshot()::text AS seen
-    FROM (SELECT kind, entry, NULL::bigint AS waits FROM first UNION ALL SELECT kind, NULL, waits FROM waiting
+    FROM (SELECT kind, entry, NULL::bigint AS waits FROM first
+        UNION ALL SELECT kind, NULL, waits FROM waiting
         UNION ALL SELECT * FROM fresh WHERE NOT (SELECT are FROM many)) AS place
     GROUP BY kind";
 
 // Makes messages ready whose time has come, in the order of the index of waiting messages.
 // `SKIP LOCKED`: a locked message is being changed by another transaction.
 const WAKE: &str = "WITH due AS (
-        SELECT entry FROM bankrail_inbox_queue WHERE waits IS NOT NULL AND waits >= $1 AND waits <= $2
+        SELECT entry FROM bankrail_inbox_queue
+        WHERE waits IS NOT NULL AND waits >= $1 AND waits <= $2
         ORDER BY waits LIMIT $3 FOR UPDATE SKIP LOCKED)
-    UPDATE bankrail_inbox_queue SET waits = NULL, changed = NULL WHERE entry = ANY (ARRAY(SELECT entry FROM due))
+    UPDATE bankrail_inbox_queue SET waits = NULL, changed = NULL
+    WHERE entry = ANY (ARRAY(SELECT entry FROM due))
     RETURNING kind, entry";
 
 // The comparison of rows leaves the planner no index but that by kind and number, whatever it
@@ -66,27 +74,33 @@ const WAKE: &str = "WITH due AS (
 const LEASE: &str = "WITH found AS (
         SELECT queue.entry FROM unnest($1::text[], $2::bigint[]) AS mark (kind, entry)
         CROSS JOIN LATERAL (SELECT queue.entry FROM bankrail_inbox_queue AS queue
-            WHERE waits IS NULL AND (queue.kind, queue.entry) >= (mark.kind, mark.entry) AND queue.kind <= mark.kind
+            WHERE waits IS NULL AND (queue.kind, queue.entry) >= (mark.kind, mark.entry)
+                AND queue.kind <= mark.kind
                 AND due <= $3 AND (until IS NULL OR until <= $3)
                 AND (follows IS NULL OR
-                    (SELECT entry FROM bankrail_inbox_queue AS interim WHERE interim.entry = queue.follows) IS NULL)
+                    (SELECT entry FROM bankrail_inbox_queue AS interim
+                        WHERE interim.entry = queue.follows) IS NULL)
             ORDER BY queue.kind, queue.entry LIMIT $4 FOR UPDATE OF queue SKIP LOCKED) AS queue
         ORDER BY queue.entry LIMIT $4),
     taken AS (
         UPDATE bankrail_inbox_queue
-        SET owner = $5, until = $6, waits = greatest(due, $6), changed = NULL, attempts = attempts + 1
+        SET owner = $5, until = $6, waits = greatest(due, $6), changed = NULL,
+            attempts = attempts + 1
         WHERE entry = ANY (ARRAY(SELECT entry FROM found)) RETURNING entry, attempts, last_error)
     SELECT taken.attempts, taken.last_error, 'pending' AS state, message.* FROM taken
-    CROSS JOIN LATERAL (SELECT * FROM bankrail_inbox WHERE id = taken.entry OFFSET 0) AS message ORDER BY taken.entry";
+    CROSS JOIN LATERAL (SELECT * FROM bankrail_inbox WHERE id = taken.entry OFFSET 0) AS message
+    ORDER BY taken.entry";
 
 const WRITE: &str = "INSERT INTO bankrail_inbox_cursor (number, seen, waits_from, kinds, entries)
     SELECT $1, $2::text::txid_snapshot, coalesce((SELECT waits FROM bankrail_inbox_queue
-            WHERE waits IS NOT NULL AND waits >= $3 AND waits <= $4 ORDER BY waits LIMIT 1), greatest($3, $4)),
+            WHERE waits IS NOT NULL AND waits >= $3 AND waits <= $4
+            ORDER BY waits LIMIT 1), greatest($3, $4)),
         coalesce(array_agg(mark.kind) FILTER (WHERE first.entry IS NOT NULL), '{}'),
         coalesce(array_agg(first.entry) FILTER (WHERE first.entry IS NOT NULL), '{}')
     FROM unnest($5::text[], $6::bigint[]) AS mark (kind, entry)
     LEFT JOIN LATERAL (SELECT entry FROM bankrail_inbox_queue AS queue
-        WHERE waits IS NULL AND (queue.kind, queue.entry) >= (mark.kind, mark.entry) AND queue.kind <= mark.kind
+        WHERE waits IS NULL AND (queue.kind, queue.entry) >= (mark.kind, mark.entry)
+            AND queue.kind <= mark.kind
         ORDER BY queue.kind, queue.entry LIMIT 1) AS first ON TRUE";
 
 const DELETE: &str = "DELETE FROM bankrail_inbox_cursor WHERE number = $1";

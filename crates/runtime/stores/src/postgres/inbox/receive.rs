@@ -17,13 +17,16 @@ const LOCK: &str =
 // Entries that have a key in common with the message. `OFFSET 0` makes the planner look up each one
 // by itself, so that no plan reads whole tables. Without locks on the rows, so that the sender does
 // not wait for a handler.
-const KNOWN: &str = "SELECT message.id, fingerprint, interim, coalesce(finished.state, 'pending') AS state,
+const KNOWN: &str = "SELECT message.id, fingerprint, interim,
+    coalesce(finished.state, 'pending') AS state,
         acknowledgement, conflicts_with
     FROM (SELECT DISTINCT named.id FROM unnest($1::bytea[]) AS wanted (key) CROSS JOIN LATERAL (
-            SELECT id FROM bankrail_inbox_key WHERE key = wanted.key ORDER BY fingerprint OFFSET 0) AS named
+            SELECT id FROM bankrail_inbox_key WHERE key = wanted.key
+            ORDER BY fingerprint OFFSET 0) AS named
         ORDER BY named.id) AS known
     CROSS JOIN LATERAL (SELECT * FROM bankrail_inbox WHERE id = known.id OFFSET 0) AS message
-    LEFT JOIN LATERAL (SELECT * FROM bankrail_inbox_finished WHERE entry = known.id OFFSET 0) AS finished ON TRUE";
+    LEFT JOIN LATERAL (
+        SELECT * FROM bankrail_inbox_finished WHERE entry = known.id OFFSET 0) AS finished ON TRUE";
 
 const INSERT: &str = "WITH message AS (
         INSERT INTO bankrail_inbox (
@@ -40,7 +43,8 @@ const INSERT: &str = "WITH message AS (
         FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1)
     FROM message RETURNING entry";
 
-const FOLLOW: &str = "WITH pending AS (UPDATE bankrail_inbox_queue SET follows = $2 WHERE entry = $1 RETURNING entry)
+const FOLLOW: &str = "WITH pending AS (
+        UPDATE bankrail_inbox_queue SET follows = $2 WHERE entry = $1 RETURNING entry)
     UPDATE bankrail_inbox SET follows = $2 WHERE id = (SELECT entry FROM pending)";
 
 /// Stores a message, in its own transaction unless the session has one.

@@ -67,7 +67,8 @@ const PROBE_INTERVAL: Duration = Duration::from_secs(30);
 
 // PostgreSQL 14 and later then end this session, and free its locks, after three times
 // `PROBE_INTERVAL` without use: its program is stopped or cut off.
-const BOUND: &str = "SELECT set_config(name, '90s', FALSE) FROM pg_settings WHERE name = 'idle_session_timeout' AND context = 'user'";
+const BOUND: &str = "SELECT set_config(name, '90s', FALSE) FROM pg_settings
+    WHERE name = 'idle_session_timeout' AND context = 'user'";
 
 /// The pause before a new connection, and the longest pause before locks are tried for again.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);

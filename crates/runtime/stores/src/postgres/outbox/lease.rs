@@ -26,14 +26,16 @@ const LOCK: &str = "SELECT pg_advisory_xact_lock(
 // All leases, including expired ones, the oldest first. The comparison selects the index of leases,
 // and begins behind the leases that have ended.
 const LEASED: &str = "SELECT entry, endpoint, due, until, lease FROM bankrail_outbox_queue
-    WHERE lease >= (SELECT leases_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1) ORDER BY lease";
+    WHERE lease >= (SELECT leases_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)
+    ORDER BY lease";
 
 const STOPPED: &str = "SELECT endpoint FROM bankrail_stopped";
 
 // The first due messages of each endpoint. The comparison of rows begins at the mark, in the index
 // of free messages, so that no row before it is read.
 const FREE: &str = "SELECT endpoint.name, found.entry, found.due
-    FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS endpoint (name, due, entry, most)
+    FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) 
+        AS endpoint (name, due, entry, most)
     CROSS JOIN LATERAL (SELECT entry, due FROM bankrail_outbox_queue AS queue
         WHERE owner IS NULL AND queue.endpoint = endpoint.name
             AND (queue.due, queue.entry) >= (endpoint.due, endpoint.entry) AND queue.due <= $5
@@ -49,7 +51,8 @@ const TAKE: &str = "WITH chosen AS (
         SET owner = $3, until = $4, lease = $5 + array_position($1, entry) - 1, freed = NULL
         WHERE entry = ANY (ARRAY(SELECT entry FROM chosen)) RETURNING entry, lease, due, deliveries)
     SELECT taken.lease, taken.due, taken.deliveries, 'pending' AS state, message.* FROM taken
-    CROSS JOIN LATERAL (SELECT * FROM bankrail_outbox WHERE id = taken.entry OFFSET 0) AS message ORDER BY taken.lease";
+    CROSS JOIN LATERAL (SELECT * FROM bankrail_outbox WHERE id = taken.entry OFFSET 0) AS message
+    ORDER BY taken.lease";
 
 // Gives old leases new numbers, so that the search for leases does not read ended ones among them.
 // `coalesce` keeps the planner from the index of leases, which begins with the ended ones.
@@ -60,7 +63,8 @@ const RENUMBER: &str = "WITH old AS (
     WHERE entry = ANY (ARRAY(SELECT entry FROM old)) RETURNING entry";
 
 const GIVE_UP: &str = "WITH entry AS (
-        DELETE FROM bankrail_outbox_queue WHERE entry = $1 RETURNING entry, endpoint, due, deliveries)
+        DELETE FROM bankrail_outbox_queue WHERE entry = $1
+        RETURNING entry, endpoint, due, deliveries)
     INSERT INTO bankrail_outbox_finished (entry, endpoint, state, due, deliveries, finished)
     SELECT entry, endpoint, 'dead_letter', due, deliveries, $2 FROM entry";
 

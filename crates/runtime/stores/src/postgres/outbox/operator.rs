@@ -268,7 +268,8 @@ const DROP: &str = "WITH queued AS (
         UPDATE bankrail_outbox_finished SET state = 'dropped', finished = $2
         WHERE entry = $1 AND state = 'dead_letter' RETURNING entry)
     INSERT INTO bankrail_dropped (entry, dropped_by, reason)
-    SELECT entry, $3, $4 FROM (SELECT entry FROM moved UNION ALL SELECT entry FROM given_up) AS dropped";
+    SELECT entry, $3, $4
+    FROM (SELECT entry FROM moved UNION ALL SELECT entry FROM given_up) AS dropped";
 
 // An entry that [`DROP`] has not dropped because of its lease.
 const OPEN: &str = "SELECT until FROM bankrail_outbox_queue WHERE entry = $1
@@ -285,7 +286,8 @@ const MAKE_SOME_DUE: &str = "WITH piece AS (
         WHERE owner IS NULL AND endpoint = $1 AND (due, entry) > ($3, $4)
         ORDER BY due, entry LIMIT 500 FOR UPDATE SKIP LOCKED),
     now_due AS (
-        UPDATE bankrail_outbox_queue SET due = $2, freed = (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)
+        UPDATE bankrail_outbox_queue
+        SET due = $2, freed = (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)
             THEN 9223372036854775807 ELSE txid_current() END
             FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)
         WHERE entry = ANY (ARRAY(SELECT entry FROM piece)))
@@ -299,9 +301,11 @@ pub(super) const STOPPED: &str =
 
 const COUNTS: &str = "SELECT
     (SELECT count(*) FROM bankrail_outbox_queue WHERE endpoint = coalesce($1, endpoint)) AS pending,
-    (SELECT count(*) FROM bankrail_outbox_finished WHERE state = 'delivered' AND endpoint = coalesce($1, endpoint))
+    (SELECT count(*) FROM bankrail_outbox_finished
+        WHERE state = 'delivered' AND endpoint = coalesce($1, endpoint))
         AS delivered,
-    (SELECT count(*) FROM bankrail_outbox_finished WHERE state = 'dead_letter' AND endpoint = coalesce($1, endpoint))
+    (SELECT count(*) FROM bankrail_outbox_finished
+        WHERE state = 'dead_letter' AND endpoint = coalesce($1, endpoint))
         AS dead_letters,
     (SELECT count(*) FROM bankrail_dropped AS dropped JOIN bankrail_outbox_finished AS finished
         ON finished.entry = dropped.entry WHERE endpoint = coalesce($1, endpoint)) AS dropped";

@@ -102,7 +102,10 @@ async fn failed_before(transaction: &Transaction<'_>) -> Result<Result<(), WorkE
     match transaction.batch_execute("SELECT 1").await {
         Ok(()) => Ok(Ok(())),
         Err(error) if error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION) => {
-            Ok(Err("a statement of the work failed: expected the work to return its error or set a savepoint".into()))
+            let expected = "expected the work to return its error or set a savepoint";
+            Ok(Err(
+                format!("a statement of the work failed: {expected}").into()
+            ))
         }
         Err(error) => Err(error.into()),
     }

@@ -9,8 +9,10 @@ use rusqlite::{Connection, params};
 const FIND: &str =
     "SELECT openings, open_until, rests_until FROM bankrail_circuit WHERE endpoint = ?1";
 
-const KEEP: &str = "INSERT INTO bankrail_circuit (endpoint, openings, open_until, rests_until) VALUES (?1, ?2, ?3, ?4)
-    ON CONFLICT (endpoint) DO UPDATE SET openings = excluded.openings, open_until = excluded.open_until,
+const KEEP: &str = "INSERT INTO bankrail_circuit (endpoint, openings, open_until, rests_until)
+    VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT (endpoint) DO UPDATE
+    SET openings = excluded.openings, open_until = excluded.open_until,
     rests_until = excluded.rests_until";
 
 const FORGET: &str = "DELETE FROM bankrail_circuit WHERE endpoint = ?1";

@@ -29,7 +29,8 @@ const FREE: &str =
 
 const TAKE: &str = "UPDATE bankrail_outbox SET owner = ?2, until = ?3 WHERE id = ?1";
 
-const GIVE_UP: &str = "UPDATE bankrail_outbox SET state = 'dead_letter', finished = ?2, owner = NULL, until = NULL WHERE id = ?1";
+const GIVE_UP: &str = "UPDATE bankrail_outbox
+    SET state = 'dead_letter', finished = ?2, owner = NULL, until = NULL WHERE id = ?1";
 
 const FIRST_FREE: &str =
     "SELECT due FROM bankrail_outbox WHERE state = 'pending' AND endpoint = ?1 AND owner IS NULL

@@ -42,12 +42,16 @@ const LIST_DROPPED: &str =
 
 // Resends a bounded number of dead letters, so that other writes run in between: those after an
 // entry, so that each is resent once even if it fails again meanwhile.
-const RESEND_SOME: &str = "UPDATE bankrail_outbox SET state = 'pending', due = ?2, finished = NULL, deliveries = 0
-    WHERE id IN (SELECT id FROM bankrail_outbox WHERE state = 'dead_letter' AND endpoint = ?1 AND id > ?3
+const RESEND_SOME: &str = "UPDATE bankrail_outbox
+    SET state = 'pending', due = ?2, finished = NULL, deliveries = 0
+    WHERE id IN (SELECT id FROM bankrail_outbox
+        WHERE state = 'dead_letter' AND endpoint = ?1 AND id > ?3
         ORDER BY id LIMIT 500) RETURNING id";
 
-const DROP: &str = "UPDATE bankrail_outbox SET state = 'delivered', finished = ?2, owner = NULL, until = NULL
-    WHERE id = ?1 AND (state = 'dead_letter' OR state = 'pending' AND (until IS NULL OR until <= ?2))";
+const DROP: &str = "UPDATE bankrail_outbox
+    SET state = 'delivered', finished = ?2, owner = NULL, until = NULL
+    WHERE id = ?1 AND (state = 'dead_letter'
+        OR state = 'pending' AND (until IS NULL OR until <= ?2))";
 
 const INSERT_DROPPED: &str =
     "INSERT INTO bankrail_dropped (entry, dropped_by, reason) VALUES (?1, ?2, ?3)";
@@ -87,17 +91,20 @@ const COUNTS: &str =
         coalesce(sum(dead_letters), 0) AS dead_letters, coalesce(sum(dropped), 0) AS dropped
     FROM bankrail_outbox_count";
 
-const COUNTS_OF_ENDPOINT: &str = "SELECT pending, delivered, dead_letters, dropped FROM bankrail_outbox_count WHERE endpoint = ?1";
+const COUNTS_OF_ENDPOINT: &str = "SELECT pending, delivered, dead_letters, dropped
+    FROM bankrail_outbox_count WHERE endpoint = ?1";
 
 // `min(due)` is one search in the index of an endpoint's pending messages, which is by due time.
 pub(super) const BACKLOGS: &str = "SELECT endpoint, pending, dead_letters,
-        (SELECT min(due) FROM bankrail_outbox AS o WHERE state = 'pending' AND o.endpoint = c.endpoint) AS oldest
+        (SELECT min(due) FROM bankrail_outbox AS o
+            WHERE state = 'pending' AND o.endpoint = c.endpoint) AS oldest
     FROM bankrail_outbox_count AS c WHERE endpoint > ?1 AND (pending > 0 OR dead_letters > 0)
     ORDER BY endpoint LIMIT ?2";
 
 // The first pending message of each endpoint, with one search in its index, and the first of these.
 pub(super) const OLDEST: &str = "SELECT enqueued AS at FROM bankrail_outbox WHERE id = (
-    SELECT min((SELECT min(id) FROM bankrail_outbox AS o WHERE state = 'pending' AND o.endpoint = c.endpoint))
+    SELECT min((SELECT min(id) FROM bankrail_outbox AS o
+        WHERE state = 'pending' AND o.endpoint = c.endpoint))
     FROM bankrail_outbox_count AS c
     WHERE pending > 0 AND endpoint NOT IN (SELECT endpoint FROM bankrail_stopped))";
 

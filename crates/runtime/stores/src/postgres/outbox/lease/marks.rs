@@ -13,9 +13,11 @@ use crate::postgres::values::{get, params};
 use std::collections::{BTreeMap, BTreeSet};
 use tokio_postgres::Row;
 
-pub(super) const READ: &str = "SELECT number, leases_from, leases_to, marks_from, seen::text, endpoints, dues, entries
+pub(super) const READ: &str = "SELECT number, leases_from, leases_to, marks_from, seen::text,
+    endpoints, dues, entries
     FROM bankrail_outbox_cursor
-    WHERE number >= (SELECT marks_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1) ORDER BY number";
+    WHERE number >= (SELECT marks_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)
+    ORDER BY number";
 
 // The first fresh message of each endpoint, and the snapshot of this statement. Fresh messages are
 // the free ones of transactions that the last lease did not see, found by the index of `freed`. If
@@ -35,16 +37,19 @@ pub(super) const FRESH: &str = "WITH RECURSIVE state AS MATERIALIZED (
         (SELECT endpoint, due, entry FROM bankrail_outbox_queue
         WHERE owner IS NULL AND (SELECT are FROM many) ORDER BY endpoint, due, entry LIMIT 1)
         UNION ALL
-        SELECT next.* FROM first CROSS JOIN LATERAL (SELECT endpoint, due, entry FROM bankrail_outbox_queue AS queue
+        SELECT next.* FROM first
+        CROSS JOIN LATERAL (SELECT endpoint, due, entry FROM bankrail_outbox_queue AS queue
             WHERE owner IS NULL AND queue.endpoint > first.endpoint
             ORDER BY queue.endpoint, queue.due, queue.entry LIMIT 1) AS next)
     SELECT DISTINCT ON (endpoint) endpoint, due, entry, txid_current_snapshot()::text AS seen
-    FROM (SELECT * FROM first UNION ALL SELECT * FROM fresh WHERE NOT (SELECT are FROM many)) AS place
+    FROM (SELECT * FROM first UNION ALL SELECT * FROM fresh
+        WHERE NOT (SELECT are FROM many)) AS place
     ORDER BY endpoint, due, entry";
 
 const WRITE: &str = "INSERT INTO bankrail_outbox_cursor
     (number, seen, leases_from, leases_to, marks_from, endpoints, dues, entries)
-    SELECT $1, $2::text::txid_snapshot, $3, $4, $5, coalesce(array_agg(endpoint.name ORDER BY endpoint.name), '{}'),
+    SELECT $1, $2::text::txid_snapshot, $3, $4, $5,
+        coalesce(array_agg(endpoint.name ORDER BY endpoint.name), '{}'),
         coalesce(array_agg(first.due ORDER BY endpoint.name), '{}'),
         coalesce(array_agg(first.entry ORDER BY endpoint.name), '{}')
     FROM unnest($6::text[], $7::bigint[], $8::bigint[]) AS endpoint (name, due, entry)
@@ -59,7 +64,8 @@ const DELETE: &str = "DELETE FROM bankrail_outbox_cursor WHERE number >= $1 AND 
 // stopped nor held back by its circuit. Each part reads what a lease would: fresh messages, leases,
 // and the first message at each mark.
 pub(super) const NEXT_DUE: &str = "WITH state AS MATERIALIZED (
-        SELECT seen, leases_from, marks_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1),
+        SELECT seen, leases_from, marks_from FROM bankrail_outbox_cursor
+        ORDER BY number DESC LIMIT 1),
     fresh AS (
         SELECT endpoint, due, entry FROM bankrail_outbox_queue
         WHERE freed >= (SELECT txid_snapshot_xmax(seen) FROM state)
@@ -68,7 +74,8 @@ pub(super) const NEXT_DUE: &str = "WITH state AS MATERIALIZED (
         WHERE freed IS NOT NULL AND freed = ANY (ARRAY(SELECT txid_snapshot_xip(seen) FROM state))),
     marks AS (
         SELECT DISTINCT ON (name) name, mark.due, mark.entry
-        FROM bankrail_outbox_cursor AS cursor, unnest(endpoints, dues, entries) AS mark (name, due, entry)
+        FROM bankrail_outbox_cursor AS cursor,
+            unnest(endpoints, dues, entries) AS mark (name, due, entry)
         WHERE number >= (SELECT marks_from FROM state) ORDER BY name, number DESC),
     pending (name, due) AS (
         SELECT endpoint, due FROM fresh
@@ -76,8 +83,10 @@ pub(super) const NEXT_DUE: &str = "WITH state AS MATERIALIZED (
         SELECT endpoint, greatest(due, until) FROM bankrail_outbox_queue
         WHERE lease >= (SELECT leases_from FROM state)
         UNION ALL
-        SELECT name, first.due FROM marks CROSS JOIN LATERAL (SELECT due FROM bankrail_outbox_queue AS queue
-            WHERE owner IS NULL AND queue.endpoint = name AND (queue.due, queue.entry) >= (marks.due, marks.entry)
+        SELECT name, first.due FROM marks
+        CROSS JOIN LATERAL (SELECT due FROM bankrail_outbox_queue AS queue
+            WHERE owner IS NULL AND queue.endpoint = name
+                AND (queue.due, queue.entry) >= (marks.due, marks.entry)
             ORDER BY queue.due, queue.entry LIMIT 1) AS first)
     SELECT min(greatest(due, open_until, rests_until)) AS due
     FROM pending LEFT JOIN bankrail_circuit AS circuit ON circuit.endpoint = name
