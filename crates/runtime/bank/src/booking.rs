@@ -11,7 +11,7 @@ use bankrail_service::LedgerEntry;
 use bankrail_values::{Date, Decimal, Money};
 use std::collections::BTreeMap;
 
-/// What happened on an account: it makes the entry of a statement.
+/// An event on an account, such as a payment or a fee, from which a statement's entry is made.
 ///
 /// - The amount is more than zero; the kind decides whether it is a credit or a debit.
 /// - Texts are any Unicode characters that XML can carry, in the bounds of the message. They are
@@ -47,7 +47,7 @@ impl Booking {
     /// The most characters of a key.
     pub const MAX_KEY: usize = 128;
 
-    /// A booking of an amount, more than zero, on a booking day that is also its value date. The
+    /// Creates a booking of an amount, more than zero, on a booking day that is also its value date. The
     /// day of what is booked now is [`Provider::today`](bankrail_service::Provider::today), not the
     /// day in UTC.
     #[must_use]
@@ -72,7 +72,7 @@ impl Booking {
         self.texts.get(&member).map(String::as_str)
     }
 
-    /// The value date (`ValDt`). Default: the booking day.
+    /// Sets the value date (`ValDt`). Default: the booking day.
     #[must_use]
     pub fn value_date(mut self, date: Date) -> Self {
         self.value_date = Some(date);
@@ -87,73 +87,73 @@ impl Booking {
         self
     }
 
-    /// The key by which a ledger knows a booking that it is given again: 1 to 128 characters,
-    /// unique in the account. It is not in the entry. Default: the reference.
+    /// Sets the key by which a ledger recognises a repeated booking: 1 to 128 characters, unique in
+    /// the account. The entry does not have it. Default: the reference.
     #[must_use]
     pub fn key(self, text: impl Into<String>) -> Self {
         self.text(BookingMember::Key, text)
     }
 
-    /// The bank's reference (`Refs/AcctSvcrRef`): 1 to 35 characters. It is also the key if
-    /// there is no other.
+    /// Sets the bank's reference (`Refs/AcctSvcrRef`): 1 to 35 characters. It is also the key of a
+    /// booking without one.
     #[must_use]
     pub fn reference(self, text: impl Into<String>) -> Self {
         self.text(BookingMember::Reference, text)
     }
 
-    /// The end-to-end identification (`Refs/EndToEndId`): 1 to 35 characters.
+    /// Sets the end-to-end identification (`Refs/EndToEndId`): 1 to 35 characters.
     #[must_use]
     pub fn end_to_end_id(self, text: impl Into<String>) -> Self {
         self.text(BookingMember::EndToEndId, text)
     }
 
-    /// The other party's name: the debtor of a credit, the creditor of a debit (`RltdPties`), 1
-    /// to 140 characters. The parties of a reversal keep the roles that they had.
+    /// Sets the other party's name: the debtor of a credit, the creditor of a debit (`RltdPties`),
+    /// 1 to 140 characters. The parties of a reversal keep the roles that they had.
     #[must_use]
     pub fn counterparty(self, text: impl Into<String>) -> Self {
         self.text(BookingMember::Counterparty, text)
     }
 
-    /// The remittance text (`RmtInf/Ustrd`): 1 to 280 characters, in pieces of 140.
+    /// Sets the remittance text (`RmtInf/Ustrd`): 1 to 280 characters, in pieces of 140.
     #[must_use]
     pub fn narrative(self, text: impl Into<String>) -> Self {
         self.text(BookingMember::Narrative, text)
     }
 
-    /// The number of the virtual account that a credit is for (`CdtrAcct/Id/Othr/Id`): 1 to 34
-    /// characters.
+    /// Sets the number of the virtual account that a credit is for (`CdtrAcct/Id/Othr/Id`): 1 to
+    /// 34 characters.
     #[must_use]
     pub fn virtual_account(self, text: impl Into<String>) -> Self {
         self.text(BookingMember::VirtualAccount, text)
     }
 
-    /// The code of the branch that issued the virtual account (`CdtrAcct/Id/Othr/Issr`): 1 to
+    /// Sets the code of the branch that issued the virtual account (`CdtrAcct/Id/Othr/Issr`): 1 to
     /// 35 characters.
     #[must_use]
     pub fn virtual_account_issuer(self, text: impl Into<String>) -> Self {
         self.text(BookingMember::VirtualAccountIssuer, text)
     }
 
-    /// The mandate of a direct debit (`Refs/MndtId`): 1 to 35 characters.
+    /// Sets the mandate of a direct debit (`Refs/MndtId`): 1 to 35 characters.
     #[must_use]
     pub fn mandate(self, text: impl Into<String>) -> Self {
         self.text(BookingMember::Mandate, text)
     }
 
-    /// The number of a cheque (`Refs/ChqNb`): 1 to 35 characters.
+    /// Sets the number of a cheque (`Refs/ChqNb`): 1 to 35 characters.
     #[must_use]
     pub fn cheque(self, text: impl Into<String>) -> Self {
         self.text(BookingMember::Cheque, text)
     }
 
-    /// The key: [`Booking::key`], or else [`Booking::reference`].
+    /// Returns the key: [`Booking::key`], or else [`Booking::reference`].
     #[must_use]
     pub fn idempotency_key(&self) -> Option<&str> {
         self.get(BookingMember::Key)
             .or(self.get(BookingMember::Reference))
     }
 
-    /// The entry, with the channel of the kind.
+    /// Makes the entry, with the channel of the kind.
     ///
     /// # Errors
     /// [`BookingError`], which names the member that is wrong.
@@ -206,7 +206,7 @@ impl Booking {
         Ok(LedgerEntry::new(entry, self.kind.channel()))
     }
 
-    /// The amount with its currency's number of decimals.
+    /// Returns the amount with its currency's number of decimals.
     fn checked_amount(&self) -> Result<Money, BookingError> {
         let currency = self.amount.currency();
         if !currency.is_listed() {
@@ -216,7 +216,7 @@ impl Booking {
             return Err(BookingError::NotPositive);
         }
         let amount = match (currency.minor_units(), self.amount.rescale_to_minor_units()) {
-            // No digits are known to be too many.
+            // Without minor units no number of decimals is too many.
             (None, _) => self.amount,
             (Some(_), Ok(amount)) => amount,
             (Some(allowed), Err(bankrail_values::MoneyError::NotMinorUnits { .. })) => {

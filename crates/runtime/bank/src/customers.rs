@@ -1,4 +1,4 @@
-//! What the bank arranges with its customers, and directories to start from.
+//! Records of the bank's customers, and directories to start from.
 //!
 //! - [`CustomerRecord`] is everything that is arranged with one customer: code, public keys,
 //!   scopes, API keys, limits, accounts and webhook endpoints. [`CustomerBook`] is all customers,

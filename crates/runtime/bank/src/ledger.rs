@@ -1,4 +1,4 @@
-//! A ledger in a store: SQLite or PostgreSQL.
+//! Ledger in a store: SQLite or PostgreSQL.
 
 mod account;
 mod book;
@@ -100,7 +100,7 @@ impl<S> SqlLedger<S> {
     /// The most accounts that are listed at once.
     pub const MAX_LISTED: u32 = 1000;
 
-    /// The ledger in this store.
+    /// Creates the ledger in this store.
     #[must_use]
     pub fn new(store: S) -> Self {
         Self {
@@ -110,7 +110,7 @@ impl<S> SqlLedger<S> {
     }
 
     fn follow(&self, day: &ReportDay) {
-        // The first provider's.
+        // The day of the first provider stays.
         let _ = self.report_day.set(day.clone());
     }
 }
@@ -133,7 +133,7 @@ impl<S: Engine> SqlLedger<S> {
             .await
     }
 
-    /// The balance of an account; `None` without such an account.
+    /// Returns the balance of an account; `None` without such an account.
     ///
     /// # Errors
     /// [`StoreError`] if the store fails.
@@ -141,7 +141,8 @@ impl<S: Engine> SqlLedger<S> {
         Ok(self.account(account).await?.map(|account| account.balance))
     }
 
-    /// An account with its balance and the number of its entries; `None` without such an account.
+    /// Returns an account with its balance and the number of its entries; `None` without such an
+    /// account.
     ///
     /// # Errors
     /// [`StoreError`] if the store fails.
@@ -156,7 +157,7 @@ impl<S: Engine> SqlLedger<S> {
         self.store.read(find).await
     }
 
-    /// The accounts by their identifiers, from the first one after `after` on, also those that are
+    /// Returns the accounts after `after` in the order of their identifiers, also those that are
     /// registered for no customer: at most `most`, and [`SqlLedger::MAX_LISTED`].
     ///
     /// # Errors
@@ -175,8 +176,8 @@ impl<S: Engine> SqlLedger<S> {
             .await
     }
 
-    /// The last day before `before`, or the last one of all, on which something was booked on an
-    /// account; `None` without such a day or account. It costs the same whatever the account has.
+    /// Returns the last day before `before`, or the last one of all, with an entry of an account;
+    /// `None` without such a day or account. The cost does not grow with the account's entries.
     ///
     /// # Errors
     /// [`StoreError`] if the store fails.
@@ -191,8 +192,8 @@ impl<S: Engine> SqlLedger<S> {
             .await
     }
 
-    /// Forgets the entries of days before `day`, and returns how many. Balances and the numbers of
-    /// entries stay.
+    /// Deletes the entries of days before `day`, and returns their number. Balances and the numbers
+    /// of entries stay.
     ///
     /// - Keep a day for as long as a statement of it is read page by page, and something that was
     ///   booked on it may be booked again: with an entry its key is forgotten. A page position of a
@@ -234,10 +235,10 @@ impl<S: Engine> SqlLedger<S> {
         self.store.write_long(register).await
     }
 
-    /// Books what happened on an account: adds the entry and changes the balance.
+    /// Books an event on an account: adds the entry and changes the balance.
     ///
-    /// A booking whose [key](Booking::idempotency_key) the account has already changes nothing,
-    /// whatever the day. The answer says so. A booking without a key is always new.
+    /// A booking whose [key](Booking::idempotency_key) the account has already changes nothing, even
+    /// on another day, and returns [`Booked::Known`]. A booking without a key is always new.
     ///
     /// # Errors
     /// [`BookError`], and then nothing is changed.
@@ -246,7 +247,7 @@ impl<S: Engine> SqlLedger<S> {
             .await
     }
 
-    /// Books an entry as it is, with all the details that it has. It must be booked (`Sts`), have a
+    /// Books an entry with all its details. It must be booked (`Sts`), have a
     /// booking day, and be one that a statement can carry.
     ///
     /// `key` has 1 to 128 characters and is unique in the account; an entry without one is always
@@ -300,8 +301,8 @@ impl<S: Engine> SqlLedger<S> {
             .read(async move |connection| page::page(connection, &query).await)
             .await?
         {
-            // An earlier version booked an entry of the page: only reading shows whether it is
-            // whole. Not on the store's thread, nor on one of the asynchronous runtime's.
+            // An earlier version stored no checksum with an entry of the page, so that only reading
+            // shows if it is whole. Reading takes long for a thread of the store or of the runtime.
             (LedgerAnswer::Page(mut page), true) => {
                 let entries = std::mem::take(&mut page.entries).into_iter();
                 let read = move || {

@@ -1,8 +1,7 @@
-//! Statements that both engines run, each prepared once, and the transactions that they run in.
+//! Queries that both engines run, each prepared once, and the transactions that they run in.
 //!
-//! A statement names its parameters `$1`, `$2` and so on. What is written over [`Sql`] is
-//! asynchronous for PostgreSQL; on SQLite no statement waits, and the store's thread runs it to its
-//! end.
+//! A query names its parameters `$1`, `$2` and so on. Code over [`Sql`] is asynchronous for
+//! PostgreSQL; on SQLite no query waits, and the store's thread runs the code to its end.
 
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -17,14 +16,14 @@ use bankrail_values::{StoreError, StoreErrorKind};
 use std::fmt;
 use std::ops::ControlFlow;
 
-/// Where statements run: a transaction of an engine.
+/// A transaction of an engine, in which queries run.
 #[allow(unnameable_types, reason = "only the two engines have it")]
 pub trait Sql {
-    /// Whether other transactions write at the same time: what is read to be changed must be
-    /// locked, and others are told.
+    /// True if other transactions write at the same time. Then a row that is read to be changed must
+    /// be locked, and changes of customers are notified.
     const SHARED: bool;
 
-    /// Runs a statement, and returns how many rows it has changed.
+    /// Runs a query, and returns the number of rows that it has changed.
     #[allow(async_fn_in_trait, reason = "not for others")]
     async fn run(&self, sql: &'static str, values: &[Value<'_>]) -> Result<u64, StoreError>;
 
@@ -130,7 +129,7 @@ impl<'a> From<Option<&'a str>> for Value<'a> {
     }
 }
 
-/// All rows of a query.
+/// Returns all rows of a query.
 pub(crate) async fn rows<T>(
     connection: &impl Sql,
     sql: &'static str,
@@ -146,7 +145,7 @@ pub(crate) async fn rows<T>(
     Ok(all)
 }
 
-/// The row of a query that finds at most one.
+/// Returns the row of a query that finds at most one.
 pub(crate) async fn row<T>(
     connection: &impl Sql,
     sql: &'static str,
@@ -156,7 +155,7 @@ pub(crate) async fn row<T>(
     Ok(rows(connection, sql, values, read).await?.pop())
 }
 
-/// A value that a column holds.
+/// A type of values that a column holds.
 pub(crate) trait FromCell<'a>: Sized {
     fn from_cell(row: &'a dyn Cells, column: &str) -> Result<Option<Self>, StoreError>;
 }
@@ -200,7 +199,7 @@ impl FromCell<'_> for bool {
     }
 }
 
-/// The value of a column that may have none.
+/// Returns the value of a column that may have none.
 pub(crate) fn maybe<'a, T: FromCell<'a>>(
     row: &'a dyn Cells,
     column: &str,
@@ -216,13 +215,13 @@ pub(crate) fn get<'a, T: FromCell<'a>>(row: &'a dyn Cells, column: &str) -> Resu
     })
 }
 
-/// A record that this version cannot read.
+/// Makes the error of a row that this version cannot read.
 pub(crate) fn corrupt(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
     StoreError::new(StoreErrorKind::Corrupt, cause)
 }
 
-/// Runs a piece of a transaction whose effects stay together, whatever the caller does after an
-/// error.
+/// Runs a part of a transaction within a savepoint: its effects stay together, even if the caller
+/// commits after an error.
 pub(crate) async fn whole<C: Sql, T, E: From<StoreError>>(
     connection: &C,
     work: impl AsyncFnOnce(&C) -> Result<T, E>,
@@ -230,8 +229,8 @@ pub(crate) async fn whole<C: Sql, T, E: From<StoreError>>(
     connection.run("SAVEPOINT bankrail_whole", &[]).await?;
     let done = work(connection).await;
     if done.is_err() {
-        // Fails when the engine has ended the whole transaction by itself. The first error says
-        // why.
+        // The rollback fails when the engine has already ended the whole transaction. Then the
+        // first error is the reason.
         if connection
             .run("ROLLBACK TO bankrail_whole", &[])
             .await

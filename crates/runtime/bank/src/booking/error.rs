@@ -1,4 +1,4 @@
-//! Why a booking makes no entry.
+//! Errors of making an entry of a booking.
 
 use super::Booking;
 use bankrail_camt052::BuildError;
@@ -12,7 +12,7 @@ pub enum BookingMember {
     Amount,
     /// The currency of the amount.
     Currency,
-    /// The key by which a repeated booking is known.
+    /// The key that identifies a repeated booking.
     Key,
     /// The bank's reference.
     Reference,
@@ -55,7 +55,7 @@ impl BookingMember {
 
 bankrail_values::impl_display!(BookingMember);
 
-/// Why a [`Booking`] makes no entry. It has no value of the booking.
+/// The error of a [`Booking`] that makes no entry. It shows no value of the booking.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BookingError {
@@ -104,7 +104,7 @@ pub enum BookingError {
 }
 
 impl BookingError {
-    /// The member that is wrong; `None` for [`BookingError::Entry`].
+    /// Returns the member that is wrong; `None` for [`BookingError::Entry`].
     #[must_use]
     pub fn member(&self) -> Option<BookingMember> {
         Some(match self {

@@ -1,4 +1,4 @@
-//! What happened on an account, and how a statement codes it.
+//! Kinds of bookings, and the codes that a statement has for them.
 
 use bankrail_camt052::Direction;
 use bankrail_statement::EntryChannel;
@@ -6,7 +6,7 @@ use bankrail_values::excerpt;
 use std::str::FromStr;
 use strum::VariantArray;
 
-/// What happened on an account. It decides the direction of the entry, its channel and its bank
+/// The kind of a booking. It decides the direction of the entry, its channel and its bank
 /// transaction code (`BkTxCd`), from ISO 20022's external code list.
 ///
 /// - Specification: "Statement payload" shows `PMNT`, `RCDT`, `DMCT`, a domestic credit transfer

@@ -1,12 +1,12 @@
-//! Accounts go from the directory to the ledger.
+//! Registration of customers' accounts with a ledger.
 
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::RegisteredAccount;
 use bankrail_statement::AccountId;
 use bankrail_values::StoreFuture;
 
-/// Learns which accounts are registered for a customer's statements (Specification: "What the
-/// service does", pre-requisites: every account is registered beforehand). A ledger implements it.
+/// A ledger to which a customer's accounts are reported (Specification: "What the service does",
+/// pre-requisites: every account is registered beforehand).
 ///
 /// A closure that returns a [`StoreFuture`] is one too.
 #[diagnostic::on_unimplemented(
@@ -24,8 +24,8 @@ pub trait AccountRegistrar: Send + Sync {
         accounts: Vec<(AccountId, RegisteredAccount)>,
     ) -> StoreFuture<'_, ()>;
 
-    /// Does so for several customers, as when a provider starts. After an error each is registered
-    /// by itself. Default: one after the other.
+    /// Replaces the accounts of several customers, as when a provider starts. After an error the
+    /// caller registers each customer separately. Default: one after the other.
     fn register_all(
         &self,
         customers: Vec<(CustomerCode, Vec<(AccountId, RegisteredAccount)>)>,

@@ -15,7 +15,7 @@ pub struct ApiKeyRecord {
 }
 
 impl ApiKeyRecord {
-    /// A key that is valid from now on.
+    /// Creates a record of a key that is valid at any time.
     #[must_use]
     pub const fn new(hash: ApiKeyHash) -> Self {
         Self {
@@ -39,25 +39,25 @@ impl ApiKeyRecord {
         self
     }
 
-    /// The hash.
+    /// Returns the hash.
     #[must_use]
     pub const fn hash(&self) -> ApiKeyHash {
         self.hash
     }
 
-    /// The first instant at which the key is valid.
+    /// Returns the first instant at which the key is valid.
     #[must_use]
     pub const fn valid_from(&self) -> Option<Timestamp> {
         self.not_before
     }
 
-    /// The first instant at which the key is no longer valid.
+    /// Returns the first instant at which the key is no longer valid.
     #[must_use]
     pub const fn valid_until(&self) -> Option<Timestamp> {
         self.expires
     }
 
-    /// Whether the key is valid at `now`.
+    /// Returns true if the key is valid at `now`.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         self.not_before.is_none_or(|from| from <= now)

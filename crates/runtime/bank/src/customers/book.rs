@@ -21,7 +21,7 @@ pub struct CustomerBook {
 }
 
 impl CustomerBook {
-    /// The customers of these records.
+    /// Creates the book of these records.
     ///
     /// # Errors
     /// [`CustomersError`] with all faults of all records.
@@ -54,20 +54,20 @@ impl CustomerBook {
         self.records.insert(record.customer.code.clone(), record);
     }
 
-    /// The customer to whom this API key was given, if the key is valid at `now`.
+    /// Returns the customer to whom this API key was given, if the key is valid at `now`.
     #[must_use]
     pub fn customer_by_api_key(&self, key: ApiKeyHash, now: Timestamp) -> Option<Arc<Customer>> {
         let (key, customer) = self.by_api_key.get(&key)?;
         key.is_valid_at(now).then(|| Arc::clone(customer))
     }
 
-    /// The record of a customer.
+    /// Returns the record of a customer.
     #[must_use]
     pub fn get(&self, code: &CustomerCode) -> Option<&Arc<CustomerRecord>> {
         self.records.get(code)
     }
 
-    /// All records in the order of their codes.
+    /// Returns all records in the order of their codes.
     pub fn records(&self) -> impl Iterator<Item = &Arc<CustomerRecord>> {
         self.records.values()
     }
@@ -75,18 +75,18 @@ impl CustomerBook {
     bankrail_values::getters! { self;
         /// The number of customers.
         len: usize = self.records.len();
-        /// Whether there is no customer.
+        /// True if there is no customer.
         is_empty: bool = self.records.is_empty();
     }
 }
 
-/// For directories that read what has changed.
+// For directories that read only the customers that have changed.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 impl CustomerBook {
-    /// The book with other customers added or replaced. The records that stay are shared.
+    /// Returns the book with other customers added or replaced. The records that stay are shared.
     pub(super) fn with(&self, others: Self) -> Self {
         let mut book = self.clone();
-        // First what is replaced, because another may have taken it over.
+        // All old records are removed first, because another customer may have taken over a key.
         others.records.keys().for_each(|code| book.remove(code));
         others
             .records

@@ -1,4 +1,4 @@
-//! The rules that all customers obey together.
+//! Rules that all customers obey together.
 
 use super::EndpointRecord;
 use super::{
@@ -9,7 +9,7 @@ use bankrail_service::{ApiKeyHash, RegisteredAccount};
 use bankrail_statement::AccountId;
 use std::collections::HashMap;
 
-/// Where the parts of a record were read.
+/// The places where the parts of a record were read.
 pub(super) trait Places {
     fn of(&self, part: RecordPart) -> Place;
 }
@@ -24,8 +24,8 @@ impl Places for CustomerRecord {
     }
 }
 
-/// What is checked of a record. The record may be unfinished, because other parts of it were
-/// refused before.
+/// The parts of a record that are checked. The record may be unfinished, because other parts of it
+/// were refused before.
 #[derive(Clone, Copy)]
 pub(super) struct Parts<'a> {
     pub(super) code: Option<&'a CustomerCode>,

@@ -1,4 +1,4 @@
-//! A directory in a store: SQLite or PostgreSQL.
+//! Directory in a store: SQLite or PostgreSQL.
 
 mod cache;
 mod rows;
@@ -33,7 +33,7 @@ bankrail_values::options! {
     }
 }
 
-/// Why a customer was not changed.
+/// The error of a change of customers. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CustomerChangeError {
@@ -66,7 +66,7 @@ pub type PostgresDirectory = SqlDirectory<PostgresStore>;
 ///   accounts, follows a change within the [interval](SqlDirectoryOptions::interval). On PostgreSQL
 ///   a change notifies the followers of all instances (`LISTEN`, on one connection beside the
 ///   pool), so that they ask within a tenth of a second. Of several followers over clones of one
-///   directory, one is told, and the others ask at their interval.
+///   directory, one is notified, and the others ask at their interval.
 /// - API keys are stored as hashes. Those of webhook endpoints are stored in clear, because they
 ///   are sent: a new SQLite file is readable for its owner only, and a database must be protected
 ///   likewise.
@@ -89,13 +89,13 @@ pub struct SqlDirectory<S> {
     store: S,
     options: SqlDirectoryOptions,
     cache: Arc<Mutex<Cache>>,
-    /// The connection that hears of changes, once a follower has asked for them.
+    /// The connection that is notified of changes, once a follower has asked for them.
     #[cfg(feature = "postgres")]
     listening: Arc<tokio::sync::Mutex<Option<Notifications>>>,
 }
 
 impl<S> SqlDirectory<S> {
-    /// The customers in this store.
+    /// Creates the directory of the customers in this store.
     #[must_use]
     pub fn new(store: S, options: SqlDirectoryOptions) -> Self {
         Self {
@@ -109,7 +109,7 @@ impl<S> SqlDirectory<S> {
 }
 
 impl<S: Engine> SqlDirectory<S> {
-    /// The codes of all customers in ascending order.
+    /// Returns the codes of all customers in ascending order.
     ///
     /// # Errors
     /// [`StoreError`] of the store.
@@ -120,7 +120,7 @@ impl<S: Engine> SqlDirectory<S> {
         self.store.read(codes).await
     }
 
-    /// The record of a customer.
+    /// Returns the record of a customer.
     ///
     /// # Errors
     /// [`StoreError`] of the store.

@@ -1,4 +1,4 @@
-//! A customer's webhook receiver, as it is arranged.
+//! Records of customers' webhook receivers.
 
 use bankrail_http::names::API_KEY;
 use bankrail_jose::EncryptionKey;
@@ -21,7 +21,7 @@ pub struct EndpointRecord {
 }
 
 impl EndpointRecord {
-    /// A receiver without an API key, at the default paths below its base.
+    /// Creates a receiver without an API key, at the default paths below its base.
     #[must_use]
     pub fn new(id: EndpointId, url: EndpointUrl, encryption_key: EncryptionKey) -> Self {
         Self {
@@ -33,14 +33,14 @@ impl EndpointRecord {
         }
     }
 
-    /// The same receiver with another path for one kind of message, relative to the base.
+    /// Sets another path for one kind of message, relative to the base.
     #[must_use]
     pub fn with_path(mut self, kind: MessageKind, path: impl Into<String>) -> Self {
         self.paths.insert(kind.as_str(), (kind, path.into()));
         self
     }
 
-    /// The same receiver with an API key in the header `apikey` (Default: "Webhooks").
+    /// Sets an API key, sent in the header `apikey` (Default: "Webhooks").
     ///
     /// # Errors
     /// [`EndpointError`] if the key cannot be a header value.
@@ -48,7 +48,7 @@ impl EndpointRecord {
         self.with_api_key_in(API_KEY.as_str(), value)
     }
 
-    /// The same receiver with an API key in the header of this name.
+    /// Sets an API key, sent in the header of this name.
     ///
     /// # Errors
     /// [`EndpointError`] if the name or the key cannot be in a header, or if deliveries use the
@@ -72,14 +72,14 @@ impl EndpointRecord {
         encryption_key: &EncryptionKey = &self.encryption_key;
     }
 
-    /// The kinds of message with a path of their own.
+    /// Returns the kinds of message with a path of their own.
     pub fn paths(&self) -> impl Iterator<Item = (MessageKind, &str)> {
         self.paths
             .values()
             .map(|(kind, path)| (*kind, path.as_str()))
     }
 
-    /// The API key's header and value.
+    /// Returns the API key's header and value.
     #[must_use]
     pub fn api_key(&self) -> Option<(&str, &SecretString)> {
         self.api_key
@@ -87,7 +87,7 @@ impl EndpointRecord {
             .map(|(header, value)| (header.as_str(), value))
     }
 
-    /// The receiver with what seals its messages, for
+    /// Makes an endpoint of the receiver and of what seals its messages, for
     /// [`Endpoints::insert`](bankrail_service::delivery::Endpoints::insert).
     #[must_use]
     pub fn endpoint(&self, sealer: Arc<dyn SealPayload>) -> Endpoint {

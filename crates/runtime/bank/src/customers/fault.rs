@@ -1,10 +1,10 @@
-//! What is wrong with the customers, and where.
+//! Faults of customers' records, and their places.
 
 use bankrail_client_assertion::CustomerCode;
 use std::fmt;
 use std::path::PathBuf;
 
-/// The customers are refused as a whole. `Display` has one line for each fault.
+/// The error of customers that are refused as a whole. `Display` has one line for each fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", Lines(.faults, *.more))]
 #[non_exhaustive]
@@ -46,9 +46,9 @@ impl fmt::Display for Lines<'_> {
 #[error("{place}: {problem}")]
 #[non_exhaustive]
 pub struct CustomerFault {
-    /// Where.
+    /// The place of the fault.
     pub place: Place,
-    /// Why.
+    /// The problem.
     pub problem: CustomerProblem,
 }
 
@@ -128,7 +128,7 @@ impl fmt::Display for RecordPart {
     }
 }
 
-/// What is wrong at a place.
+/// The problem at a place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CustomerProblem {
@@ -147,7 +147,7 @@ pub enum CustomerProblem {
     /// Something else was expected.
     #[error("{reason}")]
     Value {
-        /// What was expected and, unless it is private, what was found.
+        /// A text with the expected value and, unless it is private, the one found.
         reason: String,
     },
     /// A member is missing.
@@ -181,7 +181,7 @@ pub enum CustomerProblem {
     /// Something that must differ is the same at another place.
     #[error("expected {what} of its own, found that of {other}")]
     Taken {
-        /// What it is.
+        /// The name of the thing, such as "an API key".
         what: &'static str,
         /// The other place.
         other: Place,
@@ -195,7 +195,7 @@ pub enum CustomerProblem {
     /// More than the bound.
     #[error("expected at most {max} {what}, found more")]
     TooMany {
-        /// What they are.
+        /// Their name in the plural.
         what: &'static str,
         /// The most.
         max: usize,

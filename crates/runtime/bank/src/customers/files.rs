@@ -1,4 +1,4 @@
-//! The files that records are read from.
+//! Files that records are read from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata};
@@ -20,16 +20,16 @@ const SETTLES_AFTER: Duration = Duration::from_secs(2);
 /// The files that a record was read from, as they were then.
 #[derive(Debug, Default)]
 pub(super) struct Files {
-    /// What each file was; `None` if it could not be read.
+    /// The state of each file when it was read; `None` if it could not be read.
     stamps: BTreeMap<PathBuf, Option<Stamp>>,
-    /// The bytes of others that were read before.
+    /// The number of bytes of other records' files that were read before.
     before: u64,
     bytes: u64,
     unsettled: bool,
     exposed: BTreeSet<PathBuf>,
 }
 
-/// What tells one state of a file from another without reading it.
+/// The metadata of a file that differ after a change, so that the file need not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stamp {
     modified: Option<SystemTime>,
@@ -39,7 +39,7 @@ struct Stamp {
 }
 
 impl Files {
-    /// None yet, after others of so many bytes.
+    /// Starts with no file, after other records' files of so many bytes.
     pub(super) fn after(before: u64) -> Self {
         Self {
             before,
@@ -47,15 +47,15 @@ impl Files {
         }
     }
 
-    /// How many bytes were read.
+    /// Returns the number of bytes that were read.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The text of a file.
+    /// Returns the text of a file.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why there is none.
     pub(super) fn read(&mut self, path: &Path) -> Result<Zeroizing<String>, String> {
         self.stamps.insert(path.to_owned(), None);
         // A pipe without a writer would never open.
@@ -101,17 +101,17 @@ impl Files {
         }
     }
 
-    /// The files with secrets that every user of the machine may read.
+    /// Returns the files with secrets that every user of the machine may read.
     pub(super) fn exposed(&self) -> impl Iterator<Item = &PathBuf> {
         self.exposed.iter()
     }
 
-    /// Takes them for changed.
+    /// Treats all files as changed.
     pub(super) fn distrust(&mut self) {
         self.unsettled = true;
     }
 
-    /// Whether any of the files may have changed since it was read.
+    /// Returns true if any of the files may have changed since it was read.
     pub(super) fn may_have_changed(&self) -> bool {
         let now = |path: &Path| {
             std::fs::metadata(path)

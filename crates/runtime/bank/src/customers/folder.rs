@@ -1,19 +1,32 @@
-//! A directory from a folder of TOML files.
+//! Directory of a folder of TOML files.
 
 mod load;
-mod options;
-
-pub use self::options::CustomerFolderOptions;
 
 use self::load::Loaded;
 use super::{CustomerBook, CustomerSource, CustomersError};
 use bankrail_service::{ApiKeyHash, Customer, Directory};
-use bankrail_values::StoreFuture;
+use bankrail_values::{Clock, StoreFuture, SystemClock};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::time::Instant;
+
+bankrail_values::options! {
+    /// Options of a [`CustomerFolder`].
+    #[derive(Clone, Debug)]
+    pub struct CustomerFolderOptions {
+        /// The interval between two looks for changed files, of one `stat` for each file. Default:
+        /// 5 s. With zero, each lookup looks.
+        interval: Duration = Duration::from_secs(5),
+        /// The clock that decides whether an API key is valid. Default: the operating system's.
+        clock: Arc<dyn Clock> = Arc::new(SystemClock),
+        /// Permission for endpoints with an `http` address on loopback. Default: no. For tests and
+        /// sandboxes only: other programs on the machine may read everything that is sent,
+        /// including the API key.
+        danger_allow_http_on_loopback: bool = false,
+    }
+}
 
 /// A [`Directory`] from a folder with one TOML file for each customer. Cheap to clone; clones share
 /// everything.
@@ -80,9 +93,9 @@ struct Inner {
     path: PathBuf,
     options: CustomerFolderOptions,
     state: RwLock<State>,
-    /// When it was last looked whether files have changed.
+    /// The instant of the last look at the files.
     looked: Mutex<Instant>,
-    /// Locked while files are read, so that readings follow each other.
+    /// Locked while files are read, so that one reading does not overtake another.
     loaded: Arc<tokio::sync::Mutex<Loaded>>,
 }
 
@@ -130,7 +143,7 @@ impl CustomerFolder {
         rejected: Option<Arc<CustomersError>> = self.state().rejected;
     }
 
-    /// Reads all files now, whatever the interval.
+    /// Reads all files now, without waiting for the end of the interval.
     ///
     /// # Errors
     /// [`CustomersError`] with all faults of all files. The customers then stay as they were.
@@ -167,7 +180,7 @@ impl CustomerFolder {
         }
         let began = Instant::now();
         let folder = self.clone();
-        // Goes on if this future is dropped, and then takes effect too.
+        // On a thread of its own, because it blocks; it goes on if this future is dropped.
         let looking = tokio::task::spawn_blocking(move || {
             if forced {
                 loaded.distrust();
@@ -186,7 +199,7 @@ impl CustomerFolder {
         }
     }
 
-    /// Puts what was read in force, or logs what is wrong with it.
+    /// Puts the customers that were read in force, or logs their faults.
     fn accept(&self, read: Result<CustomerBook, CustomersError>) {
         let mut state = self.0.state.write().unwrap_or_else(PoisonError::into_inner);
         match read {

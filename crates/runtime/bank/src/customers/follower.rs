@@ -1,9 +1,7 @@
-//! What follows the directory: limits, webhook endpoints and accounts.
+//! Follower of a directory, which applies limits, webhook endpoints and accounts.
 
 use super::record::set_limits;
-use super::{AccountRegistrar, CustomerBook, LimitOverride};
-
-use super::EndpointRecord;
+use super::{AccountRegistrar, CustomerBook, EndpointRecord, LimitOverride};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_mailbox::EndpointId;
 use bankrail_rate_limit::Limiter;
@@ -17,37 +15,37 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A directory that can say who all the customers are, so that something can follow it.
+/// A directory that lists all customers, so that a follower can apply their records.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot say who all the customers are",
+    message = "`{Self}` cannot list all customers",
     label = "not a `CustomerSource`",
     note = "pass a reference to a `CustomerFolder`, a `SqliteDirectory` or a `PostgresDirectory` of `bankrail_bank`",
     note = "`&*directory` is that reference where `directory` is an `Arc`"
 )]
 pub trait CustomerSource: Directory {
-    /// The customers in force, after reading what has changed. While nothing changes it is the same
-    /// [`Arc`].
+    /// Returns the customers in force, after reading those that have changed. While nothing changes
+    /// it returns the same [`Arc`].
     fn customers(&self) -> StoreFuture<'_, Arc<CustomerBook>>;
 
-    /// How often a follower asks.
+    /// Returns the interval at which a follower asks for changes.
     fn interval(&self) -> Duration;
 
-    /// Waits until the customers may have changed: a follower asks then, without waiting for the
-    /// end of the interval. After an error it waits for that. Default: for ever.
+    /// Waits until the customers may have changed, so that a follower asks before the end of the
+    /// interval. After an error the follower waits for that end. Default: never ready.
     fn changed(&self) -> StoreFuture<'_, ()> {
         Box::pin(std::future::pending())
     }
 }
 
-/// How long a follower waits after it was told of a change.
-const GATHER: Duration = Duration::from_millis(20);
+/// The wait of a follower after a change, so that several changes in a row are read together.
+const SETTLE_TIME: Duration = Duration::from_millis(20);
 
-/// How many customers' accounts are registered together, so that other writes to the ledger run in
-/// between.
-const TOGETHER: usize = 500;
+/// The most customers whose accounts are registered in one transaction, so that other writes to the
+/// ledger run in between.
+const MAX_BATCH_CUSTOMERS: usize = 500;
 
-/// Applies what the directory says about customers wherever it is used: limits to a [`Limiter`],
-/// webhook receivers to [`Endpoints`], accounts to a ledger.
+/// A follower of a directory. It applies the customers' limits to a [`Limiter`], their webhook
+/// receivers to [`Endpoints`], and their accounts to a ledger.
 ///
 /// - It changes only what differs from what it applied before: the circuits of endpoints that stay
 ///   as they are stay too, and so do counters of limits.
@@ -80,18 +78,18 @@ pub struct DirectoryFollower {
 
 type MakeSealer = dyn Fn(&EndpointRecord) -> Arc<dyn SealPayload> + Send + Sync;
 
-/// What was applied last.
+/// The records' parts as they were applied last.
 #[derive(Default)]
 struct Applied {
     limits: BTreeMap<CustomerCode, Vec<LimitOverride>>,
     accounts: BTreeMap<CustomerCode, Vec<(AccountId, RegisteredAccount)>>,
     endpoints: BTreeMap<EndpointId, EndpointRecord>,
-    /// Customers whose accounts were refused, and why.
+    /// Customers whose accounts were refused, each with the kind of the error.
     refused: BTreeMap<CustomerCode, StoreErrorKind>,
 }
 
 impl DirectoryFollower {
-    /// A follower that applies nothing until its targets are set.
+    /// Creates a follower that applies nothing until its targets are set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -158,7 +156,7 @@ impl DirectoryFollower {
                         None
                     }
                     Ok(customers) => {
-                        // What was refused is logged with its customer, and tried again.
+                        // A customer that was refused is logged, and tried again next time.
                         if self.apply(&customers).await.is_ok() {
                             applied = Some(customers);
                         }
@@ -172,8 +170,7 @@ impl DirectoryFollower {
                 failed = failure;
                 tokio::select! {
                     () = tokio::time::sleep(source.interval().max(Duration::from_millis(1))) => {}
-                    // Several changes in a row are read together.
-                    Ok(()) = source.changed() => tokio::time::sleep(GATHER).await,
+                    Ok(()) = source.changed() => tokio::time::sleep(SETTLE_TIME).await,
                 }
             }
         };
@@ -250,7 +247,7 @@ impl DirectoryFollower {
             .keys()
             .filter(|code| !wanted.contains_key(*code));
         let removed: Vec<CustomerCode> = removed.cloned().collect();
-        let mut together = BTreeMap::new();
+        let mut registered = BTreeMap::new();
         self.applied
             .refused
             .retain(|code, _| wanted.contains_key(code) || removed.contains(code));
@@ -258,18 +255,18 @@ impl DirectoryFollower {
             .iter()
             .filter(|(code, accounts)| self.applied.accounts.get(*code) != Some(accounts));
         loop {
-            let some: Vec<_> = changed
+            let batch: Vec<_> = changed
                 .by_ref()
-                .take(TOGETHER)
+                .take(MAX_BATCH_CUSTOMERS)
                 .map(|(c, a)| (c.clone(), a.clone()))
                 .collect();
-            // One that is refused is found below, with its reason.
-            if some.len() < 2 || registrar.register_all(some.clone()).await.is_err() {
+            // A batch is refused as a whole: each customer is tried separately below.
+            if batch.len() < 2 || registrar.register_all(batch.clone()).await.is_err() {
                 break;
             }
-            together.extend(some);
+            registered.extend(batch);
         }
-        self.applied.accounts.append(&mut together);
+        self.applied.accounts.append(&mut registered);
         let mut outcome = Ok(());
         let gone = removed.into_iter().map(|code| (code, None));
         for (code, accounts) in gone.chain(
@@ -307,7 +304,7 @@ impl DirectoryFollower {
     }
 }
 
-/// One list of each customer's record.
+/// Returns one list of each customer's record.
 fn wanted<T: Clone>(
     customers: &CustomerBook,
     list: impl Fn(&super::CustomerRecord) -> &Vec<T>,

@@ -1,4 +1,4 @@
-//! Limits that are agreed with one customer.
+//! Limits of one customer.
 
 use bankrail_rate_limit::{CallType, Policy, PolicyError, Window};
 use bankrail_values::Timestamp;
@@ -7,12 +7,12 @@ pub(super) const HOUR_MILLIS: u32 = 3_600_000;
 pub(super) const MINUTE_MILLIS: u32 = 60_000;
 pub(super) const SECOND_MILLIS: u32 = 1_000;
 
-/// Other limits for one customer's calls of one type, for good or until a time (Specification:
-/// "Limits", rule 1).
+/// A customer's own limits for calls of one type, lasting or until a time (Specification: "Limits",
+/// rule 1).
 ///
 /// A unit that is not stated keeps the limit that holds for all customers (Default): a customer
 /// with 100 tokens an hour still has 2 a second. A temporary override in the same way keeps what
-/// the customer's lasting one says.
+/// the customer's lasting one states.
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, Window, default_limits};
@@ -31,7 +31,7 @@ pub struct LimitOverride {
 }
 
 impl LimitOverride {
-    /// Other limits for calls of this type: one to three windows of an hour, a minute or a second.
+    /// Creates limits for calls of this type: one to three windows of an hour, a minute or a second.
     ///
     /// # Errors
     /// [`LimitOverrideError`] for no window, one of another length, and two of one length.
@@ -60,7 +60,7 @@ impl LimitOverride {
         })
     }
 
-    /// No limits for calls of this type. Their counters are lost.
+    /// Creates an override without any limit for calls of this type. Their counters are lost.
     #[must_use]
     pub const fn unlimited(call_type: CallType) -> Self {
         Self {
@@ -77,25 +77,25 @@ impl LimitOverride {
         self
     }
 
-    /// The type of the calls.
+    /// Returns the type of the calls.
     #[must_use]
     pub const fn call_type(&self) -> CallType {
         self.call_type
     }
 
-    /// The windows, longest first; none if there is no limit.
+    /// Returns the windows, longest first; none if there is no limit.
     #[must_use]
     pub fn windows(&self) -> &[Window] {
         &self.windows
     }
 
-    /// The first instant at which the override no longer holds; `None` if it lasts.
+    /// Returns the first instant at which the override no longer holds; `None` if it lasts.
     #[must_use]
     pub const fn ends(&self) -> Option<Timestamp> {
         self.until
     }
 
-    /// The policy of the customer's calls where `base` would hold without this override.
+    /// Returns the policy of the customer's calls where `base` would hold without this override.
     ///
     /// # Errors
     /// [`PolicyError::TooMany`] if `base` has windows of other lengths, and there are more than
@@ -115,7 +115,7 @@ impl LimitOverride {
     }
 }
 
-/// Windows that are no override.
+/// The error of windows that are no override.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LimitOverrideError {
@@ -131,7 +131,7 @@ pub enum LimitOverrideError {
     /// Two windows of one length.
     #[error("expected windows of different lengths, found {window} and another of its length")]
     Repeated {
-        /// One of them.
+        /// The second of the two.
         window: Window,
     },
 }

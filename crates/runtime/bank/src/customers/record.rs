@@ -1,4 +1,4 @@
-//! Everything that the bank arranges with one customer.
+//! Records of customers.
 
 use super::EndpointRecord;
 use super::{ApiKeyRecord, LimitOverride};
@@ -6,7 +6,7 @@ use bankrail_rate_limit::{CallType, Limits, PolicyError};
 use bankrail_service::{Customer, RegisteredAccount};
 use bankrail_statement::AccountId;
 
-/// Everything that the bank arranges with one customer (Specification: "What the service does",
+/// The record of one customer: everything that the bank arranges with the customer (Specification: "What the service does",
 /// pre-requisites; "Limits", rule 1; "Webhook receivers").
 /// [`CustomerBook::new`](super::CustomerBook::new) validates it.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl CustomerRecord {
     /// The most webhook endpoints of a customer.
     pub const MAX_ENDPOINTS: usize = 64;
 
-    /// A customer with whom nothing else is arranged.
+    /// Creates the record of a customer with whom nothing else is arranged.
     #[must_use]
     pub fn new(customer: Customer) -> Self {
         Self {
@@ -51,8 +51,8 @@ impl CustomerRecord {
         }
     }
 
-    /// Sets the customer's limits over the limits of all customers. Other limits of this customer
-    /// for the same call types are replaced.
+    /// Sets the customer's limits in `limits`, over the defaults of all customers. Earlier limits of
+    /// this customer for the same call types are replaced.
     ///
     /// # Errors
     /// [`PolicyError`] if the limits of all customers have windows of other lengths than the

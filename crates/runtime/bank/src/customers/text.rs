@@ -1,4 +1,4 @@
-//! A customer as it is written: in a file of a folder, and in the row of a store.
+//! Text of a customer's record: the file of a folder, and the row of a store.
 
 mod keys;
 mod read;
@@ -57,8 +57,8 @@ struct ApiKeyText {
     sha256: Option<Spanned<String>>,
     not_before: Option<Spanned<Datetime>>,
     expires: Option<Spanned<Datetime>>,
-    /// The key itself, which must not be in the file. It has a member of its own, so that the fault
-    /// says how to hash the key, and not only that the member is unknown.
+    /// An API key in clear, which is refused. With a member of its own, the fault explains how to
+    /// hash the key instead of calling the member unknown.
     #[serde(skip_serializing)]
     #[serde(alias = "value", alias = "apikey", alias = "api_key", alias = "secret")]
     key: Option<Spanned<IgnoredAny>>,
@@ -101,7 +101,7 @@ struct AccountText {
 struct EndpointText {
     id: Spanned<String>,
     url: Spanned<String>,
-    /// By the name of the kind of message.
+    /// Paths by the names of the kinds of message.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     paths: BTreeMap<Spanned<String>, String>,
     api_key: Option<Spanned<EndpointApiKeyText>>,
@@ -208,7 +208,7 @@ impl From<&EndpointRecord> for EndpointText {
     }
 }
 
-/// A value that is written, and so has no place in a text yet.
+/// Wraps a value that is to be written, and has no place in a text yet.
 fn unplaced<T>(value: T) -> Spanned<T> {
     Spanned::new(0..0, value)
 }

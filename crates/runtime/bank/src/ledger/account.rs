@@ -1,4 +1,4 @@
-//! Accounts, and the customers that may ask for them.
+//! Rows of accounts, and of the customers that may ask for them.
 
 use super::error::{AccountError, RegisterError};
 use crate::booking::{BookingMember, check_text};
@@ -15,7 +15,8 @@ const FIND: &str =
     "SELECT id, account, currency, balance, last_entry, forgotten_before FROM bankrail_account
     WHERE account = $1";
 
-/// As [`FIND`], and no other transaction books on the account before the end of this one.
+/// [`FIND`] with a lock, so that no other transaction books on the account before the end of this
+/// one.
 const LOCK: &str =
     "SELECT id, account, currency, balance, last_entry, forgotten_before FROM bankrail_account
     WHERE account = $1 FOR NO KEY UPDATE";
@@ -24,7 +25,8 @@ const OPEN: &str =
     "INSERT INTO bankrail_account (account, currency, balance, last_entry) VALUES ($1, $2, $3, 0)
     ON CONFLICT (account) DO NOTHING";
 
-/// No other transaction registers accounts of the customer before the end of this one.
+/// Lets no other transaction register accounts of the customer before the end of this one: a
+/// customer without accounts has no row to lock.
 const LOCK_CUSTOMER: &str =
     "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_account_customer ' || $1, 0))";
 
@@ -51,12 +53,12 @@ pub(super) struct Account {
     pub(super) currency: Currency,
     pub(super) balance: Decimal,
     pub(super) last_entry: i64,
-    /// `YYYY-MM-DD`, or nothing.
+    /// The first day whose entries are kept, `YYYY-MM-DD`; empty if none was forgotten.
     forgotten_before: String,
 }
 
 impl Account {
-    /// Whether the entries of this day were forgotten.
+    /// Returns true if the entries of this day were forgotten.
     pub(super) fn has_forgotten(&self, day: Date) -> bool {
         day.to_string() < self.forgotten_before
     }
@@ -69,7 +71,7 @@ pub(super) async fn find(
     sql::row(connection, FIND, &[id.as_str().into()], account).await
 }
 
-/// The account, to be changed: as the last transaction that changed it has left it.
+/// Returns an account that is to be changed, as the last transaction that changed it has left it.
 pub(super) async fn lock<C: Sql>(
     connection: &C,
     id: &AccountId,
@@ -83,7 +85,8 @@ pub(super) async fn lock<C: Sql>(
     .await
 }
 
-/// The account with what statements say about it; `None` unless it is registered for the customer.
+/// Returns the account with its details for statements; `None` unless it is registered for the
+/// customer.
 pub(super) async fn registered(
     connection: &impl Sql,
     customer: &CustomerCode,
@@ -159,7 +162,7 @@ pub(super) async fn open(
     {
         return Ok(true);
     }
-    // Another transaction has opened it meanwhile.
+    // Nothing was inserted: another transaction has opened the account meanwhile.
     find(connection, id).await?.map_or(Ok(false), is_there)
 }
 

@@ -26,14 +26,14 @@ pub(super) const DAILY: &[&str] = &[KNOWN, INSERT, CHANGE];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Booked {
-    /// It was booked.
+    /// The entry was booked.
     New(u64),
-    /// The account has the same entry under the same key, and nothing was changed.
+    /// The account had the same entry under the same key, and nothing was changed.
     Known(u64),
 }
 
-/// Books an entry. The caller makes one step of its changes. With the day of the reports, the
-/// booking day of a new entry is compared with it.
+/// Books an entry, within the caller's transaction. With the day of the reports, the booking day of
+/// a new entry is compared with it.
 pub(super) async fn book(
     connection: &impl Sql,
     account: &AccountId,
@@ -45,7 +45,7 @@ pub(super) async fn book(
         .await?
         .ok_or(BookError::UnknownAccount)?;
     let (day, change) = facts(account, &entry.entry)?;
-    // Whether it was booked before is not known any more.
+    // With the entries of that day the keys were deleted, which would show a repeated booking.
     if account.has_forgotten(day) {
         return Err(BookError::Forgotten);
     }
@@ -102,7 +102,7 @@ pub(super) async fn book(
     ];
     let balance = balance.to_string();
     let changed = &[account.row.into(), balance.as_str().into(), number.into()];
-    // Both are sent at once: a caller who drops the booking and commits has both or none.
+    // Both queries are sent at once: a caller who drops the booking and commits has both or none.
     tokio::try_join!(biased; connection.run(INSERT, values), connection.run(CHANGE, changed))?;
     Ok(Booked::New(u64::try_from(number).map_err(corrupt)?))
 }
@@ -115,7 +115,7 @@ fn carries(balance: Money) -> Result<(), BookError> {
         .map_err(|error| BookError::Entry(BuildError::Amount(error)))
 }
 
-/// The booking day, and the amount with its sign.
+/// Returns the booking day, and the amount with its sign.
 fn facts(account: &Account, entry: &Entry) -> Result<(Date, Decimal), BookError> {
     let found = entry.amount.currency();
     if found.is_none_or(|found| found.as_str() != account.currency.as_str()) {
@@ -132,7 +132,7 @@ fn facts(account: &Account, entry: &Entry) -> Result<(Date, Decimal), BookError>
     Ok((booking_day(entry).ok_or(BookError::BookingDay)?, amount))
 }
 
-/// The calendar day as it is written, whatever its offset.
+/// Returns the calendar day as it is written; an offset does not move it.
 fn booking_day(entry: &Entry) -> Option<Date> {
     let day = match entry.booking_date.as_ref()? {
         DateOrDateTime::Date(date) => date.to_time(),
@@ -142,7 +142,7 @@ fn booking_day(entry: &Entry) -> Option<Date> {
     Date::from_time(day?)
 }
 
-/// The entry that the account has under a key, with its number.
+/// Returns the entry that the account has under a key, with its number.
 async fn known(
     connection: &impl Sql,
     account: &Account,
@@ -168,7 +168,7 @@ fn channel_name(channel: EntryChannel) -> Result<&'static str, BookError> {
     match channel {
         EntryChannel::FastPayment => Ok("fast_payment"),
         EntryChannel::Ordinary => Ok("ordinary"),
-        // Taken for another channel, its narrative might be shown to those who must not see it.
+        // Stored as another channel, its narrative might be shown to a customer without the right.
         _ => Err(BookError::Unfaithful),
     }
 }

@@ -5,7 +5,7 @@ use bankrail_camt052::BuildError;
 use bankrail_service::BookingDayError;
 use bankrail_values::{Currency, Date, StoreError};
 
-/// Why an account cannot be opened or registered.
+/// The error of opening or registering an account.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AccountError {
@@ -38,7 +38,7 @@ pub enum AccountError {
     Store(#[from] StoreError),
 }
 
-/// Why a customer's accounts cannot be registered.
+/// The error of registering a customer's accounts.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
@@ -47,7 +47,7 @@ pub enum RegisterError {
     Account {
         /// Its number in the list, from 1.
         number: usize,
-        /// What is wrong.
+        /// The error of the account.
         source: AccountError,
     },
     /// An account is in the list twice.
@@ -61,7 +61,7 @@ pub enum RegisterError {
     Store(#[from] StoreError),
 }
 
-/// Why the entries of old days cannot be forgotten.
+/// The error of forgetting old days.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForgetError {
@@ -78,7 +78,7 @@ pub enum ForgetError {
     Store(#[from] StoreError),
 }
 
-/// Why something cannot be booked.
+/// The error of a booking.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BookError {
@@ -116,7 +116,7 @@ pub enum BookError {
     /// A statement cannot carry the entry, or the balance after it.
     #[error("no statement can carry the entry")]
     Entry(#[source] BuildError),
-    /// The entry does not come back from its written form as it was.
+    /// The entry would be another one when it is read again from its written form.
     #[error("expected an entry that can be written and read again, found another")]
     Unfaithful,
     /// The entry is too large.

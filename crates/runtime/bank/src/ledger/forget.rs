@@ -1,4 +1,4 @@
-//! Old days are forgotten, a bounded number of entries in each transaction.
+//! Deletion of old days, a bounded number of entries in each transaction.
 
 use crate::sql::{self, Engine, Sql as _, get};
 use bankrail_values::{Date, StoreError};
@@ -8,7 +8,8 @@ const NEXT: &str = "SELECT id FROM bankrail_account AS account WHERE id > $1 AND
         SELECT 1 FROM bankrail_account_entry WHERE account = account.id AND day < $2)
     ORDER BY id LIMIT 1";
 
-/// Waits for a transaction that books on the account.
+/// Refuses bookings on the days before. The update waits for a transaction that books on the
+/// account.
 const CLOSE: &str =
     "UPDATE bankrail_account SET forgotten_before = $2 WHERE id = $1 AND forgotten_before < $2";
 
@@ -25,8 +26,8 @@ enum Step {
     Forget,
 }
 
-/// Each account is closed for the days before, in a transaction that does nothing else, then its
-/// entries are deleted.
+/// Closes each account for the days before `day`, in a transaction that does nothing else, then
+/// deletes its entries.
 pub(super) async fn before<S: Engine>(store: &S, day: Date) -> Result<u64, StoreError> {
     let (mut account, mut forgotten) = (0, 0);
     while let Some(next) = next(store, account, day).await? {
@@ -55,7 +56,7 @@ async fn next<S: Engine>(store: &S, account: i64, day: Date) -> Result<Option<i6
     store.read_long(next).await
 }
 
-/// Runs one of the statements in a transaction of its own.
+/// Runs one of the queries in its own transaction.
 async fn run<S: Engine>(store: &S, step: Step, account: i64, day: Date) -> Result<u64, StoreError> {
     let run = async move |connection: &S::Connection<'_>| {
         let sql = match step {

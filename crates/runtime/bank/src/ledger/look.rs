@@ -1,4 +1,4 @@
-//! Accounts as the bank sees them, whoever may ask for their statements.
+//! Views of accounts for the bank itself.
 
 use super::account::{self, Account};
 use crate::sql::{self, Sql, corrupt, maybe};
@@ -18,7 +18,7 @@ const END_OF_DAYS: &str = "~";
 #[cfg(test)]
 pub(super) const DAILY: &[&str] = &[LIST, LAST_DAY];
 
-/// An account of a ledger, with what it amounts to.
+/// An account of a ledger, with its balance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LedgerAccount {
@@ -42,7 +42,7 @@ impl TryFrom<Account> for LedgerAccount {
     }
 }
 
-/// At most `most` accounts after the one of this name.
+/// Returns at most `most` accounts after the one with this identifier.
 pub(super) async fn list(
     connection: &impl Sql,
     after: &str,
@@ -54,7 +54,7 @@ pub(super) async fn list(
     .await
 }
 
-/// The last day before `before` on which something was booked.
+/// Returns the last day before `before` with an entry.
 pub(super) async fn last_day(
     connection: &impl Sql,
     id: &AccountId,

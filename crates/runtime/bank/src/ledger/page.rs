@@ -20,8 +20,8 @@ const BACKWARD: &str =
     "SELECT number, day, amount, channel, entry, checksum FROM bankrail_account_entry
     WHERE account = $1 AND day = $2 AND number < $3 ORDER BY number DESC LIMIT $4";
 
-/// As [`FORWARD`], without what comes after the first entry for which a page of
-/// [`stored::MOST_BYTES`] has no room: of PostgreSQL all rows are received before the first one is
+/// [`FORWARD`] without the rows after the first entry for which a page of
+/// [`stored::MOST_BYTES`] has no room: from PostgreSQL all rows are received before the first one is
 /// read.
 const FORWARD_IN_BOUNDS: &str = "SELECT number, day, amount, channel, entry, checksum
     FROM (SELECT *, sum(octet_length(entry)) OVER (ORDER BY number) - octet_length(entry) AS before
@@ -38,13 +38,13 @@ const BACKWARD_IN_BOUNDS: &str = "SELECT number, day, amount, channel, entry, ch
 #[cfg(test)]
 pub(super) const DAILY: &[&str] = &[IS_THERE, FORWARD, BACKWARD];
 
-/// As in the two statements.
+// The two queries above have this number.
 const _: () = assert!(stored::MOST_BYTES == 4_194_304);
 
 /// One more than the largest sum that 18 digits can carry, in units of its last decimal.
 const SUM_END: i128 = 1_000_000_000_000_000_000;
 
-/// The answer, and whether its entries must be read before they are shown.
+/// Returns the answer, and true if its entries must be read before they are shown.
 pub(super) async fn page(
     connection: &impl Sql,
     query: &StatementQuery,
@@ -57,8 +57,7 @@ pub(super) async fn page(
     let forgotten = found.has_forgotten(query.day);
     let after = match &query.position {
         None => None,
-        // Also while some of its entries are still there: the others would be missing from the
-        // walk.
+        // Even while some of its entries are still there: a walk would miss the others.
         Some(_) if forgotten => return Ok((LedgerAnswer::UnknownPosition, false)),
         Some(position) => match number(connection, &found, query, position).await? {
             Some(number) => Some(number),
@@ -79,7 +78,7 @@ pub(super) async fn page(
     Ok((page.into(), entries.unproven))
 }
 
-/// The number of the entry that a position names; `None` if it names no entry of the day.
+/// Returns the number of the entry that a position names; `None` if it names no entry of the day.
 async fn number(
     connection: &impl Sql,
     account: &Account,
@@ -109,14 +108,14 @@ async fn number(
 #[derive(Default)]
 struct Entries {
     list: Vec<PageEntry>,
-    /// The bytes of all of them.
+    /// The number of bytes of all entries.
     bytes: usize,
     last: Option<i64>,
-    /// Whether there are more.
+    /// True if the day has more entries.
     more: bool,
-    /// Whether one of them has no checksum.
+    /// True if an entry has no checksum.
     unproven: bool,
-    /// Of all amounts without their signs, so that no sum or net of the page is larger.
+    /// The sum of all amounts without their signs, so that no sum or net of the page is larger.
     sum: Decimal,
 }
 

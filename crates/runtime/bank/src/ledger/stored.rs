@@ -11,7 +11,7 @@ use bankrail_statement::EntryChannel;
 use bankrail_stores::Cells;
 use bankrail_values::{Decimal, Money, StoreError, parse_decimal};
 
-/// The most bytes of a stored entry, and of all entries of a page but its first.
+/// The most bytes of a stored entry, and of all entries of a page.
 pub(super) const MOST_BYTES: usize = 4 << 20;
 
 /// The columns of a row that a statement shows.
@@ -21,7 +21,7 @@ pub(super) struct Stored<'a> {
     pub(super) amount: &'a str,
     pub(super) channel: &'a str,
     pub(super) entry: &'a str,
-    /// `None` if an earlier version has stored the row.
+    /// The checksum; `None` in a row of an earlier version.
     pub(super) checksum: Option<i64>,
 }
 
@@ -42,19 +42,19 @@ impl<'a> Stored<'a> {
         hasher.update(&self.number.to_be_bytes());
         for text in [self.day, self.amount, self.channel, self.entry] {
             hasher.update(text.as_bytes());
-            // A byte that no text in UTF-8 has.
+            // A byte that no text in UTF-8 has, so that no two rows hash the same bytes.
             hasher.update(&[0xff]);
         }
         hasher.finalize().into()
     }
 
-    /// The amount without its sign.
+    /// Returns the amount without its sign.
     pub(super) fn value(&self) -> Result<Decimal, StoreError> {
         parse_decimal(self.amount.trim_start_matches('-')).map_err(corrupt)
     }
 
-    /// The entry as it was written, and whether its checksum proves that: an earlier version stored
-    /// none.
+    /// Returns the entry, and true if a checksum proves that it is as it was written. Rows of an
+    /// earlier version have no checksum.
     ///
     /// # Errors
     /// [`StoreError`] for a row that was damaged.
@@ -84,7 +84,7 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// The spelling of an amount: that of a debit begins with a minus sign, also if it is zero.
+/// Spells an amount with a minus sign for a debit, even for a zero.
 pub(super) fn amount(entry: &WrittenEntry) -> String {
     let sign = if *entry.direction() == Direction::Debit {
         "-"

@@ -1,4 +1,4 @@
-//! PostgreSQL.
+//! Queries on PostgreSQL.
 
 use super::{Engine, Sql, Value};
 use bankrail_stores::Cells;
@@ -52,7 +52,7 @@ impl Engine for PostgresStore {
         self.transaction(work).await
     }
 
-    /// On a thread that may wait for a file.
+    /// Runs work on a thread that may wait for a file.
     async fn write_long<T: Send + 'static, E: From<StoreError> + Send + 'static>(
         &self,
         work: impl for<'a, 'c> AsyncFnOnce(&'a InTransaction<'c>) -> Result<T, E> + Send + 'static,

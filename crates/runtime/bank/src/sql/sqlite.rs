@@ -1,4 +1,4 @@
-//! SQLite.
+//! Queries on SQLite.
 
 use super::{Engine, Sql, Value};
 use bankrail_stores::Cells;
@@ -9,7 +9,8 @@ use std::ops::ControlFlow;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-/// The names of parameters, by which they are found, in whichever order a statement has them.
+/// The names of parameters. SQLite numbers parameters in the order in which a query has them, so
+/// that they are found by name.
 const NAMES: [&str; 8] = ["$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8"];
 
 impl Sql for Connection {
@@ -55,7 +56,7 @@ fn prepared<'a>(
     Ok(statement)
 }
 
-/// The answer of work on SQLite.
+/// Runs work on SQLite, which never waits, to its end.
 pub(crate) fn now<T>(work: impl Future<Output = T>) -> T {
     match pin!(work).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,

@@ -1,4 +1,4 @@
-//! The files of a folder are read.
+//! Reading the files of a folder.
 
 use super::{CustomerFolder, CustomerFolderOptions};
 use crate::customers::check::Checker;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What was read last.
+/// The files as they were read last.
 #[derive(Debug, Default)]
 pub(super) struct Loaded {
     /// The customers' files, or `None` if the folder could not be read.
@@ -19,7 +19,7 @@ pub(super) struct Loaded {
     customers: BTreeMap<PathBuf, Read>,
 }
 
-/// What one customer's file says.
+/// The content of one customer's file.
 #[derive(Debug)]
 struct Read {
     /// The file and those that it names.
@@ -31,14 +31,14 @@ struct Read {
 }
 
 impl Loaded {
-    /// Lets the next reading read all files.
+    /// Makes the next reading read all files.
     pub(super) fn distrust(&mut self) {
         self.customers
             .values_mut()
             .for_each(|read| read.files.distrust());
     }
 
-    /// Whether a file may have come, gone or changed since the last reading.
+    /// Returns true if a file may have come, gone or changed since the last reading.
     pub(super) fn may_have_changed(&self, folder: &Path) -> bool {
         list(folder).ok() != self.names
             || self
@@ -154,7 +154,7 @@ impl Read {
     }
 }
 
-/// The customers' files in the order of their names.
+/// Returns the customers' files in the order of their names.
 fn list(folder: &Path) -> Result<Vec<PathBuf>, CustomerProblem> {
     let unreadable = |error: std::io::Error| CustomerProblem::Unreadable {
         reason: error.to_string(),

@@ -1,4 +1,4 @@
-//! The members of a text become a record.
+//! Reading a record from the members of a text.
 
 use super::reader::Reader;
 use super::{
@@ -215,7 +215,7 @@ fn account(
     text: &Spanned<AccountText>,
 ) -> Option<((AccountId, RegisteredAccount), Place)> {
     let account = text.get_ref();
-    // Not the error's text: it shows the number.
+    // The error's own text shows the account number.
     let parse_id = |text: &str| {
         AccountId::parse(text)
             .map_err(|_| "expected an account identifier of 1 to 34 letters, digits and points")

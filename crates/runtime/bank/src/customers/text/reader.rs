@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
     /// Returns the members of the text. `None`, with the faults noted, if the text is not TOML or
     /// has a member that is missing, unknown or of another type.
     pub(super) fn parse<T: DeserializeOwned>(&mut self) -> Option<T> {
-        // What is in a store was within the bounds of a record when it was written.
+        // A record in a store was within the bounds of a record when it was written.
         if self.files.is_some() {
             let bytes = self.text.bytes().enumerate();
             let mut separators = bytes.filter(|(_, byte)| SEPARATORS.contains(byte));
@@ -163,8 +163,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The problem that a message of serde is about. Of a member of another type the message shows the
-/// value, which may be a secret: only its type is kept.
+/// Makes a problem of serde's message. For a member of another type the message shows the value,
+/// which may be a secret: only its type is kept.
 fn problem(message: &str) -> CustomerProblem {
     let (found, expected) = message.rsplit_once(", expected ").unwrap_or((message, ""));
     if let Some(name) = message.strip_prefix("missing field ") {

@@ -1,4 +1,4 @@
-//! Bookings from CSV.
+//! Loader of bookings from CSV.
 
 use super::error::{LoadError, RowError};
 use super::{Loaded, Rows};
@@ -143,8 +143,8 @@ fn failed(error: csv::Error, lines: &mut Lines) -> LoadError {
     }
 }
 
-/// The lines that have been read from the source and not yet been made rows. The reader's own count
-/// of lines leaves out empty ones.
+/// The lines that were read from the source and belong to no row yet. The CSV reader's own count of
+/// lines leaves out empty ones.
 struct Lines {
     /// The line of the last row, from 1.
     line: u64,
@@ -152,7 +152,7 @@ struct Lines {
     read_ahead: usize,
     /// All bytes read.
     read: u64,
-    /// Whether the line that is being read has been empty so far.
+    /// True if the line that is being read has been empty so far.
     empty: bool,
     /// The offset of the end of each line, and whether the line is empty.
     ends: VecDeque<(u64, bool)>,
@@ -186,8 +186,8 @@ impl Lines {
         self.read_ahead += bytes.len();
     }
 
-    /// The line of a row that begins at an offset, or after the end of the line there and empty
-    /// lines.
+    /// Returns the line of a row that begins at an offset, or after the end of the line there and
+    /// empty lines.
     fn next_row(&mut self, start: u64) -> u64 {
         while self
             .ends
@@ -202,7 +202,7 @@ impl Lines {
     }
 }
 
-/// A source of which only so much is read for one row.
+/// A source that stops before one row takes more than [`MAX_AHEAD_BYTES`].
 struct Source<R> {
     source: R,
     lines: Rc<RefCell<Lines>>,
@@ -309,7 +309,7 @@ impl Row<'_> {
     }
 }
 
-/// The column that an error is about.
+/// Returns the column of an error.
 fn column_of(error: &BookError) -> &'static str {
     match error {
         BookError::Booking(error) => error.member().map_or("kind", |member| member.as_str()),

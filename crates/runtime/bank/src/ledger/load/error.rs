@@ -52,7 +52,7 @@ pub enum LoadError {
         line: u64,
         /// The column.
         column: &'static str,
-        /// What is wrong.
+        /// The error of the value.
         source: RowError,
     },
     /// The file cannot be read.
@@ -63,7 +63,7 @@ pub enum LoadError {
     Store(#[from] StoreError),
 }
 
-/// Why a value of a CSV file cannot be booked.
+/// The error of a value of a CSV file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RowError {
