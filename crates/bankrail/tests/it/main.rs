@@ -16,3 +16,4 @@ mod kills;
 mod log_fields;
 mod log_sources;
 mod restore;
+mod rings;

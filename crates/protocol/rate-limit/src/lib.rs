@@ -9,8 +9,6 @@ pub mod layer;
 mod limiter;
 mod limits;
 mod memory;
-#[cfg(feature = "pacer")]
-mod pacer;
 mod policy;
 mod state;
 mod store;
@@ -22,8 +20,6 @@ pub use decision::{Decision, WindowStatus, decide};
 pub use limiter::{Answer, CheckError, Limiter};
 pub use limits::{Limits, OnStoreError};
 pub use memory::{Capacity, FullError, MemoryCounters, OnFull};
-#[cfg(feature = "pacer")]
-pub use pacer::{PaceError, Pacer, PacerOptions, Pacing, Permit};
 pub use policy::{Algorithm, CostError, Counting, MAX_WINDOWS, Policy, PolicyError};
 pub use state::{Counts, State};
 pub use store::{Charge, CounterStore};

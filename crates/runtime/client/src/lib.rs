@@ -26,6 +26,8 @@ mod measure;
 #[cfg(feature = "statement")]
 mod pace;
 #[cfg(feature = "statement")]
+mod pacer;
+#[cfg(feature = "statement")]
 mod poller;
 #[cfg(feature = "receivers")]
 pub mod receivers;
@@ -53,8 +55,6 @@ pub use bankrail_http::{AddressError, AddressFault};
 #[cfg(feature = "statement")]
 pub use bankrail_mailbox::Schedule;
 #[cfg(feature = "statement")]
-pub use bankrail_rate_limit::Pacing;
-#[cfg(feature = "statement")]
 pub use call_error::{Call, CallError, CallFault, UnreadablePayload};
 #[cfg(feature = "statement")]
 pub use client::{Client, ClientOptions, ClientOptionsError, Credentials, Probe, ProbeStep};
@@ -62,6 +62,8 @@ pub use client::{Client, ClientOptions, ClientOptionsError, Credentials, Probe, 
 pub use connection::{Connection, ConnectionError, ReceiverConnection};
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
 pub use exchange_error::{CallPhase, ExchangeError};
+#[cfg(feature = "statement")]
+pub use pacer::{PaceError, Pacer, PacerOptions, Pacing, Permit};
 #[cfg(feature = "statement")]
 pub use poller::{
     AccountState, AccountStatus, CallFailure, LedgerChange, Movement, MovementError, NewEntries,

@@ -1,7 +1,8 @@
 //! The admission of calls: their pacers, and the end of all waiting when the client is closed.
 
+use crate::pacer::{Pacer, PacerOptions};
 use bankrail_client_assertion::CustomerCode;
-use bankrail_rate_limit::{CallType, Pacer, PacerOptions, Policy};
+use bankrail_rate_limit::{CallType, Policy};
 use bankrail_values::Clock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

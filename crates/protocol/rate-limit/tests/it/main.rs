@@ -8,11 +8,7 @@ mod keys;
 #[cfg(feature = "tower")]
 mod layer;
 mod limiter;
-#[cfg(feature = "pacer")]
-mod log;
 mod oracle;
-#[cfg(feature = "pacer")]
-mod pacer;
 mod policies;
 mod properties;
 mod states;
@@ -75,8 +71,6 @@ fn the_types_are_what_callers_expect() {
         MemoryCounters,
     )>();
     shared::<Box<dyn CounterStore>>();
-    #[cfg(feature = "pacer")]
-    shared::<(Pacer, PacerOptions, Pacing, PaceError)>();
     #[cfg(feature = "tower")]
     shared::<(
         layer::LimitKey,

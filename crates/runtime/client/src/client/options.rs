@@ -5,6 +5,7 @@ use crate::archive::Archive;
 use crate::call_error::Call;
 use crate::http_client::{self, HttpClientError};
 use crate::pace::{Closing, PacedApart};
+use crate::pacer::{Pacer, PacerOptions, Pacing};
 use crate::sealing::SealingSecret;
 use crate::statement::StatementClient;
 use crate::token::{Exchange, SealedTokenCache, TokenSource};
@@ -16,9 +17,7 @@ use bankrail_http::names::{API_KEY, STATEMENT_PATH, TOKEN_PATH, is_reserved};
 use bankrail_http::tls::{TlsError, TlsRoots};
 use bankrail_http::{AddressError, EndpointUrl};
 use bankrail_jose::CurrentKey;
-use bankrail_rate_limit::{
-    CallType, CounterStore, MemoryCounters, Pacer, PacerOptions, Pacing, Policy, default_limits,
-};
+use bankrail_rate_limit::{CallType, CounterStore, MemoryCounters, Policy, default_limits};
 use bankrail_values::{Clock, SystemClock, ValueError, excerpt};
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};

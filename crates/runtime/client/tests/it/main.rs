@@ -19,6 +19,7 @@ mod log;
 mod metrics;
 mod observer;
 mod outages;
+mod pacer;
 mod pages;
 mod poller;
 mod probe;

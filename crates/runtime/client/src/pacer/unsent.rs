@@ -1,7 +1,7 @@
 //! Calls that were counted and not sent.
 
 use super::Permit;
-use crate::Policy;
+use bankrail_rate_limit::Policy;
 use bankrail_values::Timestamp;
 
 /// Calls that were counted and not sent, so that others can go in their place. There are no more

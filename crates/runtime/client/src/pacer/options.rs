@@ -1,7 +1,7 @@
 //! Options of a pacer.
 
 use super::Pacing;
-use crate::{Capacity, CounterStore, MemoryCounters, OnFull};
+use bankrail_rate_limit::{Capacity, CounterStore, MemoryCounters, OnFull};
 use std::sync::Arc;
 use std::time::Duration;
 

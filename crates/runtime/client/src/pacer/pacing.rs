@@ -1,6 +1,6 @@
 //! The treatment of calls that are not allowed yet.
 
-use crate::CostError;
+use bankrail_rate_limit::CostError;
 use bankrail_values::{StoreError, Timestamp};
 use std::time::Duration;
 

@@ -1,16 +1,28 @@
 //! The pacer against a bank with a clock of its own. Time is tokio's, paused: nothing really waits.
 
 use crate::log::Log;
-use crate::{at, policy};
+use bankrail_client::{PaceError, Pacer, PacerOptions, Pacing};
 use bankrail_rate_limit::{
-    Algorithm, CallType, Counting, MemoryCounters, PaceError, Pacer, PacerOptions, Pacing, Policy,
-    State, decide, default_limits,
+    Algorithm, CallType, Counting, MemoryCounters, Policy, State, Window, decide, default_limits,
 };
 use bankrail_values::{Clock, ManualClock, Timestamp};
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_unix_millis(millis).unwrap()
+}
+
+/// A policy of windows given as milliseconds and limit.
+fn policy(algorithm: Algorithm, counting: Counting, windows: &[(u64, u32)]) -> Policy {
+    let windows: Vec<Window> = windows
+        .iter()
+        .map(|(millis, limit)| Window::new(Duration::from_millis(*millis), *limit).unwrap())
+        .collect();
+    Policy::new(algorithm, counting, &windows).unwrap()
+}
 
 /// Shows `start` when made, and moves with tokio's time.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ mod unsent;
 pub use options::PacerOptions;
 pub use pacing::{PaceError, Pacing};
 
-use crate::{CallType, Charge, CounterStore, Counting, Policy};
+use bankrail_rate_limit::{CallType, Charge, CounterStore, Counting, Policy};
 use bankrail_values::{Clock, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -41,7 +41,8 @@ use unsent::{Replacement, Unsent};
 /// [`Pacer::not_sent`].
 ///
 /// ```
-/// use bankrail_rate_limit::{CallType, Pacer, PacerOptions, default_limits};
+/// use bankrail_client::{Pacer, PacerOptions};
+/// use bankrail_rate_limit::{CallType, default_limits};
 /// use bankrail_values::SystemClock;
 /// use std::sync::Arc;
 /// # #[tokio::main(flavor = "current_thread")]
