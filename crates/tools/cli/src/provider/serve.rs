@@ -209,24 +209,24 @@ pub(super) async fn run(
     let audit = AuditFile::open(folders.data("audit.jsonl"), AuditFileOptions::new())
         .map_err(|error| damaged(&folders.data("audit.jsonl"), &error))?;
     let options = ProviderOptions::new().audit(Arc::new(audit), AuditOptions::new());
-    let bank = Bank::open(arguments, folders, address, options).await?;
+    let mut bank = Bank::open(arguments, folders, address, options)?;
+    if folders.is_demo() {
+        let (ledger, clock) = (bank.ledger.clone(), bank.clock.clone());
+        let day = today::book(&ledger, &clock).await?;
+        tokio::spawn(today::follow(ledger, clock, day));
+    }
+    bank.follow_customers().await;
     let control = bank.control(folders);
     let Bank {
         issuer,
         emulator,
-        clock,
         directory,
         follower,
-        ledger,
         limits,
         signing,
         store,
         ..
     } = bank;
-    if folders.is_demo() {
-        let day = today::book(&ledger, &clock).await?;
-        tokio::spawn(today::follow(ledger, clock, day));
-    }
     let (dispatcher, calls) = (emulator.dispatcher().clone(), emulator.calls().clone());
 
     let server = Server::new(listener, tls, emulator.router(), ServerOptions::new());

@@ -193,8 +193,9 @@ impl Control {
     ) -> Result<(bool, String), ControlError> {
         let outbox = &self.0.emulator.outbox;
         loop {
-            let summary = outbox.summary(id).await?.ok_or_else(|| unknown(id))?;
+            // The deliveries first: the state that is read after them is not older.
             if let Some(delivery) = outbox.deliveries(id).await?.last() {
+                let summary = outbox.summary(id).await?.ok_or_else(|| unknown(id))?;
                 let is_delivered = summary.state == OutboxState::Delivered;
                 let stays = if is_delivered {
                     ""
@@ -203,13 +204,16 @@ impl Control {
                 };
                 return Ok((is_delivered, format!("{}{stays}", outcome(delivery))));
             }
-            // The answer to this very message may be what holds the endpoint: the message is
-            // leased until that answer is recorded.
-            let is_leased = summary
-                .leased_until
-                .is_some_and(|until| self.0.clock.now() < until);
-            if !is_leased && let Some(why) = self.held(endpoint).await? {
-                return Ok((false, format!("stored, and waits: {why}")));
+            if let Some(why) = self.held(endpoint).await? {
+                // The answer to this very message may be what holds the endpoint: the message is
+                // leased until that answer is recorded.
+                let summary = outbox.summary(id).await?.ok_or_else(|| unknown(id))?;
+                let is_leased = summary
+                    .leased_until
+                    .is_some_and(|until| self.0.clock.now() < until);
+                if !is_leased && outbox.deliveries(id).await?.is_empty() {
+                    return Ok((false, format!("stored, and waits: {why}")));
+                }
             }
             if Instant::now() >= end {
                 return Ok((false, "stored, and not delivered in time".to_owned()));

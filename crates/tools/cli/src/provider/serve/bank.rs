@@ -26,12 +26,14 @@ impl Bank {
         arguments: &Arguments,
         folders: &Folders,
     ) -> Result<Self, Failure> {
-        Self::open(arguments, folders, arguments.listen, ProviderOptions::new()).await
+        let mut bank = Self::open(arguments, folders, arguments.listen, ProviderOptions::new())?;
+        bank.follow_customers().await;
+        Ok(bank)
     }
 
     /// Puts the bank together that is served at this address. The folder decides all options of
     /// its provider but these.
-    pub(super) async fn open(
+    pub(super) fn open(
         arguments: &Arguments,
         folders: &Folders,
         address: SocketAddr,
@@ -99,7 +101,7 @@ impl Bank {
             Arc::clone(&emulator),
             Arc::clone(&directory),
         );
-        let mut follower = follower.endpoints(emulator.endpoints().clone(), move |endpoint| {
+        let follower = follower.endpoints(emulator.endpoints().clone(), move |endpoint| {
             let book = known.book();
             let owns = |record: &&Arc<CustomerRecord>| {
                 record.endpoints.iter().any(|own| own.id() == endpoint.id())
@@ -110,9 +112,6 @@ impl Bank {
                 .map(|record| record.customer.code.to_string());
             sealing.sealer(customer, key.clone(), endpoint.encryption_key().clone())
         });
-        // Accounts that the ledger refuses are logged with their customer, and all others are
-        // served.
-        let _ = follower.apply(&directory.book()).await;
         Ok(Self {
             issuer,
             emulator,
@@ -125,6 +124,14 @@ impl Bank {
             signing,
             store,
         })
+    }
+
+    /// Puts accounts, endpoints and limits of the customers in force. Test accounts must have been
+    /// opened before: an account that is new here has no opening balance.
+    pub(super) async fn follow_customers(&mut self) {
+        // Accounts that the ledger refuses are logged with their customer, and all others are
+        // served.
+        let _ = self.follower.apply(&self.directory.book()).await;
     }
 
     /// Returns the control of the bank, with the operations on the folder.

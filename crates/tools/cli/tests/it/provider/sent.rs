@@ -117,7 +117,7 @@ async fn a_refused_connection_and_an_unknown_authority_are_told_apart() {
     assert!(line.contains("nobody"), "{line}");
     let line = refused(&data, &["pause", "--endpoint", "nobody"]);
     assert!(
-        line.contains("expected an endpoint of a customer, found nobody"),
+        line.contains("expected an endpoint of a customer, found \"nobody\""),
         "{line}"
     );
 }
