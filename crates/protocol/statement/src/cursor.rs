@@ -27,7 +27,7 @@ impl Cursor {
         Ok(Self(text.into()))
     }
 
-    /// A cursor that stands for these bytes.
+    /// Returns a cursor that stands for these bytes.
     ///
     /// # Errors
     /// [`CursorError::Length`] if there are no bytes, or if their base64 text is longer than
@@ -36,7 +36,7 @@ impl Cursor {
         Self::parse(&STANDARD.encode(bytes))
     }
 
-    /// The bytes that the cursor stands for.
+    /// Returns the bytes that the cursor stands for.
     ///
     /// # Errors
     /// [`CursorError::NotBase64`] if it is not canonical standard base64 with padding.
@@ -46,7 +46,7 @@ impl Cursor {
             .map_err(|_| CursorError::NotBase64)
     }
 
-    /// The text, as it is in the JSON body.
+    /// Returns the text, as it is in the JSON body.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -102,8 +102,8 @@ fn is_respelled(found: &str, expected: &str) -> bool {
     found == expected || letters(found) == letters(expected)
 }
 
-/// The position, counted from 1, of the first entry that is booked earlier (forward) or later
-/// (backward) than the one before it.
+/// Returns the position, counted from 1, of the first entry that is booked earlier (forward) or
+/// later (backward) than the one before it.
 fn first_out_of_order<'a>(
     entries: impl Iterator<Item = &'a Entry>,
     order: SortOrder,

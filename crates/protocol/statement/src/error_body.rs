@@ -20,20 +20,21 @@ impl ErrorCode {
     /// The request body is invalid (Default: "Statement exchange").
     pub const VALIDATION: Self = Self(Cow::Borrowed("EC42001"));
 
-    /// The code of a failure for which the specification has none: `EC` and the HTTP status.
+    /// Returns the code of a failure for which the specification has none: `EC` and the HTTP
+    /// status.
     #[must_use]
     pub fn for_status(status: u16) -> Self {
         Self(Cow::Owned(format!("EC{status}")))
     }
 
-    /// A code that a server may send, `EC` and 1 to 16 digits; `None` for any other text.
+    /// Creates a code that a server may send, `EC` and 1 to 16 digits; `None` for any other text.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let code = Self(Cow::Owned(text.to_owned()));
         code.is_well_formed().then_some(code)
     }
 
-    /// The code.
+    /// Returns the code.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -79,8 +80,8 @@ impl ErrorCode {
         }
     }
 
-    /// The HTTP status that a gateway's code stands for (Default: "Statement exchange"); `None` if
-    /// it is unknown or not a gateway's.
+    /// Returns the HTTP status that a gateway's code stands for (Default: "Statement exchange");
+    /// `None` if it is unknown or not a gateway's.
     #[must_use]
     pub fn gateway_status(&self) -> Option<u16> {
         Self::gateway_status_of(&self.0)
@@ -100,7 +101,7 @@ impl ErrorCode {
         }
     }
 
-    /// A received code, unchecked.
+    /// Returns a received code, unchecked.
     pub(crate) fn from_wire(text: &str) -> Self {
         Self(Cow::Owned(text.to_owned()))
     }
@@ -140,7 +141,7 @@ pub struct StatementErrorBody {
 }
 
 impl StatementErrorBody {
-    /// A body with this code and title.
+    /// Creates a body with this code and title.
     #[must_use]
     pub fn new(request_key: HyphenatedUuid, code: ErrorCode, title: impl Into<String>) -> Self {
         Self {
@@ -150,7 +151,7 @@ impl StatementErrorBody {
         }
     }
 
-    /// The error for an account that does not exist, or whose identifier is malformed.
+    /// Returns the error for an account that does not exist, or whose identifier is malformed.
     #[must_use]
     pub fn account_not_found(request_key: HyphenatedUuid, account_id: &str) -> Self {
         Self::new(
@@ -160,14 +161,14 @@ impl StatementErrorBody {
         )
     }
 
-    /// The error for a statement that could not be retrieved.
+    /// Returns the error for a statement that could not be retrieved.
     #[must_use]
     pub fn retrieval_failed(request_key: HyphenatedUuid, account_id: &str) -> Self {
         let title = format!("Error retrieving account statement for account id: '{account_id}'");
         Self::new(request_key, ErrorCode::RETRIEVAL_FAILED, title)
     }
 
-    /// The error for any other failure on the server's side.
+    /// Returns the error for any other failure on the server's side.
     #[must_use]
     pub fn internal(request_key: HyphenatedUuid) -> Self {
         Self::new(

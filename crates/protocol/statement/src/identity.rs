@@ -11,7 +11,7 @@ use bankrail_values::Date as Day;
 use content::Content;
 
 impl EntryIdentity {
-    /// The identity of an entry.
+    /// Returns the identity of an entry.
     ///
     /// - An entry has a reference if the bank gave it one: `Ntry/AcctSvcrRef`, or
     ///   `Refs/AcctSvcrRef` of each of its transactions. `NONREF` and `NOTPROVIDED` are none.
@@ -49,8 +49,8 @@ impl EntryIdentity {
     }
 }
 
-/// The bank's reference of the entry, else those of its transactions; `None` if a transaction has
-/// none.
+/// Returns the bank's reference of the entry, else those of its transactions; `None` if a
+/// transaction has none.
 fn references<'a>(entry: &'a Entry) -> Option<Vec<&'a str>> {
     let given = |text: &str| !text.trim().is_empty() && !links::is_placeholder(text);
     if let Some(reference) = entry
@@ -77,7 +77,7 @@ fn references<'a>(entry: &'a Entry) -> Option<Vec<&'a str>> {
     (!references.is_empty()).then_some(references)
 }
 
-/// The booking day, else the value day.
+/// Returns the booking day, else the value day.
 fn day_of(entry: &Entry) -> Option<Day> {
     let date = match entry.booking_date.as_ref().or(entry.value_date.as_ref())? {
         DateOrDateTime::Date(date) => *date,

@@ -72,8 +72,8 @@ fn hide_creditor_accounts(entry: &mut Entry) {
     }
 }
 
-/// The credits among an entry's transactions. A transaction that states no direction has that of
-/// the entry.
+/// Returns the credits among an entry's transactions. A transaction that states no direction has
+/// that of the entry.
 fn credits(entry: &mut Entry) -> impl Iterator<Item = &mut Transaction> {
     of_direction(entry, |direction| *direction == Direction::Credit)
 }
@@ -120,7 +120,7 @@ pub struct VirtualAccount {
 }
 
 impl VirtualAccount {
-    /// A virtual account; `None` if a text is empty or too long.
+    /// Creates a virtual account; `None` if a text is empty or too long.
     #[must_use]
     pub fn new(number: &str, issuer: &str) -> Option<Self> {
         let (number, issuer) = (Text::new(number), Text::new(issuer));
@@ -146,8 +146,8 @@ impl VirtualAccount {
         }
     }
 
-    /// The virtual account of an entry's first credit; `None` if that names no account with an
-    /// issuing branch.
+    /// Returns the virtual account of an entry's first credit; `None` if that names no account with
+    /// an issuing branch.
     #[must_use]
     pub fn of(entry: &Entry) -> Option<Self> {
         let credit = entry

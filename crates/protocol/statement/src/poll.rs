@@ -243,7 +243,7 @@ impl AccountPoll {
         !self.position.full_walk_at.is_some_and(recent)
     }
 
-    /// The last page of a walk is committed.
+    /// Ends a walk whose last page was committed.
     fn walked(&mut self) -> PollStep {
         let walk = &self.walk;
         self.counted_before = walk

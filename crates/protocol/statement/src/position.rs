@@ -12,7 +12,7 @@ impl PagePosition {
     /// The most bytes of a position.
     pub const MAX_LENGTH: usize = 1024;
 
-    /// A position of these bytes; `None` if there are none or more than
+    /// Returns a position of these bytes; `None` if there are none or more than
     /// [`PagePosition::MAX_LENGTH`].
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -21,20 +21,20 @@ impl PagePosition {
             .then(|| Self(bytes.into()))
     }
 
-    /// A position that is a number, such as an entry's row number in the ledger.
+    /// Returns a position that is a number, such as an entry's row number in the ledger.
     #[must_use]
     pub fn from_number(number: u64) -> Self {
         Self(number.to_be_bytes().into())
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The number of a position made by [`PagePosition::from_number`]; `None` unless it has eight
-    /// bytes.
+    /// Returns the number of a position made by [`PagePosition::from_number`]; `None` unless it has
+    /// eight bytes.
     #[must_use]
     pub fn as_number(&self) -> Option<u64> {
         Some(u64::from_be_bytes((*self.0).try_into().ok()?))

@@ -38,7 +38,7 @@ impl StatementRequest {
     /// The largest body that is read, in bytes.
     pub const MAX_BYTES: usize = 16 * 1024;
 
-    /// A request for the first page, with the default for everything else.
+    /// Creates a request for the first page, with the default for everything else.
     #[must_use]
     pub fn new(account: &AccountId) -> Self {
         Self {
@@ -51,14 +51,14 @@ impl StatementRequest {
         }
     }
 
-    /// The account's identifier as received. A server answers a text that is not an [`AccountId`]
-    /// like an unknown account.
+    /// Returns the account's identifier as received. A server answers a text that is not an
+    /// [`AccountId`] like an unknown account.
     #[must_use]
     pub fn account_id(&self) -> &str {
         &self.account_id
     }
 
-    /// The account's identifier, checked.
+    /// Returns the account's identifier, checked.
     ///
     /// # Errors
     /// [`ValueError`] if the text is not an [`AccountId`]. A server answers
@@ -67,13 +67,13 @@ impl StatementRequest {
         AccountId::parse(&self.account_id)
     }
 
-    /// The order of entries: least recent first by default (Default: "Statement exchange").
+    /// Returns the order of entries: least recent first by default (Default: "Statement exchange").
     #[must_use]
     pub fn order(&self) -> SortOrder {
         self.sort_order.unwrap_or_default()
     }
 
-    /// The most entries of the answer: 1000 by default (Default: "Statement exchange").
+    /// Returns the most entries of the answer: 1000 by default (Default: "Statement exchange").
     #[must_use]
     pub fn entries_at_most(&self) -> usize {
         usize::from(self.max_entries.unwrap_or_default().get())
@@ -154,7 +154,7 @@ fn text(
     }
 }
 
-/// A text of which few are allowed.
+/// Reads a text of which few values are allowed.
 fn choice<T>(
     members: &mut JsonObject<'_>,
     member: &'static str,
@@ -213,7 +213,7 @@ pub enum SortOrder {
 }
 
 impl SortOrder {
-    /// The wire text.
+    /// Returns the wire text.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -222,7 +222,7 @@ impl SortOrder {
         }
     }
 
-    /// The order with this wire text.
+    /// Returns the order with this wire text.
     pub(crate) fn from_wire(text: &str) -> Option<Self> {
         [Self::Forward, Self::Backward]
             .into_iter()
@@ -241,7 +241,7 @@ pub enum Extract {
 }
 
 impl Extract {
-    /// The wire text.
+    /// Returns the wire text.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         "intraday"
@@ -271,7 +271,7 @@ impl MaxEntries {
             .filter(|most| *most <= Self::MAX)
     }
 
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub fn get(self) -> u16 {
         self.0.get()
@@ -327,7 +327,8 @@ pub enum RequestError {
 }
 
 impl RequestError {
-    /// The code with which a server answers, [`ErrorCode::VALIDATION`]; the HTTP status is 400.
+    /// Returns the code with which a server answers, [`ErrorCode::VALIDATION`]; the HTTP status is
+    /// 400.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         ErrorCode::VALIDATION

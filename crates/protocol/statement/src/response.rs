@@ -53,7 +53,7 @@ pub struct StatementResponse {
 }
 
 impl StatementResponse {
-    /// An answer without `sortOrder`.
+    /// Creates an answer without `sortOrder`.
     #[must_use]
     pub fn new(account: &AccountId, request_key: HyphenatedUuid, page: Page) -> Self {
         Self {

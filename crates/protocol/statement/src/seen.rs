@@ -55,8 +55,8 @@ pub struct EntryIdentity {
 }
 
 impl EntryIdentity {
-    /// An entry identified by its content. Entries with the same key are counted as different
-    /// entries.
+    /// Returns an entry identified by its content. Entries with the same key are counted as
+    /// different entries.
     #[must_use]
     pub fn by_content(key: EntryKey, day: Option<Date>) -> Self {
         Self {
@@ -66,8 +66,8 @@ impl EntryIdentity {
         }
     }
 
-    /// An entry identified by a reference. Entries with the same key are the same entry, unless
-    /// they are on one page.
+    /// Returns an entry identified by a reference. Entries with the same key are the same entry,
+    /// unless they are on one page.
     #[must_use]
     pub fn by_reference(key: EntryKey, day: Option<Date>) -> Self {
         Self {
@@ -91,7 +91,7 @@ pub struct SeenEntry {
 }
 
 impl SeenEntry {
-    /// An entry with this key, occurrence and day.
+    /// Creates an entry with this key, occurrence and day.
     #[must_use]
     pub fn new(key: EntryKey, occurrence: u32, day: Option<Date>) -> Self {
         Self {
@@ -101,9 +101,9 @@ impl SeenEntry {
         }
     }
 
-    /// An identifier of this entry that is the same in every poll. If entries are stored with the
-    /// account and this identifier as a unique key, each is imported exactly once, even if a page
-    /// is processed again after a crash.
+    /// Returns an identifier of this entry that is the same in every poll. If entries are stored
+    /// with the account and this identifier as a unique key, each is imported exactly once, even if
+    /// a page is processed again after a crash.
     #[must_use]
     pub fn id(&self) -> SeenEntryId {
         let hash = Sha256::new()
@@ -149,7 +149,8 @@ pub(crate) struct PageCounts {
 }
 
 impl PageCounts {
-    /// The entries without a reference by content, each with its count up to this page's end.
+    /// Returns the entries without a reference by content, each with its count up to this page's
+    /// end.
     pub(crate) fn contents(&self) -> &HashMap<EntryKey, u32> {
         &self.contents
     }
@@ -210,7 +211,8 @@ pub const MAX_POSITION_BYTES: usize = 1 << 20;
     note = "`bankrail-stores` implements it with the feature `statement`, which `bankrail` switches on by itself"
 )]
 pub trait SeenEntries: fmt::Debug + Send + Sync {
-    /// The highest recorded occurrence of each key, in the same order; 0 for an unknown one.
+    /// Returns the highest recorded occurrence of each key, in the same order; 0 for an unknown
+    /// one.
     fn counts<'a>(
         &'a self,
         account: &'a AccountId,
@@ -232,7 +234,7 @@ pub trait SeenEntries: fmt::Debug + Send + Sync {
         position: Option<&'a str>,
     ) -> StoreFuture<'a, ()>;
 
-    /// The account's position as last recorded; `None` if none was.
+    /// Returns the account's position as last recorded; `None` if none was.
     fn position<'a>(&'a self, account: &'a AccountId) -> StoreFuture<'a, Option<String>>;
 
     /// Forgets the entries of days before `day`, and returns the number of keys forgotten. Entries

@@ -36,7 +36,7 @@ fn day(text: &str) -> Option<Date> {
     Some(Date::parse(text).expect("a day of the suite"))
 }
 
-/// The entry of this key and occurrence, without a day.
+/// Returns the entry of this key and occurrence, without a day.
 fn entry(number: u8, occurrence: u32) -> SeenEntry {
     SeenEntry::new(key(number), occurrence, None)
 }

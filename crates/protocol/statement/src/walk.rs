@@ -39,7 +39,7 @@ impl PageWalk {
     /// The most pages of one walk by default.
     pub const DEFAULT_MAX_PAGES: usize = 10_000;
 
-    /// A walk that starts with the first page.
+    /// Creates a walk that starts with the first page.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -48,7 +48,7 @@ impl PageWalk {
         }
     }
 
-    /// A walk that continues after the page of a checkpoint.
+    /// Returns a walk that continues after the page of a checkpoint.
     #[must_use]
     pub fn resume(checkpoint: Checkpoint) -> Self {
         let cursors = Cursors::starting_at(Some(checkpoint.cursor), Self::DEFAULT_MAX_PAGES);
@@ -65,7 +65,7 @@ impl PageWalk {
         self
     }
 
-    /// The cursor of the next request; `None` for the first page.
+    /// Returns the cursor of the next request; `None` for the first page.
     #[must_use]
     pub fn cursor(&self) -> Option<&Cursor> {
         self.cursors.next()
@@ -111,16 +111,17 @@ pub struct PendingPage<'a> {
 }
 
 impl PendingPage<'_> {
-    /// The page's entries, counted over the whole walk. Pass them to [`find_new`](crate::find_new),
-    /// then to [`record_with`](crate::TransactionalSeenEntries::record_with) or, after the import,
-    /// to [`SeenEntries::record`](crate::SeenEntries::record), with the checkpoint as the position.
+    /// Returns the page's entries, counted over the whole walk. Pass them to
+    /// [`find_new`](crate::find_new), then to
+    /// [`record_with`](crate::TransactionalSeenEntries::record_with) or, after the import, to
+    /// [`SeenEntries::record`](crate::SeenEntries::record), with the checkpoint as the position.
     #[must_use]
     pub fn entries(&self) -> &[SeenEntry] {
         &self.entries
     }
 
-    /// The checkpoint to store with the page or after it, from which the walk continues after a
-    /// crash; `None` if there is no next page.
+    /// Returns the checkpoint to store with the page or after it, from which the walk continues
+    /// after a crash; `None` if there is no next page.
     #[must_use]
     pub fn checkpoint(&self) -> Option<Checkpoint> {
         let ReceivedPage::More { cursor } = &self.page else {
@@ -155,7 +156,7 @@ pub(crate) struct Cursors {
 }
 
 impl Cursors {
-    /// A walk whose first request has this cursor.
+    /// Returns a walk whose first request has this cursor.
     pub(crate) fn starting_at(first: Option<Cursor>, max_pages: usize) -> Self {
         Self {
             used: first.iter().map(digest).collect(),
@@ -165,7 +166,7 @@ impl Cursors {
         }
     }
 
-    /// The cursor of the next request.
+    /// Returns the cursor of the next request.
     pub(crate) fn next(&self) -> Option<&Cursor> {
         self.next.as_ref()
     }
@@ -264,7 +265,7 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// The cursor of the next page.
+    /// Returns the cursor of the next page.
     #[must_use]
     pub fn cursor(&self) -> &Cursor {
         &self.cursor

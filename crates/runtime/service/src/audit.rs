@@ -53,7 +53,7 @@ impl AuditOptions {
         self.on_failure == OnAuditFailure::Continue
     }
 
-    /// The account as it is recorded.
+    /// Returns the account as it is recorded.
     pub(crate) fn recorded(&self, account: &AccountId) -> Option<String> {
         match &self.account {
             AuditedAccount::Omitted => None,

@@ -26,13 +26,13 @@ const SAYS_ORDER: u8 = 4;
 pub struct CursorSecret(Zeroizing<[u8; 32]>);
 
 impl CursorSecret {
-    /// A secret made from 32 random bytes.
+    /// Returns a secret made from 32 random bytes.
     #[must_use]
     pub fn from_bytes(secret: [u8; 32]) -> Self {
         Self(Zeroizing::new(secret))
     }
 
-    /// A new random secret. Cursors sealed with it are refused once it is lost.
+    /// Returns a new random secret. Cursors sealed with it are refused once it is lost.
     ///
     /// # Errors
     /// [`RandomnessError`] if the operating system's random generator fails.

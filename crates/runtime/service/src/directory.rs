@@ -17,7 +17,8 @@ use std::sync::Arc;
     note = "`directory_suite` of the feature `testing` checks an implementation"
 )]
 pub trait Directory: fmt::Debug + Send + Sync {
-    /// The customer to whom this API key was given; `None` for a key that belongs to no customer.
+    /// Returns the customer to whom this API key was given; `None` for a key that belongs to no
+    /// customer.
     ///
     /// A customer may have several keys, so that one can be replaced without an interruption.
     fn customer_by_api_key(&self, key: ApiKeyHash) -> StoreFuture<'_, Option<Arc<Customer>>>;
@@ -39,7 +40,7 @@ pub struct Customer {
 }
 
 impl Customer {
-    /// A customer.
+    /// Creates a customer.
     #[must_use]
     pub fn new(code: CustomerCode, keys: KeySet<VerifyingKey>, scopes: ScopeSet) -> Self {
         Self { code, keys, scopes }

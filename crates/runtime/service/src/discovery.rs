@@ -30,7 +30,7 @@ const CACHEABLE: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 /// The key set of an issuer that signs nothing.
 const NO_KEYS: &str = r#"{"keys":[]}"#;
 
-/// The routes of the issuer's documents, and of its authorization endpoint.
+/// Returns the routes of the issuer's documents, and of its authorization endpoint.
 pub(crate) fn routes(issuer: &Issuer, options: &ProviderOptions) -> Router<Arc<Shared>> {
     let metadata = Bytes::from(metadata(issuer, options));
     let mut routes = Router::new();
@@ -45,7 +45,7 @@ pub(crate) fn routes(issuer: &Issuer, options: &ProviderOptions) -> Router<Arc<S
     routes.route(&options.authorization_path(), any(refuse_authorization))
 }
 
-/// A route of a document that is the same for everybody: GET and HEAD without an API key.
+/// Returns a route of a document that is the same for everybody: GET and HEAD without an API key.
 pub(crate) fn document_route(path: &str, document: Bytes) -> Router<Arc<Shared>> {
     let serve = async move |State(shared): State<Arc<Shared>>, request: Request| {
         to_everybody("document", &shared.options, request, |head| {

@@ -28,7 +28,7 @@ pub(crate) trait Operation: Send + Sync + 'static {
     /// The input of [`Operation::perform`].
     type Input: Send;
 
-    /// The most bytes of a body.
+    /// Returns the most bytes of a body.
     fn max_body(options: &ProviderOptions) -> usize;
 
     /// Authenticates the request as the API key's customer's.

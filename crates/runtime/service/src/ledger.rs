@@ -69,7 +69,7 @@ pub struct StatementQuery {
 }
 
 impl StatementQuery {
-    /// The query of a first page of at most 1000 entries, least recent first.
+    /// Creates the query of a first page of at most 1000 entries, least recent first.
     #[must_use]
     pub fn new(customer: CustomerCode, account: AccountId, day: Date) -> Self {
         let (max_entries, sort_order) = (MaxEntries::default(), SortOrder::default());
@@ -103,7 +103,7 @@ pub struct LedgerPage {
 }
 
 impl LedgerPage {
-    /// A last page without entries.
+    /// Creates a last page without entries.
     #[must_use]
     pub fn new(account: RegisteredAccount, balance: Decimal, balance_date: Date) -> Self {
         Self {
@@ -115,7 +115,7 @@ impl LedgerPage {
         }
     }
 
-    /// The same page with these entries.
+    /// Returns the same page with these entries.
     #[must_use]
     pub fn with_entries<E: Into<PageEntry>>(
         mut self,
@@ -133,7 +133,7 @@ impl LedgerPage {
         self.entries.into_iter().map(PageEntry::read).collect()
     }
 
-    /// The same page with a next page after this position.
+    /// Returns the same page with a next page after this position.
     #[must_use]
     pub fn with_next(mut self, next: PagePosition) -> Self {
         self.next = Some(next);
@@ -158,7 +158,7 @@ pub struct RegisteredAccount {
 }
 
 impl RegisteredAccount {
-    /// An account without name and without virtual accounts.
+    /// Creates an account without name and without virtual accounts.
     #[must_use]
     pub fn new(currency: Currency) -> Self {
         Self {
@@ -169,21 +169,21 @@ impl RegisteredAccount {
         }
     }
 
-    /// The same account with a name.
+    /// Returns the same account with a name.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// The same account with its own reporting source.
+    /// Returns the same account with its own reporting source.
     #[must_use]
     pub fn with_reporting_source(mut self, source: impl Into<String>) -> Self {
         self.reporting_source = Some(source.into());
         self
     }
 
-    /// The same account with virtual accounts.
+    /// Returns the same account with virtual accounts.
     #[must_use]
     pub fn with_virtual_accounts(mut self) -> Self {
         self.kind = AccountKind::WithVirtualAccounts;
@@ -203,7 +203,7 @@ pub struct LedgerEntry {
 }
 
 impl LedgerEntry {
-    /// An entry of this channel.
+    /// Creates an entry of this channel.
     #[must_use]
     pub fn new(entry: Entry, channel: EntryChannel) -> Self {
         Self { entry, channel }
@@ -219,7 +219,7 @@ impl LedgerEntry {
     reason = "all entries of a page are alike, so that a box would save no memory"
 )]
 pub enum PageEntry {
-    /// The model.
+    /// Returns the model.
     Model(LedgerEntry),
     /// The element.
     Written {
@@ -231,7 +231,7 @@ pub enum PageEntry {
 }
 
 impl PageEntry {
-    /// The model.
+    /// Returns the model.
     ///
     /// # Errors
     /// [`StoreError`] if a written element is not an entry.

@@ -102,8 +102,8 @@ impl ProviderOptions {
         self
     }
 
-    /// The name of the issuer, as the public knows it: an `https` URL without user, query and
-    /// fragment, such as `https://auth.bank.example` or `https://bank.example/auth`. Default: none.
+    /// Sets the public name of the issuer: an `https` URL without user, query and fragment, such as
+    /// `https://auth.bank.example` or `https://bank.example/auth`. Default: none.
     ///
     /// With it:
     /// - [`Provider::router`](crate::Provider::router) and `token_router` serve the issuer's
@@ -140,10 +140,10 @@ impl ProviderOptions {
         self
     }
 
-    /// The time zone of reports: a name of the IANA time zone database such as `Australia/Sydney`,
-    /// in upper or lower case. It decides which day a statement is of, and the offset of the
-    /// report's times, summer time included. Default: `UTC`. The side that books takes
-    /// [`Provider::today`](crate::Provider::today) as its booking day.
+    /// Sets the time zone of reports: a name of the IANA time zone database such as
+    /// `Australia/Sydney`, in upper or lower case. It decides which day a statement is of, and the
+    /// offset of the report's times, summer time included. Default: `UTC`. The side that books
+    /// takes [`Provider::today`](crate::Provider::today) as its booking day.
     ///
     /// The rules are those that this version was compiled with; the machine's own are not asked.
     #[must_use]
@@ -262,8 +262,8 @@ pub enum TokenErrorStyle {
     Statement,
 }
 
-/// The base followed by the path, which must be literal: braces and asterisks would be patterns to
-/// the router.
+/// Returns the base followed by the path, which must be literal: braces and asterisks would be
+/// patterns to the router.
 fn checked_path(base: &str, path: &str) -> Result<String, ProviderOptionsError> {
     let whole = format!("{}{path}", base.trim_end_matches('/'));
     let good = path.len() > 1 && path.starts_with('/') && is_literal_path(&whole);

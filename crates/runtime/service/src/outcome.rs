@@ -34,8 +34,8 @@ pub struct CallOutcome {
 }
 
 impl CallOutcome {
-    /// The outcome among the extensions of an answer; `None` if the answer is not one of the
-    /// provider's routers.
+    /// Returns the outcome among the extensions of an answer; `None` if the answer is not one of
+    /// the provider's routers.
     #[must_use]
     pub fn of(answer: &Extensions) -> Option<&Self> {
         answer.get()

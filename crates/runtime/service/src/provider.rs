@@ -37,7 +37,7 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// A provider.
+    /// Creates a provider.
     ///
     /// - `directory` knows the customers, `ledger` the accounts.
     /// - `tokens` stores the used assertions and the hashes of access tokens.

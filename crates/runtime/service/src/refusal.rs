@@ -330,9 +330,9 @@ fn retrieval_failed(key: HyphenatedUuid, account: &AccountId) -> Row {
 }
 
 /// The error code of the authorization endpoint.
-pub(crate) const UNSUPPORTED: &str = "unsupported_response_type";
+const UNSUPPORTED: &str = "unsupported_response_type";
 
-/// The error with its cause. Only for errors about the customer's own request.
+/// Returns the error with its cause. Only for errors about the customer's own request.
 fn with_cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {cause}"),

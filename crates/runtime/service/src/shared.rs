@@ -25,7 +25,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// The customer whose API key the request has.
+    /// Returns the customer whose API key the request has.
     pub(crate) async fn customer_of(&self, request: &HeaderMap) -> Result<Arc<Customer>, Refusal> {
         let fault = match ApiKeyHash::of_request(request) {
             Some(key) => match self

@@ -111,7 +111,8 @@ impl Operation for Statement {
     }
 }
 
-/// The grant of the request's bearer token, which must be the same customer's as the API key.
+/// Returns the grant of the request's bearer token, which must be the same customer's as the API
+/// key.
 async fn grant(call: &Call<'_>) -> Result<TokenGrant, Refusal> {
     if !call.headers.contains_key(AUTHORIZATION) {
         return Err(Refusal::NoToken);

@@ -4,9 +4,9 @@ use bankrail_values::{Date, Timestamp};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
 /// The most names that an error suggests.
-const MOST_SIMILAR: usize = 3;
+const MAX_SIMILAR_NAMES: usize = 3;
 /// The farthest offset from UTC that a time of XML Schema can have.
-const FARTHEST: i32 = 14 * 3600;
+const MAX_OFFSET_SECONDS: i32 = 14 * 3600;
 
 /// A time zone by name, or the name that no time zone has.
 #[derive(Clone, Debug)]
@@ -39,7 +39,8 @@ impl ReportTimeZone {
             Some(zone.to_offset(instant).seconds())
         });
         // XML Schema writes offsets in minutes, up to 14 hours.
-        let offset = seconds.filter(|seconds| seconds % 60 == 0 && seconds.abs() <= FARTHEST);
+        let offset =
+            seconds.filter(|seconds| seconds % 60 == 0 && seconds.abs() <= MAX_OFFSET_SECONDS);
         let offset = offset.and_then(|seconds| time::UtcOffset::from_whole_seconds(seconds).ok());
         // At the bounds of the calendar there may be no such local time.
         offset
@@ -70,7 +71,7 @@ pub(crate) fn similar_names(name: &str) -> Vec<String> {
         .filter(|known| place(known.as_str()) == wanted);
     let mut names: Vec<String> = names
         .map(|known| known.as_str().to_owned())
-        .take(MOST_SIMILAR)
+        .take(MAX_SIMILAR_NAMES)
         .collect();
     if names.is_empty() {
         names.push("Australia/Sydney".to_owned());

@@ -23,7 +23,7 @@ impl Content {
         EntryKey::from(<[u8; 32]>::from(self.0.finalize()))
     }
 
-    /// The first half of the hash.
+    /// Returns the first half of the hash.
     pub(super) fn finish_short(self) -> u128 {
         let hash: [u8; 32] = self.0.finalize().into();
         hash.iter()

@@ -18,7 +18,7 @@ pub struct StatementDay {
 }
 
 impl StatementDay {
-    /// A day whose end is not known.
+    /// Creates a day whose end is not known.
     #[must_use]
     pub fn new(day: Date) -> Self {
         Self { day, ends_at: None }
@@ -31,8 +31,8 @@ impl StatementDay {
         self
     }
 
-    /// The day on which a report was made, in its own offset. It ends in the same offset: no zone
-    /// changes it between the last report of a day and midnight.
+    /// Returns the day on which a report was made, in its own offset. It ends in the same offset:
+    /// no zone changes it between the last report of a day and midnight.
     #[must_use]
     pub fn of(report: &Report) -> Option<Self> {
         let made = report.created_at.as_ref()?;
@@ -68,7 +68,7 @@ pub(super) struct WalkedDay {
 }
 
 impl WalkedDay {
-    /// The day of a walk that is complete now; `None` if its end is not known.
+    /// Returns the day of a walk that is complete now; `None` if its end is not known.
     pub(super) fn complete(day: StatementDay, now: Timestamp) -> Option<Self> {
         Some(Self {
             day: day.day,

@@ -21,7 +21,7 @@ pub struct PolledPage {
 }
 
 impl PolledPage {
-    /// A page with the identities of its entries in their order.
+    /// Creates a page with the identities of its entries in their order.
     #[must_use]
     pub fn new(page: ReceivedPage, entries: Vec<EntryIdentity>) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl PolledPage {
         self
     }
 
-    /// The keys of the entries in their order, for
+    /// Returns the keys of the entries in their order, for
     /// [`SeenEntries::counts`](crate::SeenEntries::counts).
     #[must_use]
     pub fn keys(&self) -> Vec<EntryKey> {
@@ -116,7 +116,7 @@ impl PollCommit {
         self.indexes.push(index);
     }
 
-    /// All entries, each with its index on the page and whether it is new.
+    /// Returns all entries, each with its index on the page and whether it is new.
     pub(super) fn all(&self) -> impl Iterator<Item = (usize, &SeenEntry, bool)> {
         let entries = self.indexes.iter().zip(&self.entries).zip(&self.new);
         entries.map(|((index, entry), new)| (*index, entry, *new))
@@ -134,14 +134,14 @@ impl PollCommit {
         notices: &[AccountNotice] = &self.notices;
     }
 
-    /// The new entries, each with its index on the page.
+    /// Returns the new entries, each with its index on the page.
     pub fn new_entries(&self) -> impl Iterator<Item = (usize, &SeenEntry)> {
         self.all()
             .filter_map(|(index, entry, new)| new.then_some((index, entry)))
     }
 
-    /// The entries to hand over, in their order: the new ones, and those that have returned or
-    /// changed.
+    /// Returns the entries to hand over, in their order: the new ones, and those that have returned
+    /// or changed.
     pub fn handed_over(&self) -> impl Iterator<Item = HandedOver<'_>> {
         let entries = self
             .indexes

@@ -41,8 +41,8 @@ impl Resume {
     /// entries.
     const MAX_CONTENTS: usize = 5_000;
 
-    /// The page of this cursor; `None` if it lists too many contents, so that the next walk is a
-    /// full one.
+    /// Creates the page of this cursor; `None` if it lists too many contents, so that the next walk
+    /// is a full one.
     pub(super) fn new(cursor: &Cursor, entries: &[EntryIdentity]) -> Option<Self> {
         let mut listed: HashMap<EntryKey, u32> = HashMap::new();
         for entry in entries.iter().filter(|entry| !entry.has_reference) {
@@ -57,7 +57,7 @@ impl Resume {
 }
 
 impl PollPosition {
-    /// The position of an account that was never polled.
+    /// Returns the position of an account that was never polled.
     #[must_use]
     pub fn start() -> Self {
         Self::default()
@@ -69,7 +69,8 @@ impl PollPosition {
         self.full_walk_at
     }
 
-    /// The cursor at which the next partial walk begins; `None` if the next walk is a full one.
+    /// Returns the cursor at which the next partial walk begins; `None` if the next walk is a full
+    /// one.
     #[must_use]
     pub fn cursor(&self) -> Option<&Cursor> {
         self.resume.as_ref().map(|resume| &resume.cursor)

@@ -99,7 +99,7 @@ pub enum AccountNotice {
 }
 
 impl EntryRelation {
-    /// The relation as one word, for logs and metrics.
+    /// Returns the relation as one word, for logs and metrics.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -124,7 +124,7 @@ impl AccountNotice {
         "kind_changed",
     ];
 
-    /// The kind of notice as one word, for logs and metrics.
+    /// Returns the kind of notice as one word, for logs and metrics.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {

@@ -58,9 +58,9 @@ pub struct PageRecord<'a> {
 }
 
 impl<'a> PageRecord<'a> {
-    /// All entries of a page and, for each of them in order, whether it is new: the answer of
-    /// [`find_new`](crate::find_new). An entry without an answer counts as new, so that it is not
-    /// imported unchecked.
+    /// Creates the record of all entries of a page; `new` is true for each new one, in their order:
+    /// the answer of [`find_new`](crate::find_new). An entry without an answer counts as new, so
+    /// that it is not imported unchecked.
     #[must_use]
     pub fn new(entries: &'a [SeenEntry], new: &'a [bool]) -> Self {
         Self {
@@ -70,14 +70,14 @@ impl<'a> PageRecord<'a> {
         }
     }
 
-    /// The position that replaces the account's. Default: it stays as it is.
+    /// Sets the position that replaces the account's. Default: it stays as it is.
     #[must_use]
     pub fn position(mut self, position: &'a str) -> Self {
         self.position = Some(position);
         self
     }
 
-    /// The entries that are new, in their order.
+    /// Returns the entries that are new, in their order.
     pub fn new_entries(&self) -> impl Iterator<Item = &'a SeenEntry> + use<'a> {
         let new = self.new.iter().copied().chain(std::iter::repeat(true));
         self.entries
@@ -86,7 +86,7 @@ impl<'a> PageRecord<'a> {
             .filter_map(|(entry, new)| new.then_some(entry))
     }
 
-    /// The keys of the new entries, in their order.
+    /// Returns the keys of the new entries, in their order.
     #[must_use]
     pub fn new_keys(&self) -> Vec<EntryKey> {
         self.new_entries().map(|entry| entry.key).collect()

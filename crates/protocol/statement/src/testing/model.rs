@@ -45,7 +45,7 @@ impl State {
 }
 
 impl ModelSeenEntries {
-    /// An empty store.
+    /// Creates an empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

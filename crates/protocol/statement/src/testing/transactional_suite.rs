@@ -303,7 +303,7 @@ where
         }
     }
 
-    /// The number of times that an effect took place.
+    /// Returns the number of times that an effect took place.
     async fn times(&self, number: u32) -> usize {
         (self.effects)()
             .await

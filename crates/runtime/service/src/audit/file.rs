@@ -10,7 +10,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
 /// The most records that one write takes.
-const BATCH: usize = 256;
+const MAX_BATCH_RECORDS: usize = 256;
 
 /// Audit records as lines of JSON ([`AuditRecord::to_json`]), appended to a file. Cheap to clone;
 /// clones share the file.
@@ -144,7 +144,7 @@ struct Writer {
 impl Writer {
     fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
         let mut batch = Vec::new();
-        while jobs.blocking_recv_many(&mut batch, BATCH) > 0 {
+        while jobs.blocking_recv_many(&mut batch, MAX_BATCH_RECORDS) > 0 {
             let (mut text, mut callers) = (String::new(), Vec::new());
             for job in batch.drain(..) {
                 match job {

@@ -45,7 +45,7 @@ pub enum AuditEvent {
 }
 
 impl AuditRecord {
-    /// A record, for tests of an [`AuditLog`](super::AuditLog).
+    /// Creates a record, for tests of an [`AuditLog`](super::AuditLog).
     #[must_use]
     pub fn new(
         at: Timestamp,

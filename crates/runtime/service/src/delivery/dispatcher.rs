@@ -111,8 +111,8 @@ struct Leased {
 }
 
 impl Dispatcher {
-    /// A dispatcher whose leases have random names that distinguish them from those of other
-    /// workers.
+    /// Creates a dispatcher whose leases have random names that distinguish them from those of
+    /// other workers.
     ///
     /// # Errors
     /// [`RandomnessError`] if the operating system's random generator fails.
@@ -321,7 +321,7 @@ impl Dispatcher {
 }
 
 /// The idle time after which the dispatcher asks the outbox when the next entry is due.
-const QUIET: Duration = Duration::from_millis(1);
+const IDLE_BEFORE_QUERY: Duration = Duration::from_millis(1);
 
 /// The result of looking for entries to deliver.
 #[derive(Clone, Copy, Debug)]
@@ -390,7 +390,7 @@ impl Shared {
             Look::Made { leased } => {
                 // While deliveries end and messages arrive, the query for the next due entry would
                 // be wasted.
-                tokio::time::sleep(QUIET).await;
+                tokio::time::sleep(IDLE_BEFORE_QUERY).await;
                 pauses.after_look(leased, self.until_next().await)
             }
         };
@@ -492,7 +492,7 @@ impl Shared {
     }
 }
 
-/// The task of a delivery that has ended, also by a panic.
+/// Returns the task of a delivery that has ended, also by a panic.
 fn task_of(ended: Result<(Id, ()), JoinError>) -> Id {
     match ended {
         Ok((task, ())) => task,
@@ -619,17 +619,17 @@ bankrail_values::options! {
 }
 
 impl DispatcherOptions {
-    /// The number of places that an endpoint leaves free beside each of its deliveries: of the
-    /// smaller number of places, so that an endpoint alone reaches its bound among the slow ones
-    /// too.
+    /// Returns the number of places that an endpoint leaves free beside each of its deliveries. It
+    /// follows from the smaller number of places, so that an endpoint alone reaches its bound among
+    /// the slow ones too.
     fn reserve(&self) -> u32 {
         let quarter =
             u32::try_from(self.concurrency.min(self.slow_concurrency) / 4).unwrap_or(u32::MAX);
         quarter / self.per_endpoint.max(1)
     }
 
-    /// The length of a lease: enough for a delivery with sealing, and for recording it while the
-    /// outbox is away for a moment. After a crash, the next delivery waits this long.
+    /// Returns the length of a lease: enough for a delivery with sealing, and for recording it
+    /// while the outbox is away for a moment. After a crash, the next delivery waits this long.
     fn lease(&self) -> Duration {
         self.timeout
             .saturating_mul(2)

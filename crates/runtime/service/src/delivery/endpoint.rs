@@ -64,7 +64,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// A receiver without an API key, at the default paths below its base.
+    /// Creates a receiver without an API key, at the default paths below its base.
     #[must_use]
     pub fn new(id: EndpointId, base: EndpointUrl, sealer: Arc<dyn SealPayload>) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl Endpoint {
         }
     }
 
-    /// The same receiver with an API key in the header `apikey` (Default: "Webhooks").
+    /// Returns the same receiver with an API key in the header `apikey` (Default: "Webhooks").
     ///
     /// # Errors
     /// [`EndpointError`] if the key cannot be a header value.
@@ -84,7 +84,7 @@ impl Endpoint {
         self.with_api_key_in(API_KEY.as_str(), value)
     }
 
-    /// The same receiver with an API key in the header of this name.
+    /// Returns the same receiver with an API key in the header of this name.
     ///
     /// # Errors
     /// [`EndpointError`] if the name or the key cannot be in a header, or if deliveries use the
@@ -98,7 +98,7 @@ impl Endpoint {
         Ok(self)
     }
 
-    /// The header of an API key.
+    /// Returns the header of an API key.
     ///
     /// # Errors
     /// [`EndpointError`] if the name or the key cannot be in a header, or if deliveries use the
@@ -122,20 +122,20 @@ impl Endpoint {
         Ok((header, value))
     }
 
-    /// The same receiver with another path for one kind of message.
+    /// Returns the same receiver with another path for one kind of message.
     #[must_use]
     pub fn with_path(mut self, kind: MessageKind, path: impl Into<String>) -> Self {
         self.paths.insert(kind, path.into());
         self
     }
 
-    /// The name of the receiver.
+    /// Returns the name of the receiver.
     #[must_use]
     pub fn id(&self) -> &EndpointId {
         &self.id
     }
 
-    /// The address for messages of a kind.
+    /// Returns the address for messages of a kind.
     #[must_use]
     pub fn url(&self, kind: MessageKind) -> url::Url {
         self.base.with_path(
@@ -195,7 +195,7 @@ pub(super) struct Known {
 }
 
 impl Endpoints {
-    /// An empty set of receivers.
+    /// Creates an empty set of receivers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -232,7 +232,7 @@ impl Endpoints {
         self.get(id).is_some()
     }
 
-    /// The slow receivers: a delivery has taken
+    /// Returns the slow receivers: a delivery has taken
     /// [`DispatcherOptions::slow_after`](super::DispatcherOptions::slow_after) or longer, and since
     /// then none has ended that took less.
     pub(super) fn slow(&self) -> Vec<EndpointId> {
@@ -244,7 +244,8 @@ impl Endpoints {
             .collect()
     }
 
-    /// All receivers by name, as an operator sees them, with the circuits that the outbox keeps.
+    /// Returns all receivers by name, as an operator sees them, with the circuits that the outbox
+    /// keeps.
     pub(super) fn snapshot(
         &self,
         now: Timestamp,

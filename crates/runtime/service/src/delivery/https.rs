@@ -30,7 +30,7 @@ bankrail_values::options! {
 }
 
 impl HttpsTransport {
-    /// A transport with these options.
+    /// Creates a transport with these options.
     ///
     /// # Errors
     /// [`HttpsTransportError`] if the trusted certificates cannot be read.

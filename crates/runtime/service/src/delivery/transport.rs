@@ -74,7 +74,7 @@ pub struct TransportResponse {
 }
 
 impl TransportResponse {
-    /// An answer with a status, headers and a body.
+    /// Creates an answer with a status, headers and a body.
     #[must_use]
     pub fn new(status: StatusCode, headers: HeaderMap, body: impl Into<Bytes>) -> Self {
         Self {
@@ -96,7 +96,7 @@ pub struct TransportError {
 }
 
 impl TransportError {
-    /// An error of this kind with a cause.
+    /// Creates an error of this kind with a cause.
     pub fn new(
         kind: TransportErrorKind,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,

@@ -15,13 +15,13 @@ struct State {
 }
 
 impl MemoryAudit {
-    /// An empty log.
+    /// Creates an empty log.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The records so far, in their order.
+    /// Returns the records so far, in their order.
     #[must_use]
     pub fn records(&self) -> Vec<AuditRecord> {
         self.state().records.clone()

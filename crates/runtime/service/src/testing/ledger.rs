@@ -19,7 +19,8 @@ pub struct LedgerFixture {
 }
 
 impl LedgerFixture {
-    /// An account that is registered for a customer and has three entries or more on a day, at most 1000.
+    /// Creates an account that is registered for a customer and has three entries or more on a day,
+    /// at most 1000.
     #[must_use]
     pub fn new(customer: CustomerCode, account: AccountId, day: Date) -> Self {
         Self {
@@ -47,8 +48,8 @@ impl LedgerFixture {
         self
     }
 
-    /// A day on which the account has no entries. Default: none, for a ledger that lists the same
-    /// on each day.
+    /// Sets a day on which the account has no entries. Default: none, for a ledger that lists the
+    /// same on each day.
     #[must_use]
     pub fn empty_day(mut self, day: Date) -> Self {
         self.empty_day = Some(day);
@@ -69,7 +70,7 @@ impl LedgerFixture {
 
 const ORDERS: [SortOrder; 2] = [SortOrder::Forward, SortOrder::Backward];
 /// The most pages of a walk: more than there are entries.
-const MOST_PAGES: usize = 1100;
+const MAX_PAGES: usize = 1100;
 
 /// Asks a ledger for the fixture's account page by page, in both orders and many lengths, and for
 /// what it must not show. Nothing may be booked meanwhile.
@@ -172,7 +173,7 @@ pub async fn ledger_suite_while_booking<L: Ledger + ?Sized>(
     }
 }
 
-/// The whole statement as one page.
+/// Returns the whole statement as one page.
 async fn whole<L: Ledger + ?Sized>(ledger: &L, fixture: &LedgerFixture) -> LedgerPage {
     let query = fixture.query(SortOrder::Forward, MaxEntries::MAX);
     let whole = page(ledger, &query).await;
@@ -223,7 +224,7 @@ async fn page<L: Ledger + ?Sized>(ledger: &L, query: &StatementQuery) -> LedgerP
     }
 }
 
-/// All pages; `between` runs after each that is not the last.
+/// Returns all pages; `between` runs after each that is not the last.
 async fn walk<L: Ledger + ?Sized>(
     ledger: &L,
     mut query: StatementQuery,
@@ -249,7 +250,7 @@ async fn walk<L: Ledger + ?Sized>(
             query.position.as_ref(),
             "each page ends at a new position"
         );
-        assert!(pages.len() < MOST_PAGES, "a walk ends");
+        assert!(pages.len() < MAX_PAGES, "a walk ends");
         query.position = Some(next);
         between().await;
     }

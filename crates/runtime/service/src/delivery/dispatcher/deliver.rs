@@ -282,8 +282,8 @@ async fn post(
     }
 }
 
-/// The request, with the headers of the specification's table, the receiver's API key, the media
-/// types, and no others. If the message cannot be sealed, returns what this shows about the
+/// Returns the request, with the headers of the specification's table, the receiver's API key, the
+/// media types, and no others. If the message cannot be sealed, returns what this shows about the
 /// receiver: a sealer that hangs counts as a failure of the receiver.
 async fn request(
     endpoint: &Endpoint,

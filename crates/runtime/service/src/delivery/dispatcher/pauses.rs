@@ -29,7 +29,7 @@ impl Pauses {
         }
     }
 
-    /// The longest pause, which [`Dispatcher::wake`](super::Dispatcher::wake) ends.
+    /// Returns the longest pause, which [`Dispatcher::wake`](super::Dispatcher::wake) ends.
     pub(super) fn longest(&self) -> Duration {
         self.longest
     }

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(super) struct Running(Mutex<HashMap<EntryId, RunningDelivery>>);
 
 impl Running {
-    /// A delivery begins. It runs until the guard is dropped.
+    /// Registers a delivery, which is under way until the guard is dropped.
     pub(super) fn begin(&self, entry: &OutboxEntry, since: Timestamp) -> UnderWay<'_> {
         let delivery = RunningDelivery {
             entry: entry.id,
