@@ -4,7 +4,6 @@ use crate::arguments::Arguments;
 use crate::schema::{Name, cfg_arbitrary, no_generics, private, tag};
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Fields, Ident, LitStr, Result, Type};
 
 /// An enum with `#[derive(Choice)]`.
@@ -66,21 +65,21 @@ impl Choice {
             if let Some(twin) = alternatives.iter().find(|other| other.name == name) {
                 return Err(name.twice(&twin.ident));
             }
-            let content = match &variant.fields {
-                Fields::Unnamed(fields) if fields.unnamed.len() == 1 => &fields.unnamed[0].ty,
-                _ => {
-                    return Err(Error::new(
-                        variant.span(),
-                        format!(
-                            "expected the content of the element: `{}(…)`",
-                            variant.ident
-                        ),
-                    ));
-                }
+            let mut contents = variant.fields.iter();
+            let (Fields::Unnamed(_), Some(content), None) =
+                (&variant.fields, contents.next(), contents.next())
+            else {
+                return Err(Error::new(
+                    variant.ident.span(),
+                    format!(
+                        "expected the content of the element: `{}(…)`",
+                        variant.ident
+                    ),
+                ));
             };
             alternatives.push(Alternative {
                 ident: variant.ident.clone(),
-                content: content.clone(),
+                content: content.ty.clone(),
                 name,
             });
         }

@@ -64,16 +64,20 @@ pub trait Node: Sized + 'static {
 /// A complex type or a list of codes as the schema has it. A simple type has its Rust name and
 /// neither elements nor codes.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::exhaustive_structs)] // made by the derives
 pub struct SchemaType {
     /// The name in the schema.
     pub name: &'static str,
     /// True for one of the elements, false for all of them.
     pub is_choice: bool,
     /// The elements in the order of the schema, each with its type.
-    pub elements: &'static [(Field, fn() -> SchemaType)],
+    pub elements: &'static [SchemaElement],
     /// The codes of a list.
     pub codes: &'static [&'static str],
 }
+
+/// An element of a complex type, with its own type.
+pub type SchemaElement = (Field, fn() -> SchemaType);
 
 impl SchemaType {
     /// A simple type.
