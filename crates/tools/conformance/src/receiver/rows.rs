@@ -170,6 +170,8 @@ enum Recipe {
     Regenerated,
     /// A usual message whose delivery is changed.
     Sent(fn(Delivery) -> Delivery),
+    /// A usual message with this value in a header, or without the header.
+    Header(&'static str, Option<&'static str>),
     /// A usual message with this value in the header of the API key.
     ApiKey(Option<&'static str>),
     /// This text in place of the message, made of a usual one.

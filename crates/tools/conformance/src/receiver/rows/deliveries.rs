@@ -14,12 +14,8 @@ use flate2::read::DeflateEncoder;
 use serde_json::json;
 use std::io::Read as _;
 
-const UNCORRELATED: &[(&str, Recipe)] = &[(
-    "the message",
-    Recipe::Sent(|usual| usual.without(CORRELATION_ID)),
-)];
-const NO_PRIORITY: &[(&str, Recipe)] =
-    &[("the message", Recipe::Sent(|usual| usual.without(PRIORITY)))];
+const UNCORRELATED: &[(&str, Recipe)] = &[("the message", Recipe::Header(CORRELATION_ID, None))];
+const NO_PRIORITY: &[(&str, Recipe)] = &[("the message", Recipe::Header(PRIORITY, None))];
 
 pub(super) const ROWS: &[Row] = &[
     accepts(
@@ -179,7 +175,7 @@ pub(super) const ROWS: &[Row] = &[
         "the content type application/json with a charset",
         &[(
             "the message",
-            Recipe::Sent(|usual| usual.with("Content-Type", "application/json; charset=utf-8")),
+            Recipe::Header("Content-Type", Some("application/json; charset=utf-8")),
         )],
     ),
 ];

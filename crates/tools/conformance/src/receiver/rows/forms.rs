@@ -101,72 +101,20 @@ pub(super) const ROWS: &[Row] = &[
         "takes {one} as application/json only",
         &[(
             "text/plain",
-            Recipe::Sent(|usual| usual.with("Content-Type", "text/plain")),
+            Recipe::Header("Content-Type", Some("text/plain")),
         )],
     ),
     required(
         MESSAGE_IDS,
         Kinds::Working,
         "X-Message-Id of {one} is required and a UUID",
-        &[
-            ("none", Recipe::Sent(|usual| usual.without(MESSAGE_ID))),
-            (
-                "an empty one",
-                Recipe::Sent(|usual| usual.with(MESSAGE_ID, "")),
-            ),
-            (
-                "one that is no UUID",
-                Recipe::Sent(|usual| usual.with(MESSAGE_ID, "7")),
-            ),
-            (
-                "one with a digit less",
-                Recipe::Sent(|usual| usual.with(MESSAGE_ID, SHORT)),
-            ),
-            (
-                "one with a letter beyond f",
-                Recipe::Sent(|usual| usual.with(MESSAGE_ID, BEYOND_F)),
-            ),
-            (
-                "five groups of one digit",
-                Recipe::Sent(|usual| usual.with(MESSAGE_ID, "1-1-1-1-1")),
-            ),
-            (
-                "one in braces",
-                Recipe::Sent(|usual| usual.with(MESSAGE_ID, IN_BRACES)),
-            ),
-        ],
+        &NO_MESSAGE_ID,
     ),
     required(
         REQUEST_KEYS,
         Kinds::Echoing,
         "X-RequestKey of {one} is required and a UUID",
-        &[
-            ("none", Recipe::Sent(|usual| usual.without(REQUEST_KEY))),
-            (
-                "an empty one",
-                Recipe::Sent(|usual| usual.with(REQUEST_KEY, "")),
-            ),
-            (
-                "one that is no UUID",
-                Recipe::Sent(|usual| usual.with(REQUEST_KEY, "7")),
-            ),
-            (
-                "one with a digit less",
-                Recipe::Sent(|usual| usual.with(REQUEST_KEY, SHORT)),
-            ),
-            (
-                "one with a letter beyond f",
-                Recipe::Sent(|usual| usual.with(REQUEST_KEY, BEYOND_F)),
-            ),
-            (
-                "five groups of one digit",
-                Recipe::Sent(|usual| usual.with(REQUEST_KEY, "1-1-1-1-1")),
-            ),
-            (
-                "one in braces",
-                Recipe::Sent(|usual| usual.with(REQUEST_KEY, IN_BRACES)),
-            ),
-        ],
+        &NO_REQUEST_KEY,
     ),
     Row {
         expected: Expected::Judged,
@@ -175,17 +123,14 @@ pub(super) const ROWS: &[Row] = &[
             Kinds::Echoing,
             "X-Correlation-Id of {one} is a UUID, if the receiver judges it",
             &[
-                (
-                    "an empty one",
-                    Recipe::Sent(|usual| usual.with(CORRELATION_ID, "")),
-                ),
+                ("an empty one", Recipe::Header(CORRELATION_ID, Some(""))),
                 (
                     "one that is no UUID",
-                    Recipe::Sent(|usual| usual.with(CORRELATION_ID, "7")),
+                    Recipe::Header(CORRELATION_ID, Some("7")),
                 ),
                 (
                     "one with a digit less",
-                    Recipe::Sent(|usual| usual.with(CORRELATION_ID, SHORT)),
+                    Recipe::Header(CORRELATION_ID, Some(SHORT)),
                 ),
             ],
         )
@@ -285,6 +230,28 @@ pub(super) const ROWS: &[Row] = &[
         ],
     ),
 ];
+
+const NO_MESSAGE_ID: [(&str, Recipe); 7] = no_uuid(MESSAGE_ID);
+const NO_REQUEST_KEY: [(&str, Recipe); 7] = no_uuid(REQUEST_KEY);
+
+/// Deliveries without a UUID in a header.
+const fn no_uuid(header: &'static str) -> [(&'static str, Recipe); 7] {
+    [
+        ("none", Recipe::Header(header, None)),
+        ("an empty one", Recipe::Header(header, Some(""))),
+        ("one that is no UUID", Recipe::Header(header, Some("7"))),
+        ("one with a digit less", Recipe::Header(header, Some(SHORT))),
+        (
+            "one with a letter beyond f",
+            Recipe::Header(header, Some(BEYOND_F)),
+        ),
+        (
+            "five groups of one digit",
+            Recipe::Header(header, Some("1-1-1-1-1")),
+        ),
+        ("one in braces", Recipe::Header(header, Some(IN_BRACES))),
+    ]
+}
 
 /// A UUID without its first digit, and one with a letter that is no digit.
 const SHORT: &str = "b7c2f6e-8a1d-41eb-8dcd-0242ac130003";

@@ -161,6 +161,13 @@ impl Maker<'_> {
                 let later = self.values.fill(&json!({"creation_date_time": "$now"}));
                 self.sealed(kind, what, with(self.message.clone(), &later))?
             }
+            Recipe::Header(name, value) => {
+                let delivery = self.sealed(kind, what, message)?;
+                match value {
+                    Some(value) => delivery.with(name, value),
+                    None => delivery.without(name),
+                }
+            }
             Recipe::Sent(change) => change(self.sealed(kind, what, message)?),
             Recipe::ApiKey(value) => {
                 let delivery = self.sealed(kind, what, message)?;
