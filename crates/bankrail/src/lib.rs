@@ -18,10 +18,6 @@ pub use bankrail_camt053 as camt053;
 pub use bankrail_client as client;
 #[cfg(feature = "client-assertion")]
 pub use bankrail_client_assertion as client_assertion;
-#[cfg(feature = "conformance")]
-pub use bankrail_conformance as conformance;
-#[cfg(feature = "emulator")]
-pub use bankrail_emulator as emulator;
 #[cfg(feature = "http")]
 pub use bankrail_http as http;
 #[cfg(feature = "iso20022")]

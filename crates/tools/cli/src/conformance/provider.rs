@@ -9,11 +9,11 @@ use crate::input;
 use crate::keys::file;
 use crate::output::Output;
 use bankrail::client::Connection;
-use bankrail::conformance::{
+use bankrail::values::SecretString;
+use bankrail_conformance::{
     Budget, Customer, Hook, ProviderJudge, ProviderJudgeOptions, RowSelection, UnrunRows,
     UnrunRowsError,
 };
-use bankrail::values::SecretString;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -8,10 +8,10 @@ use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::keys::file;
 use crate::output::Output;
-use bankrail::conformance::{
+use bankrail::webhook::EachKind;
+use bankrail_conformance::{
     JudgeError, ReceiverAddresses, ReceiverJudge, ReceiverJudgeOptions, RowSelection,
 };
-use bankrail::webhook::EachKind;
 use clap::Args;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};

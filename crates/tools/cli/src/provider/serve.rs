@@ -18,7 +18,6 @@ use crate::output::{Output, Style};
 use crate::{clock, logging, text};
 use bankrail::bank::{CustomerFolder, DirectoryFollower, SqliteLedger};
 use bankrail::client_assertion::Audience;
-use bankrail::emulator::{BankClock, Call, Emulator, Endpoint, FaultOrder};
 use bankrail::http::operations::{Operations, OperationsOptions};
 use bankrail::http::serve::{CertificateFiles, Server, ServerOptions, Shutdown};
 use bankrail::jose::{CurrentKey, SigningKey};
@@ -30,6 +29,7 @@ use bankrail::service::delivery::EndpointUrl;
 use bankrail::stores::sqlite::SqliteStore;
 #[cfg(feature = "page")]
 use bankrail::values::HyphenatedUuid;
+use bankrail_emulator::{BankClock, Call, Emulator, Endpoint, FaultOrder};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 #[cfg(feature = "page")]

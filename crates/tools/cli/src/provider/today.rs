@@ -2,8 +2,8 @@
 
 use crate::failure::{Failure, causes};
 use bankrail::bank::SqliteLedger;
-use bankrail::emulator::TestAccount;
 use bankrail::values::{Clock, Date};
+use bankrail_emulator::TestAccount;
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,7 +3,6 @@
 use crate::{Folder, Run, run, text};
 use bankrail::client_assertion::token::names;
 use bankrail::client_assertion::{Audience, Verifier, VerifierOptions};
-use bankrail::emulator::{Booking, FakeDirectory, FakeLedger};
 use bankrail::http::serve::{self, server_config};
 use bankrail::jose::{KeySet, RsaSize, SigningKey};
 use bankrail::rate_limit::{CallType, Limiter, Policy};
@@ -11,6 +10,7 @@ use bankrail::service::{ApiKeyHash, Customer, Provider, ProviderOptions, Registe
 use bankrail::statement::AccountId;
 use bankrail::stores::memory::MemoryStore;
 use bankrail::values::{Clock as _, Currency, Date, SystemClock};
+use bankrail_emulator::{Booking, FakeDirectory, FakeLedger};
 use serde_json::Value;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;

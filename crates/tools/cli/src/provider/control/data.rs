@@ -7,9 +7,6 @@ use crate::failure::{Failure, causes};
 use bankrail::bank::{Booked, Booking, BookingKind, CustomerFolder, CustomerRecord, SqliteLedger};
 use bankrail::client_assertion::CustomerCode;
 use bankrail::client_assertion::token::{ScopeSet, names};
-use bankrail::emulator::{
-    Arguments, BankClock, BankData, ControlError, DataFuture, Operation, ShopStory, TestAccount,
-};
 use bankrail::jose::{
     CurrentKey, KeyHandle, KeyMaterial, KeyOptions, KeySet, SigningKey, VerifyingKey,
 };
@@ -17,6 +14,9 @@ use bankrail::service::Customer;
 use bankrail::service::delivery::EndpointUrl;
 use bankrail::statement::AccountId;
 use bankrail::values::{Clock as _, Currency, Date, Money, parse_decimal};
+use bankrail_emulator::{
+    Arguments, BankClock, BankData, ControlError, DataFuture, Operation, ShopStory, TestAccount,
+};
 use serde_json::{Value, json};
 use std::fmt::Display;
 use std::sync::Arc;

@@ -4,11 +4,11 @@
 use super::super::Folders;
 use crate::files::unwritable;
 use crate::files::{Secrecy, make_folder, unnamed};
-use bankrail::emulator::{Arguments, ControlError, TestAccount};
 use bankrail::stores::sqlite::rusqlite::{
     self, Connection, TransactionBehavior, config::DbConfig, params,
 };
 use bankrail::values::excerpt;
+use bankrail_emulator::{Arguments, ControlError, TestAccount};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 

@@ -11,8 +11,8 @@ use axum::extract::{Form, State};
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse as _, Response};
-use bankrail::emulator::{Arguments, Control, ControlError, Fault, MemberKind, Operation};
 use bankrail::values::SecretString;
+use bankrail_emulator::{Arguments, Control, ControlError, Fault, MemberKind, Operation};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

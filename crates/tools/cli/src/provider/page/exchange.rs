@@ -2,9 +2,9 @@
 
 use super::text::quoted;
 use crate::text::shown_lines;
-use bankrail::emulator::{Call, Endpoint};
 use bankrail::mailbox::Outgoing;
 use bankrail::webhook::DeliveryHeaders;
+use bankrail_emulator::{Call, Endpoint};
 use http::HeaderMap;
 use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use std::fmt::Write as _;

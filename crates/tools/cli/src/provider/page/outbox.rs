@@ -12,13 +12,13 @@ use super::{Page, PageState};
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
-use bankrail::emulator::{self, Call};
 use bankrail::mailbox::{
     Circuit, DeliveryRecord, EndpointId, EntryId, OutboxCounts, OutboxQuery, OutboxState,
     OutboxSummary,
 };
 use bankrail::values::{Clock as _, StoreError, SystemClock, Timestamp};
 use bankrail::webhook::headers::MESSAGE_ID;
+use bankrail_emulator::Call;
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -286,7 +286,7 @@ pub(super) async fn show(
             .await?
             .map(|entry| outgoing(&entry.message));
         exchanges = page.data.calls.newest();
-        exchanges.retain(|call| call.endpoint == emulator::Endpoint::Webhook);
+        exchanges.retain(|call| call.endpoint == bankrail_emulator::Endpoint::Webhook);
         let own = summary.message_id.to_string();
         exchanges.retain(|call| call.headers.get(MESSAGE_ID).is_some_and(|id| *id == *own));
     }

@@ -1,9 +1,9 @@
 //! The content of each view.
 
 use super::world::{World, call};
-use bankrail::emulator::Endpoint;
 use bankrail::mailbox::{Circuit, Intervention};
 use bankrail::values::{Clock as _, SystemClock, Timestamp};
+use bankrail_emulator::Endpoint;
 
 /// All of them are in the page.
 fn has(page: &str, expected: &[&str]) {

@@ -3,9 +3,6 @@
 use crate::provider::page::{PageData, router};
 use bankrail::bank::{Booking, BookingKind, CustomerFolder, DirectoryFollower, SqliteLedger};
 use bankrail::client_assertion::{Audience, Verifier, VerifierOptions};
-use bankrail::emulator::{
-    BankClock, Call, Calls, Control, ControlOptions, Emulator, EmulatorOptions, Endpoint, Engines,
-};
 use bankrail::http::serve::{Server, Shutdown};
 use bankrail::jose::{CurrentKey, RsaSize, SigningKey};
 use bankrail::mailbox::{
@@ -19,6 +16,9 @@ use bankrail::service::delivery::{
 use bankrail::stores::sqlite::SqliteStore;
 use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock, Timestamp};
 use bankrail::webhook::samples;
+use bankrail_emulator::{
+    BankClock, Call, Calls, Control, ControlOptions, Emulator, EmulatorOptions, Endpoint, Engines,
+};
 use std::future::pending;
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
