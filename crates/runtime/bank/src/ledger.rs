@@ -420,7 +420,7 @@ impl SqlLedger<PostgresStore> {
         entry: &LedgerEntry,
         key: Option<&str>,
     ) -> Result<Booked, BookError> {
-        // What fails after the first change is a statement, and then the transaction is void.
+        // After the first change only a query can fail, and then the transaction is void.
         book::book(&transaction, account, entry, key, self.report_day.get()).await
     }
 }

@@ -95,8 +95,6 @@ pub enum Value<'a> {
     Bool(bool),
     /// A text or none.
     Text(Option<&'a str>),
-    /// Bytes.
-    Blob(&'a [u8]),
 }
 
 impl From<i64> for Value<'_> {
@@ -172,24 +170,9 @@ impl FromCell<'_> for String {
     }
 }
 
-impl<'a> FromCell<'a> for &'a [u8] {
-    fn from_cell(row: &'a dyn Cells, column: &str) -> Result<Option<Self>, StoreError> {
-        row.blob(column)
-    }
-}
-
 impl FromCell<'_> for i64 {
     fn from_cell(row: &dyn Cells, column: &str) -> Result<Option<Self>, StoreError> {
         row.integer(column)
-    }
-}
-
-impl FromCell<'_> for u32 {
-    fn from_cell(row: &dyn Cells, column: &str) -> Result<Option<Self>, StoreError> {
-        row.integer(column)?
-            .map(u32::try_from)
-            .transpose()
-            .map_err(corrupt)
     }
 }
 

@@ -180,7 +180,7 @@ impl CustomerFolder {
         }
         let began = Instant::now();
         let folder = self.clone();
-        // On a thread of its own, because it blocks; it goes on if this future is dropped.
+        // Reading files blocks, so that it needs a thread; it goes on if this future is dropped.
         let looking = tokio::task::spawn_blocking(move || {
             if forced {
                 loaded.distrust();

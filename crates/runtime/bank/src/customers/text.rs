@@ -242,7 +242,7 @@ impl CustomerRecord {
         if let Some(draft) = &draft {
             checker.check(draft.parts(), draft);
         }
-        let mut faults = reader.finish().faults;
+        let mut faults = reader.faults;
         faults.extend(checker.faults());
         match draft.as_mut().and_then(Draft::take_record) {
             Some(record) if faults.is_empty() => Ok(record),
@@ -257,7 +257,7 @@ impl CustomerRecord {
     pub(super) fn from_stored(text: &str) -> Option<Self> {
         let mut reader = Reader::of_stored(text);
         let record = Draft::read(&mut reader)?.take_record()?;
-        reader.finish().faults.is_empty().then_some(record)
+        reader.faults.is_empty().then_some(record)
     }
 
     /// Returns the record as the text of a customer's file, with its public keys in it.
@@ -283,11 +283,10 @@ impl LimitOverride {
         let mut files = Files::default();
         let mut reader = Reader::of_file(file.as_ref(), text, &mut files, false);
         let limits = read::limits(&mut reader);
-        let faults = reader.finish().faults;
-        if faults.is_empty() {
+        if reader.faults.is_empty() {
             Ok(limits)
         } else {
-            Err(CustomersError::of(faults))
+            Err(CustomersError::of(reader.faults))
         }
     }
 }

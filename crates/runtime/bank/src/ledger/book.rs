@@ -102,7 +102,8 @@ pub(super) async fn book(
     ];
     let balance = balance.to_string();
     let changed = &[account.row.into(), balance.as_str().into(), number.into()];
-    // Both queries are sent at once: a caller who drops the booking and commits has both or none.
+    // The two queries are sent at once, so that a caller who drops the booking and commits has both
+    // changes or none.
     tokio::try_join!(biased; connection.run(INSERT, values), connection.run(CHANGE, changed))?;
     Ok(Booked::New(u64::try_from(number).map_err(corrupt)?))
 }

@@ -36,7 +36,6 @@ fn typed<'a>(values: &'a [Value<'_>]) -> Vec<(&'a (dyn ToSql + Sync), Type)> {
             Value::Integer(number) => (number, Type::INT8),
             Value::Bool(is) => (is, Type::BOOL),
             Value::Text(text) => (text, Type::TEXT),
-            Value::Blob(bytes) => (bytes, Type::BYTEA),
         }
     };
     values.iter().map(typed).collect()

@@ -50,7 +50,6 @@ fn prepared<'a>(
             Value::Integer(number) => statement.raw_bind_parameter(at, number)?,
             Value::Bool(is) => statement.raw_bind_parameter(at, is)?,
             Value::Text(text) => statement.raw_bind_parameter(at, text)?,
-            Value::Blob(bytes) => statement.raw_bind_parameter(at, bytes)?,
         }
     }
     Ok(statement)

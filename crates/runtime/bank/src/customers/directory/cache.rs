@@ -22,7 +22,7 @@ pub(super) struct Cache {
     book: Option<CachedBook>,
 }
 
-/// A customer as it was after a change.
+/// A customer's state after the change with this number.
 struct CachedCustomer {
     change: i64,
     api_keys: Vec<ApiKeyRecord>,
@@ -121,8 +121,8 @@ impl CachedBook {
         })
     }
 
-    /// Reads those customers anew whose last change comes after the last one of this book. What
-    /// they have in common with others was validated when they were stored.
+    /// Re-reads the customers that have changed since this book. They were validated with the others
+    /// when they were stored.
     async fn update(
         mut self,
         connection: &impl Sql,

@@ -17,12 +17,12 @@ const CHANGED: &str =
     "SELECT code, record, change FROM bankrail_customer WHERE change > $1 LIMIT $2";
 const CODES: &str = "SELECT code FROM bankrail_customer";
 
-/// The lower half of each number, so that no sum overflows. The steps between numbers are random:
-/// the sum tells which changes there were.
+/// Sums the lower half of each number, so that no sum overflows. The steps between numbers are
+/// random, so that two different lists of changes have different sums.
 const COUNT_AND_SUM: &str = "SELECT count(*) AS count,
     CAST(coalesce(sum(change & 4294967295), 0) AS BIGINT) AS sum FROM bankrail_customer";
 
-/// Both tables are read by their primary keys: each call of a customer asks this.
+/// Each call of a customer runs this query: it reads both tables by their primary keys.
 const BY_API_KEY: &str = "SELECT code, change FROM bankrail_customer_name
     JOIN bankrail_customer ON code = customer WHERE kind = 'api_key' AND name = $1";
 const BY_NAME: &str =

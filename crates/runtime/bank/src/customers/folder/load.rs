@@ -122,11 +122,10 @@ impl Read {
                 let http_on_loopback = options.danger_allow_http_on_loopback;
                 let mut reader = Reader::of_file(file, &text, &mut files, http_on_loopback);
                 let draft = Draft::read(&mut reader);
-                let found = reader.finish();
-                for warning in found.warnings {
+                for warning in &reader.warnings {
                     tracing::warn!(error = %warning, "a customer's key is unusable");
                 }
-                (draft, found.faults)
+                (draft, reader.faults)
             }
             Err(reason) => {
                 let place = Place::Path {

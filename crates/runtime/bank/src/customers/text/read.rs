@@ -130,7 +130,7 @@ fn verifying_keys(
     reader: &mut Reader<'_>,
     texts: &Spanned<Vec<Spanned<KeyText>>>,
 ) -> Option<KeySet<VerifyingKey>> {
-    let (before, mut keys) = (reader.found.faults.len(), Vec::new());
+    let (before, mut keys) = (reader.faults.len(), Vec::new());
     let mut taken: HashMap<String, Place> = HashMap::new();
     for text in texts.get_ref() {
         let place = reader.place(text);
@@ -145,7 +145,7 @@ fn verifying_keys(
             keys.push(key);
         }
     }
-    if reader.found.faults.len() > before {
+    if reader.faults.len() > before {
         return None;
     }
     reader.checked(texts, KeySet::new(keys))
@@ -177,7 +177,7 @@ fn api_key(reader: &mut Reader<'_>, text: &Spanned<ApiKeyText>) -> Option<(ApiKe
 type MakeWindow = fn(u32) -> Result<Window, bankrail_rate_limit::WindowError>;
 
 fn limit(reader: &mut Reader<'_>, text: &Spanned<LimitText>) -> Option<(LimitOverride, Place)> {
-    let (limit, before) = (text.get_ref(), reader.found.faults.len());
+    let (limit, before) = (text.get_ref(), reader.faults.len());
     let call_type = reader.parsed(&limit.call_type, str::parse::<CallType>);
     let windows: [(_, MakeWindow); 3] = [
         (&limit.per_hour, Window::per_hour),
@@ -194,7 +194,7 @@ fn limit(reader: &mut Reader<'_>, text: &Spanned<LimitText>) -> Option<(LimitOve
         }
     }
     let until = instant(reader, limit.until.as_ref());
-    if reader.found.faults.len() > before {
+    if reader.faults.len() > before {
         return None;
     }
     let call_type = call_type?;

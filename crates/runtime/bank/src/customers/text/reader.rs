@@ -26,12 +26,6 @@ pub(in crate::customers) struct Reader<'a> {
     /// The files that the text may name; `None` if it may name none.
     pub(super) files: Option<&'a mut Files>,
     pub(super) http_on_loopback: bool,
-    pub(super) found: Found,
-}
-
-/// The faults of a text.
-#[derive(Debug, Default)]
-pub(in crate::customers) struct Found {
     /// Faults for which the text is refused.
     pub(in crate::customers) faults: Vec<CustomerFault>,
     /// Keys of a set that are left out, each with the reason.
@@ -53,7 +47,8 @@ impl<'a> Reader<'a> {
             lines: lines.collect(),
             files: Some(files),
             http_on_loopback,
-            found: Found::default(),
+            faults: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 
@@ -67,7 +62,8 @@ impl<'a> Reader<'a> {
             lines: Vec::new(),
             files: None,
             http_on_loopback: true,
-            found: Found::default(),
+            faults: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 
@@ -104,10 +100,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(in crate::customers) fn finish(self) -> Found {
-        self.found
-    }
-
     fn place_at(&self, offset: usize) -> Place {
         let line = self.lines.partition_point(|begins| *begins <= offset);
         let begins = line.checked_sub(1).and_then(|line| self.lines.get(line));
@@ -121,7 +113,7 @@ impl<'a> Reader<'a> {
 
     fn fault_at(&mut self, offset: usize, problem: CustomerProblem) {
         let fault = CustomerFault::new(self.place_at(offset), problem);
-        self.found.faults.push(fault);
+        self.faults.push(fault);
     }
 
     pub(super) fn place<T>(&self, at: &Spanned<T>) -> Place {
@@ -134,7 +126,7 @@ impl<'a> Reader<'a> {
 
     pub(super) fn warn<T>(&mut self, at: &Spanned<T>, problem: CustomerProblem) {
         let warning = CustomerFault::new(self.place(at), problem);
-        self.found.warnings.push(warning);
+        self.warnings.push(warning);
     }
 
     pub(super) fn expected<T>(&mut self, at: &Spanned<T>, reason: impl Into<String>) {
