@@ -57,9 +57,9 @@ pub mod __private {
     pub use crate::message::write::{append_json_content, to_xml, write_json_string, write_to};
     pub use crate::message::{Message, Parsed, WriteError, WriteOptions};
     pub use crate::node::{
-        Alternative, Content, Node, Record, SchemaType, Simple, Slot, check_field, check_simple,
-        is_plain_field, is_sound, simple_faults, write_field, write_field_kept, write_kept,
-        write_simple,
+        Alternative, Content, Node, Record, SchemaElement, SchemaType, Simple, Slot, check_field,
+        check_simple, is_plain_field, is_sound, simple_faults, write_field, write_field_kept,
+        write_kept, write_simple,
     };
     pub use crate::output::Output;
     pub use crate::read::{
