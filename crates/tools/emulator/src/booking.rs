@@ -9,7 +9,7 @@ use bankrail_values::{Date, Money};
 /// - Default: an entry of the fast-payment channel, booked on the bank's current day, last of its
 ///   day, with a reference of the bank that no other entry has.
 /// - Two equal bookings [without a reference](Booking::without_reference) are two payments that
-/// cannot be distinguished.
+///   cannot be distinguished.
 ///
 /// ```
 /// use bankrail_emulator::Booking;

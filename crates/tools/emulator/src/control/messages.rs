@@ -88,16 +88,26 @@ impl Control {
                 "outcome": outcome(delivery),
             })
         };
-        let mut answer = shown(&summary);
-        answer["enqueued"] = summary.enqueued_at.to_string().into();
-        answer["deliveries"] = deliveries.iter().map(delivery).collect();
-        if let Some(Intervention { by, reason }) = &summary.dropped {
-            answer["dropped"] = json!({ "by": by.as_ref(), "reason": reason.as_ref() });
-        }
+        let dropped = summary.dropped.as_ref();
+        let dropped = dropped.map(
+            |Intervention { by, reason }| json!({ "by": by.as_ref(), "reason": reason.as_ref() }),
+        );
+        let mut message = Value::Null;
         if arguments.flag("body") {
             let entry = outbox.find(id).await?.ok_or_else(|| unknown(id))?;
-            answer["message"] = serde_json::from_slice(&entry.message.body)
+            message = serde_json::from_slice(&entry.message.body)
                 .map_err(|error| ControlError::Failed(causes(&error)))?;
+        }
+        let mut answer = shown(&summary);
+        if let Some(members) = answer.as_object_mut() {
+            members.insert(
+                "enqueued".to_owned(),
+                summary.enqueued_at.to_string().into(),
+            );
+            let deliveries: Value = deliveries.iter().map(delivery).collect();
+            members.insert("deliveries".to_owned(), deliveries);
+            members.insert("dropped".to_owned(), dropped.into());
+            members.insert("message".to_owned(), message);
         }
         Ok(answer)
     }
