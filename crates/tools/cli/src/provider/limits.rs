@@ -185,17 +185,17 @@ mod tests {
                 "[[limits]]\ncall_type = \"token\"\nper_hour = 1\nuntil = 2026-11-23T00:00:00Z\n",
                 "token: expected a limit without until",
             ),
+            (
+                "[[limits]]\ncall_tpye = \"token\"\nper_hour = 1\n",
+                ":2:1: expected one of call_type, ",
+            ),
+            ("[[limits]]\nper_hour = 1\n", "the member call_type"),
             ("[[limit]]\n", ":1:3: expected one of limits, found "),
             ("limits = [", ":1:"),
         ] {
             let error = of(text).unwrap_err();
             assert!(error.contains(expected), "{error}");
         }
-        let error = of("[[limits]]\ncall_tpye = \"token\"\nper_hour = 1\n").unwrap_err();
-        assert!(
-            error.contains("call_tpye") && error.contains("the member call_type"),
-            "both are said: {error}"
-        );
         let error = of(b"# \xff").unwrap_err();
         assert!(error.contains("expected UTF-8"), "{error}");
         let missing = Wanted::File("/nowhere/limits.toml".into())
