@@ -23,8 +23,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Bytes of memory that one takes: itself, in a list that grows by doubling, what it quotes,
-    /// and its path.
+    /// Bytes of memory that a finding takes: itself, in a list that grows by doubling, the text
+    /// that it quotes, and its path.
     pub(crate) fn memory(&self) -> usize {
         512 + self.path.len()
     }
@@ -159,7 +159,7 @@ pub enum FindingKind {
         /// The number of zeros that are not kept.
         zeros: usize,
     },
-    /// A rule of the message that the schema cannot say, such as a sum.
+    /// A broken rule of the message that the schema cannot express, such as a sum.
     #[error("{0}")]
     BrokenRule(BrokenRule),
 }

@@ -245,8 +245,8 @@ pub fn simple_faults<S: Simple>(value: &S, text: &str) -> Vec<FindingKind> {
         .collect()
 }
 
-/// The facet that a simple value breaks, if any. Quoted is the value as it is written, so that a
-/// check of the model says what reading says.
+/// Returns the facet that a simple value breaks, if any. The finding quotes the value as it is
+/// written, so that checking a model reports the same as reading.
 fn broken_facet<S: Simple>(value: &S) -> Option<FindingKind> {
     let fault = value.fault()?;
     let mut found = String::new();

@@ -24,7 +24,7 @@ pub struct Output<'a> {
     /// Spaces per level; none is compact.
     indent: Option<usize>,
     depth: usize,
-    /// An end tag was written last, so that the next end tag goes to a line of its own.
+    /// True when an end tag was written last, so that the next end tag goes to its own line.
     after_child: bool,
     /// Text beside elements was written last. No white space may follow it, because that would
     /// become part of it.
@@ -92,7 +92,7 @@ impl<'a> Output<'a> {
         self
     }
 
-    /// Puts each element on a line of its own.
+    /// Puts each element on its own line.
     pub(crate) fn indented(mut self, spaces: Option<usize>) -> Self {
         self.indent = spaces;
         self
@@ -350,7 +350,7 @@ impl<'a> Output<'a> {
     }
 }
 
-/// What stands for a character in a JSON string that has to be escaped there.
+/// Returns the escape of a character that a JSON string cannot hold as it is.
 fn json_escape(c: char) -> Option<&'static str> {
     Some(match c {
         '"' => "\\\"",

@@ -30,7 +30,7 @@ impl<R: fmt::Debug + fmt::Display + PartialEq + Any + Send + Sync> Rule for R {
 
 impl BrokenRule {
     /// Holds a broken rule. The name is that of the rule and has nothing of the document; `Display`
-    /// says what is wrong, in one line without a full stop.
+    /// states the mistake in one line without a full stop.
     pub fn new(
         name: &'static str,
         rule: impl fmt::Debug + fmt::Display + PartialEq + Any + Send + Sync,

@@ -4,13 +4,12 @@ use super::{Message, output};
 use crate::check::{Asked, Checker};
 use crate::finding::Finding;
 
-/// Everything that is not as it should be: what strict reading reports of the document as it is
-/// written.
+/// Returns the findings that strict reading of the written document would report.
 ///
 /// - The model is walked.
-/// - What stands beside the schema depends on its place, which only reading knows. A document with
-///   such parts is written and read again, and what reading says is returned, unless no document
-///   can hold the model.
+/// - Parts beyond the schema depend on their place, which only reading finds. A document with such
+///   parts is written and read again, and the findings of that reading are returned, unless no
+///   document can hold the model.
 pub fn check<M: Message>(document: &M) -> Vec<Finding> {
     findings(document, Asked::Everything)
 }
@@ -32,7 +31,7 @@ pub(super) fn first_missing<M: Message>(document: &M) -> Option<Finding> {
 
 fn findings<M: Message>(document: &M, asked: Asked) -> Vec<Finding> {
     let checker = walked(document, asked);
-    // Whatever only reading can judge is a finding or markup.
+    // A clean walk met neither findings nor markup, and then reading has nothing to judge.
     if !checker.is_clean()
         && !document.is_plain()
         && let Ok(Ok(again)) = output::read_back(document, true)

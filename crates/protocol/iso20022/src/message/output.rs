@@ -11,10 +11,10 @@ use std::{fmt, io};
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// A part that the schema demands is missing, or an entry is kept that could not be read: what
-    /// [`WriteOptions::incomplete`](crate::WriteOptions::incomplete) writes. Under
-    /// [`WriteOptions::schema_valid`](crate::WriteOptions::schema_valid), whatever else the schema
-    /// refuses.
+    /// A document that lacks a part that the schema demands, or keeps an entry that could not be
+    /// read; [`WriteOptions::incomplete`](crate::WriteOptions::incomplete) writes it. Under
+    /// [`WriteOptions::schema_valid`](crate::WriteOptions::schema_valid), any document that the
+    /// schema refuses.
     #[error("the schema refuses the document: {finding}")]
     Invalid {
         /// The first reason.

@@ -209,11 +209,11 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
         }
     }
 
-    /// What has been read of a group so far; what is missing although the schema demands it is
-    /// reported at its end.
+    /// Hands out the part of a group that has been read so far. Missing parts that the schema
+    /// demands are reported at the end of the group.
     fn group_start(&mut self) -> Result<Option<Part<M>>, Halt> {
         let in_unit = matches!(self.state, State::Group { unit: true, .. });
-        // What is handed out now is handed out again at the end.
+        // The parts handed out now are handed out again at the end, so their memory counts twice.
         let held = self.cursor.held() - self.held;
         self.cursor
             .hold(usize::try_from(held).unwrap_or(usize::MAX))?;
@@ -267,8 +267,8 @@ impl<M: Message, R> UnitReader<M, R> {
         self.cursor.take_findings()
     }
 
-    /// How many more of each kind have been found, since the reader began, than
-    /// [`ReadLimits::findings`](crate::ReadLimits::findings) had room for until they were taken.
+    /// Returns the number of findings of each kind, since the reader began, for which
+    /// [`ReadLimits::findings`](crate::ReadLimits::findings) had no room.
     #[must_use]
     pub fn further_findings(&self) -> &FurtherFindings {
         self.cursor.further_findings()

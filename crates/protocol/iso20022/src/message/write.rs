@@ -22,23 +22,24 @@ pub struct WriteOptions {
 }
 
 impl WriteOptions {
-    /// Spaces per level, each element on a line of its own. Default: none, all on one line.
+    /// Spaces per level, with each element on its own line. Default: none, all on one line.
     #[must_use]
     pub fn indent(mut self, spaces: impl Into<Option<u8>>) -> Self {
         self.indent = spaces.into();
         self
     }
 
-    /// Refuses whatever the schema refuses, not only missing parts. Default: false.
+    /// Refuses every document that the schema refuses, not only one with missing parts. Default:
+    /// false.
     #[must_use]
     pub const fn schema_valid(mut self, valid: bool) -> Self {
         self.schema_valid = valid;
         self
     }
 
-    /// Writes a document in which a part is missing that the schema demands, or that holds an entry
-    /// which could not be read ([`keep_unreadable`](crate::ReadOptions::keep_unreadable)), so that
-    /// whatever was read can be written. Default: false. Without effect together with
+    /// Writes a document that lacks a part that the schema demands, or holds an entry that could
+    /// not be read ([`keep_unreadable`](crate::ReadOptions::keep_unreadable)), so that every
+    /// document that was read can be written. Default: false. Without effect together with
     /// `schema_valid`.
     #[must_use]
     pub const fn incomplete(mut self, incomplete: bool) -> Self {

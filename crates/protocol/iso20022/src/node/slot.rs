@@ -65,7 +65,7 @@ impl<N: Node> Slot for Vec<N> {
         ahead: Ahead,
         from: &mut Cursor<T>,
     ) -> Result<bool, Halt> {
-        // Without room, the reader over events says at which element.
+        // Without room, the element is left to the reader over events, which reports it.
         if !field.allows(self.len()) || !from.has_room(self) {
             return Ok(false);
         }

@@ -24,9 +24,9 @@ use crate::finding::{Finding, FindingKind, Position};
 use crate::watch::{Memory, Watch};
 use std::fmt;
 
-/// What the engine knows of a message: its names, and that the document element holds the message,
-/// the message groups, a group units. In a bank's report the groups are reports and the units are
-/// entries.
+/// The names of a message and its nesting. The document element holds the message, the message
+/// holds groups, and a group holds units. In a bank's report the groups are reports and the units
+/// are entries.
 #[derive(Debug)]
 pub struct Shape {
     /// The namespace of the message.
@@ -288,8 +288,8 @@ impl<T: Tokens> Cursor<T> {
         self.leave();
     }
 
-    /// What has been read so far of a sequence that goes on, perhaps with a child whose start tag
-    /// has just been read: all of it will be read again at its end, so nothing is reported.
+    /// Returns the part read so far of a sequence that goes on, perhaps with a child whose start
+    /// tag has just been read. Nothing is reported, because the end of the sequence reports it.
     pub(crate) fn preview<V>(
         &mut self,
         in_child: bool,
@@ -429,7 +429,7 @@ impl<T: Tokens> Cursor<T> {
             .map_or(self.events.mark(), |step| step.mark)
     }
 
-    /// Refuses what has been found, if the options say so.
+    /// Returns an error for the first finding that the options refuse a document for.
     pub(crate) fn refuse_findings(&mut self) -> Result<(), Halt> {
         match self.findings.first_refused().cloned() {
             Some(Finding {

@@ -12,8 +12,8 @@ use encoding_rs::{
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-/// A source of UTF-8 text. It fails at the first byte that cannot be decoded and at the first
-/// character that XML does not allow; `take_failure` says why and where.
+/// A source of UTF-8 text. Reading fails at the first byte that cannot be decoded and at the first
+/// character that XML does not allow; `take_failure` returns the reason and the place.
 pub(crate) struct Decoded<R> {
     source: R,
     encoding: Encoding,
@@ -127,7 +127,7 @@ impl<R: BufRead> Decoded<R> {
         }
     }
 
-    /// Why the source failed, and where.
+    /// Takes the reason why the source failed, and the place.
     pub(crate) fn take_failure(&mut self) -> Option<(ReadErrorKind, Position)> {
         let position = self.at;
         self.failure
@@ -227,8 +227,8 @@ impl<R: BufRead> Decoded<R> {
                 single(name).map(|encoding| (Encoding::Single(encoding), Some(encoding)))
             }
         };
-        // Without a byte order mark, XML takes a document for UTF-8 unless its declaration says
-        // otherwise (4.3.3).
+        // Without a byte order mark, XML takes a document for UTF-8 unless its declaration states
+        // another encoding (4.3.3).
         let unmarked = matches!(found, Some((Encoding::Utf16, _)))
             && !matches!(head, [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..]);
         if self.strict
@@ -433,8 +433,8 @@ pub(crate) fn forbidden(text: &[u8]) -> Option<(usize, u32)> {
     let mut base = 0;
     let mut has_lines = false;
     for chunk in text.chunks(CHUNK) {
-        // Without branches, so that the compiler tests many bytes in one step. Line ends are told
-        // apart only in a text that has any.
+        // Without branches, so that the compiler tests many bytes in one step. Line ends are
+        // allowed control characters, and are distinguished only in a text that has any.
         let (lowest, nearest) = if has_lines {
             (0, 0)
         } else {

@@ -177,7 +177,7 @@ impl ReadError {
         column: u64 = self.0.position.column;
         /// The bytes before it.
         offset: u64 = self.0.position.offset;
-        /// What was found before the error. When a finding refused the document, all its findings;
+        /// The findings before the error. When a finding refused the document, all its findings;
         /// the first that the options refuse is the error.
         findings: &[Finding] = &self.0.findings;
         /// The further findings of each kind beyond those that

@@ -93,7 +93,7 @@ impl Keeper {
     /// Keeps a part at its place; returns the bytes of memory that it takes.
     pub(crate) fn keep(&mut self, part: ExtraPart, path: &Path) -> Result<usize, LimitKind> {
         let inside = path.below(self.sequence.base);
-        // None yet where an attribute is kept.
+        // Attributes are kept before the element has any child, so that this is `None` for them.
         let after = path.last().and_then(|open| open.last);
         let after = after.map(|(name, index)| ExtraStep {
             name: name.into(),

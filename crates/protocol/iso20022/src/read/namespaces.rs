@@ -35,7 +35,7 @@ struct Binding {
 }
 
 impl Namespaces {
-    /// None in scope; `own` is the namespace of the message.
+    /// Returns an empty scope; `own` is the namespace of the message.
     pub(crate) fn new(own: &'static str) -> Self {
         Self {
             own,

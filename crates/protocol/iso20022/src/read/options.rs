@@ -4,11 +4,11 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Kept and reported: order, unknown parts, unknown codes, texts out of bounds, numbers of up
-    /// to 28 digits where the schema has fewer, dates without hyphens, and missing parts that the
-    /// schema demands and the model has as `Option`. An invalid date or time and an empty element
-    /// are kept as markup and reported, where they or an element around them are optional. The
-    /// default.
+    /// Deviations are kept and reported: order, unknown parts, unknown codes, texts out of bounds,
+    /// numbers of up to 28 digits where the schema has fewer, and dates without hyphens. So are
+    /// missing parts that the schema demands and the model has as `Option`. An invalid date or time
+    /// and an empty element are kept as markup and reported, where they or an element around them
+    /// are optional. The default.
     #[default]
     Tolerant,
     /// Exactly the schema: any finding of the schema refuses the document. One exception:
@@ -121,12 +121,13 @@ limits! {
     /// elements are. Default: 64 MiB.
     kept_bytes: usize = 64 << 20,
     /// Bytes of memory for each byte of the document that has been read, beyond the first 256 KiB
-    /// of memory: the parts of the model, what is kept beyond the schema with the namespaces that
-    /// it takes along, and findings. Counted over the whole document, also when it is read part by
-    /// part. Texts, which take no more memory than they have bytes, are not counted. Default: 16.
+    /// of memory. The parts of the model count, parts kept beyond the schema with the namespaces
+    /// that they take along, and findings. Counted over the whole document, also when it is read
+    /// part by part. Texts, which take no more memory than they have bytes, are not counted.
+    /// Default: 16.
     ///
-    /// With it, no document takes more than 320 KiB and 20 times its size. Without it, a document
-    /// of empty elements would take some 70 times its size.
+    /// With this limit, no document takes more than 320 KiB and 20 times its size. Without it, a
+    /// document of empty elements would take some 70 times its size.
     memory_per_byte: usize = 16,
     /// Attributes of one tag, namespace declarations among them. Default: 256.
     attributes: usize = 256,

@@ -2,8 +2,8 @@
 //!
 //! - Anything unexpected is `Odd`: another order, attributes, a value that breaks a facet, a limit.
 //!   Then the cursor reads the element again, over events, and reports the error or finding.
-//! - It knows no prefixes. They are removed from an element first.
-//! - It notes the place of an element that breaks a rule beyond the schema.
+//! - Prefixes are unknown here. They are removed from an element first.
+//! - The place of an element that breaks a rule beyond the schema is noted.
 
 use super::attributes::resolve;
 use super::events::push_lines;
@@ -11,14 +11,13 @@ use super::options::ReadLimits;
 use crate::field::Tag;
 use crate::xml::ONES;
 
-/// Not as the writer writes it.
+/// An element that is not as the writer writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs)] // the engine's own
 pub struct Odd;
 
-/// How many elements a list of so many that is full grows by: short ones double, because most are
-/// short; long ones grow by half, so that they and the place that they are moved from take less
-/// memory.
+/// Returns the number of elements that a full list grows by. Short lists double, because most are
+/// short; long ones grow by half, so that moving them takes less memory.
 #[inline]
 pub(crate) fn growth(length: usize) -> usize {
     const SHORT: usize = 16;
@@ -33,7 +32,7 @@ pub(crate) fn growth(length: usize) -> usize {
 #[derive(Debug)]
 pub struct Scanner<'a> {
     rest: &'a str,
-    /// What follows an element that is written as one tag, while `rest` is the end tag that it
+    /// The text after an element that is written as one tag, while `rest` is the end tag that it
     /// might have.
     behind: Option<&'a str>,
     /// Bytes of the whole text.
@@ -258,8 +257,8 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// How many bytes of white space come first, eight looked at in one step. XML allows no other bytes
-/// up to the space.
+/// Returns the number of bytes of white space at the beginning. Eight are looked at in one step.
+/// XML allows no other bytes up to the space.
 #[inline]
 fn blank_length(bytes: &[u8]) -> usize {
     let (words, _) = bytes.as_chunks::<8>();
@@ -316,7 +315,8 @@ fn decode(mut raw: &str, text: &mut String) -> Result<(), Odd> {
     Ok(())
 }
 
-/// How many bytes precede the first `<`, `>`, `&` or carriage return, eight looked at in one step.
+/// Returns the number of bytes before the first `<`, `>`, `&` or carriage return. Eight are looked
+/// at in one step.
 #[inline]
 fn plain_length(bytes: &[u8]) -> usize {
     let (words, _) = bytes.as_chunks::<8>();

@@ -296,7 +296,7 @@ mod tests {
         }
     }
 
-    /// What is read fast is not remembered, however long a document is.
+    /// Text that is read fast is not remembered, however long a document is.
     #[test]
     fn a_source_remembers_from_where_it_is_told_until_it_is_told_to_forget() {
         let text = "<a><b/>text</a>";

@@ -278,7 +278,7 @@ impl DateTime {
         self.second
     }
 
-    /// How many fraction digits the second has.
+    /// Returns the number of fraction digits of the second.
     #[must_use]
     pub fn fraction_digits(&self) -> usize {
         match &self.fraction {

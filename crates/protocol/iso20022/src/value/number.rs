@@ -162,8 +162,8 @@ pub(crate) fn is_within(value: Decimal, digits: u32, fraction: u32, unsigned: bo
     plain || fits(value, digits, fraction, unsigned)
 }
 
-/// Reads at most 18 digits, perhaps with a point between them, which fit whatever they are; `None`
-/// for other texts.
+/// Reads at most 18 digits, perhaps with a point between them, which always fit; `None` for other
+/// texts.
 #[inline]
 fn read_plain(text: &[u8], digits: u32, fraction: u32) -> Option<Decimal> {
     if text.len() > usize::try_from(digits.min(18)).ok()? || !text.first()?.is_ascii_digit() {
@@ -206,7 +206,7 @@ fn read_any(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<De
             b'0'..=b'9' => {
                 any = true;
                 for _ in 0..zeros {
-                    // These zeros turn out not to be trailing, so they count.
+                    // A digit follows these zeros, so that they are not trailing and count.
                     mantissa = mantissa.checked_mul(10)?;
                     scale += 1;
                     if scale > fraction {
@@ -284,7 +284,7 @@ impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Simple
     }
 }
 
-/// What is expected of a number with these facets.
+/// Returns the expected form of a number with these facets.
 pub(crate) fn expected(digits: u32, fraction: u32, unsigned: bool) -> &'static str {
     match (digits, fraction, unsigned) {
         (18, 17, true) => "a decimal of at most 18 digits, not below zero",

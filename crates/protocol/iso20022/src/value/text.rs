@@ -12,8 +12,8 @@ macro_rules! text_type {
         pub struct $Type $(<$(const $param: usize),+>)? (compact_str::CompactString);
 
         impl $(<$(const $param: usize),+>)? $Type $(<$($param),+>)? {
-            /// Holds the text unchecked; [`is_valid`](Self::is_valid) says whether it satisfies the
-            /// schema.
+            /// Holds the text unchecked; [`is_valid`](Self::is_valid) returns true when it
+            /// satisfies the schema.
             #[must_use]
             #[inline]
             pub fn new(text: &str) -> Self {

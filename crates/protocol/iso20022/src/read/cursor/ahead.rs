@@ -34,7 +34,7 @@ pub(crate) struct Extent {
 impl<T: Tokens> Cursor<T> {
     /// Elements of a sequence may be taken from the text ahead.
     pub(crate) fn begin_ahead(&mut self) -> Result<(), Halt> {
-        // What was read last is bounded now: who passes over an element forgets where that began.
+        // Bounds the token read last now, because passing over an element forgets where it began.
         self.events.advance()
     }
 
@@ -112,8 +112,9 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// Whether the fast reader is asked for an element. What it begins and leaves is read twice, so
-    /// of a name of which it left two in a row it is asked for each sixteenth, until it takes one.
+    /// Returns true when the fast reader is to be asked for an element. Elements that it begins and
+    /// leaves are read twice. Of a name of which it left two in a row, it is therefore asked for
+    /// each sixteenth only, until it takes one.
     pub(crate) fn may_take(&mut self, name: &'static str) -> bool {
         match self.left.iter_mut().find(|(of, _)| *of == name) {
             Some((_, times)) if *times > 1 && (*times + 1) % 16 != 0 => {
@@ -192,8 +193,8 @@ impl<T: Tokens> Cursor<T> {
             .zip(&extent.doubts)
             .map(|(finding, at)| (finding, *at, Mark::default()))
             .collect();
-        // Places are passed in the order of the document; what is found in an element comes before
-        // what is found of it.
+        // The source is passed in the order of the document, whereas the findings of an element
+        // follow those of its children.
         let mut order: Vec<&mut (Finding, usize, Mark)> = found.iter_mut().collect();
         order.sort_by_key(|(_, at, _)| *at);
         let mut passed = 0;
@@ -227,8 +228,8 @@ fn text_ahead<'p>(
 }
 
 impl Extent {
-    /// That of the element before the end of what a scanner has read of a text. `stripped` is the
-    /// length that the text had before it was stripped of a prefix of so many bytes.
+    /// Sets the extent to that of the element that a scanner has read from a text. `stripped` is
+    /// the length that the text had before it was stripped of a prefix of so many bytes.
     fn measure(
         &mut self,
         scanner: &Scanner<'_>,
@@ -250,8 +251,8 @@ impl Extent {
     }
 }
 
-/// Where elements start that break a rule beyond the schema, in bytes from the start of a scanned
-/// text as it was before it was stripped of a prefix of so many bytes.
+/// Returns the places of the elements that break a rule beyond the schema. Places are in bytes from
+/// the start of the scanned text, before it was stripped of a prefix of so many bytes.
 #[inline]
 fn doubts(scanner: &Scanner<'_>, text: &str, prefix: usize) -> Vec<usize> {
     let doubts = scanner.doubts();
@@ -265,7 +266,7 @@ fn doubts(scanner: &Scanner<'_>, text: &str, prefix: usize) -> Vec<usize> {
     }
 }
 
-/// A place in a text as it was before every tag was stripped of a prefix.
+/// Returns the place that a byte had before every tag was stripped of a prefix.
 #[cold]
 fn unstripped(text: &str, at: usize, prefix: usize) -> usize {
     let mut tags = 0;

@@ -16,7 +16,7 @@ use crate::read::tokens::{Mark, TextTokens, Tokens};
 use crate::xml::is_blank;
 use quick_xml::events::Event;
 
-/// What to return to when the element whose start tag has just been read cannot be read.
+/// The state to return to when the element whose start tag has just been read cannot be read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     /// Elements of the schema that are open, with this one.
@@ -123,7 +123,7 @@ impl<T: Tokens> Cursor<T> {
         skipped
     }
 
-    /// What had been done of the element at a place is forgotten, but for its findings.
+    /// Forgets the element at a place, but for its findings.
     fn return_to(&mut self, place: Place) {
         while self.path.len() >= place.level {
             if let Some(used) = self.path.pop().and_then(|step| step.outer) {

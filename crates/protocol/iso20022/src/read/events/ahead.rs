@@ -92,7 +92,8 @@ impl<T: Tokens> Events<T> {
                 return false;
             }
             // Any spelling of the end tag will do, so that the bytes after it are not searched
-            // again for the next element.
+            // again for the next element. The byte after the name distinguishes `</Amt>` from
+            // `</AmtDtls>`.
             if memchr::memmem::find_iter(rest, &end)
                 .any(|at| rest.get(at + end.len()).is_some_and(|b| ends_name(*b)))
             {

@@ -77,7 +77,7 @@ impl<T: Tokens> Events<T> {
             tag.set(&start);
         }
         let mut found = Vec::new();
-        // They have been read without an error before.
+        // The same attributes were read, and their number bounded, when the tag was opened.
         let _ = attributes::parse(tag.attributes(), usize::MAX, &mut found);
         let own = found
             .iter()

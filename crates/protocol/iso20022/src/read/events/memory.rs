@@ -74,8 +74,8 @@ impl<T: Tokens> Events<T> {
         Ok(())
     }
 
-    /// How many elements a full list of so many grows by: it doubles where that leaves plenty of
-    /// the memory that may be taken, so that it is seldom moved.
+    /// Returns the number of elements that a full list grows by. The list doubles where that leaves
+    /// plenty of the memory that may be taken, so that it is seldom moved.
     #[inline]
     fn grows_by<V>(&self, before: usize) -> usize {
         let plenty = self.held_with::<V>(before * 2) <= self.may_hold() / 4;
@@ -121,8 +121,8 @@ mod tests {
         assert_eq!(events.free(), 0);
     }
 
-    /// It doubles while it and its double are within a quarter of that, then grows by half, and is
-    /// counted twice while it is moved.
+    /// A list doubles while its double is within a quarter of the free memory, then grows by half,
+    /// and is counted twice while it is moved.
     #[test]
     fn a_list_takes_the_memory_that_it_has_room_for() {
         assert_eq!(

@@ -12,8 +12,8 @@ const DATE: &str = "a date such as 2021-07-29";
 const YEAR_MONTH: &str = "a year and month such as 2021-07";
 const DATE_TIME: &str = "a date and time such as 2021-07-29T17:10:05+10:00";
 
-/// States for each type its name in XML Schema, what is expected of a text, how it is read exactly
-/// and tolerantly, what is wrong with a value that was read tolerantly, and how it is written.
+/// States the name of each type in XML Schema, the expected form of a text, and its exact and its
+/// tolerant reader. Then come the fault of a value that was read tolerantly, and the writer.
 macro_rules! spelled {
     ($($Type:ident $xs:literal $expected:ident $read:ident $kept:ident,
         |$faulty:ident| $fault:expr,
