@@ -78,6 +78,8 @@ impl Checker {
 
     /// True when the rules beyond the schema of the current element are asked for.
     pub fn asks_rules(&self) -> bool {
+        // The reader asks the rule of the element that a partial walk begins at, so the walk does
+        // not.
         self.asked == Asked::Everything && (self.memory.is_some() || !self.path.is_empty())
     }
 

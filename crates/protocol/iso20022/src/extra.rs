@@ -111,6 +111,7 @@ impl PartialEq for Extras {
         if self.parts() == other.parts() {
             return true;
         }
+        // Sorted only when the order of places differs, as it seldom does.
         let sorted = |extras: &Self| {
             let mut parts: Vec<Extra> = extras.parts().to_vec();
             parts.sort_by(by_place);
@@ -158,6 +159,7 @@ impl Extras {
     #[cold]
     pub fn with(&self, write: impl FnOnce(Kept<'_>)) {
         let mut parts: Vec<&Extra> = self.parts().iter().collect();
+        // Sorted once, so that each element finds its parts by bisection.
         parts.sort_by(|left, right| by_place(left, right));
         write(Kept {
             parts: &parts,
@@ -237,6 +239,7 @@ impl<'a> Kept<'a> {
             else {
                 continue;
             };
+            // Two attributes may share a prefix, which may be declared only once.
             if let (Some(namespace), Some((prefix, _))) = (namespace, name.split_once(':'))
                 && prefix != "xml"
                 && declared.insert(prefix)

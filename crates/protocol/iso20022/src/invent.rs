@@ -158,6 +158,7 @@ impl Invent for Date {
         let month = from.int_in_range(1..=12)?;
         let day = from.int_in_range(1..=31)?;
         let date = Self::new(year, month, day)
+            // Every month has this day.
             .or_else(|| Self::new(year, month, 28))
             .expect("a day of the month");
         Ok(date.with_offset(offset(from)?))

@@ -237,6 +237,7 @@ pub fn is_sound<S: Simple>(value: &S) -> bool {
 #[inline]
 pub fn simple_faults<S: Simple>(value: &S, text: &str) -> Vec<FindingKind> {
     if value.fault().is_none() && value.lost(text).is_none() && value.doubt().is_none() {
+        // Nearly every value: an empty list allocates nothing.
         return Vec::new();
     }
     [broken_facet(value), value.lost(text), value.doubt()]
@@ -276,6 +277,7 @@ impl<N: Node> Node for Box<N> {
     const HAS_ATTRIBUTE: bool = N::HAS_ATTRIBUTE;
 
     fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
+        // Before the content is read, so that nested boxes are bounded on the way down.
         from.hold(size_of::<N>())?;
         N::read(from).map(Self::new)
     }

@@ -82,6 +82,7 @@ impl<'a> Output<'a> {
     pub(crate) fn with_sink(mut self, sink: &'a mut dyn io::Write) -> Self {
         self.sink = Some(sink);
         self.full = FULL;
+        // With room for the element that fills the buffer, so that it seldom has to grow.
         self.text.reserve(FULL + FULL / 4);
         self
     }
@@ -158,6 +159,7 @@ impl<'a> Output<'a> {
             self.end_indented();
         }
         self.close_leaf(tag);
+        // At the ends of sequences only, because leaves are many and short.
         if self.text.len() >= self.full {
             self.flush();
         }
@@ -233,6 +235,7 @@ impl<'a> Output<'a> {
         // A sign, twenty digits of a u64, or 28 places and the zero and the point before them.
         let mut text = [b'0'; 32];
         let mut start = text.len();
+        // A negative zero is written without its sign, as it is read.
         let negative = value.is_sign_negative() && rest != 0;
         let mut put = |byte: u8| {
             start -= 1;
@@ -341,6 +344,8 @@ impl<'a> Output<'a> {
     #[cold]
     fn flush(&mut self) {
         let Some(sink) = &mut self.sink else { return };
+        // After an error the sink gets no more, but the buffer is emptied, so that it stays
+        // bounded.
         if self.failed.is_none()
             && let Err(error) = sink.write_all(self.text.as_bytes())
         {
@@ -352,6 +357,7 @@ impl<'a> Output<'a> {
 
 /// Returns the escape of a character that a JSON string cannot hold as it is.
 fn json_escape(c: char) -> Option<&'static str> {
+    // XML forbids the other control characters that JSON would have to escape.
     Some(match c {
         '"' => "\\\"",
         '\\' => "\\\\",

@@ -37,6 +37,7 @@ fn findings<M: Message>(document: &M, asked: Asked) -> Vec<Finding> {
         && let Ok(Ok(again)) = output::read_back(document, true)
         && again.document == *document
     {
+        // Places in a text that the caller never sees would mislead.
         let nowhere = |finding| Finding {
             position: None,
             ..finding

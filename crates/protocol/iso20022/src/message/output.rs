@@ -54,6 +54,7 @@ pub(super) fn read_back<M: Message>(
 ) -> Result<Result<Parsed<M>, ReadError>, WriteError> {
     let mut text = String::new();
     push(document, Output::plain(&mut text))?;
+    // The text was just made from a model in memory, so that no limit protects anything.
     let options = ReadOptions::default()
         .keep_unreadable(keep_unreadable)
         .limits(ReadLimits::NONE);

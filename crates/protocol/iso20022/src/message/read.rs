@@ -23,6 +23,7 @@ pub struct Parsed<M> {
 
 /// Reads a document from text or bytes.
 pub fn parse<M: Message>(bytes: &[u8], options: &ReadOptions) -> Result<Parsed<M>, ReadError> {
+    // A text in memory needs no copy, and its places are counted only where there are findings.
     match plain_text(bytes, &options.limits) {
         Some(text) => read_tokens(TextTokens::new(text), options),
         None => read(bytes, options),
@@ -63,6 +64,7 @@ fn document<M: Message, T: Tokens>(cursor: &mut Cursor<T>) -> Result<M, Halt> {
     cursor.open_document()?;
     let mut document = M::read(cursor)?;
     document.extras_mut().extend(cursor.close_document()?);
+    // At the end, so that the error carries all findings of the document.
     cursor.refuse_findings()?;
     Ok(document)
 }

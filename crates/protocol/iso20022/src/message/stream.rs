@@ -77,11 +77,13 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
     pub fn next_item(&mut self) -> Result<Option<M::Part>, ReadError> {
         let part = self
             .advance()
+            // Strict reading hands out no part whose reading led to a refused finding.
             .and_then(|part| self.cursor.refuse_findings().map(|()| part));
         match part {
             Ok(Some(Err(unread))) => Err(*unread),
             Ok(part) => Ok(part.and_then(Result::ok)),
             Err(halt) => {
+                // The place in the document is unknown after such an error.
                 self.state = State::Done;
                 Err(self.cursor.error(halt))
             }
@@ -145,6 +147,8 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
         let fields = <M::Group as Record>::FIELDS;
         let cursor = &mut self.cursor;
         if unit {
+            // Set before reading, because the stream goes on from here after a unit that cannot be
+            // read.
             self.state = State::Group {
                 started: true,
                 unit: false,
@@ -153,6 +157,8 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
             return match M::Unit::read(cursor) {
                 Ok(unit) => Ok(Some(Ok(M::UNIT_READ(Box::new(unit))))),
                 Err(halt) => {
+                    // A unit's number counts the units read before it, as in the list of a whole
+                    // document.
                     self.units -= 1;
                     cursor.go_on(halt, place).map(|error| Some(Err(error)))
                 }
@@ -161,6 +167,7 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
         let next =
             cursor.read_ahead::<M::Group>(&mut self.group, &mut self.group_at, M::SHAPE.unit)?;
         if let Some((index, ahead)) = next.filter(|(index, _)| is(fields, *index, M::SHAPE.unit)) {
+            // The start of the group comes first; the unit is read on the next call.
             if !started {
                 self.state = State::Group {
                     started: true,
@@ -236,6 +243,7 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
 
     fn message_end(&mut self) -> Result<Option<Part<M>>, Halt> {
         let cursor = &mut self.cursor;
+        // Without any group, the list is not handed out but missing, and is reported.
         if self.groups > 0 {
             cursor.hand_out(M::SHAPE.group);
         }

@@ -65,6 +65,7 @@ pub fn write_to<M: Message>(
     sink: &mut dyn io::Write,
     options: &WriteOptions,
 ) -> Result<(), WriteError> {
+    // Before the first byte, because a sink cannot take back what has been written to it.
     refuse(document, options)?;
     let mut text = String::new();
     push(
@@ -81,6 +82,7 @@ pub fn write_json_string<M: Message>(document: &M, json: &mut String) -> Result<
     json.push('"');
     let written = append_json_content(document, json);
     json.push('"');
+    // Half a document would make the JSON text invalid.
     if written.is_err() {
         json.truncate(length);
     }
@@ -99,6 +101,7 @@ pub fn append_json_content<M: Message>(document: &M, json: &mut String) -> Resul
 }
 
 fn refuse<M: Message>(document: &M, options: &WriteOptions) -> Result<(), WriteError> {
+    // Nearly every document is plain and needs no reading again.
     if !document.is_plain() {
         return refuse_kept(document, options);
     }

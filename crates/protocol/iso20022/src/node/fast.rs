@@ -71,6 +71,7 @@ impl<T: Tokens> Cursor<T> {
         self.count_scanned(tag.wire, accepted.is_ok());
         accepted?;
         let node = node?;
+        // Only when the element is accepted: a running total must not count one that is read again.
         node.settle(self);
         self.leave();
         keep(node);

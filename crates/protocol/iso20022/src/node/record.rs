@@ -42,6 +42,7 @@ impl<T: Tokens> Cursor<T> {
         let mut slots = R::Slots::default();
         let mut at = 0;
         loop {
+            // As far as the fast reader gets; `child` then begins the one element that it left.
             self.read_ahead::<R>(&mut slots, &mut at, "")?;
             match self.child(R::FIELDS, &mut at)? {
                 Child::Field(index) => R::take(&mut slots, index, self)?,
@@ -50,6 +51,7 @@ impl<T: Tokens> Cursor<T> {
             }
         }
         let record = R::finish(slots, self)?;
+        // Before the sequence is left, because a finding has the path of the current element.
         record.settle(self);
         self.leave_record(outer);
         Ok(record)
@@ -66,6 +68,7 @@ impl<T: Tokens> Cursor<T> {
     ) -> Result<(), Halt> {
         let count = slot.count();
         let allowed = field.allows(count);
+        // A list has room for elements in excess; a single value has none, so they become markup.
         if field.max > 1 {
             self.set_index(count);
             if !allowed {
@@ -78,6 +81,7 @@ impl<T: Tokens> Cursor<T> {
             return self.refuse_repeated(field.wire);
         }
         self.report_if_late();
+        // Taken before reading, because an error leaves the path in the middle of the element.
         let place = self.place();
         if let Err(halt) = slot.fill(self) {
             self.do_without(halt, place, may_miss)?;
@@ -114,6 +118,7 @@ impl<T: Tokens> Cursor<T> {
 
     /// The content of a `1..*` field.
     pub fn some<V>(&mut self, slot: Vec<V>, name: &'static str) -> Result<Vec<V>, Halt> {
+        // Elements that are handed out one by one are in the document and not in the list.
         if slot.is_empty() && !self.hands_out(name) {
             return Err(self.missing(name));
         }

@@ -159,6 +159,7 @@ struct Place<'s, 'a> {
 
 impl Watch for Place<'_, '_> {
     fn memory(&mut self) -> Option<&mut Memory> {
+        // A running total must not count an element that may be read again, over events.
         self.scanner.refuse();
         None
     }

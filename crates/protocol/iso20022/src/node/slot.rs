@@ -38,6 +38,7 @@ impl<N: Node> Slot for Option<N> {
         ahead: Ahead,
         from: &mut Cursor<T>,
     ) -> Result<bool, Halt> {
+        // A second occurrence is kept as markup, which only the reader over events can do.
         if self.is_some() {
             return Ok(false);
         }
@@ -53,6 +54,7 @@ impl<N: Node> Slot for Vec<N> {
     }
 
     fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt> {
+        // Before the element is read, so that the limit is met before its parts take memory.
         from.make_room(self)?;
         self.push(N::read(from)?);
         Ok(())
@@ -69,6 +71,7 @@ impl<N: Node> Slot for Vec<N> {
         if !field.allows(self.len()) || !from.has_room(self) {
             return Ok(false);
         }
+        // Before the element is taken, because `push` cannot return an error.
         from.make_room(self)?;
         Ok(from
             .scan_element(tag, Some(self.len()), ahead, |item| self.push(item))

@@ -46,6 +46,7 @@ pub(crate) fn parse<'a>(
         if trimmed.is_empty() {
             break;
         }
+        // Before the attribute is read, so that no more than `most` are held.
         if to.len() >= most {
             let max = u64::try_from(most).unwrap_or(u64::MAX);
             return Err(ReadErrorKind::Limit {
@@ -72,6 +73,7 @@ pub(crate) fn parse<'a>(
         if value.contains('<') {
             return Err(malformed("expected no < in an attribute value"));
         }
+        // Comparing each of many with all others would take quadratic time; these are sorted below.
         if to.len() < FEW && to.iter().any(|other| other.name == name) {
             return Err(occurs_twice(name));
         }
@@ -126,6 +128,7 @@ fn normalise(raw: &str) -> Result<Cow<'_, str>, ReadErrorKind> {
         let Some((name, after)) = after.split_once(';') else {
             return Err(malformed("expected a ; after a reference"));
         };
+        // A line end or tab by reference stays: only literal white space becomes a space (3.3.3).
         value.push(resolve(name)?);
         rest = after;
     }
@@ -151,6 +154,7 @@ fn push_plain(text: &str, value: &mut String) {
 /// The character that a reference stands for.
 pub(crate) fn resolve(name: &str) -> Result<char, ReadErrorKind> {
     let number = match name {
+        // XML predefines these five; any other needs a document type, which is refused.
         "amp" => return Ok('&'),
         "lt" => return Ok('<'),
         "gt" => return Ok('>'),
@@ -180,6 +184,7 @@ pub(crate) fn resolve(name: &str) -> Result<char, ReadErrorKind> {
         },
     );
     char::from_u32(number)
+        // A reference must not bring in what XML forbids as a character (4.1).
         .filter(|c| is_xml_char(*c))
         .ok_or(ReadErrorKind::ForbiddenCharacter { found: number })
 }

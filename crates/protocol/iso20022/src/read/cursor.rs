@@ -149,6 +149,8 @@ impl<T: Tokens> Cursor<T> {
     ) -> Result<Child, Halt> {
         let child = self.next_child(
             |name| {
+                // In a document in order the next field stands at `at` or after it; only a late one
+                // is before.
                 let ahead = fields
                     .get(*at..)
                     .unwrap_or_default()
@@ -161,6 +163,7 @@ impl<T: Tokens> Cursor<T> {
             fields,
         )?;
         if let Child::Field(index) = child {
+            // `at` stays, so that every element that comes after one it should precede is reported.
             if index < *at {
                 self.path.set_late(fields.get(*at).map(|field| field.wire));
             } else {
@@ -221,6 +224,7 @@ impl<T: Tokens> Cursor<T> {
         let outer = self.is_outer();
         loop {
             if outer {
+                // For each event again, so that only the text from the start tag on is held.
                 self.events.remember();
             }
             match self.events.next(&mut self.text, true)? {
@@ -296,10 +300,13 @@ impl<T: Tokens> Cursor<T> {
         finish: impl FnOnce(&mut Self) -> Result<V, Halt>,
         extras: fn(&V) -> &Extras,
     ) -> Result<V, Halt> {
+        // The child has not been read, and `finish` reports on the innermost open element.
         let child = if in_child { self.path.pop() } else { None };
         self.findings.set_silent(true);
+        // An error ends the stream, so path and silence need not be restored after it.
         let preview = finish(self)?;
         self.findings.set_silent(false);
+        // `finish` took the parts, which the end of the sequence has to have as well.
         self.keeper.put_back(extras(&preview));
         if let Some(child) = child {
             self.path.push(child);
@@ -353,6 +360,7 @@ impl<T: Tokens> Cursor<T> {
     /// so that it stays behind it when the document is written in the order of the schema.
     #[cold]
     pub fn refuse_repeated(&mut self, name: &'static str) -> Result<(), Halt> {
+        // Reported as repeated, it is not reported as late, too.
         self.path.take_late();
         self.report(FindingKind::Repeated { name, max: 1 });
         self.path.pop();
@@ -437,6 +445,7 @@ impl<T: Tokens> Cursor<T> {
                 path,
                 position,
             }) => {
+                // A finding of a reader always has a position, so the default is never used.
                 Err(Halt::new(ReadErrorKind::Refused(kind), position.unwrap_or_default()).at(path))
             }
             None => Ok(()),

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 /// Checks `version`, `encoding` and `standalone`, in this order; the text is the part after `xml`.
 pub(crate) fn check(text: &str) -> Result<(), ReadErrorKind> {
     let mut found = Vec::new();
+    // No bound on their number: the token is bounded, and any fourth attribute is refused below.
     attributes::parse(text, usize::MAX, &mut found)?;
     let mut rest = found
         .iter()
@@ -21,6 +22,7 @@ pub(crate) fn check(text: &str) -> Result<(), ReadErrorKind> {
             "expected version 1.0 first in the XML declaration",
         ));
     }
+    // XML fixes the order (2.8), so each is taken only if it comes next.
     rest.next_if(|(name, value)| *name == "encoding" && is_encoding_name(value));
     rest.next_if(|(name, value)| *name == "standalone" && matches!(*value, "yes" | "no"));
     match rest.next() {

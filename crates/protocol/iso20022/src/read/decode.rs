@@ -137,9 +137,11 @@ impl<R: BufRead> Decoded<R> {
 
     /// Decodes a further piece after the text that has not been consumed; false when there is none.
     pub(crate) fn more(&mut self) -> bool {
+        // Only once for each piece: moving the text for each event would take quadratic time.
         self.text.drain(..self.start);
         self.start = 0;
         let before = self.text.len();
+        // A piece may end within its first character and then adds no text.
         while self.text.len() == before && !self.ended && self.failure.is_none() {
             match self.read_piece() {
                 Ok(piece) => self.decode(&piece),
@@ -153,6 +155,7 @@ impl<R: BufRead> Decoded<R> {
         if self.encoding == Encoding::Unknown {
             return self.read_head();
         }
+        // A character may stand across two pieces; its beginning comes first.
         let mut piece = std::mem::take(&mut self.pending);
         let available = fill(&mut self.source)?;
         let used = available.len().min(PIECE);
@@ -167,12 +170,15 @@ impl<R: BufRead> Decoded<R> {
     fn read_head(&mut self) -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
         loop {
+            // UTF-16 has a zero in one of the first two bytes, and a declaration has twice the
+            // bytes.
             let wide = if head.get(..2).is_some_and(|two| two.contains(&0)) {
                 2
             } else {
                 1
             };
             let plain: Vec<u8> = head.iter().copied().filter(|b| *b != 0).collect();
+            // A declaration begins right after the byte order mark, or there is none to wait for.
             let decided = plain.len() >= 8
                 && memchr::memmem::find(&plain, b"<?xml").is_none_or(|at| at >= 4)
                 || memchr::memmem::find(&plain, b"?>").is_some()
@@ -200,6 +206,7 @@ impl<R: BufRead> Decoded<R> {
     fn detect(&mut self, head: &[u8]) {
         let utf16 =
             |decoder: &'static encoding_rs::Encoding| Some((Encoding::Utf16, Some(decoder)));
+        // UTF-32 is tried before UTF-16, because it may begin with the same two bytes.
         let by_mark = match head {
             [0, 0, 0xFE, 0xFF, ..]
             | [0xFF, 0xFE, 0, 0, ..]
@@ -219,6 +226,8 @@ impl<R: BufRead> Decoded<R> {
         let declared = declared_encoding(&plain);
         let upper = declared.as_deref().map(str::to_ascii_uppercase);
         let found = match (by_mark, upper.as_deref()) {
+            // The first bytes prove the encoding; a declaration may be left from before a
+            // conversion.
             (Some(mark), _) => Some(mark),
             (None, None | Some("UTF-8" | "UTF8")) => Some((Encoding::Utf8, None)),
             (None, Some("US-ASCII" | "ASCII")) => Some((Encoding::Ascii, None)),
@@ -259,6 +268,8 @@ impl<R: BufRead> Decoded<R> {
         let before = self.text.len();
         let over = self.read.saturating_sub(self.limits.document_bytes);
         let over = usize::try_from(over).unwrap_or(usize::MAX);
+        // The bytes before the limit are still decoded, so that an error in them is reported
+        // instead.
         let piece = if over > 0 {
             self.fail(ReadErrorKind::Limit {
                 limit: LimitKind::DocumentBytes,
@@ -288,6 +299,8 @@ impl<R: BufRead> Decoded<R> {
                 }
             }
             Encoding::Latin1 => {
+                // encoding_rs takes this name for windows-1252, which differs from 0x80 to 0x9F.
+                // Each byte becomes one or two of UTF-8.
                 self.text.reserve(piece.len() * 2);
                 self.text.extend(piece.iter().map(|b| char::from(*b)));
             }
@@ -296,12 +309,14 @@ impl<R: BufRead> Decoded<R> {
         if let Some((end, found)) =
             forbidden(self.text.as_bytes().get(before..).unwrap_or_default())
         {
+            // The character stands before any byte that could not be decoded, so it is the failure.
             self.text.truncate(before + end);
             self.failure = Some(ReadErrorKind::ForbiddenCharacter { found });
         }
     }
 
     fn decode_utf8(&mut self, piece: &[u8]) {
+        // The variant that returns the place of an error, up to which the text is still read.
         match simdutf8::compat::from_utf8(piece) {
             Ok(text) => self.text.push_str(text),
             Err(error) => {
@@ -310,6 +325,7 @@ impl<R: BufRead> Decoded<R> {
                     .unwrap_or_default();
                 self.text
                     .push_str(std::str::from_utf8(good).unwrap_or_default());
+                // The piece ends within a character, whose rest comes with the next piece.
                 if error.error_len().is_none() && !self.ended {
                     self.pending = rest.to_vec();
                 } else {
@@ -324,6 +340,8 @@ impl<R: BufRead> Decoded<R> {
         let Some(decoder) = &mut self.decoder else {
             return;
         };
+        // The decoder does not grow the string. A maximum is missing only where it overflows, far
+        // beyond the length of a piece.
         let capacity = decoder
             .max_utf8_buffer_length_without_replacement(piece.len())
             .unwrap_or(piece.len() * 4);
@@ -365,6 +383,8 @@ impl<R: BufRead> Read for Decoded<R> {
 impl<R: BufRead> BufRead for Decoded<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.start >= self.text.len() {
+            // Where the text runs out, and so once for each piece; `Events` bounds tokens within a
+            // piece.
             if self.token > self.limits.token_bytes {
                 self.failure = Some(token_limit(&self.limits));
             }
@@ -399,6 +419,7 @@ impl<R: BufRead> BufRead for Decoded<R> {
         let bytes = self.source_bytes(text);
         let first = self.at.offset == 0;
         (self.at.line, self.at.column) = moved((self.at.line, self.at.column), text);
+        // A byte order mark is no character of the document and takes no column.
         if first && text.starts_with(&[0xEF, 0xBB, 0xBF]) && self.at.line == 1 {
             self.at.column -= 1;
             self.byte_order_mark = count(self.source_bytes(&[0xEF, 0xBB, 0xBF]));
@@ -465,6 +486,7 @@ fn forbidden_from(text: &[u8], from: usize, to: usize) -> Option<(usize, u32)> {
             b'\t' | b'\n' | b'\r' => {}
             0..0x20 => return Some((from + index, u32::from(*b))),
             0xEF => {
+                // From the whole text, because a character may stand across two chunks.
                 if let Some([0xBF, last @ (0xBE | 0xBF)]) =
                     text.get(from + index + 1..from + index + 3)
                 {
@@ -480,6 +502,7 @@ fn forbidden_from(text: &[u8], from: usize, to: usize) -> Option<(usize, u32)> {
 /// The text of a document that is UTF-8 and holds only characters that XML allows; `None` for the
 /// decoder's cases.
 pub(crate) fn plain_text<'a>(bytes: &'a [u8], limits: &ReadLimits) -> Option<&'a str> {
+    // The decoder finds the place at which the limit is met.
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limits.document_bytes {
         return None;
     }
@@ -491,6 +514,7 @@ pub(crate) fn plain_text<'a>(bytes: &'a [u8], limits: &ReadLimits) -> Option<&'a
     if !marked && declared.is_some_and(|name| !name.eq_ignore_ascii_case("UTF-8")) {
         return None;
     }
+    // The fastest variant has no place of an error; the decoder finds that.
     let text = simdutf8::basic::from_utf8(bytes).ok()?;
     if forbidden(bytes).is_some() {
         None
@@ -515,6 +539,7 @@ fn fill<R: BufRead>(source: &mut R) -> io::Result<&[u8]> {
             Err(error) => return Err(error),
         }
     }
+    // Called again, because a buffer borrowed within the loop cannot be returned from it.
     source.fill_buf()
 }
 

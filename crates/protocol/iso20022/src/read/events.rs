@@ -86,12 +86,14 @@ impl<T: Tokens> Events<T> {
     /// its beginning only together with what follows it.
     #[inline]
     pub(crate) fn next(&mut self, text: &mut String, elements_only: bool) -> Result<Token, Halt> {
+        // An empty element is one tag and two events, so that callers end it like any other.
         if std::mem::take(&mut self.empty) {
             return Ok(Token::End);
         }
         self.advance()?;
         match self.tokens.next() {
             Ok(Event::Start(tag)) => {
+                // The event leaves out the brackets, which count as bytes of the tag.
                 let bytes = "<>".len() + tag.len();
                 self.tag.set(&tag);
                 self.bound(bytes).map(|()| Token::Start)
@@ -108,6 +110,8 @@ impl<T: Tokens> Events<T> {
                 self.bound(usize::try_from(bytes).unwrap_or(usize::MAX))
                     .map(|()| Token::End)
             }
+            // Nearly always indentation. Set aside, so that `text` stays empty and nothing has to
+            // be kept.
             Ok(Event::Text(data)) if elements_only && text.is_empty() && is_blank(&data) => {
                 // More than a text may have is not gathered, but enough to be refused with what
                 // follows.
@@ -118,12 +122,15 @@ impl<T: Tokens> Events<T> {
             }
             other => {
                 let length = other.as_ref().map_or(0, |event| event.len());
+                // Before the content is copied, so that a token over the limit takes no memory
+                // twice.
                 if length > self.limits.token_bytes {
                     return Err(self.halt(token_limit(&self.limits)));
                 }
                 let begins = text.is_empty();
                 let content = take_content(other, text);
                 self.content(content)?;
+                // A comment adds no text; then the white space goes on waiting for some.
                 if begins && elements_only && !text.is_empty() {
                     text.insert_str(0, &self.blank);
                 }
@@ -160,6 +167,7 @@ impl<T: Tokens> Events<T> {
         self.mark = self.tokens.mark();
         let limit = u64::try_from(self.limits.token_bytes).unwrap_or(u64::MAX);
         if self.mark.text - before.text > limit {
+            // The token that is too long began at the last mark, and the error is placed there.
             self.mark = before;
             return Err(self.halt(token_limit(&self.limits)));
         }
@@ -171,12 +179,14 @@ impl<T: Tokens> Events<T> {
         self.depth += 1;
         self.elements += 1;
         self.attributes.clear();
+        // Limits come first, so that the attributes of a refused element are not read.
         if self.depth > self.limits.depth {
             return Err(self.limit(LimitKind::Depth, self.limits.depth));
         }
         if self.elements > self.limits.entry_elements {
             return Err(self.limit(LimitKind::EntryElements, self.limits.entry_elements));
         }
+        // Only amounts and the document element have attributes, so nearly all tags end here.
         if self.tag.attributes().is_empty() {
             Ok(())
         } else {
@@ -188,6 +198,7 @@ impl<T: Tokens> Events<T> {
     fn read_attributes(&mut self) -> Result<(), ReadErrorKind> {
         let mut found = Vec::new();
         attributes::parse(self.tag.attributes(), self.limits.attributes, &mut found)?;
+        // Declarations come first, because an attribute may use a prefix that a later one declares.
         for attribute in &found {
             if let Some(prefix) = attribute.declared_prefix() {
                 if let Some(detail) = refused_binding(prefix, &attribute.value) {
@@ -199,6 +210,7 @@ impl<T: Tokens> Events<T> {
         found.retain(|attribute| attribute.declared_prefix().is_none());
         let mut expanded: Vec<(&str, &str)> = Vec::new();
         for attribute in &found {
+            // Without a prefix an attribute is in no namespace, even where there is a default one.
             if let Some((prefix, local)) = attribute.name.split_once(':') {
                 expanded.push((
                     self.namespaces
@@ -208,11 +220,14 @@ impl<T: Tokens> Events<T> {
                 ));
             }
         }
+        // Two prefixes may stand for one namespace, so that different names are the same attribute.
         if expanded.len() > 1
             && let Some((_, local)) = repeated(expanded)
         {
             return Err(occurs_twice(local));
         }
+        // Owned, because the text of the tag lies in the same struct and the next tag overwrites
+        // it.
         self.attributes
             .extend(found.into_iter().map(Attribute::into_owned));
         Ok(())
@@ -240,6 +255,7 @@ impl<T: Tokens> Events<T> {
     /// An end tag.
     #[inline]
     pub(crate) fn close(&mut self) {
+        // Before the depth changes, because bindings are kept under the depth of their element.
         self.namespaces.leave(self.depth);
         self.depth -= 1;
     }
@@ -252,6 +268,8 @@ impl<T: Tokens> Events<T> {
             match self.next(&mut text, false)? {
                 Token::Start => {
                     self.open()?;
+                    // Called for its error only: skipped elements need proper names and bound
+                    // prefixes, too.
                     self.is_ours()?;
                 }
                 Token::End => self.close(),
@@ -339,6 +357,7 @@ impl<T: Tokens> Events<T> {
     /// True when the element just begun is of the message's namespace; an error when its name is
     /// malformed.
     pub(crate) fn is_ours(&mut self) -> Result<bool, Halt> {
+        // quick-xml takes any characters for a name.
         if !is_qualified_name(self.tag.name()) {
             return Err(self.halt(malformed("expected an element name")));
         }
@@ -360,6 +379,7 @@ impl<T: Tokens> Events<T> {
     /// The error of an event: that of the input if the input failed, otherwise the given one.
     #[cold]
     fn failed(&mut self, kind: ReadErrorKind) -> Halt {
+        // The parser sees only that the source failed; the source holds the reason and the place.
         match self.tokens.failure() {
             // Placed where the tag or text starts, however much of it was in memory.
             Some((
@@ -372,6 +392,8 @@ impl<T: Tokens> Events<T> {
             Some((kind, position)) => return Halt::new(kind, position),
             None => {}
         }
+        // A source read in pieces meets this limit before the error; a text in memory has to report
+        // the same.
         let end = self.tokens.mark().text;
         if end - self.mark.text > u64::try_from(self.limits.token_bytes).unwrap_or(u64::MAX) {
             return self.halt(token_limit(&self.limits));
@@ -414,6 +436,8 @@ pub(crate) fn take_content(
 ) -> Result<(), ReadErrorKind> {
     match event {
         Ok(Event::Text(data)) => {
+            // XML forbids `]]>` in text (2.4); the search for one byte rules it out in nearly all
+            // texts.
             if memchr::memchr(b'>', data.as_bytes()).is_some() && data.contains("]]>") {
                 return Err(malformed("expected no ]]> in text"));
             }
@@ -433,6 +457,8 @@ pub(crate) fn take_content(
         Ok(Event::Decl(_)) => Err(malformed(
             "expected the XML declaration at the very beginning",
         )),
+        // Refused without being interpreted, so that no entity can expand without bound or name a
+        // file.
         Ok(Event::DocType(_)) => Err(ReadErrorKind::DocumentType),
         Ok(Event::Eof) => Err(malformed(
             "expected an end tag, found the end of the document",
@@ -473,6 +499,7 @@ fn undeclared(prefix: &str) -> ReadErrorKind {
 }
 
 pub(crate) fn check_instruction(target: &str) -> Result<(), ReadErrorKind> {
+    // XML reserves `xml` in any case (2.6), and XML Namespaces forbid the colon (7).
     if is_plain_name(target) && !target.eq_ignore_ascii_case("xml") {
         Ok(())
     } else {
@@ -485,6 +512,7 @@ pub(crate) fn check_instruction(target: &str) -> Result<(), ReadErrorKind> {
 /// Appends text with its line ends normalised.
 #[inline]
 pub(crate) fn push_lines(data: &str, text: &mut String) {
+    // Nearly all texts have no carriage return and are copied in one step.
     if memchr::memchr(b'\r', data.as_bytes()).is_none() {
         text.push_str(data);
         return;

@@ -34,6 +34,7 @@ impl FurtherFindings {
     }
 
     fn add(&mut self, name: &'static str) {
+        // There are some twenty kinds, among which a list is searched as fast as a map.
         match self.0.iter_mut().find(|(other, _)| *other == name) {
             Some((_, count)) => *count += 1,
             None => self.0.push((name, 1)),
@@ -73,6 +74,7 @@ impl Findings {
 
     /// Makes room for a finding. False when the finding is not to be recorded, but counted at most.
     pub(crate) fn make_room(&mut self, kind: &FindingKind) -> bool {
+        // Not counted either, because the same is found again later.
         if self.silent {
             return false;
         }
@@ -108,6 +110,7 @@ impl Findings {
 
     /// Takes the findings since the last call.
     pub(crate) fn take(&mut self) -> Vec<Finding> {
+        // Findings that have been taken leave their room to further ones.
         self.kept = FurtherFindings::default();
         std::mem::take(&mut self.found)
     }

@@ -6,6 +6,7 @@ use crate::finding::Position;
 /// Reading stopped: why, and where. The element is the one that the cursor is at; together they
 /// become a `ReadError`.
 #[derive(Debug)]
+// Boxed, because every reading function returns it, and a `Result` is as large as its error.
 pub struct Halt(Box<Halted>);
 
 #[derive(Debug)]

@@ -105,6 +105,7 @@ impl Keeper {
             part,
         };
         let memory = extra.memory();
+        // Before the part is stored, so that no part goes beyond the bound.
         self.hold(memory)?;
         self.parts.push(extra);
         Ok(memory)
@@ -129,6 +130,7 @@ impl Keeper {
     /// An error when this many more bytes are too many.
     #[inline]
     pub(crate) fn bound(&self, bytes: usize) -> Result<(), LimitKind> {
+        // A difference cannot overflow, as a sum could.
         if bytes > self.most.saturating_sub(self.used) {
             Err(LimitKind::KeptBytes)
         } else {

@@ -61,6 +61,8 @@ impl Namespaces {
             hidden: None,
         });
         if self.bindings.len() > FEW {
+            // The index is made when it is first needed, and then has to hold the earlier bindings,
+            // too.
             let first = if self.places.is_empty() {
                 0
             } else {
@@ -89,15 +91,18 @@ impl Namespaces {
 
     fn forget(&mut self, depth: usize) {
         while let Some(binding) = self.bindings.pop_if(|binding| binding.depth >= depth) {
+            // `bind` would take an index that is left for a complete one.
             if self.bindings.len() == FEW {
                 self.places.clear();
             } else if self.bindings.len() > FEW {
                 match binding.hidden {
+                    // The binding that was hidden is in scope again.
                     Some(place) => self.places.insert(binding.prefix, place),
                     None => self.places.remove(&binding.prefix),
                 };
             }
         }
+        // Searched only once, when all of the element's bindings are gone.
         self.default_is_ours = self.is_ours("") == Some(true);
     }
 

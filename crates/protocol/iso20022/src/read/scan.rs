@@ -57,6 +57,8 @@ pub struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     #[inline]
     pub(crate) fn new(rest: &'a str, limits: &ReadLimits, free: usize) -> Self {
+        // The stricter bound stands for both; a text between them is left to the reader over
+        // events.
         let most = limits.text_bytes.min(limits.token_bytes);
         let each = limits.memory_per_byte;
         Self {
@@ -84,6 +86,7 @@ impl<'a> Scanner<'a> {
     #[inline]
     pub(crate) fn check_held(&self, more: usize, left: usize) -> Result<(), Odd> {
         let read = self.length - left;
+        // Saturates, because the limit may be the greatest number that there can be.
         if self.held + more > self.each.saturating_mul(read).saturating_add(self.free) {
             Err(Odd)
         } else {
@@ -151,6 +154,7 @@ impl<'a> Scanner<'a> {
         let Some(after) = self.rest.strip_prefix(tag.start) else {
             return false;
         };
+        // `<Amt` also begins `<AmtDtls>`; the byte after the name decides.
         let content = if has_attribute {
             after.starts_with(' ').then_some(after)
         } else {
@@ -178,6 +182,7 @@ impl<'a> Scanner<'a> {
     /// White space and comments before the next tag.
     #[inline(always)]
     pub fn gap(&mut self) {
+        // A compact document has no gaps, so two bytes decide for nearly every tag.
         if !matches!(self.rest.as_bytes(), [b'<', next, ..] if *next != b'!') {
             self.skip_gap();
         }
@@ -185,6 +190,7 @@ impl<'a> Scanner<'a> {
 
     #[inline(never)]
     fn skip_gap(&mut self) {
+        // The end tag that an element of one tag was given has been read.
         if self.rest.is_empty()
             && let Some(behind) = self.behind.take()
         {
@@ -192,6 +198,7 @@ impl<'a> Scanner<'a> {
         }
         loop {
             let blank = blank_length(self.rest.as_bytes());
+            // The gap stays, so that no tag matches and the reader over events reports the limit.
             if blank > self.most {
                 return;
             }
@@ -222,6 +229,7 @@ impl<'a> Scanner<'a> {
     #[inline]
     pub(crate) fn plain_text(&mut self) -> Result<&'a str, Odd> {
         let end = plain_length(self.rest.as_bytes());
+        // A `>` may end `]]>`, which text may not have; the slower way checks that.
         if self.rest.as_bytes().get(end) != Some(&b'<') || end > self.most {
             return Err(Odd);
         }
@@ -250,6 +258,7 @@ impl<'a> Scanner<'a> {
             } else {
                 return Err(Odd);
             };
+            // Markup counts as well, so that a text of many empty sections is bounded.
             left = left.checked_sub(self.rest.len() - after.len()).ok_or(Odd)?;
             push_lines(literal, &mut text);
             self.rest = after;
@@ -286,15 +295,18 @@ pub(super) fn zeros(word: u64) -> u64 {
 /// The place of the first byte whose highest bit is set.
 #[inline]
 pub(super) fn first(marks: u64) -> usize {
+    // Words are read as little-endian, so the lowest mark is the first byte on any machine.
     usize::try_from(marks.trailing_zeros() / 8).unwrap_or_default()
 }
 
 /// The comment that a text begins with, and what follows it; `None` where it may not be
 /// well-formed.
 fn comment(text: &str) -> Option<(&str, &str)> {
+    // `<!-->` and `<!--->` are no comments; the reader over events refuses them.
     let content = text
         .strip_prefix("<!--")
         .filter(|content| !content.starts_with(['>', '-']))?;
+    // XML forbids `--` within a comment (2.5), so the first one has to end it.
     let end = text.len() - content.len() + memchr::memmem::find(content.as_bytes(), b"--")?;
     let (comment, after) = text.split_at_checked(end + "-->".len())?;
     comment.ends_with('>').then_some((comment, after))

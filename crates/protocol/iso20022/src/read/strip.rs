@@ -48,11 +48,14 @@ fn strip_bytes(text: &[u8], prefix: Prefix<'_>, name: &[u8], plain: &mut Vec<u8>
         plain.extend_from_slice(mark);
         let rest = prefix.cut(tag.get(mark.len()..)?)?;
         at = text.len() - rest.len();
+        // One byte rules out nearly every other end tag before the names are compared.
         if end
             && rest.get(name.len()).is_some_and(|byte| ends_name(*byte))
             && rest.starts_with(name)
         {
             plain.extend_from_slice(name);
+            // Assumed here and checked below: white space before it is left to the reader over
+            // events.
             plain.push(b'>');
             at += name.len() + 1;
             return (text.get(at - 1) == Some(&b'>')).then_some(at);
@@ -65,6 +68,7 @@ fn copy_to_tag(text: &[u8], plain: &mut Vec<u8>) -> Option<usize> {
     let (words, tail) = text.as_chunks::<8>();
     let mut at = 0;
     for word in words {
+        // Copied whole and cut back, because a copy of a fixed length takes one instruction.
         plain.extend_from_slice(word);
         let marks = zeros(u64::from_le_bytes(*word) ^ (ONES * u64::from(b'<')));
         if marks != 0 {
@@ -105,6 +109,7 @@ impl<'a> Prefix<'a> {
         word.iter_mut()
             .zip(text.bytes())
             .for_each(|(place, byte)| *place = byte);
+        // A prefix has no zero byte, so a zero stands for a place after its end.
         let mask = word.map(|byte| if byte == 0 { 0 } else { 0xFF });
         Self {
             text: text.as_bytes(),

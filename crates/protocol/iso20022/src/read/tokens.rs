@@ -118,6 +118,7 @@ impl Tokens for TextTokens<'_> {
             .unwrap_or(usize::MAX)
             .min(text.len());
         let stride = end / STRIDE;
+        // Filled only as far as a place is asked for, because most documents have no finding.
         while self.places.len() < stride {
             let start = self.places.len() * STRIDE;
             let before = self.places.last().copied().unwrap_or(BEGINNING);
@@ -210,6 +211,7 @@ impl<R: BufRead> Tokens for StreamTokens<R> {
     }
 
     fn next(&mut self) -> Result<Event<'_>, quick_xml::Error> {
+        // Cleared and not replaced, so that each event reuses the room of the one before.
         self.buffer.clear();
         self.reader.read_event_into(&mut self.buffer)
     }
@@ -219,6 +221,7 @@ impl<R: BufRead> Tokens for StreamTokens<R> {
     }
 
     fn position(&mut self, mark: Mark) -> Position {
+        // The byte order mark is consumed with the first event, so the mark before it is too early.
         let known = mark.known.filter(|_| mark.text > 0);
         known.unwrap_or_else(|| self.reader.get_ref().first_position())
     }
@@ -258,6 +261,8 @@ impl<R: BufRead> Tokens for StreamTokens<R> {
 }
 
 fn configure<R>(reader: &mut Reader<R>) {
+    // Rules of XML that the readers rely on, stated even where they are defaults. Events have to be
+    // as written, because kept markup is copied from them.
     let config = reader.config_mut();
     config.check_comments = true;
     config.check_end_names = true;

@@ -43,6 +43,7 @@ impl<const FRACTION: u32> Amount<FRACTION> {
             return Err(NumberError::new::<18, FRACTION, true>(&value.to_string()));
         }
         Ok(Self {
+            // Only a negative zero still has a sign here.
             value: value.abs(),
             currency: Some(currency.into()),
         })
@@ -190,6 +191,7 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
         let currency = CurrencyCode::accept(from.currency()?).ok_or(Odd)?;
         let text = from.plain_text()?;
         let value = read(text, 18, FRACTION, true)
+            // Zeros that are cut have to be reported, which the reader over events does.
             .filter(|value| lost(*value, text).is_none())
             .ok_or(Odd)?;
         Ok(Self {

@@ -119,6 +119,7 @@ pub struct DateTime {
 /// Fraction digits as written.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Fraction {
+    // Nine digits fit; longer fractions are too rare to make every time larger.
     Short { value: u32, digits: u8 },
     Long(Box<str>),
 }

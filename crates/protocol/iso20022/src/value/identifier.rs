@@ -97,6 +97,7 @@ impl Iban {
         let Some((start, rest)) = text.split_at_checked(4) else {
             return false;
         };
+        // Reduced at each step, because the whole number of a valid IBAN has up to 66 digits.
         let remainder = rest.bytes().chain(start.bytes()).try_fold(0_u32, |sum, b| {
             let value = char::from(b).to_digit(36)?;
             Some((sum * if value < 10 { 10 } else { 100 } + value) % 97)
@@ -132,6 +133,7 @@ impl Isin {
 /// Reports wrong check digits of an IBAN that the schema accepts.
 #[inline]
 fn check_digits(iban: &Iban) -> Option<FindingKind> {
+    // An IBAN that breaks the pattern has a finding already.
     let wrong = iban.is_valid() && !iban.has_valid_check_digits();
     wrong.then(|| FindingKind::IbanCheckDigits {
         found: iban.to_string(),
@@ -142,6 +144,7 @@ fn check_digits(iban: &Iban) -> Option<FindingKind> {
 #[inline]
 fn country(bic: &Bic) -> Option<FindingKind> {
     let country = bic.as_str().get(4..6).unwrap_or_default();
+    // A BIC that breaks the pattern has a finding already.
     let wrong = bic.is_valid() && !countries::is_assigned(country);
     wrong.then(|| FindingKind::BicCountry {
         found: bic.to_string(),

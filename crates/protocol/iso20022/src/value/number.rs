@@ -169,6 +169,7 @@ fn read_plain(text: &[u8], digits: u32, fraction: u32) -> Option<Decimal> {
     if text.len() > usize::try_from(digits.min(18)).ok()? || !text.first()?.is_ascii_digit() {
         return None;
     }
+    // 18 digits always fit, so that the loop needs no check for overflow.
     let mut mantissa: i64 = 0;
     let mut scale = None;
     for (index, b) in text.iter().enumerate() {
@@ -218,6 +219,7 @@ fn read_any(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<De
                     .checked_mul(10)?
                     .checked_add(u128::from(b - b'0'))?;
                 scale += u32::from(point);
+                // At each digit, so that a text of any length is left early.
                 if scale > fraction || mantissa >= 10_u128.pow(digits) {
                     return None;
                 }
@@ -237,6 +239,7 @@ fn read_any(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<De
     }
     let mut value =
         Decimal::try_from_i128_with_scale(i128::try_from(mantissa).ok()?, scale).ok()?;
+    // XML Schema has no negative zero: `-0` and `0` are one value.
     value.set_sign_negative(negative && mantissa != 0);
     Some(value)
 }

@@ -9,6 +9,7 @@ macro_rules! text_type {
     ($(#[$meta:meta])* $Type:ident $(<$(const $param:ident: usize),+>)? , $fault:expr $(, $doubt:path)?) => {
         $(#[$meta])*
         #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        // Most values, such as codes and identifiers, are short enough to need no allocation.
         pub struct $Type $(<$(const $param: usize),+>)? (compact_str::CompactString);
 
         impl $(<$(const $param: usize),+>)? $Type $(<$($param),+>)? {
@@ -107,6 +108,7 @@ macro_rules! text_type {
             #[inline(always)]
             fn accept(text: &str) -> Option<Self> {
                 let check: fn(&str) -> Option<Fault> = $fault;
+                // Checked before the text is copied.
                 if check(text).is_none() { Some(Self::new(text)) } else { None }
             }
 

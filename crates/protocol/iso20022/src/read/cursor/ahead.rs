@@ -46,9 +46,11 @@ impl<T: Tokens> Cursor<T> {
         scanner.gap();
         let named = scanner.rest().strip_prefix('<')?;
         let gap = ahead.len() - scanner.rest().len();
+        // Up to the bracket, so that a tag with attributes or a slash equals no name and is left.
         let named = named.get(..memchr::memchr(b'>', named.as_bytes())?)?;
         let find = |named: &str| {
             let found = fields
+                // Only from `at` on: a late element has to be reported, which scanning does not do.
                 .get(at..)?
                 .iter()
                 .position(|field| field.wire == named)?
@@ -103,6 +105,7 @@ impl<T: Tokens> Cursor<T> {
         let (took, left) = &mut self.scanned;
         *(if taken { took } else { left }) += 1;
         if taken {
+            // An element that was taken shows that further ones of the name may be taken, too.
             self.left.retain(|(of, _)| *of != name);
         } else {
             match self.left.iter_mut().find(|(of, _)| *of == name) {
@@ -138,6 +141,8 @@ impl<T: Tokens> Cursor<T> {
         check: &dyn Fn(&'static Shape, String) -> Vec<Finding>,
     ) -> Result<(), Odd> {
         let unit = self.shape.is_unit(self.path.len(), name);
+        // The reader over events counts them one by one and reports where the limit is met. All
+        // checks precede the first skipped byte, because that reader begins at the start tag.
         if !self.events.may_begin(extent.elements, unit) {
             return Err(Odd);
         }
@@ -146,14 +151,17 @@ impl<T: Tokens> Cursor<T> {
         } else {
             self.named(name, number, check)
         };
+        // Each finding gets its place from the doubt at the same index.
         if findings.len() != extent.doubts.len() {
             return Err(Odd);
         }
         if self.is_outer() {
+            // An element that is taken whole is never kept as it stands.
             self.events.forget();
         }
         let mark = self.events.skip(ahead.gap);
         self.events
+            // A unit is counted apart, and has been bounded by itself.
             .take(if unit { 0 } else { extent.elements }, extent.held);
         if findings.is_empty() {
             self.events.skip(extent.bytes);
@@ -168,6 +176,7 @@ impl<T: Tokens> Cursor<T> {
             mark,
             last: None,
             extras: self.keeper.count(),
+            // Nothing was set aside for this element, so there is nothing to restore at its end.
             outer: None,
         });
         Ok(())
@@ -241,6 +250,7 @@ impl Extent {
         scanner.check_held(0, left)?;
         self.bytes = match stripped {
             None => text.len() - left,
+            // With text left, the length that the element had with its prefixes is unknown.
             Some(bytes) if left == 0 => bytes,
             Some(_) => return Err(Odd),
         };
@@ -275,6 +285,7 @@ fn unstripped(text: &str, at: usize, prefix: usize) -> usize {
         return at;
     }
     while let Some((_, after)) = rest.split_once('<') {
+        // In comments and CDATA sections `<` begins no tag and lost no prefix.
         let end = if after.starts_with("!--") {
             "-->"
         } else if after.starts_with('!') {

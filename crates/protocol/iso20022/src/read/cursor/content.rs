@@ -26,6 +26,7 @@ impl<T: Tokens> Cursor<T> {
         parse: impl FnOnce(&str, Option<String>) -> Result<V, Unreadable>,
         faults: fn(&V, &str) -> Vec<FindingKind>,
     ) -> Result<V, Halt> {
+        // Before `begin`, which refuses the attributes that are left.
         let currency = self.events.take_attribute("Ccy");
         self.begin()?;
         if currency.is_none() {
@@ -45,6 +46,7 @@ impl<T: Tokens> Cursor<T> {
             self.halt_here(ReadErrorKind::Unreadable { expected, found })
                 .slight(slight)
         })?;
+        // Before the element is left, because a finding has the path of the current element.
         for kind in faults(&value, &self.text) {
             self.report(kind);
         }

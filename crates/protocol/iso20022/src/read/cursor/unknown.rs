@@ -14,6 +14,7 @@ impl<T: Tokens> Cursor<T> {
     /// The element just begun is not one of the schema here: it is kept and reported.
     #[cold]
     pub(crate) fn keep_unknown(&mut self) -> Result<(), Halt> {
+        // `seems_ours` leaves this check to its callers, which need it for unknown names only.
         if !is_qualified_name(self.events.tag().name()) {
             return Err(self.events.halt(malformed("expected an element name")));
         }
@@ -57,6 +58,7 @@ impl<T: Tokens> Cursor<T> {
     #[cold]
     fn keep_gathered(&mut self) -> Result<(), Halt> {
         let text = std::mem::take(&mut self.text);
+        // White space written as references or CDATA has been gathered like other text.
         if is_blank(&text) {
             return Ok(());
         }
@@ -74,6 +76,7 @@ impl<T: Tokens> Cursor<T> {
                 .name
                 .split_once(':')
                 .unwrap_or(("", &attribute.name));
+            // Without a prefix an attribute is in no namespace, even where there is a default one.
             let namespace = if prefix.is_empty() {
                 None
             } else {

@@ -53,6 +53,7 @@ impl<T: Tokens> Cursor<T> {
         place: Place,
         may_miss: bool,
     ) -> Result<(), Halt> {
+        // The level counts the element itself, so it is at least 1.
         let (around, name) = (place.level - 1, self.path.name_at(place.level - 1));
         let (group, unit) = (
             self.shape.is_group(around, name),
@@ -63,6 +64,8 @@ impl<T: Tokens> Cursor<T> {
         } else {
             halt.is_slight()
         };
+        // Markup that is malformed or over a limit ends reading, because nothing after it can be
+        // relied on. A group is never dropped, because its units would be lost with it.
         if !may_miss || group || !halt.is_of_content() {
             return Err(halt);
         }
@@ -74,9 +77,12 @@ impl<T: Tokens> Cursor<T> {
             return Err(halt);
         }
         let mut xml = self.rest(place)?;
+        // Only an empty element stands for none; one with values and without a mandatory part is
+        // wrong.
         if !unit && halt.is_missing() && !holds_nothing(&xml) {
             return Err(halt);
         }
+        // Before returning to the place, because the reason is about the innermost element.
         let path = self.path.text();
         let Halted { kind, position, .. } = halt.into_parts();
         if let Some(kind) = kind.finding()

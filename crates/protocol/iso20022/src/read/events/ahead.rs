@@ -35,6 +35,8 @@ impl<T: Tokens> Events<T> {
                 TAG + prefix.len(),
             ),
         };
+        // Scanning counts neither depth nor bytes of tags: no element of the schema is nested
+        // deeper, and no tag is longer.
         self.limits.depth >= depth && self.limits.token_bytes >= longest && ours
     }
 
@@ -88,6 +90,7 @@ impl<T: Tokens> Events<T> {
         loop {
             let text = self.tokens.ahead().as_bytes();
             let rest = text.get(searched..).unwrap_or_default();
+            // Longer elements are left to events, which need no more than one token in memory.
             if text.len() > AHEAD {
                 return false;
             }
@@ -99,6 +102,7 @@ impl<T: Tokens> Events<T> {
             {
                 return came;
             }
+            // An end tag may stand across two pieces, so its length is searched again.
             searched = text.len().saturating_sub(end.len());
             came = self.tokens.more();
             if !came {

@@ -32,6 +32,8 @@ impl<T: Tokens> Events<T> {
             match self.capture_event(&mut xml, &mut text, keeper)? {
                 Token::Start => {
                     elements += 1;
+                    // `capture_to` writes the start tag again and adds the declarations that the
+                    // element needs.
                     xml.truncate(before);
                     self.capture_to(&mut xml, keeper)?;
                 }
@@ -85,7 +87,9 @@ impl<T: Tokens> Events<T> {
             .collect();
         let needed = self.needed(element, &own);
         let name_end = start + 1 + tag.name().len();
+        // `insert_str` panics within a character.
         if !needed.is_empty() && xml.is_char_boundary(name_end) {
+            // Before the insertion, because even a short element may need very long declarations.
             self.bounded(keeper.bound(xml.len() + needed.len()))?;
             self.hold(needed.len())?;
             xml.insert_str(name_end, &needed);
@@ -97,6 +101,8 @@ impl<T: Tokens> Events<T> {
     /// or in values, and the default namespace where writing would lose it.
     fn needed(&self, xml: &str, own: &BTreeSet<&str>) -> String {
         let mut needed = String::new();
+        // A written document has the message's namespace as its default one, which would take in
+        // unprefixed names of the markup.
         if !own.contains("") && !self.namespaces.default_is_ours() {
             push_attribute(
                 &["xmlns"],
@@ -105,6 +111,7 @@ impl<T: Tokens> Events<T> {
             );
         }
         let mut seen = HashSet::new();
+        // A declaration too many does no harm; one too few changes the meaning of a name.
         for prefix in prefixes(xml) {
             if !prefix.is_empty()
                 && prefix != "xml"
@@ -130,6 +137,7 @@ impl<T: Tokens> Events<T> {
             self.close();
             return Ok(Token::End);
         }
+        // Before each event, so that a flood of markup is refused while it is being copied.
         self.bounded(keeper.bound(xml.len()))?;
         self.advance()?;
         let event = self.tokens.next();

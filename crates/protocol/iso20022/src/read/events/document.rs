@@ -17,12 +17,16 @@ impl<T: Tokens> Events<T> {
         loop {
             self.advance()?;
             let event = self.tokens.next();
+            // Noted before the event is taken apart: an empty document element ends with the next
+            // event.
             self.empty = matches!(event, Ok(Event::Empty(_)));
             let checked = match event {
                 Ok(Event::Start(tag) | Event::Empty(tag)) => {
                     self.tag.set(&tag);
                     return self.open();
                 }
+                // At the very beginning only: even white space before a declaration is malformed.
+                // The event has the `xml` of the declaration, which is cut off.
                 Ok(Event::Decl(declaration)) if self.mark.text == 0 => {
                     declaration::check(declaration.get(3..).unwrap_or_default())
                 }
@@ -34,6 +38,7 @@ impl<T: Tokens> Events<T> {
 
     /// An error when the element just begun, a document element, has another name or namespace.
     pub(crate) fn refuse_other_root(&mut self, document: &str) -> Result<(), Halt> {
+        // First of all, because a malformed name or an unbound prefix is the graver error.
         let ours = self.is_ours()?;
         if self.tag.local_name() != document {
             let found = shown(self.tag.local_name());

@@ -41,6 +41,8 @@ impl<T: Tokens> Events<T> {
     /// Bytes of memory that may be taken up to the current event.
     #[inline]
     fn may_hold(&self) -> u64 {
+        // Bytes of the source where they are counted: decoding may lengthen a text, which must not
+        // allow more memory.
         let read = self
             .mark
             .known
@@ -66,10 +68,12 @@ impl<T: Tokens> Events<T> {
         if items.len() < before {
             return Ok(());
         }
+        // Exactly, so that what is counted is what is taken.
         items.reserve_exact(self.grows_by::<V>(before));
         let moved = before * size_of::<V>();
         // While a list is moved, it takes memory in both places.
         self.hold(items.capacity() * size_of::<V>())?;
+        // The list has been moved, so its old place is free again.
         self.held -= u64::try_from(moved).unwrap_or_default();
         Ok(())
     }

@@ -5,6 +5,7 @@ use crate::xml::{ONES, is_space};
 
 #[inline]
 pub(super) fn trim(text: &str) -> &str {
+    // Nearly every text begins and ends above the space, and then there is nothing to trim.
     if let (Some(b'!'..), Some(b'!'..)) = (text.as_bytes().first(), text.as_bytes().last()) {
         return text;
     }
@@ -63,6 +64,7 @@ fn read_any_month(text: &[u8]) -> Option<(i32, u8, &[u8])> {
     };
     let length = rest.iter().take_while(|b| b.is_ascii_digit()).count();
     let (digits, rest) = rest.split_at_checked(length)?;
+    // Nine digits fit an `i32`. XML Schema has leading zeros only up to four digits.
     if !(4..=9).contains(&length) || (length > 4 && digits.first() == Some(&b'0')) {
         return None;
     }
@@ -173,6 +175,7 @@ pub(super) fn read_date_time(text: &str) -> Option<DateTime> {
 
 pub(super) fn read_fraction(digits: &[u8]) -> Option<Fraction> {
     match u8::try_from(digits.len()) {
+        // A point needs a digit after it.
         Ok(0) => None,
         Ok(length @ ..=9) => {
             let value = digits
