@@ -1,4 +1,4 @@
-//! The one grammar of all attributes: a list of strings, flags and `key = expression`.
+//! The grammar that all attributes share: a list of strings, flags and `key = expression`.
 
 use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
@@ -57,6 +57,8 @@ impl Arguments {
             .iter()
             .filter(|attribute| attribute.path().is_ident(name))
         {
+            // An error about a missing argument points at the attribute, and at the type or field
+            // only where there is no attribute.
             found.span = attribute.span();
             let arguments = attribute
                 .parse_args_with(syn::punctuated::Punctuated::<_, Token![,]>::parse_terminated)?;
@@ -127,6 +129,7 @@ impl Arguments {
             return Ok(None);
         };
         let Argument { key, value } = self.all.remove(at);
+        // Looked for after the first one is out, so that any match left is a repetition.
         if let Some(again) = self.all.iter().find(|argument| is_it(argument)) {
             let Key::Name(again) = &again.key else {
                 return Ok(None);

@@ -119,6 +119,8 @@ impl Choice {
             })
             .collect();
         quote! {
+            // Only the names matter here: a choice counts the occurrences of its alternative
+            // itself.
             const FIELDS: &[#private::Field] =
                 &[#(#private::Field { wire: #names, min: 0, max: 1 }),*];
 
@@ -170,9 +172,13 @@ impl Choice {
                     from: &mut #private::Scanner<'_>,
                 ) -> ::core::result::Result<Self, #private::Odd> {
                     from.gap();
+                    // A tag matches as a whole, so that the order of these attempts does not
+                    // matter.
                     #(if let Some(value) = #private::Alternative::scan_all(from, #tags)? {
                         return Ok(Self::#variants(value));
                     })*
+                    // Without an alternative, the reader over events keeps the content and reports
+                    // it.
                     Err(#private::Odd)
                 }
 
@@ -229,6 +235,7 @@ impl Choice {
         cfg_arbitrary(
             &self.ident,
             &quote! {
+                // Never `Unknown`, which the schema refuses.
                 match from.choose_index(FIELDS.len())? {
                     #(#indices => #private::Invent::invent(from).map(Self::#variants),)*
                     _ => Ok(Self::#unknown),

@@ -65,6 +65,8 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             pub fn from_code(code: &str) -> Self {
                 match code {
                     #(#texts => Self::#variants,)*
+                    // Kept, so that a document with a newer code can be read and written back
+                    // unchanged.
                     _ => Self::#other(#private::UnknownCode::unlisted(code)),
                 }
             }
@@ -104,6 +106,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
 
             fn append(&self, out: &mut #private::Output<'_>) {
                 match self {
+                    // Codes of a schema need no escape; an unknown one may be any text.
                     #(Self::#variants => out.raw(#texts),)*
                     Self::#other(code) => out.text(code.as_str()),
                 }

@@ -118,6 +118,7 @@ impl Sequence {
         let (invent, serde) = (self.invent(), self.serde());
         quote! {
             #constructor
+            // In a constant, so that the `Slots` of one type do not meet those of another.
             const _: () = {
                 #record
                 #node
@@ -132,6 +133,8 @@ impl Sequence {
         let (ident, extras) = (&self.ident, &self.extras);
         let is_mandatory =
             |field: &&Field| matches!(field.cardinality, Cardinality::One | Cardinality::Some);
+        // Soft parts are left out of `new`: their type is an `Option`, so the compiler cannot
+        // demand them.
         let (mandatory, rest): (Vec<_>, Vec<_>) = self.fields.iter().partition(is_mandatory);
         let parameters = mandatory
             .iter()
@@ -145,6 +148,8 @@ impl Sequence {
                 #extras: ::core::default::Default::default(),
             }
         };
+        // A `new` without parameters makes the default value; with parameters there is no such
+        // value.
         if mandatory.is_empty() {
             return quote! {
                 impl #ident {
@@ -183,6 +188,7 @@ impl Sequence {
         let tags = self.fields.iter().map(|field| tag(&field.name));
         let wires = self.fields.iter().map(|field| &field.name);
         let methods = self.fields.iter().map(|field| field.cardinality.method());
+        // A list may lose one of its elements; whether too few are left is checked at the end.
         let may_miss = self
             .fields
             .iter()
@@ -202,12 +208,15 @@ impl Sequence {
                 fn take<T: #private::Tokens>(
                     slots: &mut Slots, index: usize, from: &mut #private::Cursor<T>,
                 ) -> ::core::result::Result<(), #private::Halt> {
+                    // Fields differ in type, so that each index needs its own arm.
                     match index {
                         #(#indices => from.take(&mut slots.#names, #tables, #may_miss),)*
                         _ => Ok(()),
                     }
                 }
 
+                // The tag is passed as a constant, because comparing a constant takes a few
+                // instructions.
                 fn take_ahead<T: #private::Tokens>(
                     slots: &mut Slots, index: usize, ahead: #private::Ahead,
                     from: &mut #private::Cursor<T>,
@@ -224,6 +233,8 @@ impl Sequence {
                     slots: Slots, from: &mut #private::Cursor<T>,
                 ) -> ::core::result::Result<Self, #private::Halt> {
                     Ok(Self {
+                        // The methods of all cardinalities have one signature, so that this line
+                        // serves each field.
                         #(#names: from.#methods(slots.#names, #wires)?,)*
                         #extras: from.extras(),
                     })
@@ -258,6 +269,7 @@ impl Sequence {
                 }
             }
         });
+        // The same rule as in `settle`, so that checking a model reports what reading it reports.
         let check_rule = self.rule.as_ref().map(|rule| {
             quote! {
                 if to.asks_rules() {
@@ -267,10 +279,13 @@ impl Sequence {
         });
         quote! {
             impl #ident {
+                // Apart from `write`, which is inlined where the tag is a constant and would copy
+                // all of this.
                 fn write_content(&self, out: &mut #private::Output<'_>) {
                     #(#private::write_field(&self.#names, #tags, out);)*
                 }
 
+                // Apart and cold, because nearly no document has parts beyond the schema.
                 #[cold]
                 fn write_content_kept(
                     &self, out: &mut #private::Output<'_>, kept: #private::Kept<'_>,
@@ -290,6 +305,8 @@ impl Sequence {
                 fn scan(
                     from: &mut #private::Scanner<'_>,
                 ) -> ::core::result::Result<Self, #private::Odd> {
+                    // White space after the start tag. Each element passes over the white space
+                    // that follows it.
                     from.gap();
                     Ok(Self {
                         #(#names: from.#methods(#tags, #maxs)?,)*
@@ -346,6 +363,7 @@ impl Sequence {
         cfg_arbitrary(
             ident,
             &quote! {
+                // A sequence without fields would leave the parameter unused.
                 let _ = &from;
                 Ok(Self {
                     #(#names: #private::InventField::invent_field(from, #tables)?,)*
@@ -376,6 +394,8 @@ impl Sequence {
             const _: () = {
                 // serde's derive needs attributes at the fields, which a derive cannot add there.
                 #[derive(serde::Serialize, serde::Deserialize)]
+                // `remote` makes serde read and write the type itself without its fields being
+                // copied.
                 #[serde(remote = #name, rename = #name)]
                 struct Members {
                     #(#fields,)*

@@ -8,7 +8,7 @@ use quote::quote;
 use syn::spanned::Spanned;
 use syn::{DeriveInput, Error, Expr, Ident, Path, Result};
 
-/// The names around a message, beside its own elements.
+/// The names of a message that are not in its own elements.
 struct Message {
     sequence: Sequence,
     namespace: Expr,
@@ -58,6 +58,7 @@ impl Message {
             start: path(&mut own, "start")?,
             end: path(&mut own, "end")?,
         };
+        // Last, because every argument that has not been taken by now is unknown.
         own.finish(
             "`namespace`, `root`, `depth`, `header`, `groups`, `unit`, `unit_name`, `stream`, \
              `start` or `end`",
@@ -98,18 +99,23 @@ impl Message {
             end,
             ..
         } = self;
+        // The stream's variant for a unit has the name of the unit's type, so one argument is
+        // enough.
         let unit_variant = unit.segments.last().map(|segment| &segment.ident);
         let depth = usize::try_from(self.depth)
             .map_err(|_| Error::new(ident.span(), "the depth is too large"))?;
         let (root_tag, unit_tag) = (tag(root), tag(unit_name));
         let document_tag = tag(&Name::document());
         Ok(quote! {
+            // Left out of the documentation, because only the engine uses it.
             #[doc(hidden)]
             impl #private::Message for #ident {
                 type Header = #header_type;
                 type Group = #group_type;
                 type Unit = #unit;
                 type Part = #stream;
+                // Constructors, because the engine makes parts of an enum that it does not know.
+                // Boxed, because a part would otherwise be as large as the largest of them.
                 const GROUP_START: fn(Box<Self::Group>) -> #stream = #stream::#start;
                 const UNIT_READ: fn(Box<Self::Unit>) -> #stream =
                     #stream::#unit_variant;
@@ -182,10 +188,10 @@ impl Message {
                     #private::read(source, options)
                 }
 
-                /// Everything that is not as it should be in this document: what strict reading of
-                /// the written document reports, kind and path, whether the schema refuses it
-                /// (`FindingKind::is_schema`) or a rule beyond the schema is broken: counts, sums,
-                /// currencies, check digits. There are no positions.
+                /// Returns the findings that strict reading of the written document would report,
+                /// with kind and path and without a position. `FindingKind::is_schema`
+                /// distinguishes those that the schema refuses from broken rules beyond the schema:
+                /// counts, sums, currencies, check digits.
                 ///
                 /// A document with parts beyond the schema is written and read again for this.
                 ///
@@ -196,15 +202,15 @@ impl Message {
                     #private::check(self)
                 }
 
-                /// The first finding of the schema among those of [`check`](Self::check); `None`
-                /// when [`to_xml`](Self::to_xml) gives a schema-valid document. The rules beyond
-                /// the schema are not asked, which takes less time.
+                /// Returns the first finding of the schema among those of [`check`](Self::check);
+                /// `None` when [`to_xml`](Self::to_xml) gives a schema-valid document. The rules
+                /// beyond the schema are not asked, which takes less time.
                 #[must_use]
                 pub fn check_schema(&self) -> Option<#private::Finding> {
                     #private::check_schema(self)
                 }
 
-                /// The document as compact XML in UTF-8, with the XML declaration.
+                /// Returns the document as compact XML in UTF-8, with the XML declaration.
                 ///
                 /// # Errors
                 /// `WriteError::Invalid` when a mandatory part is missing, `WriteError::Character`,
@@ -213,7 +219,7 @@ impl Message {
                     self.to_xml_with(&#private::WriteOptions::default())
                 }
 
-                /// The document as XML.
+                /// Returns the document as XML.
                 ///
                 /// # Errors
                 /// As [`to_xml`](Self::to_xml).
@@ -241,7 +247,7 @@ impl Message {
                 /// XML exists only in its escaped form.
                 ///
                 /// # Errors
-                /// As [`to_xml`](Self::to_xml); `json` is then as it was.
+                /// As [`to_xml`](Self::to_xml); `json` is then unchanged.
                 pub fn write_json_string(
                     &self, json: &mut String,
                 ) -> Result<(), #private::WriteError> {
@@ -252,7 +258,7 @@ impl Message {
                 /// the quotes.
                 ///
                 /// # Errors
-                /// As [`to_xml`](Self::to_xml); `json` is then as it was.
+                /// As [`to_xml`](Self::to_xml); `json` is then unchanged.
                 pub fn append_json_content(
                     &self, json: &mut String,
                 ) -> Result<(), #private::WriteError> {

@@ -71,12 +71,14 @@ pub(crate) fn private() -> TokenStream {
 pub(crate) fn tag(name: &Name) -> TokenStream {
     let private = private();
     let wire = name.0.value();
+    // All spellings are made here, so that writing a tag is one copy and reading it one comparison.
     let (start, open, close) = (
         format!("<{wire}"),
         format!("<{wire}>"),
         format!("</{wire}>"),
     );
     quote! {
+        // A `const` block makes sure that the tag is static and never made at run time.
         &const {
             #private::Tag { wire: #wire, start: #start, open: #open, close: #close }
         }
@@ -91,6 +93,7 @@ pub(crate) fn inner<'t>(ty: &'t Type, outer: &str) -> Option<&'t Type> {
         return None;
     };
     match arguments.args.first()? {
+        // By the last segment alone: a derive sees names and cannot resolve them.
         GenericArgument::Type(inner) if last.ident == outer => Some(inner),
         _ => None,
     }
@@ -126,6 +129,7 @@ pub(crate) fn no_generics(input: &DeriveInput) -> Result<()> {
 pub(crate) fn cfg_arbitrary(ident: &Ident, body: &TokenStream) -> TokenStream {
     let private = private();
     quote! {
+        // The feature of the crate that uses the derive, because the attribute is evaluated there.
         #[cfg(feature = "arbitrary")]
         #[doc(hidden)]
         impl #private::Invent for #ident {

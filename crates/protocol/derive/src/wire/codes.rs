@@ -46,6 +46,7 @@ pub(super) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
         Error::new(name.span(), text)
     })?;
     let texts: Vec<_> = codes.iter().map(|code| code.value()).collect();
+    // Made when the derive runs, so that a finding costs no formatting.
     let expected = format!("one of {}", texts.join(" "));
     Ok(quote! {
         impl #name {
@@ -72,6 +73,7 @@ pub(super) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
             fn from(code: &str) -> Self {
                 match code {
                     #( #codes => Self::#known, )*
+                    // An open list: a code that is added later must not make a message unreadable.
                     other => Self::#unknown(::bankrail_values::UnknownCode::unlisted(other)),
                 }
             }

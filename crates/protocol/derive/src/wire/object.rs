@@ -148,6 +148,7 @@ impl<'a> Member<'a> {
                 Some(quote! {
                     #[doc = #documentation]
                     #[must_use]
+                    // `Into`, so that a caller need not name the type of the member.
                     pub fn #field(mut self, value: impl ::core::convert::Into<#of>) -> Self {
                         self.#field = ::core::option::Option::Some(value.into());
                         self
@@ -305,6 +306,8 @@ fn wire(name: &Ident, about: &str, members: &[Member<'_>], extra: &Ident) -> Tok
             ) -> ::core::result::Result<Self, crate::error::MessageError> {
                 let object = crate::json::object(value, at)?;
                 #(
+                    // Where the context collects mistakes, reading goes on, so that all are
+                    // reported at once.
                     let read = crate::json::read::#kinds(object, #names, at);
                     let #locals = at.go_on(read)?;
                 )*
