@@ -79,9 +79,9 @@ impl Entry {
         self.direction.apply_to_money(&self.amount)
     }
 
-    /// All that the entry says in words: the [narrative](Transaction::narrative) of each
-    /// transaction in turn, then `AddtlNtryInf`. Each text stands on a line of its own, and a line
-    /// that is there already is left out.
+    /// Returns the texts of the entry: the [narrative](Transaction::narrative) of each transaction
+    /// in turn, then `AddtlNtryInf`. Each text stands on its own line, and a repeated line is left
+    /// out.
     #[must_use]
     pub fn narrative(&self) -> String {
         let mut lines = Vec::new();
@@ -141,9 +141,9 @@ impl Transaction {
             .apply(self.amount.as_ref()?.value())
     }
 
-    /// All that the transaction says in words: the [narrative](Remittance::narrative) of its
-    /// remittance information, then `AddtlTxInf`. Each text stands on a line of its own, and a line
-    /// that is there already is left out.
+    /// Returns the texts of the transaction: the [narrative](Remittance::narrative) of its
+    /// remittance information, then `AddtlTxInf`. Each text stands on its own line, and a repeated
+    /// line is left out.
     #[must_use]
     pub fn narrative(&self) -> String {
         let mut lines = Vec::new();
@@ -217,10 +217,10 @@ impl Remittance {
         remittance
     }
 
-    /// All that the remittance information says in words: the pieces of `Ustrd` joined without a
+    /// Returns the texts of the remittance information: the pieces of `Ustrd` joined without a
     /// separator, then of each `Strd` the creditor's reference (`CdtrRefInf/Ref`), the numbers of
-    /// the documents (`RfrdDocInf/Nb`) and each `AddtlRmtInf`. Each text stands on a line of its
-    /// own, and a line that is there already is left out.
+    /// the documents (`RfrdDocInf/Nb`) and each `AddtlRmtInf`. Each text stands on its own line,
+    /// and a repeated line is left out.
     #[must_use]
     pub fn narrative(&self) -> String {
         let mut lines = Vec::new();
@@ -292,9 +292,8 @@ impl<'a> EntryLine<'a> {
         self.direction().apply_to_money(self.amount()?)
     }
 
-    /// All that the line says in words: the [narrative](Transaction::narrative) of the transaction.
-    /// That of the whole entry, `AddtlNtryInf`, where the transaction says nothing or there is
-    /// none.
+    /// Returns the texts of the line: the [narrative](Transaction::narrative) of the transaction,
+    /// or `AddtlNtryInf` of the whole entry where there is no transaction or it has no text.
     #[must_use]
     pub fn narrative(&self) -> String {
         let own = self

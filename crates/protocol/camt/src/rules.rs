@@ -56,6 +56,7 @@ pub(crate) fn entry_details(details: &EntryDetails, by: &mut impl Watch) {
     }
     let Some(total) = &batch.total else { return };
     let same_currency = |amount: &Amount| amount.currency() == total.currency();
+    // Amounts in several currencies have no sum.
     if !details
         .transactions
         .iter()
@@ -69,6 +70,7 @@ pub(crate) fn entry_details(details: &EntryDetails, by: &mut impl Watch) {
         .try_fold(Decimal::ZERO, |sum, transaction| {
             sum.checked_add(transaction.signed_amount()?)
         });
+    // The stated total is an amount without a sign.
     if let Some(summed) = summed.map(|sum| sum.abs())
         && summed != total.value()
     {
@@ -85,6 +87,7 @@ pub(crate) fn entry_details(details: &EntryDetails, by: &mut impl Watch) {
 /// Compares the summary of a report or statement with its entries, all of which have been counted.
 pub fn compare_summary(summary: Option<&Summary>, by: &mut impl Watch) {
     let Some(memory) = by.memory() else { return };
+    // Taken also without a summary, so that the next report or statement starts from zero.
     let tally = std::mem::take(memory.get::<Tally>());
     let Some(summary) = summary else { return };
     for disagreement in tally.compare(summary) {

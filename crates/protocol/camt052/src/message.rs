@@ -138,10 +138,10 @@ pub type Parsed = bankrail_camt::Parsed<Document>;
 /// Reads a document of any size entry by entry: for each report its start, its entries and its end,
 /// then the end of the message.
 ///
-/// - What stands before the first entry of a report comes with its start. The parts that cannot be
-///   missing must be there; without them the first entry is an error that names them. Reading a
-///   whole document accepts them later, too.
-/// - What stands after the entries, and what the summary contradicts, comes with the end.
+/// - The parts before the first entry of a report come with its start. Mandatory parts must be
+///   among them; without them the first entry is an error that names them. Reading a whole document
+///   accepts them later, too.
+/// - The parts after the entries, and disagreements with the summary, come with the end.
 /// - Under [`Mode::Strict`](crate::Mode::Strict) the first finding of the schema ends the stream.
 ///
 /// ```no_run
@@ -157,8 +157,8 @@ pub type Parsed = bankrail_camt::Parsed<Document>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// It blocks while its source does. An async caller runs it on a thread of its own and receives
-/// the parts from a channel. The capacity of the channel bounds what is read ahead, and
+/// The reader blocks while its source does. An async caller runs it on its own thread and receives
+/// the parts from a channel. The capacity of the channel bounds the parts that are read ahead, and
 /// dropping the receiver ends the reading:
 ///
 /// ```
@@ -201,12 +201,12 @@ pub type EntryReader<R> = UnitReader<Document, R>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamItem {
-    /// `Rpt` begins: what stands before the first `Ntry`.
+    /// The start of an `Rpt`, with the parts before the first `Ntry`.
     ReportStart(Box<Report>),
-    /// `Ntry`.
+    /// An `Ntry`.
     Entry(Box<Entry>),
-    /// `Rpt` ends: all of it but each `Ntry`.
+    /// The end of an `Rpt`, with all of it but each `Ntry`.
     ReportEnd(Box<Report>),
-    /// The message ends: all of it but each `Rpt`.
+    /// The end of the message, with all of it but each `Rpt`.
     MessageEnd(Box<Document>),
 }

@@ -135,13 +135,13 @@ impl Statement {
 /// A document and its findings.
 pub type Parsed = bankrail_camt::Parsed<Document>;
 
-/// Reads a document of any size entry by entry: for each statement its start, its entries and its end,
-/// then the end of the message.
+/// Reads a document of any size entry by entry: for each statement its start, its entries and its
+/// end, then the end of the message.
 ///
-/// - What stands before the first entry of a statement comes with its start. The parts that cannot be
-///   missing must be there; without them the first entry is an error that names them. Reading a
-///   whole document accepts them later, too.
-/// - What stands after the entries, and what the summary contradicts, comes with the end.
+/// - The parts before the first entry of a statement come with its start. Mandatory parts must be
+///   among them; without them the first entry is an error that names them. Reading a whole document
+///   accepts them later, too.
+/// - The parts after the entries, and disagreements with the summary, come with the end.
 /// - Under [`Mode::Strict`](crate::Mode::Strict) the first finding of the schema ends the stream.
 ///
 /// ```
@@ -168,12 +168,12 @@ pub type EntryReader<R> = UnitReader<Document, R>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamItem {
-    /// `Stmt` begins: what stands before the first `Ntry`.
+    /// The start of a `Stmt`, with the parts before the first `Ntry`.
     StatementStart(Box<Statement>),
-    /// `Ntry`.
+    /// An `Ntry`.
     Entry(Box<Entry>),
-    /// `Stmt` ends: all of it but each `Ntry`.
+    /// The end of a `Stmt`, with all of it but each `Ntry`.
     StatementEnd(Box<Statement>),
-    /// The message ends: all of it but each `Stmt`.
+    /// The end of the message, with all of it but each `Stmt`.
     MessageEnd(Box<Document>),
 }

@@ -18,7 +18,7 @@ impl Balance {
         self.direction.apply_to_money(&self.amount)
     }
 
-    /// True for a balance of this kind, whatever its sub-type.
+    /// True for a balance of this kind, with any sub-type.
     #[must_use]
     pub fn is(&self, kind: &BalanceCode) -> bool {
         matches!(&self.kind.code, BalanceTypeCode::Code(code) if code == kind)

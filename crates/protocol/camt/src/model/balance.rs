@@ -60,7 +60,7 @@ pub struct CreditLine {
     /// True when the balance includes it. `Incl`.
     #[element("Incl")]
     pub included: bool,
-    /// The amount by which the account may be overdrawn. `Amt`.
+    /// The limit up to which the account may be overdrawn. `Amt`.
     #[element("Amt")]
     pub amount: Option<Amount>,
     /// The parts of the document here that are beyond the schema.

@@ -411,7 +411,7 @@ pub enum AuthenticationEntity {
     Other(UnknownCode),
 }
 
-/// The method by which a cardholder was authenticated.
+/// The method of authenticating a cardholder.
 ///
 /// `AuthenticationMethod1Code` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]

@@ -42,6 +42,8 @@ impl Tally {
     /// Starts the totals. The summary comes before the entries and names the codes whose entries
     /// are counted separately, so memory grows with its codes, not with those of the entries.
     pub(super) fn expect(&mut self, summary: &Summary) {
+        // A summary after the first entries comes too late: they have not been counted by its
+        // codes.
         if self.all.count() > 0 {
             return;
         }
@@ -58,6 +60,7 @@ impl Tally {
 
     pub(super) fn count(&mut self, entry: &Entry) {
         self.all.add(&entry.direction, entry.amount.value());
+        // Without a stated code no key is needed, and making one for each entry takes time.
         if self.places.is_empty() {
             return;
         }
@@ -90,6 +93,8 @@ impl Tally {
             let Some(CountAndSum { entries, sum, .. }) = stated else {
                 continue;
             };
+            // With an unknown direction an entry may be missing in either half, so none is
+            // compared.
             let summed = self.all.sum().map(|_| counted.sum);
             compare(
                 &which,
@@ -131,6 +136,7 @@ impl Totals {
                 Some(())
             }
         };
+        // Never reset: after one overflow the sum stays wrong.
         self.overflown |= added.is_none();
     }
 

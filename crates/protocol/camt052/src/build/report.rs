@@ -58,14 +58,14 @@ pub struct ReportIds {
 }
 
 impl ReportBuilder {
-    /// A builder with the mandatory values:
+    /// Makes a builder from the mandatory values.
     ///
-    /// - `ids`: the identifications of message and report
-    /// - `source`: the system that the figures come from, `RptgSrc/Prtry`
-    /// - `created_at`: the creation time
-    /// - `account`: the account's identifier, `Acct/Id/Othr/Id`
-    /// - `balance`: negative when overdrawn; its currency is the account's
-    /// - `balance_date`: the date of the balance
+    /// - `ids`: the identifications of message and report.
+    /// - `source`: the system that the figures come from, `RptgSrc/Prtry`.
+    /// - `created_at`: the creation time.
+    /// - `account`: the account's identifier, `Acct/Id/Othr/Id`.
+    /// - `balance`: negative when overdrawn; its currency is the account's.
+    /// - `balance_date`: the date of the balance.
     #[must_use]
     pub fn new(
         ids: ReportIds,
@@ -148,6 +148,7 @@ impl ReportBuilder {
             Ok(entries) if self.entries.is_empty() => self.entries = entries,
             Ok(entries) => self.entries.extend(entries),
             Err(error) => {
+                // Of several entries that failed, `build` returns the error of the first.
                 self.failed.get_or_insert(error.into());
             }
         }
@@ -184,6 +185,7 @@ impl ReportBuilder {
         entries: &'a [&'a WrittenEntry],
     ) -> Result<WrittenReport<'a>, BuildError> {
         let own = self.balance.currency();
+        // Before the summary, which adds the amounts up.
         if let Some(other) = entries
             .iter()
             .map(|entry| entry.amount().currency())
@@ -280,6 +282,7 @@ pub(super) fn amount(money: Money) -> Result<Amount, BuildError> {
 
 /// The direction of an amount; zero is a credit.
 pub(super) fn direction(money: Money) -> Direction {
+    // A decimal may be a negative zero, which is a credit like any zero.
     if money.amount().is_sign_negative() && !money.amount().is_zero() {
         Direction::Debit
     } else {

@@ -4,13 +4,13 @@ use super::{BuildError, ReportBuilder, ReportIds};
 use crate::{CurrencyCode, Direction, Document, Entry, ReadLimits, ReadOptions};
 use bankrail_values::{Decimal, Money, SimpleUuid, Timestamp};
 
-/// The least that stands before the entries of a message.
+/// The shortest beginning of a message, up to its entries.
 const HEAD: &str = concat!(
     r#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.06"><BkToCstmrAcctRpt>"#,
     "<GrpHdr><MsgId>0</MsgId><CreDtTm>1970-01-01T00:00:00Z</CreDtTm></GrpHdr>",
     "<Rpt><Id>0</Id><CreDtTm>1970-01-01T00:00:00Z</CreDtTm><Acct><Id><Othr><Id>0</Id></Othr></Id></Acct>"
 );
-/// What stands behind the entries of a message that says nothing after them.
+/// The end of a message that has nothing after its entries.
 pub(super) const TAIL: &str = "</Rpt></BkToCstmrAcctRpt></Document>";
 const ENTRY: (&str, &str) = ("<Ntry>", "</Ntry>");
 
@@ -38,6 +38,7 @@ impl WrittenEntry {
             .currency()
             .and_then(CurrencyCode::to_currency)
             .ok_or(BuildError::Unfaithful)?;
+        // Any values will do, because only the entry is taken from this report.
         let any = SimpleUuid::from_random_bytes([0; 16]);
         let ids = ReportIds {
             message: any,
@@ -56,6 +57,7 @@ impl WrittenEntry {
             .build()?
             .to_xml()
             .map_err(|_| BuildError::Unfaithful)?;
+        // From the first tag to the last one: markup that the entry keeps may have the same name.
         let place = xml.find(ENTRY.0).zip(xml.rfind(ENTRY.1));
         let xml = place
             .and_then(|(from, to)| xml.get(from..to + ENTRY.1.len()))
