@@ -27,7 +27,7 @@ pub struct EntryLine<'a> {
 }
 
 impl Direction {
-    /// A value with the direction's sign: debits are negative. `None` for an unknown code.
+    /// Returns a value with the direction's sign: debits are negative. `None` for an unknown code.
     #[must_use]
     pub fn apply(&self, value: Decimal) -> Option<Decimal> {
         match self {
@@ -45,14 +45,14 @@ impl Direction {
 }
 
 impl Entry {
-    /// The transactions behind the entry, in all its details.
+    /// Returns the transactions behind the entry, in all its details.
     pub fn transactions(&self) -> impl Iterator<Item = &Transaction> {
         self.details
             .iter()
             .flat_map(|details| details.transactions.iter())
     }
 
-    /// One line per transaction, or one for the entry itself where none are detailed.
+    /// Returns one line per transaction, or one for the entry itself where none are detailed.
     pub fn lines(&self) -> impl Iterator<Item = EntryLine<'_>> {
         let alone = self.transactions().next().is_none();
         let own = alone.then_some(EntryLine {
@@ -66,14 +66,15 @@ impl Entry {
             }))
     }
 
-    /// The amount as it changes the account: debits are negative. `None` for an unknown direction.
+    /// Returns the amount as it changes the account: debits are negative. `None` for an unknown
+    /// direction.
     #[must_use]
     pub fn signed_amount(&self) -> Option<Decimal> {
         self.direction.apply(self.amount.value())
     }
 
-    /// The [signed amount](Self::signed_amount) in its currency. `None` also without a well-formed
-    /// currency code.
+    /// Returns the [signed amount](Self::signed_amount) in its currency. `None` also without a
+    /// well-formed currency code.
     #[must_use]
     pub fn signed_money(&self) -> Option<Money> {
         self.direction.apply_to_money(&self.amount)
@@ -95,19 +96,19 @@ impl Entry {
         joined(lines)
     }
 
-    /// The counterparty: that of the first transaction that names one.
+    /// Returns the counterparty: that of the first transaction that names one.
     #[must_use]
     pub fn counterparty(&self) -> Option<&Party> {
         self.lines().find_map(|line| line.counterparty())
     }
 
-    /// The name of the counterparty.
+    /// Returns the name of the counterparty.
     #[must_use]
     pub fn counterparty_name(&self) -> Option<&str> {
         self.counterparty()?.name.as_ref().map(Text::as_str)
     }
 
-    /// All references of the entry and its transactions: the wire name, or the kind of a
+    /// Returns all references of the entry and its transactions: the wire name, or the kind of a
     /// proprietary one, and the text.
     pub fn references(&self) -> impl Iterator<Item = (&str, &str)> {
         let own = [
@@ -122,7 +123,7 @@ impl Entry {
 }
 
 impl Transaction {
-    /// A transaction with all that the schema demands.
+    /// Makes a transaction with all that the schema demands.
     #[must_use]
     pub fn with_amount(amount: Amount, direction: Direction) -> Self {
         Self {
@@ -132,8 +133,8 @@ impl Transaction {
         }
     }
 
-    /// The amount as it changes the account: debits are negative. `None` without an amount, without
-    /// a direction, or with an unknown one.
+    /// Returns the amount as it changes the account: debits are negative. `None` without an amount,
+    /// without a direction, or with an unknown one.
     #[must_use]
     pub fn signed_amount(&self) -> Option<Decimal> {
         self.direction
@@ -162,7 +163,7 @@ impl Transaction {
         );
     }
 
-    /// All references: the wire name, or the kind of a proprietary one, and the text.
+    /// Returns all references: the wire name, or the kind of a proprietary one, and the text.
     pub fn references(&self) -> impl Iterator<Item = (&str, &str)> {
         self.references
             .iter()
@@ -171,7 +172,7 @@ impl Transaction {
 }
 
 impl References {
-    /// All references: the wire name, or the kind of a proprietary one, and the text.
+    /// Returns all references: the wire name, or the kind of a proprietary one, and the text.
     pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
         let named = [
             ("MsgId", &self.message_id),
@@ -200,7 +201,8 @@ impl References {
 }
 
 impl Remittance {
-    /// A narrative, cut into pieces of 140 code points. An empty text gives no piece.
+    /// Makes remittance information from a narrative, cut into pieces of 140 code points. An empty
+    /// text gives no piece.
     #[must_use]
     pub fn from_narrative(text: &str) -> Self {
         let mut remittance = Self::default();
@@ -251,9 +253,9 @@ impl Remittance {
 }
 
 impl<'a> EntryLine<'a> {
-    /// The amount of the line: that of the transaction; that of the entry where there is none, or
-    /// where the only transaction of the entry states none. `None` for one of several that states
-    /// none.
+    /// Returns the amount of the line: that of the transaction; that of the entry where there is
+    /// none, or where the only transaction of the entry states none. `None` for one of several that
+    /// states none.
     #[must_use]
     pub fn amount(&self) -> Option<&'a Amount> {
         match self.transaction {
@@ -268,8 +270,8 @@ impl<'a> EntryLine<'a> {
         }
     }
 
-    /// The direction of the line: that of the transaction; that of the entry where there is none,
-    /// or where the transaction states none.
+    /// Returns the direction of the line: that of the transaction; that of the entry where there is
+    /// none, or where the transaction states none.
     #[must_use]
     pub fn direction(&self) -> &'a Direction {
         let own = self
@@ -278,15 +280,15 @@ impl<'a> EntryLine<'a> {
         own.unwrap_or(&self.entry.direction)
     }
 
-    /// The amount as it changes the account: debits are negative. `None` without an amount, or for
-    /// an unknown direction.
+    /// Returns the amount as it changes the account: debits are negative. `None` without an amount,
+    /// or for an unknown direction.
     #[must_use]
     pub fn signed_amount(&self) -> Option<Decimal> {
         self.direction().apply(self.amount()?.value())
     }
 
-    /// The [signed amount](Self::signed_amount) in its currency. `None` also without a well-formed
-    /// currency code.
+    /// Returns the [signed amount](Self::signed_amount) in its currency. `None` also without a
+    /// well-formed currency code.
     #[must_use]
     pub fn signed_money(&self) -> Option<Money> {
         self.direction().apply_to_money(self.amount()?)
@@ -309,8 +311,9 @@ impl<'a> EntryLine<'a> {
         own.or_else(whole).unwrap_or_default()
     }
 
-    /// The counterparty: the debtor of a credit, the creditor of a debit. For a reversal it is the
-    /// other way round, because its parties keep the roles that they had in the reversed payment.
+    /// Returns the counterparty: the debtor of a credit, the creditor of a debit. For a reversal it
+    /// is the other way round, because its parties keep the roles that they had in the reversed
+    /// payment.
     #[must_use]
     pub fn counterparty(&self) -> Option<&'a Party> {
         let parties = self.parties()?;
@@ -321,7 +324,7 @@ impl<'a> EntryLine<'a> {
         }
     }
 
-    /// The account of the counterparty.
+    /// Returns the account of the counterparty.
     #[must_use]
     pub fn counterparty_account(&self) -> Option<&'a CounterpartyAccount> {
         let parties = self.parties()?;

@@ -98,7 +98,7 @@ impl Choice {
         })
     }
 
-    /// The choice as the content of an element: read, written and checked.
+    /// Generates the choice as the content of an element: read, written and checked.
     fn node(&self) -> TokenStream {
         let private = private();
         let (ident, schema, unknown) = (&self.ident, &self.schema, &self.unknown);
@@ -244,7 +244,8 @@ impl Choice {
         )
     }
 
-    /// serde's traits, for a crate with the feature `serde`: as derived, with names in lower case.
+    /// Generates serde's traits, for a crate with the feature `serde`: as derived, with names in
+    /// lower case.
     fn serde(&self) -> TokenStream {
         let (ident, unknown) = (&self.ident, &self.unknown);
         let name = ident.to_string();
@@ -279,7 +280,7 @@ impl Choice {
         }
     }
 
-    /// The accessors of a code or a proprietary text.
+    /// Generates the accessors of a code or a proprietary text.
     fn accessors(&self) -> TokenStream {
         let ident = &self.ident;
         quote! {

@@ -128,7 +128,7 @@ impl Sequence {
         }
     }
 
-    /// `new` with the mandatory parts.
+    /// Generates `new` with the mandatory parts.
     fn constructor(&self) -> TokenStream {
         let (ident, extras) = (&self.ident, &self.extras);
         let is_mandatory =
@@ -178,7 +178,7 @@ impl Sequence {
         }
     }
 
-    /// The sequence as it is read element by element.
+    /// Generates the sequence as it is read element by element.
     fn record(&self) -> TokenStream {
         let private = private();
         let (ident, extras) = (&self.ident, &self.extras);
@@ -251,7 +251,7 @@ impl Sequence {
         }
     }
 
-    /// The sequence as the content of an element: read, written and checked.
+    /// Generates the sequence as the content of an element: read, written and checked.
     fn node(&self) -> TokenStream {
         let private = private();
         let (ident, schema, extras) = (&self.ident, &self.schema, &self.extras);
@@ -354,7 +354,7 @@ impl Sequence {
         }
     }
 
-    /// Invented values, for a crate with the feature `arbitrary`.
+    /// Generates invented values, for a crate with the feature `arbitrary`.
     fn invent(&self) -> TokenStream {
         let private = private();
         let (ident, extras) = (&self.ident, &self.extras);
@@ -373,7 +373,8 @@ impl Sequence {
         )
     }
 
-    /// serde's traits, for a crate with the feature `serde`: as derived, absent parts left out.
+    /// Generates serde's traits, for a crate with the feature `serde`: as derived, absent parts
+    /// left out.
     fn serde(&self) -> TokenStream {
         let private = private();
         let (ident, extras) = (&self.ident, &self.extras);
@@ -481,7 +482,7 @@ impl Field {
         })
     }
 
-    /// The place of the field while the sequence is read.
+    /// Returns the place of the field while the sequence is read.
     fn slot(&self) -> TokenStream {
         let ty = &self.ty;
         match self.cardinality {
@@ -490,7 +491,7 @@ impl Field {
         }
     }
 
-    /// The row of the table of fields.
+    /// Returns the row of the table of fields.
     fn table(&self) -> TokenStream {
         let private = private();
         let (name, min, max) = (&self.name, self.min, &self.max);

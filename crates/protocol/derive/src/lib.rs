@@ -42,7 +42,7 @@ pub fn derive_wire(input: TokenStream) -> TokenStream {
     expanded(input, wire::derive)
 }
 
-/// The output of a derive, or the error at the place of the mistake.
+/// Returns the output of a derive, or the error at the place of the mistake.
 fn expanded(
     input: TokenStream,
     derive: fn(&DeriveInput) -> syn::Result<proc_macro2::TokenStream>,

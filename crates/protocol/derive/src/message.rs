@@ -66,7 +66,7 @@ impl Message {
         Ok(message)
     }
 
-    /// The field of a name, and the type in its `Option` or `Vec`.
+    /// Returns the field of a name, and the type in its `Option` or `Vec`.
     fn field(&self, name: &Ident, outer: &str) -> Result<(&Field, &syn::Type)> {
         self.sequence
             .fields
@@ -81,7 +81,7 @@ impl Message {
             })
     }
 
-    /// The names and types that the readers and the writer need.
+    /// Generates the names and types that the readers and the writer need.
     fn names(&self) -> Result<TokenStream> {
         let private = private();
         let (_, header_type) = self.field(&self.header, "Option")?;
@@ -142,7 +142,7 @@ impl Message {
         })
     }
 
-    /// The methods of a document, so that no trait needs to be in scope.
+    /// Generates the methods of a document, so that no trait needs to be in scope.
     fn methods(&self) -> TokenStream {
         let private = private();
         let ident = &self.sequence.ident;

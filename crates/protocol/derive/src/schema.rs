@@ -29,12 +29,12 @@ impl Name {
         }
     }
 
-    /// The name of the document element in every message.
+    /// Returns the name of the document element in every message.
     pub(crate) fn document() -> Self {
         Self(LitStr::new("Document", Span::call_site()))
     }
 
-    /// The error that a name is that of a field or variant before, too.
+    /// Returns the error for a name that an earlier field or variant has already.
     pub(crate) fn twice(&self, twin: &Ident) -> Error {
         let name = self.0.value();
         Error::new(
@@ -62,12 +62,13 @@ impl ToTokens for Name {
     }
 }
 
-/// The engine's hidden parts. A crate with a message depends on the engine under its own name.
+/// Returns the engine's hidden parts. A crate with a message depends on the engine under its own
+/// name.
 pub(crate) fn private() -> TokenStream {
     quote!(::bankrail_iso20022::__private)
 }
 
-/// The tags of an element, put together at compile time.
+/// Returns the tags of an element, put together at compile time.
 pub(crate) fn tag(name: &Name) -> TokenStream {
     let private = private();
     let wire = name.0.value();
@@ -85,7 +86,7 @@ pub(crate) fn tag(name: &Name) -> TokenStream {
     }
 }
 
-/// The `T` of an `Option<T>` or a `Vec<T>`.
+/// Returns the `T` of an `Option<T>` or a `Vec<T>`.
 pub(crate) fn inner<'t>(ty: &'t Type, outer: &str) -> Option<&'t Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;
@@ -99,7 +100,8 @@ pub(crate) fn inner<'t>(ty: &'t Type, outer: &str) -> Option<&'t Type> {
     }
 }
 
-/// The value of an integer within a range; `expected` is the error for any other expression.
+/// Returns the value of an integer within a range; `expected` is the error for any other
+/// expression.
 pub(crate) fn integer(value: &Expr, range: RangeInclusive<u32>, expected: &str) -> Result<u32> {
     let number = match value {
         Expr::Lit(ExprLit {
@@ -125,7 +127,7 @@ pub(crate) fn no_generics(input: &DeriveInput) -> Result<()> {
     }
 }
 
-/// Invented values of a type by this body, for a crate with the feature `arbitrary`.
+/// Generates invented values of a type by this body, for a crate with the feature `arbitrary`.
 pub(crate) fn cfg_arbitrary(ident: &Ident, body: &TokenStream) -> TokenStream {
     let private = private();
     quote! {

@@ -33,7 +33,7 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// For a whole message.
+    /// Makes a checker for a whole message.
     pub(crate) fn new(shape: &'static Shape, asked: Asked) -> Self {
         let mut start = String::new();
         push_step(&mut start, shape.document, None);
@@ -49,7 +49,8 @@ impl Checker {
         }
     }
 
-    /// For the element at a path. Of the rules beyond the schema only those within it are asked.
+    /// Makes a checker for the element at a path. Of the rules beyond the schema only those within
+    /// it are asked.
     pub(crate) fn within(shape: &'static Shape, start: String) -> Self {
         let mut checker = Self::new(shape, Asked::Everything);
         (checker.start, checker.memory) = (start, None);
@@ -66,7 +67,7 @@ impl Checker {
         self.findings.is_empty() && !self.met_markup
     }
 
-    /// Markup was met that only reading the document again can judge.
+    /// Notes markup that only reading the document again can judge.
     pub(crate) fn meet_markup(&mut self) {
         self.met_markup = true;
     }
@@ -100,7 +101,7 @@ impl Checker {
         });
     }
 
-    /// The current element stands once too often.
+    /// Reports that the current element stands once too often.
     #[cold]
     pub(crate) fn repeated(&mut self, field: Field) {
         self.report(FindingKind::Repeated {
@@ -109,7 +110,7 @@ impl Checker {
         });
     }
 
-    /// A choice without any of its alternatives.
+    /// Reports a choice without any of its alternatives.
     pub fn no_choice(&mut self, fields: &[Field]) {
         if !self.only_missing() {
             self.report(FindingKind::Missing {
@@ -118,7 +119,7 @@ impl Checker {
         }
     }
 
-    /// The parts kept beyond the schema.
+    /// Reports the parts kept beyond the schema.
     #[inline]
     pub fn extras(&mut self, extras: &Extras) {
         if !extras.is_empty() {

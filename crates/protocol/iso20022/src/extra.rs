@@ -129,7 +129,7 @@ impl Extras {
         self.0.as_ref().is_none_or(|parts| parts.is_empty())
     }
 
-    /// The parts, in the order of the document.
+    /// Returns the parts, in the order of the document.
     #[must_use]
     pub fn parts(&self) -> &[Extra] {
         self.0.as_ref().map_or(&[], |parts| parts.as_slice())
@@ -180,12 +180,12 @@ fn by_place(left: &Extra, right: &Extra) -> Ordering {
     (&left.inside, &left.after).cmp(&(&right.inside, &right.after))
 }
 
-/// A step as a sort key; no step sorts before all steps.
+/// Returns a step as a sort key; no step sorts before all steps.
 fn step(step: Option<&ExtraStep>) -> Option<(&str, usize)> {
     step.map(|step| (&*step.name, step.index))
 }
 
-/// The parts with a given key, out of parts that are ordered by it.
+/// Returns the parts with a given key, out of parts that are ordered by it.
 fn equal<'a, K: Ord>(
     parts: &'a [&'a Extra],
     key: impl Fn(&'a Extra) -> K,
@@ -290,7 +290,7 @@ impl<'a> Kept<'a> {
         self.children(Some((name, index)), out);
     }
 
-    /// The parts of this element itself.
+    /// Returns the parts of this element itself.
     fn here(&self) -> &'a [&'a Extra] {
         self.inside(None)
     }

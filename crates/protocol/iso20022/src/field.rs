@@ -70,7 +70,7 @@ pub enum Fault {
     },
 }
 
-/// The wire names of some fields, separated by `|`.
+/// Returns the wire names of some fields, separated by `|`.
 pub(crate) fn alternatives(fields: &[Field]) -> String {
     fields
         .iter()

@@ -165,8 +165,8 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// The name of the kind, such as `UnknownElement`; of a rule beyond the schema, the rule's own.
-    /// Nothing of the document is in it, so that it may be logged and counted.
+    /// Returns the name of the kind, such as `UnknownElement`; of a rule beyond the schema, the
+    /// rule's own. The name holds nothing of the document, so that it may be logged and counted.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -225,8 +225,8 @@ impl fmt::Display for Finding {
 
 impl std::error::Error for Finding {}
 
-/// A name or code for an error text. It is cut and escaped when it is long or holds control
-/// characters.
+/// Returns a name or code for an error text. The text is cut and escaped when it is long or holds
+/// control characters.
 pub fn shown(text: &str) -> String {
     let quoted = excerpt(text);
     let inner = quoted
@@ -249,7 +249,7 @@ pub(crate) fn push_step(path: &mut String, name: &str, index: Option<usize>) {
     }
 }
 
-/// The finding for a value that breaks a facet.
+/// Returns the finding for a value that breaks a facet.
 pub(crate) fn fault_kind(fault: Fault, found: &str) -> FindingKind {
     match fault {
         Fault::Length { min, max, length } => FindingKind::Length { min, max, length },

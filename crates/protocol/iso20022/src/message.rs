@@ -44,6 +44,6 @@ pub trait Message: Node + Record + Clone + PartialEq + fmt::Debug + 'static {
     const ROOT: &'static Tag;
     /// The element of a unit.
     const UNIT: &'static Tag;
-    /// The header, once it has been read.
+    /// Returns the header, once it has been read.
     fn header(slots: &Self::Slots) -> Option<&Self::Header>;
 }

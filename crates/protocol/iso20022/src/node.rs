@@ -55,7 +55,7 @@ pub trait Node: Sized + 'static {
         false
     }
 
-    /// The type in the schema, for tests that compare the model with it.
+    /// Returns the type in the schema, for tests that compare the model with it.
     fn schema_type() -> SchemaType {
         SchemaType::simple::<Self>(&[])
     }
@@ -80,7 +80,7 @@ pub struct SchemaType {
 pub type SchemaElement = (Field, fn() -> SchemaType);
 
 impl SchemaType {
-    /// A simple type.
+    /// Returns a simple type.
     #[must_use]
     pub fn simple<T>(codes: &'static [&'static str]) -> Self {
         Self {
@@ -113,15 +113,16 @@ pub trait Simple: Sized {
     /// Appends the text.
     fn append(&self, out: &mut Output<'_>);
 
-    /// The facet that the value breaks, if any.
+    /// Returns the facet that the value breaks, if any.
     fn fault(&self) -> Option<Fault>;
 
-    /// The type in the schema.
+    /// Returns the type in the schema.
     fn schema_type() -> SchemaType {
         SchemaType::simple::<Self>(&[])
     }
 
-    /// The first character that XML cannot carry, if any; no value that has been read has one.
+    /// Returns the first character that XML cannot carry, if any; no value that has been read has
+    /// one.
     fn forbidden(&self) -> Option<char> {
         None
     }

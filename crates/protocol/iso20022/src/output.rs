@@ -53,7 +53,7 @@ const SPECIAL: [u8; 256] = {
 };
 
 impl<'a> Output<'a> {
-    /// Compact XML into a string.
+    /// Makes an output of compact XML into a string.
     pub fn plain(text: &'a mut String) -> Self {
         Self {
             text,
@@ -70,7 +70,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Values as they are read, without escapes.
+    /// Makes an output of values as they are read, without escapes.
     pub(crate) fn verbatim(text: &'a mut String) -> Self {
         Self {
             verbatim: true,
@@ -105,13 +105,13 @@ impl<'a> Output<'a> {
         (self.failed, self.forbidden)
     }
 
-    /// ASCII that needs no escape in XML nor in JSON.
+    /// Writes ASCII that needs no escape in XML nor in JSON.
     #[inline]
     pub fn raw(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
-    /// The start tag of a sequence or choice.
+    /// Writes the start tag of a sequence or choice.
     #[inline]
     pub fn open(&mut self, tag: &Tag) {
         if self.indent.is_some() {
@@ -120,7 +120,7 @@ impl<'a> Output<'a> {
         self.text.push_str(tag.open);
     }
 
-    /// The start tag of a sequence or choice, up to its attributes.
+    /// Writes the start tag of a sequence or choice, up to its attributes.
     pub fn start(&mut self, tag: &Tag) {
         if self.indent.is_some() {
             self.begin_indented();
@@ -128,7 +128,7 @@ impl<'a> Output<'a> {
         self.text.push_str(tag.start);
     }
 
-    /// The start tag of a leaf.
+    /// Writes the start tag of a leaf.
     #[inline]
     pub fn open_leaf(&mut self, tag: &Tag) {
         if self.indent.is_some() {
@@ -137,7 +137,7 @@ impl<'a> Output<'a> {
         self.text.push_str(tag.open);
     }
 
-    /// The start tag of a leaf, up to its attributes.
+    /// Writes the start tag of a leaf, up to its attributes.
     #[inline]
     pub fn start_leaf(&mut self, tag: &Tag) {
         if self.indent.is_some() {
@@ -146,13 +146,13 @@ impl<'a> Output<'a> {
         self.text.push_str(tag.start);
     }
 
-    /// The end of a start tag.
+    /// Writes the end of a start tag.
     #[inline]
     pub fn start_end(&mut self) {
         self.text.push('>');
     }
 
-    /// The end tag of a sequence or choice.
+    /// Writes the end tag of a sequence or choice.
     #[inline]
     pub fn close(&mut self, tag: &Tag) {
         if self.indent.is_some() {
@@ -165,20 +165,20 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// The end tag of a leaf.
+    /// Writes the end tag of a leaf.
     #[inline]
     pub fn close_leaf(&mut self, tag: &Tag) {
         self.text.push_str(tag.close);
         self.after_child = true;
     }
 
-    /// An attribute whose name is ASCII.
+    /// Writes an attribute whose name is ASCII.
     #[inline]
     pub fn attribute(&mut self, name: &str, value: &str) {
         self.attribute_with(&[name], value);
     }
 
-    /// An attribute whose name comes in pieces.
+    /// Writes an attribute whose name comes in pieces.
     #[inline]
     pub(crate) fn attribute_with(&mut self, name: &[&str], value: &str) {
         self.text.push(' ');
@@ -190,20 +190,20 @@ impl<'a> Output<'a> {
         self.text.push_str(if self.json { "\\\"" } else { "\"" });
     }
 
-    /// Character data. The functions that write an element are inlined for each of them; this would
-    /// make them large.
+    /// Writes character data. The functions that write an element are inlined for each element;
+    /// inlining this one would make them large.
     #[inline(never)]
     pub fn text(&mut self, text: &str) {
         self.escape(text, false);
     }
 
-    /// Character data beside elements.
+    /// Writes character data beside elements.
     pub(crate) fn stray_text(&mut self, text: &str) {
         self.escape(text, false);
         self.after_text = true;
     }
 
-    /// Markup, verbatim.
+    /// Writes markup verbatim.
     pub fn markup(&mut self, xml: &str) {
         if !self.json {
             self.text.push_str(xml);
@@ -217,14 +217,14 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// A value that is spelled in ASCII without markup characters.
+    /// Writes a value that is spelled in ASCII without markup characters.
     #[inline]
     pub fn spelled(&mut self, spell: impl FnOnce(&mut String) -> fmt::Result) {
         // Writing into a string cannot fail.
         let _ = spell(self.text);
     }
 
-    /// A decimal with its scale.
+    /// Writes a decimal with its scale.
     pub fn decimal(&mut self, value: Decimal) {
         let (Ok(mut rest), Ok(scale)) = (
             u64::try_from(value.mantissa().unsigned_abs()),
@@ -429,7 +429,7 @@ mod tests {
         );
     }
 
-    /// A piece, and what the element that fills it has more.
+    /// The buffer holds a piece and the rest of the element that fills it.
     #[test]
     fn the_buffer_before_a_sink_has_room_for_one_piece() {
         let (mut text, mut sink) = (String::new(), Vec::new());

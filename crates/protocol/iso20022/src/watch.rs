@@ -7,7 +7,7 @@ use std::fmt;
 
 /// The reader or checker that a rule beyond the schema reports to.
 pub trait Watch {
-    /// The memory of this message's rules; `None` if there is none.
+    /// Returns the memory of this message's rules; `None` if there is none.
     fn memory(&mut self) -> Option<&mut Memory>;
 
     /// Reports something about the current element.
@@ -20,7 +20,7 @@ pub trait Watch {
 pub struct Memory(Option<Box<dyn Any + Send + Sync>>);
 
 impl Memory {
-    /// The memory of type `M`; a new one when there was none, or one of another type.
+    /// Returns the memory of type `M`; a new one when there was none, or one of another type.
     pub fn get<M: Any + Default + Send + Sync>(&mut self) -> &mut M {
         if !self.0.as_ref().is_some_and(|memory| memory.is::<M>()) {
             self.0 = Some(Box::<M>::default());

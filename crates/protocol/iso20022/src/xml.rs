@@ -27,7 +27,7 @@ pub(crate) fn continues_name(c: char) -> bool {
         || matches!(c, '-' | '.' | '0'..='9' | '\u{b7}' | '\u{300}'..='\u{36f}' | '\u{203f}'..='\u{2040}')
 }
 
-/// White space of XML.
+/// True for white space of XML.
 pub(crate) fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\n')
 }
@@ -37,7 +37,7 @@ pub(crate) fn is_blank(text: &str) -> bool {
         .all(|b| matches!(b, b' ' | b'\t' | b'\r' | b'\n'))
 }
 
-/// The first character that XML 1.0 cannot carry.
+/// Returns the first character that XML 1.0 cannot carry.
 #[inline]
 pub(crate) fn forbidden(text: &str) -> Option<char> {
     if has_suspect(text.as_bytes()) {
@@ -79,7 +79,7 @@ fn suspects(word: [u8; 8]) -> u64 {
     (below | equal) & (ONES << 7)
 }
 
-/// A character that XML 1.0 can carry.
+/// True for a character that XML 1.0 can carry.
 pub(crate) fn is_xml_char(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..='\u{10ffff}')
 }

@@ -5,14 +5,14 @@ use bankrail_iso20022::CurrencyCode;
 use bankrail_values::{Decimal, Money};
 
 impl Balance {
-    /// The amount with its sign: below zero for a debit. `None` for an unknown direction.
+    /// Returns the amount with its sign: below zero for a debit. `None` for an unknown direction.
     #[must_use]
     pub fn signed_amount(&self) -> Option<Decimal> {
         self.direction.apply(self.amount.value())
     }
 
-    /// The [signed amount](Self::signed_amount) in its currency. `None` also without a well-formed
-    /// currency code.
+    /// Returns the [signed amount](Self::signed_amount) in its currency. `None` also without a
+    /// well-formed currency code.
     #[must_use]
     pub fn signed_money(&self) -> Option<Money> {
         self.direction.apply_to_money(&self.amount)
@@ -25,24 +25,25 @@ impl Balance {
     }
 }
 
-/// The first balance of a kind.
+/// Returns the first balance of a kind.
 pub fn balance<'a>(balances: &'a [Balance], kind: &BalanceCode) -> Option<&'a Balance> {
     balances.iter().find(|balance| balance.is(kind))
 }
 
-/// The first opening balance; where there is none, the first closing balance of the day before.
+/// Returns the first opening balance; where there is none, the first closing balance of the day
+/// before.
 pub fn opening(balances: &[Balance]) -> Option<&Balance> {
     let opening = balance(balances, &BalanceCode::OpeningBooked);
     opening.or_else(|| balance(balances, &BalanceCode::PreviouslyClosedBooked))
 }
 
-/// The last closing balance; where there is none, the last interim one.
+/// Returns the last closing balance; where there is none, the last interim one.
 pub fn closing(balances: &[Balance]) -> Option<&Balance> {
     let last = |kind| balances.iter().rfind(|balance| balance.is(&kind));
     last(BalanceCode::ClosingBooked).or_else(|| last(BalanceCode::InterimBooked))
 }
 
-/// Each entry with the balance after it.
+/// Returns each entry with the balance after it.
 pub fn running<'a>(
     opening: Option<&'a Balance>,
     entries: &'a [Entry],

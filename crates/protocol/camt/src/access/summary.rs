@@ -4,8 +4,8 @@ use crate::{CountAndSum, CountSumAndNet, Direction, Entry, NetAmount, Summary};
 use bankrail_iso20022::{NonNegativeDecimal, PlainDecimal};
 use bankrail_values::Decimal;
 
-/// The summary of entries: counts, sums and net, zeros when there are none. Beside entries, a sum
-/// of zero has the decimals of the sum of all.
+/// Returns the summary of entries: counts, sums and net, zeros when there are none. Beside entries,
+/// a sum of zero has the decimals of the sum of all.
 ///
 /// `None` when a sum has more digits than the schema allows, or an entry is neither credit nor
 /// debit.
@@ -18,8 +18,8 @@ pub fn summary_of(entries: &[Entry]) -> Option<Summary> {
     )
 }
 
-/// The summary of entries of which only directions and amounts are known, as [`summary_of`] makes
-/// it.
+/// Returns the summary of entries of which only directions and amounts are known, as [`summary_of`]
+/// makes it.
 #[must_use]
 pub fn summary_of_amounts<'a>(
     amounts: impl IntoIterator<Item = (&'a Direction, Decimal)>,
@@ -51,7 +51,7 @@ pub struct RunningSummary {
 }
 
 impl RunningSummary {
-    /// The summary of no entries.
+    /// Returns the summary of no entries.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -67,8 +67,8 @@ impl RunningSummary {
         self.failed |= added.is_none();
     }
 
-    /// The summary; `None` when a sum has more digits than the schema allows, or an entry is
-    /// neither credit nor debit.
+    /// Returns the summary; `None` when a sum has more digits than the schema allows, or an entry
+    /// is neither credit nor debit.
     #[must_use]
     pub fn finish(self) -> Option<Summary> {
         let Self {

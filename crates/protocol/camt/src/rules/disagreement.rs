@@ -98,7 +98,7 @@ pub enum CountedEntries {
 }
 
 impl Disagreement {
-    /// The disagreement in a finding, if it is one.
+    /// Returns the disagreement in a finding, if it is one.
     #[must_use]
     pub fn of(kind: &FindingKind) -> Option<&Self> {
         match kind {

@@ -73,7 +73,7 @@ impl Tally {
         }
     }
 
-    /// The disagreements of the summary.
+    /// Returns the disagreements of the summary.
     pub(super) fn compare(&self, summary: &Summary) -> Vec<Disagreement> {
         let mut found = Vec::new();
         if let Some(stated) = &summary.all {
@@ -144,7 +144,7 @@ impl Totals {
         self.credits.count + self.debits.count + self.others
     }
 
-    /// The sum of all, where there is one.
+    /// Returns the sum of all, where there is one.
     fn sum(&self) -> Option<Decimal> {
         let known = !self.overflown && self.others == 0;
         known
@@ -205,8 +205,8 @@ fn compare(
     }
 }
 
-/// A key for a bank transaction code. Each part follows a character that XML does not have, so that
-/// keys are unambiguous.
+/// Returns a key for a bank transaction code. Each part follows a character that XML does not have,
+/// so that keys are unambiguous.
 fn key(code: &BankTransactionCode) -> String {
     let mut key = String::new();
     if let Some(domain) = &code.domain {
@@ -232,7 +232,7 @@ fn key(code: &BankTransactionCode) -> String {
     key
 }
 
-/// The entries of a bank transaction code, as a finding names them.
+/// Returns the entries of a bank transaction code, as a finding names them.
 fn named(code: &BankTransactionCode) -> CountedEntries {
     let domain = code.domain.as_ref().map(|domain| {
         let family = &domain.family;

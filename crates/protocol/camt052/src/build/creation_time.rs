@@ -14,7 +14,8 @@ const EXPECTED: &str = "a creation time with fraction digits and offset";
 pub struct CreationTime(DateTime);
 
 impl CreationTime {
-    /// A time with three fraction digits and the offset of `at`, as [`DateTime::from_time`] has it.
+    /// Makes a time with three fraction digits and the offset of `at`, as [`DateTime::from_time`]
+    /// has it.
     #[must_use]
     pub fn from_time(at: time::OffsetDateTime) -> Self {
         Self(DateTime::from_time(at, FRACTION_DIGITS))

@@ -36,10 +36,10 @@ pub struct EntryBuilder {
 }
 
 impl EntryBuilder {
-    /// An entry of an amount, negative for a debit, booked on a day that is also its value date.
-    /// Its bank transaction codes are those of a domestic credit transfer: received, `PMNT`,
-    /// `RCDT`, `DMCT` (Specification: Statement payload, observed), or for a debit issued, `PMNT`,
-    /// `ICDT`, `DMCT`.
+    /// Makes a builder of an entry of an amount, negative for a debit, booked on a day that is also
+    /// its value date. Its bank transaction codes are those of a domestic credit transfer:
+    /// received, `PMNT`, `RCDT`, `DMCT` (Specification: Statement payload, observed), or for a
+    /// debit issued, `PMNT`, `ICDT`, `DMCT`.
     #[must_use]
     pub fn new(amount: Money, booked: bankrail_values::Date) -> Self {
         let family = if direction(amount) == Direction::Debit {
@@ -60,35 +60,35 @@ impl EntryBuilder {
         }
     }
 
-    /// The value date.
+    /// Sets the value date.
     #[must_use]
     pub fn value_date(mut self, date: bankrail_values::Date) -> Self {
         self.value_date = date;
         self
     }
 
-    /// Domain, family and sub-family of the bank transaction code.
+    /// Sets domain, family and sub-family of the bank transaction code.
     #[must_use]
     pub fn bank_transaction_code(mut self, domain: &str, family: &str, sub_family: &str) -> Self {
         self.code = [domain, family, sub_family].map(str::to_owned);
         self
     }
 
-    /// `Refs/AcctSvcrRef`.
+    /// Sets `Refs/AcctSvcrRef`.
     #[must_use]
     pub fn servicer_reference(mut self, reference: &str) -> Self {
         self.references.servicer_reference = Some(reference.into());
         self
     }
 
-    /// `Refs/EndToEndId`.
+    /// Sets `Refs/EndToEndId`.
     #[must_use]
     pub fn end_to_end_id(mut self, id: &str) -> Self {
         self.references.end_to_end_id = Some(id.into());
         self
     }
 
-    /// One more `Refs/Prtry` with its kind.
+    /// Adds one more `Refs/Prtry` with its kind.
     #[must_use]
     pub fn reference(mut self, kind: &str, reference: &str) -> Self {
         self.references
@@ -97,36 +97,36 @@ impl EntryBuilder {
         self
     }
 
-    /// `RltdPties/Dbtr/Nm`.
+    /// Sets `RltdPties/Dbtr/Nm`.
     #[must_use]
     pub fn debtor(mut self, name: &str) -> Self {
         self.debtor = Some(name.to_owned());
         self
     }
 
-    /// `RltdPties/Cdtr/Nm`.
+    /// Sets `RltdPties/Cdtr/Nm`.
     #[must_use]
     pub fn creditor(mut self, name: &str) -> Self {
         self.creditor = Some(name.to_owned());
         self
     }
 
-    /// `RltdPties/CdtrAcct/Id/Othr`: a virtual account's number and its issuer's branch code.
+    /// Sets `RltdPties/CdtrAcct/Id/Othr`: a virtual account's number and its issuer's branch code.
     #[must_use]
     pub fn creditor_account(mut self, number: &str, issuer: Option<&str>) -> Self {
         self.creditor_account = Some((number.to_owned(), issuer.map(str::to_owned)));
         self
     }
 
-    /// `RmtInf/Ustrd`, cut into pieces of 140 code points, which [`Entry::narrative`] joins again.
-    /// An empty text writes nothing.
+    /// Sets `RmtInf/Ustrd`, cut into pieces of 140 code points, which [`Entry::narrative`] joins
+    /// again. An empty text writes nothing.
     #[must_use]
     pub fn narrative(mut self, text: &str) -> Self {
         text.clone_into(&mut self.narrative);
         self
     }
 
-    /// The entry.
+    /// Builds the entry.
     ///
     /// # Errors
     /// [`BuildError::Amount`]. Texts are checked by

@@ -91,14 +91,15 @@ impl ReportBuilder {
         }
     }
 
-    /// The kind of the balance. Specification: Statement payload, observed `ITAV`, the default.
+    /// Sets the kind of the balance. Specification: Statement payload, observed `ITAV`, the
+    /// default.
     #[must_use]
     pub fn balance_code(mut self, code: BalanceCode) -> Self {
         self.balance_code = code;
         self
     }
 
-    /// The sub-type of the balance. Specification: Statement payload, observed `Current`, the
+    /// Sets the sub-type of the balance. Specification: Statement payload, observed `Current`, the
     /// default.
     #[must_use]
     pub fn balance_sub_type(mut self, sub_type: impl Into<String>) -> Self {
@@ -106,7 +107,7 @@ impl ReportBuilder {
         self
     }
 
-    /// The account's name, `Acct/Nm`.
+    /// Sets the account's name, `Acct/Nm`.
     #[must_use]
     pub fn account_name(mut self, name: impl Into<String>) -> Self {
         self.account_name = Some(name.into());
@@ -155,7 +156,7 @@ impl ReportBuilder {
         self
     }
 
-    /// The document.
+    /// Builds the document.
     ///
     /// # Errors
     /// [`BuildError`] when a value does not fit the message.
@@ -174,8 +175,8 @@ impl ReportBuilder {
         whole(header, report, summary)
     }
 
-    /// The text of the report with these entries in place of the builder's. It is that of
-    /// [`ReportBuilder::build`] with the same entries; only what stands before the entries is made
+    /// Builds the text of the report with these entries in place of the builder's. The text is that
+    /// of [`ReportBuilder::build`] with the same entries; only the part before the entries is made
     /// and checked.
     ///
     /// # Errors
@@ -209,7 +210,7 @@ impl ReportBuilder {
         Ok(WrittenReport { head, entries })
     }
 
-    /// Everything before the summary.
+    /// Makes everything before the summary.
     fn head(self) -> Result<(GroupHeader, Report), BuildError> {
         let currency = self.balance.currency();
         if !self.unlisted_currency && !currency.is_listed() {
@@ -246,7 +247,7 @@ impl ReportBuilder {
     }
 }
 
-/// The checked document of one report with its summary.
+/// Builds the checked document of one report with its summary.
 fn whole(
     header: GroupHeader,
     mut report: Report,
@@ -263,7 +264,7 @@ fn whole(
     }
 }
 
-/// The error for an entry that is not in the currency of the account.
+/// Returns the error for an entry that is not in the currency of the account.
 fn refused(entry: &Entry, account: Currency) -> Option<BuildError> {
     let found = entry.amount.currency();
     if found.is_some_and(|found| found.as_str() == account.as_str()) {
@@ -275,12 +276,12 @@ fn refused(entry: &Entry, account: Currency) -> Option<BuildError> {
     })
 }
 
-/// The amount without its sign.
+/// Returns the amount without its sign.
 pub(super) fn amount(money: Money) -> Result<Amount, BuildError> {
     Amount::new(money.amount().abs(), money.currency()).map_err(BuildError::Amount)
 }
 
-/// The direction of an amount; zero is a credit.
+/// Returns the direction of an amount; zero is a credit.
 pub(super) fn direction(money: Money) -> Direction {
     // A decimal may be a negative zero, which is a credit like any zero.
     if money.amount().is_sign_negative() && !money.amount().is_zero() {

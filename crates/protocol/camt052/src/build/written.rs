@@ -71,9 +71,9 @@ impl WrittenEntry {
         }
     }
 
-    /// The entry with what [`WrittenEntry::xml`], [`WrittenEntry::amount`] and
-    /// [`WrittenEntry::direction`] gave. The caller vouches that they are unchanged, for example by
-    /// a checksum that is stored beside them: nothing is checked.
+    /// Makes an entry from the values of [`WrittenEntry::xml`], [`WrittenEntry::amount`] and
+    /// [`WrittenEntry::direction`]. The caller vouches that they are unchanged, for example by a
+    /// checksum that is stored beside them: nothing is checked.
     #[must_use]
     pub fn assume_written(xml: String, amount: Money, direction: Direction) -> Self {
         Self {
@@ -83,25 +83,25 @@ impl WrittenEntry {
         }
     }
 
-    /// The element `Ntry`. Its namespace is that of the message.
+    /// Returns the element `Ntry`. Its namespace is that of the message.
     #[must_use]
     pub fn xml(&self) -> &str {
         &self.xml
     }
 
-    /// The amount without its sign.
+    /// Returns the amount without its sign.
     #[must_use]
     pub fn amount(&self) -> Money {
         self.amount
     }
 
-    /// The direction of the entry: credit or debit.
+    /// Returns the direction of the entry: credit or debit.
     #[must_use]
     pub fn direction(&self) -> &Direction {
         &self.direction
     }
 
-    /// The entry; `None` if the text is not that of one entry.
+    /// Reads the entry; `None` if the text is not that of one entry.
     #[must_use]
     pub fn read(&self) -> Option<Entry> {
         // The length was bounded when it was written; a small entry may have parts that take more
@@ -126,7 +126,7 @@ pub struct WrittenReport<'a> {
 }
 
 impl WrittenReport<'_> {
-    /// The parts of the XML text, one behind the other.
+    /// Returns the parts of the XML text, one behind the other.
     pub fn parts(&self) -> impl Iterator<Item = &str> {
         let entries = self.entries.iter().map(|entry| entry.xml());
         std::iter::once(&*self.head)

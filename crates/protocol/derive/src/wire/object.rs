@@ -189,7 +189,7 @@ fn inside<'t>(of: &'t Type, name: &str) -> Option<&'t Type> {
     }
 }
 
-/// `new` and the setters.
+/// Generates `new` and the setters.
 fn constructor(name: &Ident, members: &[Member<'_>], extra: &Ident) -> TokenStream {
     let parameters = members.iter().filter_map(|member| {
         let (field, of) = (member.field, member.of);
@@ -221,7 +221,7 @@ fn constructor(name: &Ident, members: &[Member<'_>], extra: &Ident) -> TokenStre
     }
 }
 
-/// The methods of a whole message: those of the trait, for callers that do not import it.
+/// Generates the methods of a whole message: those of the trait, for callers that do not import it.
 fn message(name: &Ident) -> TokenStream {
     quote! {
         impl #name {

@@ -41,13 +41,13 @@ impl BrokenRule {
         }
     }
 
-    /// The name of the rule.
+    /// Returns the name of the rule.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The broken rule, if it is of this type.
+    /// Returns the broken rule, if it is of this type.
     #[must_use]
     pub fn get<R: Any>(&self) -> Option<&R> {
         self.rule.as_any().downcast_ref()

@@ -14,14 +14,14 @@ pub fn check<M: Message>(document: &M) -> Vec<Finding> {
     findings(document, Asked::Everything)
 }
 
-/// The first finding of the schema, as [`check`] has it.
+/// Returns the first finding of the schema, as [`check`] has it.
 pub fn check_schema<M: Message>(document: &M) -> Option<Finding> {
     findings(document, Asked::Schema)
         .into_iter()
         .find(|finding| finding.kind.is_schema())
 }
 
-/// The first mandatory part that is missing.
+/// Returns the first mandatory part that is missing.
 pub(super) fn first_missing<M: Message>(document: &M) -> Option<Finding> {
     walked(document, Asked::MissingParts)
         .into_findings()

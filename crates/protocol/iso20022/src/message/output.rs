@@ -47,7 +47,7 @@ impl fmt::Debug for WriteError {
     }
 }
 
-/// The document, written and read again.
+/// Writes the document and reads it again.
 pub(super) fn read_back<M: Message>(
     document: &M,
     keep_unreadable: bool,

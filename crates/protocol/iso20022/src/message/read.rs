@@ -69,8 +69,8 @@ fn document<M: Message, T: Tokens>(cursor: &mut Cursor<T>) -> Result<M, Halt> {
     Ok(document)
 }
 
-/// A document read with or without the fast reader, and how many elements that took and declined;
-/// for tests.
+/// Reads a document with or without the fast reader, and returns the numbers of elements that it
+/// took and declined, for tests.
 pub fn read_counting<M: Message>(
     source: impl BufRead,
     options: &ReadOptions,
@@ -83,7 +83,7 @@ pub fn read_counting<M: Message>(
     )
 }
 
-/// As [`read_counting`], of a text in memory whose characters XML allows.
+/// Does the same as [`read_counting`] for a text in memory whose characters XML allows.
 pub fn parse_counting<M: Message>(
     text: &str,
     options: &ReadOptions,

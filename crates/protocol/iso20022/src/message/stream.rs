@@ -50,7 +50,7 @@ enum State {
 }
 
 impl<M: Message, R: BufRead> UnitReader<M, R> {
-    /// A reader of a document from a source.
+    /// Makes a reader of a document from a source.
     pub fn new(source: R, options: ReadOptions) -> Self {
         Self {
             cursor: Cursor::new(
@@ -70,7 +70,7 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
         }
     }
 
-    /// The next part; `None` after the end of the message.
+    /// Reads the next part; `None` after the end of the message.
     ///
     /// # Errors
     /// [`ReadError`].
@@ -114,7 +114,7 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
         }
     }
 
-    /// Within the message, up to the start tag of a group.
+    /// Reads within the message, up to the start tag of a group.
     fn message(&mut self) -> Result<Option<Part<M>>, Halt> {
         let cursor = &mut self.cursor;
         cursor.read_ahead::<M>(&mut self.message, &mut self.message_at, "")?;
@@ -142,7 +142,7 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
         Ok(None)
     }
 
-    /// Within a group.
+    /// Reads within a group.
     fn group(&mut self, started: bool, unit: bool) -> Result<Option<Part<M>>, Halt> {
         let fields = <M::Group as Record>::FIELDS;
         let cursor = &mut self.cursor;
@@ -264,7 +264,7 @@ impl<M: Message, R: BufRead> Iterator for UnitReader<M, R> {
 }
 
 impl<M: Message, R> UnitReader<M, R> {
-    /// The header, from its end to that of the message, with which it is handed out.
+    /// Returns the header, from its end to that of the message, with which it is handed out.
     #[must_use]
     pub fn header(&self) -> Option<&M::Header> {
         M::header(&self.message)

@@ -22,7 +22,8 @@ pub struct WriteOptions {
 }
 
 impl WriteOptions {
-    /// Spaces per level, with each element on its own line. Default: none, all on one line.
+    /// Sets the spaces per level, with each element on its own line. Default: none, all on one
+    /// line.
     #[must_use]
     pub fn indent(mut self, spaces: impl Into<Option<u8>>) -> Self {
         self.indent = spaces.into();
@@ -48,7 +49,7 @@ impl WriteOptions {
     }
 }
 
-/// The document as XML in a string.
+/// Writes the document as XML in a string.
 pub fn to_xml<M: Message>(document: &M, options: &WriteOptions) -> Result<String, WriteError> {
     refuse(document, options)?;
     let mut text = String::new();

@@ -8,7 +8,7 @@ use crate::read::{Cursor, Halt, Odd, Scanner, Tokens};
 pub trait Alternative: Sized {
     /// Reads the first occurrence.
     fn first<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt>;
-    /// The place for a further occurrence, if the schema has one.
+    /// Reads a further occurrence, if the schema has one.
     fn more<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<bool, Halt>;
     /// Reads all occurrences as the writer writes them, if there are any.
     fn scan_all(from: &mut Scanner<'_>, tag: &'static Tag) -> Result<Option<Self>, Odd>;

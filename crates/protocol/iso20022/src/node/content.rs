@@ -13,7 +13,7 @@ pub trait Content {
     type Item: Node;
     /// The maximum number of values as an alternative of a choice.
     const MAX: u32;
-    /// Each of them.
+    /// Returns the values.
     fn items(&self) -> &[Self::Item];
 }
 

@@ -29,9 +29,9 @@ pub trait Record: Sized {
     ) -> Result<bool, Halt>;
     /// Checks that the mandatory elements are there.
     fn finish<T: Tokens>(slots: Self::Slots, from: &mut Cursor<T>) -> Result<Self, Halt>;
-    /// The parts beyond the schema.
+    /// Returns the parts beyond the schema.
     fn extras(&self) -> &Extras;
-    /// The parts beyond the schema, to be changed.
+    /// Returns the parts beyond the schema, to be changed.
     fn extras_mut(&mut self) -> &mut Extras;
 }
 
@@ -89,12 +89,12 @@ impl<T: Tokens> Cursor<T> {
         Ok(())
     }
 
-    /// The content of a `1..1` field at the end of its sequence.
+    /// Returns the content of a `1..1` field at the end of its sequence.
     pub fn one<V>(&mut self, slot: Option<V>, name: &'static str) -> Result<V, Halt> {
         slot.ok_or_else(|| self.missing(name))
     }
 
-    /// The content of a `1..1 ~` field.
+    /// Returns the content of a `1..1 ~` field.
     pub fn soft<V>(&mut self, slot: Option<V>, name: &'static str) -> Result<Option<V>, Halt> {
         if slot.is_none() {
             self.report(FindingKind::Missing {
@@ -104,19 +104,19 @@ impl<T: Tokens> Cursor<T> {
         Ok(slot)
     }
 
-    /// The content of a `0..1` field.
+    /// Returns the content of a `0..1` field.
     #[allow(clippy::unused_self, clippy::unnecessary_wraps)] // the same form for every cardinality
     pub fn maybe<V>(&mut self, slot: Option<V>, _: &'static str) -> Result<Option<V>, Halt> {
         Ok(slot)
     }
 
-    /// The content of a `0..*` field.
+    /// Returns the content of a `0..*` field.
     #[allow(clippy::unused_self, clippy::unnecessary_wraps)]
     pub fn many<V>(&mut self, slot: Vec<V>, _: &'static str) -> Result<Vec<V>, Halt> {
         Ok(slot)
     }
 
-    /// The content of a `1..*` field.
+    /// Returns the content of a `1..*` field.
     pub fn some<V>(&mut self, slot: Vec<V>, name: &'static str) -> Result<Vec<V>, Halt> {
         // Elements that are handed out one by one are in the document and not in the list.
         if slot.is_empty() && !self.hands_out(name) {

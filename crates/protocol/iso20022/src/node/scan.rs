@@ -10,7 +10,7 @@ use crate::watch::{Memory, Watch};
 // takes two instructions. Each makes its node in one place only, because a node has hundreds of
 // bytes and is copied where two branches that make one meet.
 impl Scanner<'_> {
-    /// An element that must be there.
+    /// Reads an element that must be there.
     #[inline(always)]
     pub fn one<N: Node>(&mut self, tag: &'static Tag, _: u32) -> Result<N, Odd> {
         let left = self.rest().len();
@@ -21,13 +21,13 @@ impl Scanner<'_> {
         }
     }
 
-    /// An element that must be there; where it is missing, the reader over events reports it.
+    /// Reads an element that must be there; where it is missing, the reader over events reports it.
     #[inline(always)]
     pub fn soft<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Option<N>, Odd> {
         self.one(tag, max).map(Some)
     }
 
-    /// An element that may be there.
+    /// Reads an element that may be there.
     #[inline(always)]
     pub fn maybe<N: Node>(&mut self, tag: &'static Tag, _: u32) -> Result<Option<N>, Odd> {
         let left = self.rest().len();
@@ -38,7 +38,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Any number of elements up to `max`.
+    /// Reads any number of elements up to `max`.
     #[inline(always)]
     pub fn many<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
         let left = self.rest().len();
@@ -49,7 +49,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// One or more elements.
+    /// Reads one or more elements.
     #[inline(always)]
     pub fn some<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
         let left = self.rest().len();
@@ -60,7 +60,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The elements from the one on that has been entered.
+    /// Reads the elements from the entered one on.
     #[inline(always)]
     fn several<N: Node>(
         &mut self,
@@ -96,8 +96,8 @@ impl Scanner<'_> {
         self.check_held(before * size_of::<N>(), left)
     }
 
-    /// The rest of an element that has been entered, before which so many bytes were left, and the
-    /// gap after it.
+    /// Reads the rest of an element that has been entered, before which so many bytes were left,
+    /// and the gap after it.
     #[inline(always)]
     fn element<N: Node>(&mut self, tag: &'static Tag, left: usize) -> Result<N, Odd> {
         let node = self.content::<N>(tag);
@@ -111,7 +111,7 @@ impl Scanner<'_> {
         node
     }
 
-    /// An element, without the gap after it and without its rules beyond the schema.
+    /// Reads an element, without the gap after it and without its rules beyond the schema.
     #[inline(always)]
     pub(crate) fn bare_element<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
         self.expect(if N::HAS_ATTRIBUTE {
@@ -122,7 +122,7 @@ impl Scanner<'_> {
         self.content(tag)
     }
 
-    /// The content of an element that has been entered, and its end tag.
+    /// Reads the content of an element that has been entered, and its end tag.
     #[inline(always)]
     fn content<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
         self.begin();
@@ -133,7 +133,7 @@ impl Scanner<'_> {
         node
     }
 
-    /// A value of a simple type.
+    /// Reads a value of a simple type.
     #[inline]
     pub fn leaf<S: Simple>(&mut self) -> Result<S, Odd> {
         match self.plain_text() {
@@ -142,7 +142,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The same of a text that is not plain, whose beginning has been read.
+    /// Reads the value of a text that is not plain, whose beginning has been read.
     #[cold]
     fn leaf_after<S: Simple>(&mut self, plain: &str) -> Result<S, Odd> {
         S::accept(&self.text_after(plain)?).ok_or(Odd)

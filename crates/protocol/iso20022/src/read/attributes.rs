@@ -14,7 +14,7 @@ pub(crate) struct Attribute<'a> {
 }
 
 impl Attribute<'_> {
-    /// The same without the tag that it was read from.
+    /// Returns the same attribute without the tag that it was read from.
     pub(crate) fn into_owned(self) -> Attribute<'static> {
         Attribute {
             name: self.name.into_owned().into(),
@@ -22,7 +22,7 @@ impl Attribute<'_> {
         }
     }
 
-    /// The prefix that the attribute declares, empty for the default namespace.
+    /// Returns the prefix that the attribute declares, empty for the default namespace.
     pub(crate) fn declared_prefix(&self) -> Option<&str> {
         match self.name.strip_prefix("xmlns") {
             Some("") => Some(""),
@@ -92,7 +92,7 @@ pub(crate) fn parse<'a>(
     Ok(())
 }
 
-/// A key that occurs twice.
+/// Returns a key that occurs twice.
 pub(crate) fn repeated<K: Ord + Copy>(mut keys: Vec<K>) -> Option<K> {
     keys.sort_unstable();
     keys.windows(2).find_map(|pair| {
@@ -151,7 +151,7 @@ fn push_plain(text: &str, value: &mut String) {
     }
 }
 
-/// The character that a reference stands for.
+/// Returns the character that a reference stands for.
 pub(crate) fn resolve(name: &str) -> Result<char, ReadErrorKind> {
     let number = match name {
         // XML predefines these five; any other needs a document type, which is refused.

@@ -47,7 +47,7 @@ pub struct Shape {
 const AROUND: usize = 2;
 
 impl Shape {
-    /// The name of the message's element.
+    /// Returns the name of the message's element.
     pub(crate) fn root_name(&self) -> &'static str {
         self.root.first().map_or("", |root| root.wire)
     }
@@ -120,7 +120,7 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// The content of an element that has no attributes in the schema begins.
+    /// Begins the content of an element that has no attributes in the schema.
     #[inline]
     pub fn begin(&mut self) -> Result<(), Halt> {
         if self.events.attributes().is_empty() {
@@ -130,18 +130,18 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// The parts kept in the sequence that ends.
+    /// Takes the parts kept in the sequence that ends.
     #[inline]
     pub fn extras(&mut self) -> Extras {
         self.keeper.take()
     }
 
-    /// The number of the element whose start tag has just been read.
+    /// Sets the number of the element whose start tag has just been read.
     pub fn set_index(&mut self, index: usize) {
         self.path.set_index(index);
     }
 
-    /// The next child of a sequence.
+    /// Reads up to the next child of a sequence.
     pub(crate) fn child(
         &mut self,
         fields: &'static [Field],
@@ -173,7 +173,7 @@ impl<T: Tokens> Cursor<T> {
         Ok(child)
     }
 
-    /// The next alternative of a choice: its index. At the end tag `None`.
+    /// Reads up to the next alternative of a choice and returns its index; `None` at the end tag.
     pub fn alternative(&mut self, fields: &'static [Field]) -> Result<Option<usize>, Halt> {
         loop {
             match self.next_child(
@@ -243,7 +243,7 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// An element of the schema begins.
+    /// Begins an element of the schema.
     fn push(&mut self, name: &'static str) {
         // The element itself belongs to what is around it.
         let outer = self
@@ -265,7 +265,7 @@ impl<T: Tokens> Cursor<T> {
         });
     }
 
-    /// The element ends: it is the last child of its parent.
+    /// Ends the element, which becomes the last child of its parent.
     #[inline]
     pub(crate) fn leave(&mut self) {
         if let Some(used) = self.path.leave().and_then(|step| step.outer) {
@@ -335,7 +335,7 @@ impl<T: Tokens> Cursor<T> {
         self.scanned
     }
 
-    /// The result of a choice: an error without any alternative, unknown or not.
+    /// Returns the result of a choice: an error without any alternative, unknown or not.
     pub fn chosen<C>(
         &mut self,
         chosen: Option<C>,
@@ -356,8 +356,9 @@ impl<T: Tokens> Cursor<T> {
         Ok(choice)
     }
 
-    /// The element just begun exceeds its maximum number. It is kept as markup after the first one,
-    /// so that it stays behind it when the document is written in the order of the schema.
+    /// Reports that the element just begun exceeds its maximum number. The element is kept as
+    /// markup after the first one, so that it stays there when the document is written in the order
+    /// of the schema.
     #[cold]
     pub fn refuse_repeated(&mut self, name: &'static str) -> Result<(), Halt> {
         // Reported as repeated, it is not reported as late, too.
@@ -370,7 +371,7 @@ impl<T: Tokens> Cursor<T> {
         kept
     }
 
-    /// The element just begun is a second alternative. It is kept as markup.
+    /// Reports that the element just begun is a second alternative, and keeps it as markup.
     #[cold]
     pub fn refuse_second(&mut self, fields: &[Field], index: usize) -> Result<(), Halt> {
         if let Some(field) = fields.get(index) {
@@ -417,20 +418,20 @@ impl<T: Tokens> Cursor<T> {
         self.findings.push(finding);
     }
 
-    /// An error of the current element.
+    /// Returns an error of the current element.
     #[cold]
     fn halt_here(&mut self, kind: ReadErrorKind) -> Halt {
         let position = self.events.position(self.here());
         Halt::new(kind, position)
     }
 
-    /// The error of a current element without a mandatory part.
+    /// Returns the error of a current element without a mandatory part.
     #[cold]
     pub(crate) fn missing(&mut self, name: impl Into<String>) -> Halt {
         self.halt_here(ReadErrorKind::Missing { name: name.into() })
     }
 
-    /// Where the current element starts.
+    /// Returns the place where the current element starts.
     fn here(&self) -> Mark {
         self.path
             .last()
@@ -452,7 +453,7 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// The error where reading stopped, with what has been found before it.
+    /// Makes the error where reading stopped, with the findings before it.
     #[cold]
     pub(crate) fn error(&mut self, halt: Halt) -> ReadError {
         let Halted {
@@ -466,7 +467,7 @@ impl<T: Tokens> Cursor<T> {
         ReadError::new(kind, path, position, found, self.findings.further().clone())
     }
 
-    /// A part is kept, unless that is too much.
+    /// Keeps a part, unless that is too much.
     fn keep_part(&mut self, part: ExtraPart) -> Result<(), Halt> {
         let kept = self.keeper.keep(part, &self.path);
         let bytes = self.events.bounded(kept)?;
@@ -498,12 +499,12 @@ impl<T: Tokens> Cursor<T> {
 }
 
 impl<T> Cursor<T> {
-    /// The findings since the last call.
+    /// Takes the findings since the last call.
     pub(crate) fn take_findings(&mut self) -> Vec<Finding> {
         self.findings.take()
     }
 
-    /// The findings for which there was no room.
+    /// Returns the findings for which there was no room.
     pub(crate) fn further_findings(&self) -> &FurtherFindings {
         self.findings.further()
     }

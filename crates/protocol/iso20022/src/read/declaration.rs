@@ -34,7 +34,7 @@ pub(crate) fn check(text: &str) -> Result<(), ReadErrorKind> {
     }
 }
 
-/// The encoding that the declaration at the beginning of a document states, if there is a
+/// Returns the encoding that the declaration at the beginning of a document states, if there is a
 /// declaration that can be read. The bytes are of an encoding that has ASCII's, or of UTF-16
 /// without its zeros.
 pub(crate) fn declared_encoding(head: &[u8]) -> Option<Cow<'_, str>> {

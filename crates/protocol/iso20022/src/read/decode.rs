@@ -92,33 +92,33 @@ impl<R: BufRead> Decoded<R> {
         self.remembers = true;
     }
 
-    /// Remembers no more.
+    /// Stops remembering the text.
     pub(crate) fn forget(&mut self) {
         self.remembers = false;
     }
 
-    /// The text consumed since `remember`; `None` if it was more than may be kept.
+    /// Returns the text consumed since `remember`; `None` if it was more than may be kept.
     pub(crate) fn remembered(&self) -> Option<&str> {
         self.remembers.then_some(self.remembered.as_str())
     }
 
-    /// An event begins here.
+    /// Begins an event.
     pub(crate) fn begin_token(&mut self) {
         self.token = 0;
     }
 
-    /// Text that is decoded and not consumed.
+    /// Returns the text that is decoded and not consumed.
     pub(crate) fn ahead(&self) -> &str {
         self.text.get(self.start..).unwrap_or_default()
     }
 
-    /// The place of the next byte to be consumed.
+    /// Returns the place of the next byte to be consumed.
     pub(crate) fn position(&self) -> Position {
         self.at
     }
 
-    /// The place of the first event, after the byte order mark, which is consumed together with the
-    /// event.
+    /// Returns the place of the first event, after the byte order mark, which is consumed together
+    /// with the event.
     pub(crate) fn first_position(&self) -> Position {
         Position {
             line: 1,
@@ -361,7 +361,7 @@ impl<R: BufRead> Decoded<R> {
         self.failure.get_or_insert(kind);
     }
 
-    /// The number of bytes that a piece of text has in the source.
+    /// Returns the number of bytes that a piece of text has in the source.
     fn source_bytes(&self, text: &[u8]) -> usize {
         match self.encoding {
             Encoding::Unknown | Encoding::Utf8 | Encoding::Ascii => text.len(),
@@ -430,7 +430,7 @@ impl<R: BufRead> BufRead for Decoded<R> {
     }
 }
 
-/// The encoding of one byte for each character that has a name, in upper case.
+/// Returns the single-byte encoding with a name, which is in upper case.
 fn single(name: &str) -> Option<&'static encoding_rs::Encoding> {
     Some(match name {
         "ISO-8859-2" | "ISO_8859-2" | "LATIN2" => ISO_8859_2,
@@ -448,7 +448,8 @@ fn single(name: &str) -> Option<&'static encoding_rs::Encoding> {
     })
 }
 
-/// The first character that XML does not allow: where it starts and what it is. The text is UTF-8.
+/// Returns the place and the code point of the first character that XML does not allow. The text is
+/// UTF-8.
 pub(crate) fn forbidden(text: &[u8]) -> Option<(usize, u32)> {
     const CHUNK: usize = 1024;
     let mut base = 0;
@@ -499,8 +500,8 @@ fn forbidden_from(text: &[u8], from: usize, to: usize) -> Option<(usize, u32)> {
     None
 }
 
-/// The text of a document that is UTF-8 and holds only characters that XML allows; `None` for the
-/// decoder's cases.
+/// Returns the text of a document that is UTF-8 and holds only characters that XML allows; `None`
+/// for the decoder's cases.
 pub(crate) fn plain_text<'a>(bytes: &'a [u8], limits: &ReadLimits) -> Option<&'a str> {
     // The decoder finds the place at which the limit is met.
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limits.document_bytes {
@@ -556,8 +557,8 @@ fn characters(text: &[u8]) -> usize {
         .sum()
 }
 
-/// Line and column after more bytes of UTF-8. Inlined, because it is called for every piece of
-/// every event.
+/// Returns line and column after more bytes of UTF-8. Inlined, because it is called for every piece
+/// of every event.
 #[inline(always)]
 pub(crate) fn moved((line, column): (u64, u64), over: &[u8]) -> (u64, u64) {
     match memchr::memrchr(b'\n', over) {

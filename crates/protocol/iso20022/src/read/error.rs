@@ -150,7 +150,8 @@ impl ReadError {
         self
     }
 
-    /// The finding that it is where reading goes on, without a place in the document.
+    /// Returns the finding that the error becomes where reading goes on, without a place in the
+    /// document.
     pub(crate) fn finding(&self) -> Option<Finding> {
         self.0.kind.finding().map(|kind| Finding {
             kind,
@@ -215,7 +216,7 @@ impl std::error::Error for ReadError {
 }
 
 impl ReadErrorKind {
-    /// The finding that it is where reading goes on.
+    /// Returns the finding that the error becomes where reading goes on.
     pub(crate) fn finding(&self) -> Option<FindingKind> {
         match self {
             Self::Missing { name } => Some(FindingKind::Missing { name: name.clone() }),

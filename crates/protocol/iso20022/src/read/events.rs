@@ -82,8 +82,8 @@ impl<T: Tokens> Events<T> {
         self.blank.clear();
     }
 
-    /// The next event. Character data is appended to `text`; with `elements_only`, white space at
-    /// its beginning only together with what follows it.
+    /// Reads the next event. Character data is appended to `text`; with `elements_only`, white
+    /// space at its beginning only together with what follows it.
     #[inline]
     pub(crate) fn next(&mut self, text: &mut String, elements_only: bool) -> Result<Token, Halt> {
         // An empty element is one tag and two events, so that callers end it like any other.
@@ -139,7 +139,7 @@ impl<T: Tokens> Events<T> {
         }
     }
 
-    /// An error when a text that is being gathered is too long.
+    /// Refuses a text that is being gathered when it is too long.
     #[inline]
     pub(crate) fn bound_text(&mut self, text: &str) -> Result<(), Halt> {
         let most = self.limits.text_bytes;
@@ -150,7 +150,7 @@ impl<T: Tokens> Events<T> {
         }
     }
 
-    /// The source bounds what it reads in pieces; what is in memory is bounded here.
+    /// Bounds a token in memory, as the source bounds those that it reads in pieces.
     #[inline]
     fn bound(&mut self, bytes: usize) -> Result<(), Halt> {
         if bytes > self.limits.token_bytes {
@@ -160,7 +160,7 @@ impl<T: Tokens> Events<T> {
         }
     }
 
-    /// An event begins.
+    /// Begins an event.
     #[inline]
     pub(crate) fn advance(&mut self) -> Result<(), Halt> {
         let before = self.mark;
@@ -174,7 +174,7 @@ impl<T: Tokens> Events<T> {
         Ok(())
     }
 
-    /// A start tag: its declarations, attributes and depth.
+    /// Takes the declarations, attributes and depth of a start tag.
     pub(crate) fn open(&mut self) -> Result<(), Halt> {
         self.depth += 1;
         self.elements += 1;
@@ -233,7 +233,7 @@ impl<T: Tokens> Events<T> {
         Ok(())
     }
 
-    /// An error when the element just begun, which is one of the schema, has the attribute
+    /// Refuses the element just begun, which is one of the schema, when it has the attribute
     /// `xsi:nil`.
     #[inline]
     pub(crate) fn refuse_nil(&mut self) -> Result<(), Halt> {
@@ -252,7 +252,7 @@ impl<T: Tokens> Events<T> {
         }
     }
 
-    /// An end tag.
+    /// Takes an end tag.
     #[inline]
     pub(crate) fn close(&mut self) {
         // Before the depth changes, because bindings are kept under the depth of their element.
@@ -279,7 +279,7 @@ impl<T: Tokens> Events<T> {
         Ok(())
     }
 
-    /// The text from a place on, as it stands.
+    /// Returns the text from a place on, as it stands.
     pub(crate) fn since(&mut self, start: Mark) -> Result<String, Halt> {
         let xml = self.tokens.since(start).map(str::to_owned);
         xml.ok_or_else(|| self.limit(LimitKind::KeptBytes, self.limits.kept_bytes))
@@ -292,30 +292,31 @@ impl<T: Tokens> Events<T> {
         self.tokens.remember();
     }
 
-    /// The number of open elements.
+    /// Returns the number of open elements.
     #[inline]
     pub(crate) fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Where the current event starts.
+    /// Returns the place where the current event starts.
     #[inline]
     pub(crate) fn mark(&self) -> Mark {
         self.mark
     }
 
-    /// The namespaces in scope.
+    /// Returns the namespaces in scope.
     pub(crate) fn namespaces(&self) -> &Namespaces {
         &self.namespaces
     }
 
-    /// The last start tag.
+    /// Returns the last start tag.
     #[inline]
     pub(crate) fn tag(&self) -> &StartTag {
         &self.tag
     }
 
-    /// The attributes of the element just begun that have not been taken, declarations left out.
+    /// Returns the attributes of the element just begun that have not been taken, declarations left
+    /// out.
     #[inline]
     pub(crate) fn attributes(&self) -> &[Attribute<'static>] {
         &self.attributes
@@ -325,7 +326,7 @@ impl<T: Tokens> Events<T> {
         std::mem::take(&mut self.attributes)
     }
 
-    /// The value of an attribute that the schema has.
+    /// Takes the value of an attribute that the schema has.
     pub(crate) fn take_attribute(&mut self, name: &str) -> Option<String> {
         let found = self
             .attributes
@@ -376,7 +377,8 @@ impl<T: Tokens> Events<T> {
         content.map_err(|kind| self.failed(kind))
     }
 
-    /// The error of an event: that of the input if the input failed, otherwise the given one.
+    /// Returns the error of an event: that of the input if the input failed, otherwise the given
+    /// one.
     #[cold]
     fn failed(&mut self, kind: ReadErrorKind) -> Halt {
         // The parser sees only that the source failed; the source holds the reason and the place.
@@ -401,14 +403,14 @@ impl<T: Tokens> Events<T> {
         self.halt(kind)
     }
 
-    /// An error at the current event.
+    /// Makes an error at the current event.
     #[cold]
     pub(crate) fn halt(&mut self, kind: ReadErrorKind) -> Halt {
         let position = self.position(self.mark);
         Halt::new(kind, position)
     }
 
-    /// A bound is exceeded at the current event.
+    /// Returns the error of a bound that is exceeded at the current event.
     #[cold]
     pub(crate) fn limit(&mut self, limit: LimitKind, max: usize) -> Halt {
         self.halt(ReadErrorKind::Limit {
@@ -417,13 +419,13 @@ impl<T: Tokens> Events<T> {
         })
     }
 
-    /// An error at the current event when a bound on what is kept was exceeded.
+    /// Turns an exceeded bound on kept parts into an error at the current event.
     #[inline]
     pub(crate) fn bounded<K>(&mut self, kept: Result<K, LimitKind>) -> Result<K, Halt> {
         kept.map_err(|limit| self.limit(limit, self.limits.kept_bytes))
     }
 
-    /// A place as line, column and byte.
+    /// Returns a place as line, column and byte.
     pub(crate) fn position(&mut self, mark: Mark) -> Position {
         self.tokens.position(mark)
     }
@@ -468,7 +470,7 @@ pub(crate) fn take_content(
     }
 }
 
-/// The parser's error, with the names that it quotes cut.
+/// Returns the parser's error, with the names that it quotes cut.
 pub(crate) fn not_well_formed(error: &quick_xml::Error) -> ReadErrorKind {
     let quick_xml::Error::IllFormed(error) = error else {
         return malformed(&error.to_string());
@@ -526,8 +528,8 @@ pub(crate) fn push_lines(data: &str, text: &mut String) {
     text.push_str(rest);
 }
 
-/// The reason why XML Namespaces forbid a declaration, if they do. The prefix is a name without a
-/// colon.
+/// Returns the reason why XML Namespaces forbid a declaration, if they do. The prefix is a name
+/// without a colon.
 fn refused_binding(prefix: &str, namespace: &str) -> Option<&'static str> {
     match (prefix, namespace) {
         ("xml", XML) => None,

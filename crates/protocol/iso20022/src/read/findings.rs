@@ -28,7 +28,7 @@ impl FurtherFindings {
             .map_or(0, |(_, count)| count)
     }
 
-    /// The name of each kind, and how many.
+    /// Returns the name of each kind with the number of its findings.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         self.0.iter().copied()
     }
@@ -115,12 +115,12 @@ impl Findings {
         std::mem::take(&mut self.found)
     }
 
-    /// The findings for which there was no room.
+    /// Returns the findings for which there was no room.
     pub(crate) fn further(&self) -> &FurtherFindings {
         &self.further
     }
 
-    /// The first finding that the options refuse a document for.
+    /// Returns the first finding that the options refuse a document for.
     pub(crate) fn first_refused(&self) -> Option<&Finding> {
         if self.is_tolerant() {
             return None;

@@ -44,7 +44,7 @@ impl Keeper {
         self.parts.len()
     }
 
-    /// A sequence begins `base` deep; what is returned belongs to the end of it.
+    /// Begins a sequence `base` deep; the returned one belongs to its end.
     pub(crate) fn enter(&mut self, base: usize) -> Sequence {
         std::mem::replace(
             &mut self.sequence,
@@ -55,12 +55,12 @@ impl Keeper {
         )
     }
 
-    /// A sequence ends, and the one around it goes on.
+    /// Ends a sequence, and goes on with the one around it.
     pub(crate) fn leave(&mut self, outer: Sequence) {
         self.sequence = outer;
     }
 
-    /// The innermost sequence.
+    /// Returns the innermost sequence.
     pub(crate) fn sequence(&self) -> Sequence {
         self.sequence
     }
@@ -71,7 +71,7 @@ impl Keeper {
         self.parts.truncate(parts);
     }
 
-    /// The parts of the sequence that ends.
+    /// Takes the parts of the sequence that ends.
     #[inline]
     pub(crate) fn take(&mut self) -> Extras {
         if self.parts.len() == self.sequence.first {
@@ -80,7 +80,7 @@ impl Keeper {
         Extras::from_parts(self.parts.drain(self.sequence.first..).collect())
     }
 
-    /// The parts that are left.
+    /// Takes the parts that are left.
     pub(crate) fn take_all(&mut self) -> Vec<Extra> {
         std::mem::take(&mut self.parts)
     }
@@ -127,7 +127,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// An error when this many more bytes are too many.
+    /// Refuses so many more bytes when they are too many.
     #[inline]
     pub(crate) fn bound(&self, bytes: usize) -> Result<(), LimitKind> {
         // A difference cannot overflow, as a sum could.

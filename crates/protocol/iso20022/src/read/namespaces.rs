@@ -45,7 +45,7 @@ impl Namespaces {
         }
     }
 
-    /// The namespace of the message.
+    /// Returns the namespace of the message.
     pub(crate) fn own(&self) -> &'static str {
         self.own
     }
@@ -118,7 +118,8 @@ impl Namespaces {
         self.bindings.get(*self.places.get(prefix)?)
     }
 
-    /// The namespace of a prefix, empty for the default namespace; `None` when it is unbound.
+    /// Returns the namespace of a prefix, empty for the default namespace; `None` when it is
+    /// unbound.
     pub(crate) fn get(&self, prefix: &str) -> Option<&str> {
         if prefix == "xml" {
             return Some(XML);
@@ -137,7 +138,7 @@ impl Namespaces {
         }
     }
 
-    /// The prefix that a tag begins with, when it is bound to the message's namespace.
+    /// Returns the prefix that a tag begins with, when it is bound to the message's namespace.
     pub(crate) fn our_prefix(&self, tag: &str) -> Option<&str> {
         let begins = |prefix: &str| {
             !prefix.is_empty()

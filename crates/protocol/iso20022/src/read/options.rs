@@ -33,7 +33,7 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// The treatment of findings that the schema refuses. Default: [`Mode::Tolerant`].
+    /// Sets the treatment of findings that the schema refuses. Default: [`Mode::Tolerant`].
     #[must_use]
     pub const fn mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
@@ -72,7 +72,7 @@ impl ReadOptions {
         self.deny_findings
     }
 
-    /// The limits of a document.
+    /// Sets the limits of a document.
     #[must_use]
     pub const fn limits(self, limits: ReadLimits) -> Self {
         Self { limits, ..self }

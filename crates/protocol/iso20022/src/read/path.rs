@@ -49,7 +49,7 @@ impl Path {
         self.steps.last()
     }
 
-    /// The name of the element around which so many are open.
+    /// Returns the name of the element around which so many are open.
     pub(crate) fn name_at(&self, around: usize) -> &'static str {
         self.steps.get(around).map_or("", |step| step.name)
     }
@@ -62,7 +62,7 @@ impl Path {
         self.steps.pop()
     }
 
-    /// The current element ends: it is the last child of its parent.
+    /// Ends the current element, which becomes the last child of its parent.
     #[inline]
     pub(crate) fn leave(&mut self) -> Option<Step> {
         let step = self.steps.pop()?;
@@ -70,7 +70,7 @@ impl Path {
         Some(step)
     }
 
-    /// The last child of the current element becomes another; answers the one before.
+    /// Sets the last child of the current element; returns the one before.
     pub(crate) fn set_last(
         &mut self,
         last: Option<(&'static str, usize)>,
@@ -80,7 +80,7 @@ impl Path {
             .and_then(|step| std::mem::replace(&mut step.last, last))
     }
 
-    /// The number of the current element, which may occur several times.
+    /// Sets the number of the current element, which may occur several times.
     pub(crate) fn set_index(&mut self, index: usize) {
         if let Some(step) = self.steps.last_mut() {
             step.index = index;
@@ -88,18 +88,18 @@ impl Path {
         }
     }
 
-    /// The element about to begin should have stood before another.
+    /// Notes that the element about to begin should have stood before another.
     pub(crate) fn set_late(&mut self, before: Option<&'static str>) {
         self.late = before;
     }
 
-    /// The element that the one just begun should have stood before, if any.
+    /// Takes the element that the one just begun should have stood before, if any.
     #[inline]
     pub(crate) fn take_late(&mut self) -> Option<&'static str> {
         self.late.take()
     }
 
-    /// The way from the element that is `base` deep down to the current one.
+    /// Returns the way from the element that is `base` deep down to the current one.
     pub(crate) fn below(&self, base: usize) -> Vec<ExtraStep> {
         let steps = self.steps.get(base..).unwrap_or_default();
         steps
@@ -111,7 +111,7 @@ impl Path {
             .collect()
     }
 
-    /// The path as findings and errors have it.
+    /// Returns the path as findings and errors have it.
     pub(crate) fn text(&self) -> String {
         // A number has seldom more than four digits.
         let length: usize = self

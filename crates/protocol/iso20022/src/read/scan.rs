@@ -81,8 +81,8 @@ impl<'a> Scanner<'a> {
         self.held += bytes;
     }
 
-    /// `Odd` when the memory, with so many bytes more, is too much for what was read when so many
-    /// bytes were left.
+    /// Returns `Odd` when the memory, with so many bytes more, is too much for the part that was
+    /// read when so many bytes were left.
     #[inline]
     pub(crate) fn check_held(&self, more: usize, left: usize) -> Result<(), Odd> {
         let read = self.length - left;
@@ -100,38 +100,38 @@ impl<'a> Scanner<'a> {
         self.held
     }
 
-    /// Where the elements start that break a rule beyond the schema, in the order in which the
-    /// rules were asked.
+    /// Returns the places of the elements that break a rule beyond the schema, in the order in
+    /// which the rules were asked.
     #[inline]
     pub(crate) fn doubts(&self) -> &[usize] {
         &self.doubts
     }
 
-    /// A rule beyond the schema is broken by the element before which so many bytes were left.
+    /// Notes the element before which so many bytes were left: it breaks a rule beyond the schema.
     #[cold]
     pub(crate) fn doubt(&mut self, left: usize) {
         self.doubts.push(self.length - left);
     }
 
-    /// The element cannot be read here.
+    /// Leaves the element to the reader over events.
     #[cold]
     pub(crate) fn refuse(&mut self) {
         self.odd = true;
     }
 
-    /// An element is begun.
+    /// Begins an element.
     #[inline(always)]
     pub(crate) fn begin(&mut self) {
         self.elements += 1;
     }
 
-    /// The text that has not been read.
+    /// Returns the text that has not been read.
     #[inline]
     pub(crate) fn rest(&self) -> &'a str {
         self.rest
     }
 
-    /// The number of elements read, if all of them were as the writer writes them.
+    /// Returns the number of elements read, if all of them were as the writer writes them.
     #[inline]
     pub(crate) fn elements(&self) -> Result<usize, Odd> {
         if self.odd {
@@ -179,7 +179,7 @@ impl<'a> Scanner<'a> {
         self.behind.is_some()
     }
 
-    /// White space and comments before the next tag.
+    /// Passes over white space and comments before the next tag.
     #[inline(always)]
     pub fn gap(&mut self) {
         // A compact document has no gaps, so two bytes decide for nearly every tag.
@@ -214,8 +214,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The attribute `Ccy`, the only one of the schemas, of three bytes, and the end of the start
-    /// tag.
+    /// Reads the attribute `Ccy`, the only one of the schemas, of three bytes, and the end of the
+    /// start tag.
     #[inline]
     pub(crate) fn currency(&mut self) -> Result<&'a str, Odd> {
         self.expect(" Ccy=\"")?;
@@ -225,7 +225,7 @@ impl<'a> Scanner<'a> {
         Ok(code)
     }
 
-    /// Text without references and carriage returns up to the end tag.
+    /// Reads text without references and carriage returns up to the end tag.
     #[inline]
     pub(crate) fn plain_text(&mut self) -> Result<&'a str, Odd> {
         let end = plain_length(self.rest.as_bytes());
@@ -238,8 +238,8 @@ impl<'a> Scanner<'a> {
         Ok(text)
     }
 
-    /// Character data up to the end tag, whose beginning has been read, with references, line ends
-    /// to be normalised, CDATA or comments.
+    /// Reads character data up to the end tag, whose beginning has been read, with references, line
+    /// ends to be normalised, CDATA or comments.
     #[cold]
     pub(crate) fn text_after(&mut self, plain: &str) -> Result<String, Odd> {
         let mut text = String::from(plain);
@@ -292,14 +292,14 @@ pub(super) fn zeros(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & (ONES << 7)
 }
 
-/// The place of the first byte whose highest bit is set.
+/// Returns the place of the first byte whose highest bit is set.
 #[inline]
 pub(super) fn first(marks: u64) -> usize {
     // Words are read as little-endian, so the lowest mark is the first byte on any machine.
     usize::try_from(marks.trailing_zeros() / 8).unwrap_or_default()
 }
 
-/// The comment that a text begins with, and what follows it; `None` where it may not be
+/// Returns the comment that a text begins with, and the text after it; `None` where it may not be
 /// well-formed.
 fn comment(text: &str) -> Option<(&str, &str)> {
     // `<!-->` and `<!--->` are no comments; the reader over events refuses them.

@@ -22,24 +22,24 @@ impl StartTag {
         self.prefix = self.name().bytes().position(|b| b == b':');
     }
 
-    /// Name and attributes.
+    /// Returns name and attributes.
     pub(crate) fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The name with its prefix.
+    /// Returns the name with its prefix.
     #[inline]
     pub(crate) fn name(&self) -> &str {
         self.text.get(..self.name).unwrap_or_default()
     }
 
-    /// The part of the name before the first colon.
+    /// Returns the part of the name before the first colon.
     #[inline]
     pub(crate) fn prefix(&self) -> Option<&str> {
         self.text.get(..self.prefix?)
     }
 
-    /// The part of the name after the first colon, or the whole name.
+    /// Returns the part of the name after the first colon, or the whole name.
     #[inline]
     pub(crate) fn local_name(&self) -> &str {
         self.text
@@ -47,7 +47,7 @@ impl StartTag {
             .unwrap_or_default()
     }
 
-    /// Everything after the name.
+    /// Returns everything after the name.
     #[inline]
     pub(crate) fn attributes(&self) -> &str {
         self.text.get(self.name..).unwrap_or_default()

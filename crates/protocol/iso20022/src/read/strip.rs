@@ -118,7 +118,7 @@ impl<'a> Prefix<'a> {
         }
     }
 
-    /// The text after the prefix.
+    /// Returns the text after the prefix.
     #[inline]
     fn cut<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
         if let Some(first) = text.first_chunk()

@@ -18,17 +18,17 @@ pub struct Mark {
 
 /// A source of events.
 pub trait Tokens {
-    /// The place before the next event.
+    /// Returns the place before the next event.
     fn mark(&mut self) -> Mark;
-    /// The bytes of the text before it.
+    /// Returns the number of bytes of the text before it.
     fn offset(&self) -> u64;
-    /// The next event.
+    /// Reads the next event.
     fn next(&mut self) -> Result<Event<'_>, quick_xml::Error>;
-    /// The error of the input and its place, if the last event failed because of the input.
+    /// Takes the error of the input and its place, if the last event failed because of the input.
     fn failure(&mut self) -> Option<(ReadErrorKind, Position)>;
-    /// A place as line, column and byte.
+    /// Returns a place as line, column and byte.
     fn position(&mut self, mark: Mark) -> Position;
-    /// The text after the last event, as far as it is in memory.
+    /// Returns the text after the last event, as far as it is in memory.
     fn ahead(&self) -> &str;
     /// Reads more of it into memory; false when there is no more.
     fn more(&mut self) -> bool;
@@ -39,8 +39,8 @@ pub trait Tokens {
     fn remember(&mut self);
     /// Stops remembering the text.
     fn forget(&mut self);
-    /// The text from a place, which was to be remembered, up to the end of the last event; `None`
-    /// if it was more than may be kept.
+    /// Returns the text from a place, which was to be remembered, up to the end of the last event;
+    /// `None` if it was more than may be kept.
     fn since(&self, mark: Mark) -> Option<&str>;
 }
 

@@ -34,7 +34,7 @@ pub struct Amount<const FRACTION: u32 = 5> {
 }
 
 impl<const FRACTION: u32> Amount<FRACTION> {
-    /// An amount in a currency.
+    /// Makes an amount in a currency.
     ///
     /// # Errors
     /// [`NumberError`] when the value is below zero or has too many digits.
@@ -91,19 +91,19 @@ impl<const FRACTION: u32> Amount<FRACTION> {
             .map(|fault| fault_kind(fault, currency.as_str()))
     }
 
-    /// The value, with the scale it was given.
+    /// Returns the value, with the scale it was given.
     #[must_use]
     pub const fn value(&self) -> Decimal {
         self.value
     }
 
-    /// The currency code; `None` when the document did not state it.
+    /// Returns the currency code; `None` when the document did not state it.
     #[must_use]
     pub const fn currency(&self) -> Option<&CurrencyCode> {
         self.currency.as_ref()
     }
 
-    /// The amount as money; `None` without a well-formed currency code.
+    /// Returns the amount as money; `None` without a well-formed currency code.
     #[must_use]
     pub fn to_money(&self) -> Option<Money> {
         Some(Money::new(

@@ -20,7 +20,7 @@ impl Offset {
     /// UTC, spelled `Z`.
     pub const Z: Self = Self(OffsetKind::Z);
 
-    /// Minutes east of UTC, at most 14 hours either way; `None` outside.
+    /// Makes an offset of minutes east of UTC, at most 14 hours either way; `None` outside.
     #[must_use]
     pub const fn from_minutes(minutes: i16) -> Option<Self> {
         if minutes >= -840 && minutes <= 840 {
@@ -30,7 +30,7 @@ impl Offset {
         }
     }
 
-    /// Minutes east of UTC.
+    /// Returns minutes east of UTC.
     #[must_use]
     pub const fn minutes(self) -> i16 {
         match self.0 {
@@ -125,8 +125,8 @@ enum Fraction {
 }
 
 impl Date {
-    /// A date; `None` for a day that does not exist, for the year 0 and for years of more than nine
-    /// digits.
+    /// Makes a date; `None` for a day that does not exist, for the year 0 and for years of more
+    /// than nine digits.
     #[must_use]
     pub fn new(year: i32, month: u8, day: u8) -> Option<Self> {
         let exists = year != 0
@@ -143,38 +143,38 @@ impl Date {
         })
     }
 
-    /// The same date with an offset.
+    /// Returns the same date with an offset.
     #[must_use]
     pub const fn with_offset(mut self, offset: Option<Offset>) -> Self {
         self.offset = offset;
         self
     }
 
-    /// The year; negative before the common era, never 0.
+    /// Returns the year; negative before the common era, never 0.
     #[must_use]
     pub const fn year(&self) -> i32 {
         self.year
     }
 
-    /// The month, 1 to 12.
+    /// Returns the month, 1 to 12.
     #[must_use]
     pub const fn month(&self) -> u8 {
         self.month
     }
 
-    /// The day of the month, from 1.
+    /// Returns the day of the month, from 1.
     #[must_use]
     pub const fn day(&self) -> u8 {
         self.day
     }
 
-    /// The offset, if one was stated.
+    /// Returns the offset, if one was stated.
     #[must_use]
     pub const fn offset(&self) -> Option<Offset> {
         self.offset
     }
 
-    /// The calendar day as `time` has it, without the offset; `None` outside its range.
+    /// Returns the calendar day as `time` has it, without the offset; `None` outside its range.
     #[must_use]
     pub fn to_time(&self) -> Option<time::Date> {
         time::Date::from_calendar_date(
@@ -200,13 +200,13 @@ impl From<bankrail_values::Date> for Date {
 }
 
 impl YearMonth {
-    /// The year; negative before the common era, never 0.
+    /// Returns the year; negative before the common era, never 0.
     #[must_use]
     pub const fn year(&self) -> i32 {
         self.year
     }
 
-    /// The month, 1 to 12.
+    /// Returns the month, 1 to 12.
     #[must_use]
     pub const fn month(&self) -> u8 {
         self.month
@@ -214,9 +214,9 @@ impl YearMonth {
 }
 
 impl DateTime {
-    /// A date and time with its offset and `digits` fraction digits, at most 9; further precision
-    /// is cut. An offset that XML Schema does not have, with seconds or of more than 14 hours,
-    /// becomes UTC; the instant stays.
+    /// Makes a date and time with its offset and `digits` fraction digits, at most 9; further
+    /// precision is cut. An offset that XML Schema does not have, with seconds or of more than 14
+    /// hours, becomes UTC; the instant stays.
     ///
     /// ```
     /// use bankrail_iso20022::DateTime;
@@ -255,25 +255,25 @@ impl DateTime {
         }
     }
 
-    /// The date, with the offset.
+    /// Returns the date, with the offset.
     #[must_use]
     pub const fn date(&self) -> Date {
         self.date
     }
 
-    /// The hour, 0 to 24; 24 only as 24:00:00.
+    /// Returns the hour, 0 to 24; 24 only as 24:00:00.
     #[must_use]
     pub const fn hour(&self) -> u8 {
         self.hour
     }
 
-    /// The minute.
+    /// Returns the minute.
     #[must_use]
     pub const fn minute(&self) -> u8 {
         self.minute
     }
 
-    /// The second, 0 to 59.
+    /// Returns the second, 0 to 59.
     #[must_use]
     pub const fn second(&self) -> u8 {
         self.second
@@ -288,7 +288,7 @@ impl DateTime {
         }
     }
 
-    /// The nanoseconds of the second; digits beyond the ninth are cut.
+    /// Returns the nanoseconds of the second; digits beyond the ninth are cut.
     #[must_use]
     pub fn nanosecond(&self) -> u32 {
         match &self.fraction {
@@ -300,14 +300,14 @@ impl DateTime {
         }
     }
 
-    /// The offset, if one was stated.
+    /// Returns the offset, if one was stated.
     #[must_use]
     pub const fn offset(&self) -> Option<Offset> {
         self.date.offset
     }
 
-    /// The instant. A time without offset is taken to have the offset `assumed`. `None` outside the
-    /// range of `time`.
+    /// Returns the instant. A time without offset is taken to have the offset `assumed`. `None`
+    /// outside the range of `time`.
     #[must_use]
     pub fn to_time(&self, assumed: time::UtcOffset) -> Option<time::OffsetDateTime> {
         let date = self.date.to_time()?;

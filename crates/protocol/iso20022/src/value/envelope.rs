@@ -24,13 +24,13 @@ use crate::xml::forbidden;
 pub struct Envelope(Box<str>);
 
 impl Envelope {
-    /// The markup in the envelope, with the namespace declarations it needs.
+    /// Returns the markup in the envelope, with the namespace declarations it needs.
     #[must_use]
     pub fn as_xml(&self) -> &str {
         &self.0
     }
 
-    /// An envelope of well-formed XML, which is written verbatim.
+    /// Makes an envelope of well-formed XML, which is written verbatim.
     ///
     /// It is checked when a document is written: markup that would be read back differently is
     /// refused ([`WriteError::Unfaithful`](crate::WriteError::Unfaithful)).
@@ -48,7 +48,8 @@ impl Node for Envelope {
         Ok(Self(xml.into()))
     }
 
-    /// Foreign markup is read over events, because it is kept with the namespaces that it needs.
+    /// Returns `Odd`: foreign markup is read over events, because it is kept with the namespaces
+    /// that it needs.
     fn scan(_: &mut Scanner<'_>) -> Result<Self, Odd> {
         Err(Odd)
     }

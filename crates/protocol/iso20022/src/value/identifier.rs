@@ -76,7 +76,7 @@ text_type! {
 }
 
 impl CurrencyCode {
-    /// The currency; `None` when the text is not a currency code.
+    /// Returns the currency; `None` when the text is not a currency code.
     #[must_use]
     pub fn to_currency(&self) -> Option<Currency> {
         Currency::parse(self.as_str()).ok()

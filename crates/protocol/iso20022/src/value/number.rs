@@ -65,7 +65,7 @@ impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool>
             .ok_or_else(|| NumberError::new::<DIGITS, FRACTION, UNSIGNED>(text))
     }
 
-    /// The value, with the scale it was given.
+    /// Returns the value, with the scale it was given.
     #[must_use]
     pub const fn value(&self) -> Decimal {
         self.0
@@ -123,7 +123,7 @@ pub(crate) fn read_kept(text: &str, digits: u32, fraction: u32, unsigned: bool) 
     })
 }
 
-/// As [`read_kept`]; `None` also for a text with zeros at the end that are not kept.
+/// Reads as [`read_kept`] does; `None` also for a text with zeros at the end that are not kept.
 #[cfg(feature = "serde")]
 pub(crate) fn read_whole(
     text: &str,
@@ -134,7 +134,7 @@ pub(crate) fn read_whole(
     read_kept(text, digits, fraction, unsigned).filter(|value| lost(*value, text).is_none())
 }
 
-/// The finding about zeros at the end of a text that its value does not have.
+/// Returns the finding about zeros at the end of a text that its value does not have.
 #[inline]
 pub(crate) fn lost(value: Decimal, text: &str) -> Option<FindingKind> {
     // Where zeros are cut, the value has 28 digits, and the text more characters.

@@ -21,7 +21,7 @@ macro_rules! text_type {
                 Self(compact_str::CompactString::new(text))
             }
 
-            /// The text.
+            /// Returns the text.
             #[must_use]
             #[inline]
             pub fn as_str(&self) -> &str {
@@ -165,7 +165,7 @@ text_type! {
 }
 
 impl<const MIN: usize, const MAX: usize> Digits<MIN, MAX> {
-    /// The number; `None` when the text is not digits or does not fit.
+    /// Returns the number; `None` when the text is not digits or does not fit.
     #[must_use]
     pub fn to_number(&self) -> Option<u64> {
         if self.is_valid() {
@@ -182,7 +182,7 @@ impl<const MIN: usize, const MAX: usize> From<u64> for Digits<MIN, MAX> {
     }
 }
 
-/// The fault of a text that is empty or has too many code points.
+/// Returns the fault of a text that is empty or has too many code points.
 #[inline]
 fn length_fault(text: &str, max: usize) -> Option<Fault> {
     // A code point has one to four bytes, so the length in bytes is an upper bound.

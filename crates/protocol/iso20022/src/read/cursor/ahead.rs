@@ -32,14 +32,14 @@ pub(crate) struct Extent {
 }
 
 impl<T: Tokens> Cursor<T> {
-    /// Elements of a sequence may be taken from the text ahead.
+    /// Prepares for taking elements of a sequence from the text ahead.
     pub(crate) fn begin_ahead(&mut self) -> Result<(), Halt> {
         // Bounds the token read last now, because passing over an element forgets where it began.
         self.events.advance()
     }
 
-    /// The field, from `at` on, whose element is next, if the start tag is as the writer writes it,
-    /// perhaps under a prefix. Groups are left, because what is in them is counted apart.
+    /// Returns the field, from `at` on, whose element is next, if the start tag is as the writer
+    /// writes it, perhaps under a prefix. Groups are left, because their content is counted apart.
     pub(crate) fn field_ahead(&self, fields: &[Field], at: usize) -> Option<(usize, Ahead)> {
         let ahead = self.events.ahead();
         let mut scanner = self.events.scanner(ahead);
@@ -100,7 +100,7 @@ impl<T: Tokens> Cursor<T> {
         self.events.end_comes(tag, ahead.gap, ahead.prefix)
     }
 
-    /// The fast reader has taken an element, or left it to the reader over events.
+    /// Counts an element that the fast reader has taken, or left to the reader over events.
     pub(crate) fn count_scanned(&mut self, name: &'static str, taken: bool) {
         let (took, left) = &mut self.scanned;
         *(if taken { took } else { left }) += 1;
@@ -182,7 +182,7 @@ impl<T: Tokens> Cursor<T> {
         Ok(())
     }
 
-    /// The findings of rules beyond the schema in a scanned element.
+    /// Returns the findings of rules beyond the schema in a scanned element.
     #[cold]
     fn named(
         &self,
@@ -218,8 +218,8 @@ impl<T: Tokens> Cursor<T> {
     }
 }
 
-/// The text from the start tag on, stripped of the prefix if there is one, and how many bytes the
-/// element then had with it.
+/// Returns the text from the start tag on, stripped of the prefix if there is one, and then also
+/// the number of bytes that the element had with it.
 #[inline]
 fn text_ahead<'p>(
     text: &'p str,

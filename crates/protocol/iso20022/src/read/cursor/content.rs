@@ -10,7 +10,7 @@ use crate::read::tokens::Tokens;
 use bankrail_values::excerpt;
 
 impl<T: Tokens> Cursor<T> {
-    /// A leaf: its text, read, and what is wrong with it.
+    /// Reads a leaf from its text and reports the faults of its value.
     pub fn leaf<V>(
         &mut self,
         parse: fn(&str) -> Result<V, Unreadable>,
@@ -20,7 +20,7 @@ impl<T: Tokens> Cursor<T> {
         self.value(parse, faults)
     }
 
-    /// A leaf with the attribute `Ccy`: its text and the attribute.
+    /// Reads a leaf with the attribute `Ccy` from its text and the attribute.
     pub(crate) fn amount<V>(
         &mut self,
         parse: impl FnOnce(&str, Option<String>) -> Result<V, Unreadable>,
@@ -70,7 +70,7 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// An element within the text of a leaf: kept beside it.
+    /// Keeps an element within the text of a leaf beside it.
     #[cold]
     fn unknown_in_text(&mut self) -> Result<(), Halt> {
         let text = std::mem::take(&mut self.text);

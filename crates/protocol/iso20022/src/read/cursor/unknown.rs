@@ -11,7 +11,7 @@ use crate::xml::{is_blank, is_qualified_name};
 use bankrail_values::excerpt;
 
 impl<T: Tokens> Cursor<T> {
-    /// The element just begun is not one of the schema here: it is kept and reported.
+    /// Keeps and reports the element just begun, which the schema does not have here.
     #[cold]
     pub(crate) fn keep_unknown(&mut self) -> Result<(), Halt> {
         // `seems_ours` leaves this check to its callers, which need it for unknown names only.
@@ -29,8 +29,8 @@ impl<T: Tokens> Cursor<T> {
         self.keep()
     }
 
-    /// Reads the content of an envelope up to its end tag; its markup. Reports when it is not
-    /// exactly one element.
+    /// Reads the content of an envelope up to its end tag and returns its markup. Content that is
+    /// not exactly one element is reported.
     pub(crate) fn any_element(&mut self) -> Result<String, Halt> {
         let (xml, top) = self.events.capture_content(&mut self.keeper)?;
         if top != (1, false) {

@@ -32,7 +32,7 @@ pub(crate) struct Place {
 }
 
 impl<T: Tokens> Cursor<T> {
-    /// The place of the element whose start tag has just been read.
+    /// Returns the place of the element whose start tag has just been read.
     #[inline]
     pub(crate) fn place(&self) -> Place {
         Place {
@@ -44,8 +44,8 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// The element at a place could not be read. It is kept as markup and the reason reported, if
-    /// reading can do without it; otherwise the reason is the error.
+    /// Keeps the element at a place, which could not be read, as markup and reports the reason, if
+    /// reading can do without the element. Otherwise the reason is the error.
     #[cold]
     pub(crate) fn do_without(
         &mut self,
@@ -95,8 +95,8 @@ impl<T: Tokens> Cursor<T> {
         self.keep_part(ExtraPart::Xml(xml.into()))
     }
 
-    /// The unit at a place could not be read: the error to hand out before reading goes on, or the
-    /// one that ends it.
+    /// Returns the error to hand out for the unit at a place, which could not be read, before
+    /// reading goes on; or the error that ends reading.
     #[cold]
     pub(crate) fn go_on(&mut self, halt: Halt, place: Place) -> Result<Box<ReadError>, Halt> {
         if !halt.is_of_content() || !self.findings.is_tolerant() {
@@ -111,7 +111,7 @@ impl<T: Tokens> Cursor<T> {
         Ok(Box::new(error.with_unread(xml)))
     }
 
-    /// Reads on to the end of the element at a place; all of it, as it stands.
+    /// Reads on to the end of the element at a place and returns all of it, as it stands.
     fn rest(&mut self, place: Place) -> Result<String, Halt> {
         self.skip_rest(place)?;
         self.events.since(place.mark)

@@ -12,13 +12,14 @@ const AHEAD: usize = 64 * 1024;
 const TAG: usize = 64;
 
 impl<T: Tokens> Events<T> {
-    /// The text after the last event, as far as it is in memory; none within an empty element.
+    /// Returns the text after the last event, as far as it is in memory; none within an empty
+    /// element.
     #[inline]
     pub(crate) fn ahead(&self) -> &str {
         if self.empty { "" } else { self.tokens.ahead() }
     }
 
-    /// A scanner of that text, or of that text without prefixes.
+    /// Returns a scanner of that text, or of that text without prefixes.
     #[inline]
     pub(crate) fn scanner<'a>(&self, text: &'a str) -> Scanner<'a> {
         Scanner::new(text, &self.limits, self.free())

@@ -97,8 +97,8 @@ impl<T: Tokens> Events<T> {
         Ok(())
     }
 
-    /// The declarations that markup needs beside its own: those of the prefixes it uses, in names
-    /// or in values, and the default namespace where writing would lose it.
+    /// Returns the declarations that markup needs beside its own: those of the prefixes it uses, in
+    /// names or in values, and the default namespace where writing would lose it.
     fn needed(&self, xml: &str, own: &BTreeSet<&str>) -> String {
         let mut needed = String::new();
         // A written document has the message's namespace as its default one, which would take in
@@ -201,7 +201,7 @@ pub(crate) fn is_one_element(xml: &str) -> bool {
     }
 }
 
-/// Each name before a colon, which may be a prefix.
+/// Returns each name before a colon, which may be a prefix.
 fn prefixes(xml: &str) -> impl Iterator<Item = &str> {
     memchr::memchr_iter(b':', xml.as_bytes()).scan(0, |from, at| {
         let before = xml.get(*from..at).unwrap_or_default();

@@ -36,7 +36,7 @@ impl<T: Tokens> Events<T> {
         }
     }
 
-    /// An error when the element just begun, a document element, has another name or namespace.
+    /// Refuses the element just begun, a document element, when it has another name or namespace.
     pub(crate) fn refuse_other_root(&mut self, document: &str) -> Result<(), Halt> {
         // First of all, because a malformed name or an unbound prefix is the graver error.
         let ours = self.is_ours()?;
@@ -92,7 +92,7 @@ fn outside(event: Result<Event<'_>, quick_xml::Error>) -> Result<(), ReadErrorKi
     }
 }
 
-/// The end of a namespace, with message and version, for an error text.
+/// Returns the end of a namespace, with message and version, for an error text.
 fn shown_end(namespace: &str) -> String {
     const KEPT: usize = 60;
     let start = namespace

@@ -90,7 +90,7 @@ impl<T: Tokens> Events<T> {
         }
     }
 
-    /// The bytes of memory taken, with those of a list of so many elements.
+    /// Returns the bytes of memory taken, with those of a list of so many elements.
     #[inline]
     fn held_with<V>(&self, capacity: usize) -> u64 {
         let bytes = capacity.saturating_mul(size_of::<V>());
@@ -139,7 +139,7 @@ mod tests {
         );
     }
 
-    /// The lengths that a list of items of so many bytes grows to.
+    /// Returns the lengths that a list of items of so many bytes grows to.
     fn rooms<const BYTES: usize>() -> Vec<usize> {
         let mut events = events();
         let mut items: Vec<[u8; BYTES]> = Vec::new();

@@ -19,13 +19,13 @@ pub(super) fn two(tens: u8, ones: u8) -> Option<u8> {
 /// The greatest year either way: nine digits.
 pub(super) const MOST_YEAR: u32 = 999_999_999;
 
-/// A year of XML Schema 1.0, which has no year 0, in the proleptic calendar, in which the year
-/// before 1 is 0.
+/// Converts a year of XML Schema 1.0, which has no year 0, to the proleptic calendar, in which the
+/// year before 1 is 0.
 pub(super) fn proleptic(year: i32) -> i32 {
     if year < 0 { year + 1 } else { year }
 }
 
-/// The reverse of `proleptic`.
+/// Converts a year of the proleptic calendar back, as the reverse of `proleptic`.
 pub(super) fn without_zero(year: i32) -> i32 {
     if year <= 0 { year - 1 } else { year }
 }

@@ -149,7 +149,7 @@ fn spell_offset(offset: Option<Offset>, out: &mut impl fmt::Write) -> fmt::Resul
     offset.map_or(Ok(()), |offset| write!(out, "{offset}"))
 }
 
-/// A number below 100 with two digits.
+/// Returns a number below 100 with two digits.
 fn two(number: u8) -> &'static str {
     const DIGITS: &str = "\
         0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
