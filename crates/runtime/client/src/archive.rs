@@ -135,6 +135,7 @@ impl Archive {
         let Some(record) = record.filter(|record| record.number == number) else {
             return Ok(None);
         };
+        // The record may have been removed since it was listed.
         let Some(sealed) = self.store.content(number).await? else {
             return Ok(None);
         };
@@ -174,8 +175,10 @@ impl Archive {
 
     /// Keeps what was received. A failure is logged and counted.
     pub(crate) async fn keep(&self, label: ArchiveLabel, note: &str, body: &[u8]) {
+        // Room for the line break and the cipher's tag: a buffer that grows leaves a copy behind.
         let mut text = Zeroizing::new(Vec::with_capacity(note.len() + body.len() + 64));
         text.extend(
+            // The first line break ends the note when the record is opened.
             note.bytes()
                 .map(|byte| if byte == b'\n' { b' ' } else { byte }),
         );

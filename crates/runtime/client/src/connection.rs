@@ -215,6 +215,7 @@ impl Connection {
             })?;
         let mut connection = Self::from_toml(&text, &file)?;
         connection.place(file.parent().unwrap_or(Path::new("")));
+        // At the start, because a provider's refusal of the first call would not name the file.
         check::keys(&connection)?;
         Ok(connection)
     }

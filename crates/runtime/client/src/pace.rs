@@ -20,6 +20,7 @@ impl Default for Closing {
 
 impl Closing {
     pub(crate) fn close(&self) {
+        // Not `send`, which changes nothing while nobody is subscribed.
         self.0.send_replace(true);
     }
 
@@ -32,6 +33,7 @@ impl Closing {
         // Subscribed before the wait, so that no closing in between is missed.
         let mut watched = self.0.subscribe();
         let closed = async {
+            // No error: the sender is in `self`.
             let _ = watched.wait_for(|closed| *closed).await;
         };
         tokio::select! {

@@ -102,6 +102,7 @@ impl Pacer {
     ) -> Self {
         Self {
             call_type,
+            // A refused charge is repeated after the wait, and must not use up the limit meanwhile.
             policy: policy.with_counting(Counting::Admitted),
             clock,
             options,
@@ -134,6 +135,7 @@ impl Pacer {
                 // at the latest. That deadline is not after this call's.
                 self.tell(
                     &mut waiting,
+                    // Relaxed: a time that is out of date is only logged.
                     Timestamp::saturating_from_unix_millis(self.opens.load(Ordering::Relaxed)),
                 );
                 // Held across the waits: calls go in the order in which they came.
@@ -218,6 +220,7 @@ impl Pacer {
     fn guarded(&self, length: u32, now: Timestamp) -> Option<Timestamp> {
         let (length, guard) = (
             i64::from(length),
+            // Lossless: a guard is at most a quarter of a window, whose length has 32 bits.
             i64::try_from(self.guard().as_millis()).unwrap_or(0),
         );
         let now = now.unix_millis();
@@ -241,11 +244,14 @@ impl Pacer {
         if self.options.pacing == Pacing::Fail {
             Duration::ZERO
         } else {
+            // The guard lies at both ends of a window, so at most half of the shortest one is
+            // closed.
             self.options.guard.min(shortest / 4)
         }
     }
 
     fn held(&self, now: Timestamp) -> Option<Timestamp> {
+        // Relaxed: as in `hold_until`, the time stands alone.
         let until = Timestamp::saturating_from_unix_millis(self.held_until.load(Ordering::Relaxed));
         (now < until).then_some(until)
     }
@@ -270,6 +276,7 @@ impl Pacer {
         let instead = self.unsent().replace(judged_at, cost, &self.policy);
         Ok(match instead {
             Replacement::Now { alone_until } => {
+                // The shorter windows have not counted this call, so others keep out of them.
                 self.hold_until(alone_until.saturating_add(self.guard()));
                 None
             }
@@ -296,14 +303,16 @@ impl Pacer {
         now: Timestamp,
         waiting: &mut Waiting,
     ) -> Result<(), PaceError> {
+        // Before the wait, so that no caller waits in vain.
         if later > waiting.deadline {
             return Err(PaceError::Held { until: later });
         }
-        // Relaxed: calls behind use it only to fail early, and decide again when their turn comes.
+        // Relaxed: calls behind only log it, and decide again when their turn comes.
         self.opens.store(later.unix_millis(), Ordering::Relaxed);
         self.tell(waiting, later);
         let wait = later
             .saturating_since(now)
+            // At least a millisecond, so that a time that has just come does not make a busy loop.
             .clamp(Duration::from_millis(1), LONGEST_SLEEP);
         tokio::time::sleep(wait).await;
         Ok(())

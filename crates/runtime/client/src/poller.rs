@@ -248,6 +248,7 @@ impl Poller {
                 _ = &mut handing_over => {}
                 () = &mut stop => {
                     stopping.send_replace(true);
+                    // The handler may have had its effect already, so its page is still recorded.
                     handing_over.await;
                     return;
                 }
@@ -345,6 +346,7 @@ impl Poller {
                 stopped
             })
         });
+        // After the change of the board, so that the woken run finds the account ready.
         self.0.resumed.notify_waiters();
         resumed == Some(true)
     }
@@ -374,6 +376,7 @@ impl Poller {
             let slots = self.0.slots.lock().await;
             let next = self.0.board.next(self.now());
             let Next::Now(index) = next else {
+                // Not held while waiting, so that `run_due` can poll meanwhile.
                 drop(slots);
                 self.wait(next, &mut said, resumed).await;
                 continue;
@@ -390,6 +393,7 @@ impl Poller {
         let now = (Instant::now(), self.now());
         let by = before
             .1
+            // By the monotonic clock, which nobody sets.
             .saturating_add(now.0 - before.0)
             .saturating_since(now.1);
         *before = now;

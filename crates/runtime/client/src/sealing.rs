@@ -29,6 +29,8 @@ pub(crate) fn seal(
     associated: &[u8],
     text: Zeroizing<Vec<u8>>,
 ) -> Option<Vec<u8>> {
+    // Random, because processes that share the secret share no counter. SP 800-38D allows 2^32
+    // texts for one secret then, far more than there are tokens or records.
     let nonce: [u8; NONCE] = bankrail_values::random_bytes().ok()?;
     let encrypted = cipher::seal(&secret.0, nonce, associated, text)?;
     Some([&[VERSION], nonce.as_slice(), &encrypted].concat())

@@ -150,6 +150,7 @@ impl StatementClient {
             }) => self.0.tokens.refused(&token).await,
             outcome => return outcome,
         }
+        // Once only: a refusal of another token has another cause than the token.
         let (reply, _) = self.send(request).await?;
         self.read(request, &reply)
     }
@@ -224,6 +225,7 @@ impl StatementClient {
             return Err(failed);
         }
         if reply.status.is_server_error() {
+            // Other callers too are held back, because the service has not refused this call alone.
             failed.retry_at = caller.hold(&self.pacer(request), reply);
         }
         failed.fault = match (error, refusal) {

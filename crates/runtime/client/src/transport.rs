@@ -192,6 +192,7 @@ impl Caller {
             body: Zeroizing::new(Vec::new()),
         };
         let mut body = BodyReader::new(&head.headers, body);
+        // The reader's own time begins later, so the deadline always comes first.
         let read = body.read_each(self.limit, self.timeout, |piece| {
             reply.body.extend_from_slice(&piece)
         });

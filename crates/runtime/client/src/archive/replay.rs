@@ -150,6 +150,7 @@ impl Replay {
             };
             let next = self.next().map_or(until, |next| next.label.at);
             let mut progress = self.progress();
+            // Never back, which the poller would take for a clock that was set.
             progress.now = progress.now.max(until).max(next);
         }
     }
@@ -186,6 +187,8 @@ impl Replay {
                 .as_ref()
                 .is_some_and(|asked| asked.cursor != request.cursor)
             {
+                // Once for each record: a poller that asks with another cursor again has recorded
+                // that one.
                 if std::mem::replace(&mut self.progress().interrupted_at, record.number)
                     != record.number
                 {
@@ -232,6 +235,7 @@ impl PageSource for Replay {
                 Ok(None) => {}
                 Err(error) => self.progress().fault = Some(error),
             }
+            // `notify_one` keeps the notice until `import` waits for it.
             self.0.interrupted.notify_one();
             pending().await
         })

@@ -170,6 +170,8 @@ async fn refused(exchange: &Exchange, error: &CallError, audiences: Vec<Audience
     let url = exchange.caller.endpoint.url();
     let found = format!("there is none from {url} ({})", described(error));
     let advice = error.advice();
+    // Each try costs a token call, so there is none after a refusal that another audience cannot
+    // mend.
     if !error.is_audience_suspect() || audiences.is_empty() {
         return failed("token", found, advice);
     }

@@ -99,6 +99,8 @@ impl Connection {
                     source,
                 }
             })?;
+        // Receivers can be cloned and moved freely, so only the end of the runtime ends the
+        // reloading.
         tokio::spawn(async move { sender.reload_every(RELOAD, std::future::pending()).await });
         Ok(receivers)
     }
@@ -136,6 +138,7 @@ impl Connection {
                     listen: own.listen,
                     source,
                 })?;
+        // Certificates are renewed by other programs, which need not restart this one.
         tokio::spawn(async move { certificate.watch(RELOAD).await });
         Ok(Server::new(listener, tls, service, options))
     }

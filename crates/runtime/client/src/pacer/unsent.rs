@@ -41,6 +41,8 @@ impl Unsent {
         let lengths = || policy.windows().iter().map(|window| window.millis());
         let together =
             |unsent: &Permit, length| number(unsent.counted_at, length) == number(at, length);
+        // After its longest window an unsent call is counted nowhere, so nothing can go in its
+        // place.
         self.calls.retain(|unsent| {
             lengths()
                 .max()

@@ -132,6 +132,7 @@ impl NewEntries {
                 EntryRelation::TextChanged => Some(one.id),
                 _ => None,
             };
+            // Before the addition: an entry whose text changed keeps its id.
             changes.extend(replaced.map(|id| LedgerChange::Remove {
                 id,
                 because: Removal::Replaced,

@@ -21,6 +21,7 @@ impl Plan {
     /// the calls for the accounts after this one take.
     fn last_poll(self) -> Timestamp {
         // Others are late each day.
+        // Negative before 1970 only, when the order may stay the same.
         let day = usize::try_from(self.ends_at.unix_seconds().div_euclid(86_400)).unwrap_or(0);
         let place = self.index.saturating_add(day) % self.accounts.max(1);
         let after = self.accounts.saturating_sub(place.saturating_add(1));
@@ -57,10 +58,12 @@ impl Plan {
         match self.free_calls() {
             Some(_) if now >= self.last_poll() => regular,
             Some(free) => {
+                // Evenly, so that the free calls of an hour are enough for all accounts.
                 let spaced =
                     HOUR.saturating_mul(u32::try_from(self.accounts).unwrap_or(u32::MAX)) / free;
                 now.saturating_add(spaced.max(every)).min(self.last_poll())
             }
+            // The calls that are left today are those of the accounts after this one.
             None if now >= self.last_poll() => regular.max(self.ends_at),
             None => self.last_poll(),
         }

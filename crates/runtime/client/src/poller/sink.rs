@@ -74,6 +74,7 @@ impl<H: NewEntriesHandler> Sink for Plain<H> {
             let handler = self.handler.clone();
             match patience.run(async move { handler.handle(new).await }).await {
                 Err(error) => Ok(Recorded::Undone(error)),
+                // After the effect: a crash in between repeats the effect instead of losing it.
                 Ok(()) => self.record(account, commit).await,
             }
         })

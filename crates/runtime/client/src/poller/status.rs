@@ -354,6 +354,7 @@ impl Row {
     fn usual_calls(&self, every: Duration) -> usize {
         let polls = HOUR.as_secs() / every.as_secs().max(1);
         self.usual
+            // Lossless: an interval is at least a second, so there are at most 3,600.
             .saturating_add(usize::try_from(polls).unwrap_or(usize::MAX))
             .saturating_sub(1)
     }
@@ -370,9 +371,11 @@ impl Row {
     pub(super) fn goes_on(&mut self, now: Timestamp, part: Option<usize>) {
         self.pages = self.pages.saturating_add(1);
         if self.pages.is_multiple_of(PAGES_OF_A_TURN) {
+            // Behind all accounts that are due already.
             self.due = now;
         }
         let before = part.and_then(|part| self.calls.len().checked_sub(part));
+        // Once this call is an hour old, one call of the part is free again.
         let first = before.and_then(|before| self.calls.get(before));
         self.state = match first
             .map(|at| at.saturating_add(HOUR))

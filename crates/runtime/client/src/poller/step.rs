@@ -102,6 +102,7 @@ impl Poller {
                 let asked_at = self.now();
                 let request = polled.request(poll.cursor(asked_at).cloned());
                 let answer = self.0.source.page(&request).await;
+                // A call that was held back was not made, so it is none of the hour's calls.
                 if !matches!(&answer, Err(error) if is_held_back(error)) {
                     self.0.board.change(index, |row| row.called(asked_at));
                 }
@@ -123,6 +124,7 @@ impl Poller {
         let known = match self.0.sink.store().counts(account, &keys).await {
             Ok(known) => known,
             Err(error) => {
+                // The page is kept, so that the next try costs no call.
                 self.store_failed(index, &error);
                 slot.0 = Some(Walker {
                     page: Some(fetched),
@@ -229,6 +231,7 @@ impl Poller {
                     }
                     Err(error) => {
                         self.stop(index, PollError::Walk(error));
+                        // The page is recorded, although no other can follow it.
                         return true;
                     }
                 }
@@ -248,6 +251,8 @@ impl Poller {
                         ..Walker::new(poll)
                     });
                 } else {
+                    // The slot stays empty: the account continues at the position that the other
+                    // recorded.
                     let _ = self.retry(index, None, WaitReason::Retry);
                 }
             }
@@ -327,6 +332,7 @@ impl Poller {
             let retry_at = error
                 .retry_at
                 .unwrap_or(now)
+                // Not at once: a time that has passed meanwhile would make a busy loop.
                 .max(now.saturating_add(Duration::from_millis(100)));
             let until = self
                 .plan(index, &walker.poll)
@@ -446,6 +452,7 @@ impl Poller {
         let failures = self.0.board.change(index, |row| {
             row.failures = row.failures.saturating_add(1);
             let until = now.saturating_add(pause(&self.0.options.retry_schedule, row.failures));
+            // The later of both: a short `Retry-After` does not shorten our own pause.
             let until = not_before.map_or(until, |at| at.max(until));
             row.state = AccountState::Waiting { until, reason };
             (row.failures, until)
@@ -501,11 +508,14 @@ impl Poller {
                 error: Arc::new(error),
                 retry_at,
             };
+            // A poll that ended early does not show how many pages a full walk has.
             row.completed(false);
             let was_stopped = row.stopped_since.is_some();
+            // After a retry that failed too, the account has been stopped since the first failure.
             row.stopped_since.get_or_insert(now);
             was_stopped
         });
+        // The gauge counts accounts, so an account that is stopped again does not count twice.
         if was_stopped == Some(false) && !closed {
             measure::poll_stopped();
         }
@@ -544,6 +554,7 @@ impl Fetched {
         let polled = PolledPage::new(received.page.clone(), entries)
             .day(day)
             .ordered(ordered);
+        // No underflow: the polled entries are a part of all.
         let others = page.entries().count() - polled_entries(&page, unbooked).count();
         let polled = polled.links(links).others(others).stated(stated);
         Self {

@@ -459,6 +459,8 @@ where
             let work = handler.prepare(received(entry, holder.headers)?).await?;
             match holder
                 .inbox
+                // After an error of the inbox the work may be committed. The message is completed
+                // then, so that it is not leased again.
                 .complete_with(id, holder.owner, work, holder.clock.now())
                 .await?
             {

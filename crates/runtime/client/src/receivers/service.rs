@@ -114,6 +114,7 @@ where
             json(StatusCode::OK, received.into_acknowledgement().into_vec())
         }
         Err(refusal) => {
+            // Before the answer, because a refused delivery may never come again.
             receiving.archive(&refusal).await;
             refuse(kind, shared, receiving.headers.into_inner(), &refusal)
         }

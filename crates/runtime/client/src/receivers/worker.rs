@@ -232,6 +232,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         // One lease is made after the other, so that a failed one is given back before the next.
         let owners = &mut *self.owners.lock().await;
         self.give_back(owners).await?;
+        // Noted before the inbox is asked: without an answer, messages may be leased to this owner.
         let owner = owners.ask(Instant::now().into_std(), self.options.lease);
         let now = self.clock.now();
         let entries = self
@@ -419,6 +420,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         attempts: u32,
         outcome: &Result<Handled, HandlerError>,
     ) -> Result<bool, StoreError> {
+        // An error of a handler may have any length.
         const KEPT: usize = 500;
         let text = outcome
             .as_ref()
@@ -450,6 +452,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         let (begun, mut pause) = (Instant::now(), FIRST_PAUSE);
         let mut noted = self.inbox.update(id, owner, update, self.clock.now()).await;
         while let Err(error) = &noted
+            // Neither passes by waiting.
             && !matches!(
                 error.kind(),
                 StoreErrorKind::Corrupt | StoreErrorKind::Conflict

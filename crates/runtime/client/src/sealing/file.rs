@@ -56,7 +56,9 @@ fn create(path: &Path) -> io::Result<()> {
         .prefix(".secret-")
         .tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
+    // Before the file has its name: after a crash it is there with the whole secret, or not at all.
     file.as_file().sync_all()?;
+    // If another process was first, the caller reads the secret of that one.
     match file.persist_noclobber(path) {
         Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => Err(error.error),
         _ => Ok(()),

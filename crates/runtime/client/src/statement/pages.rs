@@ -70,6 +70,7 @@ impl Pages {
         if self.over {
             return Ok(None);
         }
+        // A caller that never stores a page would use up the calls of an hour with it.
         if self.handed_out >= MAX_FETCHES {
             let times = self.handed_out;
             return Err(CallError::new(

@@ -67,6 +67,7 @@ impl Exchange {
     async fn find(&self, before: &Before) -> Option<Token> {
         let token = self.cache.as_ref()?.find(self.now()).await?;
         if before.refused.as_ref() == Some(&token.access_token)
+            // The token at hand is what the caller wants to replace.
             || before
                 .current
                 .as_ref()
@@ -184,6 +185,8 @@ impl Exchange {
             StatusCode::OK => match TokenResponse::from_json(&reply.body) {
                 Ok(response) => {
                     return Ok(Token {
+                        // Counted from the request, so that the token does not outlive the
+                        // service's own count.
                         expires_at: asked_at.saturating_add(response.lifetime()),
                         scopes: response.scope.unwrap_or_else(|| self.scopes.clone()),
                         access_token: response.access_token,

@@ -90,11 +90,13 @@ impl SealedTokenCache {
             &self.associated(token.expires_at),
             self.written(token)?,
         )?;
+        // `open` refuses a longer one, so nobody could use it.
         (sealed.len() <= CachedToken::MAX_SEALED_BYTES)
             .then(|| CachedToken::new(sealed, token.expires_at))
     }
 
     fn open(&self, cached: CachedToken) -> Option<Token> {
+        // The store is not trusted, so a longer text is not even copied.
         if cached.sealed.len() > CachedToken::MAX_SEALED_BYTES {
             return None;
         }

@@ -93,6 +93,7 @@ impl TokenSource {
             self.join_flight(&mut state)
         };
         let landed = async {
+            // Without an outcome the task has panicked, or the runtime is shutting down.
             let outcome = outcome.wait_for(Option::is_some).await.ok();
             outcome
                 .and_then(|outcome| outcome.clone())
@@ -141,6 +142,7 @@ impl TokenSource {
                 state.current = None;
             }
         }
+        // Outside the lock: a store may take long, and every call needs the state.
         if let Some(cache) = &self.0.exchange.cache {
             cache.remove(token).await;
         }
@@ -157,6 +159,7 @@ impl TokenSource {
     /// The running token call, or a new one.
     fn join_flight(&self, state: &mut State) -> watch::Receiver<Option<Outcome>> {
         if let Some(flight) = &state.flight
+            // A flight that panicked never lands, so another one takes its place.
             && !flight.task.is_finished()
         {
             return flight.outcome.clone();
@@ -190,6 +193,7 @@ impl TokenSource {
         /// The pause between early fetches that fail, while the current token is still valid.
         const PAUSE: Duration = Duration::from_secs(10);
         let mut state = self.lock();
+        // Under the same lock as the token: a caller in between would start another flight.
         state.flight = None;
         match result {
             Ok(token) => {

@@ -126,6 +126,7 @@ impl KeyFolder {
         let (now, read, unusable) = read(path, &files)?;
         keys.replace(read)
             .map_err(|error| KeyFolderError::of(path, error, &unusable))?;
+        // After the keys were accepted, so that a refused reading is not the fallback of the next.
         *files = now;
         Ok(unusable)
     }
@@ -166,6 +167,7 @@ impl SenderKeys for KeyFolder {
             if renewals.read < Some(since.into())
                 && renewals.tried.is_none_or(|at| at.elapsed() >= RENEW_EVERY)
             {
+                // Noted before the reading, so that a failure delays the next one too.
                 renewals.tried = Some(Instant::now());
                 let folder = self.clone();
                 let reloading = tokio::task::spawn_blocking(move || folder.reload());
@@ -310,6 +312,7 @@ fn read(
             if is_wanted(&file) && !file.is_dir() {
                 names.push(file);
             }
+            // While listing, so that a huge folder does not fill the memory.
             if names.len() > MAX_FILES {
                 return Err(KeyFolderError::TooManyFiles {
                     path: path.to_owned(),
@@ -336,6 +339,7 @@ fn read(
             }
             Err(fault) => {
                 unusable.push(note((None, fault)));
+                // A file may be unreadable while it is written, so its keys stay in use.
                 before.get(&file).cloned().unwrap_or_default()
             }
         };

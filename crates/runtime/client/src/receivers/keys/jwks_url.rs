@@ -89,6 +89,7 @@ impl JwksUrl {
             options.tls_roots.as_ref(),
             options.danger_allow_http_on_loopback,
             &[&url],
+            // Half of the time, so that the answer has the other half.
             options.timeout / 2,
         );
         let http = http.map_err(|error| match error {
@@ -170,6 +171,7 @@ impl JwksUrl {
                 let replaced = fetched.is_some();
                 if let Some(fetched) = fetched {
                     keys.replace(fetched).map_err(JwksUrlError::KeySet)?;
+                    // Only with accepted keys: a refused set must not count as unchanged next time.
                     (state.etag, state.read) = (etag, Instant::now());
                 }
                 state.expires = Instant::now() + fresh_for;
