@@ -216,6 +216,7 @@ impl Thread {
             state.since.get_or_insert(begun);
         }
         let next = state.waiting.take();
+        // Under the lock that found no job: a job that is added later starts a thread again.
         if next.is_none() {
             state.threads -= 1;
             self.ended = true;
@@ -244,6 +245,7 @@ impl Drop for Thread {
             } else {
                 Turns::default()
             };
+            // Outside the lock, because dropping a job wakes its caller.
             drop(state);
             drop(dropped);
         }

@@ -61,6 +61,7 @@ impl HeadBounds {
                 limit: self.max_uri_bytes,
             });
         }
+        // Their number comes first, so that the sum below has few terms.
         if headers.len() > self.max_header_fields {
             return Err(HeadFault::TooManyHeaders {
                 limit: self.max_header_fields,
@@ -68,6 +69,7 @@ impl HeadBounds {
         }
         let bytes: usize = headers
             .iter()
+            // As over HTTP/1.1, with a colon, a space and a line break.
             .map(|(name, value)| name.as_str().len() + value.len() + 4)
             .sum();
         if bytes > self.max_header_bytes {

@@ -179,9 +179,11 @@ impl Operations {
             let ready = stopping.as_mut().map(|future| {
                 future
                     .as_mut()
+                    // Each request polls it again, so nobody has to be woken.
                     .poll(&mut Context::from_waker(Waker::noop()))
             });
             if ready == Some(Poll::Ready(())) {
+                // A future that was ready must not be polled again.
                 *stopping = None;
                 self.0.stops.store(true, Ordering::Release);
             }

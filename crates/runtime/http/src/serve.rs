@@ -216,6 +216,7 @@ impl<S> Server<S> {
                 ));
             }
         }
+        // Closed before the last requests are awaited, so that new clients go elsewhere at once.
         drop(listener);
         stop.send_replace(true);
         // Requests that take longer are cut off, so that a supervisor need not kill the program.
@@ -258,6 +259,7 @@ async fn accept<S, B>(
     };
     match handshake {
         Ok(Ok(stream)) => {
+            // Without ALPN a client expects HTTP/1.1 (RFC 9113 section 3.2).
             let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
             serve_connection(stream, http2, service, options, place, stopped).await;
         }

@@ -83,6 +83,7 @@ impl Activity {
     /// The connection is to end at once.
     pub(super) fn evict(&self) {
         self.lock().evicted = true;
+        // `notify_one` keeps the notice until the connection's task looks.
         self.changed.notify_one();
     }
 
@@ -158,6 +159,7 @@ impl Activity {
             begun: Instant::now(),
             has_known_caller: false,
         });
+        // Released first, so that the woken task does not wait for the lock.
         drop(state);
         self.changed.notify_one();
         InProgress {

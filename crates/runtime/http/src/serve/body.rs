@@ -42,6 +42,8 @@ impl Body for RequestBody {
         let Some(body) = &mut self.body else {
             return Poll::Ready(None);
         };
+        // The frame comes before the time: a body that has arrived is not refused for a slow
+        // reader.
         if let Poll::Ready(frame) = Pin::new(body).poll_frame(context) {
             return Poll::Ready(
                 frame.map(|frame| frame.map_err(|error| RequestBodyError::Broken(error.into()))),

@@ -87,6 +87,7 @@ impl CertificateFiles {
     /// # Errors
     /// [`CertificateError`] if a file cannot be read or used. The old certificate stays in force.
     pub fn reload(&self) -> Result<bool, CertificateError> {
+        // Held while the files are read, so that an older reading does not replace a newer one.
         let mut before = self
             .0
             .chain_text
@@ -132,6 +133,7 @@ impl CertificateFiles {
 impl ResolvesServerCert for CertificateFiles {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         Some(Arc::clone(
+            // The certificate is replaced in one step, so a panic elsewhere leaves it whole.
             &self.0.shown.read().unwrap_or_else(PoisonError::into_inner),
         ))
     }

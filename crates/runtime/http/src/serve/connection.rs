@@ -207,6 +207,7 @@ where
 
 /// An answer of HTTP/1.1 after which the connection ends.
 fn write_last_answer(status: StatusCode, mut headers: HeaderMap, body: &[u8]) -> Bytes {
+    // The body is whole, so its length is stated instead.
     headers.remove(TRANSFER_ENCODING);
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
     headers.insert(CONTENT_LENGTH, body.len().into());
@@ -253,6 +254,7 @@ async fn drive<C: Future>(
                     tracing::debug!("a connection was cut off");
                     return;
                 }
+                // Judged again, because not every change that moves the deadline wakes this task.
                 if activity.deadline(options) <= Instant::now() {
                     finish(connection.as_mut());
                     finishing = true;

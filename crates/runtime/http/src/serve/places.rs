@@ -253,6 +253,8 @@ impl Table {
     /// A request from this address had a known caller.
     fn knows(&mut self, source: Source) {
         let now = Instant::now();
+        // A sweep goes through all peers under the lock, so it is made when there are too many, and
+        // seldom.
         if self.peers.len() > MAX_REMEMBERED_PEERS
             && self.swept.is_none_or(|swept| now >= swept + SWEEP_EVERY)
         {
