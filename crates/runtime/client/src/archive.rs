@@ -46,16 +46,14 @@ bankrail_values::options! {
 ///   cannot be read.
 /// - With [`ReceiversOptions::archive`](crate::receivers::ReceiversOptions::archive), the body of
 ///   each delivery is kept that was read whole, has the API key, and is refused with a status from
-///   400 to 499, with the reason. It is whatever a sender wrote: handle it as hostile.
+///   400 to 499, with the reason. Any sender may have written it: handle it as hostile.
 /// - A record is kept before the answer is judged or sent. An archive that fails or takes longer
 ///   than 5 s is logged as an error and counted, and nothing else changes.
-/// - Content is sealed with AES-256-GCM, bound to the record's kind, subject, call and time, which
-///   are in clear: account identifiers are among them. The secret is of the kind that seals cached
-///   tokens; give it one of its own, in another file. With another secret what was kept cannot be
-///   read any more.
+/// - Content is sealed with AES-256-GCM, bound to the record's kind, subject, call and time. These
+///   are in clear, account identifiers among them. Use another secret than that of cached tokens,
+///   in another file. A record can be read only with the secret that sealed it.
 ///
-/// [`Archive::replay`] takes the pages in again: for a ledger that was lost, or spoilt by a fault
-/// of its own.
+/// [`Archive::replay`] imports the pages again, for a ledger that was lost or damaged.
 #[derive(Clone, Debug)]
 pub struct Archive {
     store: Arc<dyn ArchiveStore>,
@@ -157,8 +155,8 @@ impl Archive {
             .map(Some)
     }
 
-    /// The pages of an account, in the order in which they came, to be taken in again. `options`
-    /// say how they are read.
+    /// Returns the pages of an account in the order in which they came, to be imported again. They
+    /// are read with these `options`.
     ///
     /// # Errors
     /// [`StoreError`] if the store fails.

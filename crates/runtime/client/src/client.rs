@@ -63,9 +63,9 @@ pub(crate) enum AssertionKey {
 /// A client of one customer of one service. Cheap to clone; clones share token, limits and
 /// connections.
 ///
-/// Make one and keep it: two clients of one customer do not know each other's calls and tokens, and
-/// one that is started again does not know its own, unless they share [`ClientOptions::counters`]
-/// and [`ClientOptions::token_cache`].
+/// Make one client and keep it. Two clients of one customer do not see each other's calls and
+/// tokens, and a restarted client has lost its own. [`ClientOptions::counters`] and
+/// [`ClientOptions::token_cache`] share and keep them.
 #[derive(Clone, Debug)]
 pub struct Client(Arc<Parts>);
 

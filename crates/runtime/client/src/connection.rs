@@ -57,13 +57,13 @@
 //!
 //! # Keys that do not belong together
 //!
-//! [`Connection::open`] refuses them, so that a mistake shows at the start and not in what the
-//! provider refuses:
+//! [`Connection::open`] refuses them, so that a mistake shows at the start and not in a refusal of
+//! the provider.
 //!
-//! - a private key beside a public one of its name that is not its other half: `signing.pub.pem`
+//! - A private key beside a public one of its name that is not its other half: `signing.pub.pem`
 //!   beside `signing.pem`, and beside `decryption.pem` both `decryption.pub.pem` and
-//!   `encryption.pub.pem`;
-//! - one key for signing and for decrypting: an operation of one use can serve an attack on the
+//!   `encryption.pub.pem`.
+//! - One key for signing and for decrypting. An operation of one use can serve an attack on the
 //!   other (RFC 8725 section 3.1).
 //!
 //! [`Connection::server`] refuses a certificate with the key of another.
@@ -150,8 +150,8 @@ pub struct Connection {
 pub struct ReceiverConnection {
     /// The address and port to listen on, such as `0.0.0.0:9443`.
     pub listen: SocketAddr,
-    /// The file of the certificate that is shown there as PEM, followed by those between it and its
-    /// authority, at most 1 MiB. It may be replaced while a program runs.
+    /// The file of the certificate that is shown there as PEM, followed by the intermediate
+    /// certificates, at most 1 MiB. It may be replaced while a program runs.
     pub certificate: PathBuf,
     /// The file of the certificate's private key as PEM.
     pub certificate_key: PathBuf,

@@ -17,25 +17,25 @@ use unsent::{Replacement, Unsent};
 
 /// Waits until a call may be made, so that the provider does not refuse it.
 ///
-/// The pacer counts what it has let go itself, under the provider's policy and
-/// [`Counting::Admitted`]. It does not see the provider's clock nor how long a call is on its way,
-/// so it keeps a guard, a short time: it lets no call go when a window begins or ends within the
-/// guard, and judges each call as of that much earlier. No call is refused, under either algorithm
-/// and way of counting, if both hold:
+/// The pacer counts the calls that it has let go itself, under the provider's policy and
+/// [`Counting::Admitted`]. It sees neither the provider's clock nor how long a call is on its way,
+/// so it keeps a guard, a short time. It lets no call go when a window begins or ends within the
+/// guard, and judges each call as of that much earlier. Under either algorithm and way of counting,
+/// no call is refused on these conditions.
 ///
-/// - each call reaches the provider when its clock shows the time at which this clock let the call
-///   go, give or take the guard;
-/// - no other client uses the customer's limits.
+/// - Each call reaches the provider when its clock shows the time at which this clock let the call
+///   go, give or take the guard.
+/// - No other client uses the customer's limits.
 ///
-/// Waiting is:
+/// Waiting has these properties.
 ///
-/// - fair: calls are let go in the order in which they began to wait, whatever they cost;
-/// - cancellable: a call that stops waiting charges nothing. One that is dropped while a shared
-///   store is being asked may have charged there;
-/// - shared, with [`PacerOptions::counters`]: several processes keep one count, and each is fair
-///   among its own calls;
-/// - logged: a call that waits for more than a second is logged once, at `INFO`, with `call_type` and
-///   `until`.
+/// - Fair: calls are let go in the order in which they began to wait, regardless of their cost.
+/// - Cancellable: a call that stops waiting charges nothing. A call that is dropped while a shared
+///   store is being asked may have charged there.
+/// - Shared, with [`PacerOptions::counters`]: several processes keep one count, and each is fair
+///   among its own calls.
+/// - Logged: a call that waits for more than a second is logged once, at `INFO`, with `call_type`
+///   and `until`.
 ///
 /// A call that was let go and never left, because the provider was not reached, is given back with
 /// [`Pacer::not_sent`].
@@ -208,7 +208,7 @@ impl Pacer {
             self.sleep_until(clear, now, waiting).await?;
             let before = std::mem::replace(&mut now, self.clock.now());
             if now <= before {
-                // A clock that stands still, as in tests, would hold the call back for ever.
+                // A clock that stands still, as in tests, would hold the call back without end.
                 break;
             }
         }

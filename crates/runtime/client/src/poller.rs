@@ -46,12 +46,13 @@ const STALE_AFTER: Duration = Duration::from_secs(2 * 3600);
 ///   are one transaction of the store, so the effect happens exactly once. With [`Poller::new`],
 ///   the entries are recorded after the handler, so that after a crash it gets some again, with the
 ///   same [`NewEntry::id`].
-/// - Only booked entries are handed over, unless [`PollerOptions::unbooked`] says otherwise.
-/// - What an entry is to earlier ones is handed over with it: one that the bank has booked under
-///   another reference, or corrected, replaces the earlier one. Entries that vanish, come late or
-///   return, balances that do not add up, and an account that changes its currency are handed over,
-///   logged and counted. None of this stops an account. It rests on the account's position in the
-///   store, so one process polls an account: of two, only doubled new entries are noticed.
+/// - Only booked entries are handed over, or all of them with [`PollerOptions::unbooked`].
+/// - The relation of an entry to earlier ones is handed over with it: an entry that the bank has
+///   booked under another reference, or corrected, replaces the earlier one. Entries that vanish,
+///   come late or return, balances that do not add up, and an account that changes its currency are
+///   handed over, logged and counted. None of this stops an account. Relations rest on the
+///   account's position in the store, so one process polls an account: of two, only doubled new
+///   entries are noticed.
 /// - Entries are handed over page by page, and each page is one transaction.
 /// - One page is fetched at a time, so that all accounts share the client's limit of statement
 ///   calls. The account whose poll has been due for longest goes first. After five pages of an
@@ -61,21 +62,22 @@ const STALE_AFTER: Duration = Duration::from_secs(2 * 3600);
 ///   not before the service's `Retry-After`. That includes every failure to get a token and every
 ///   answer that is neither a statement nor the service's own error. A service that fails three
 ///   times in a row to answer a cursor is asked for the first page.
-/// - A request with a cursor that the service refuses, whatever its error, is followed by a full
-///   walk: the specification has no error for it.
+/// - A request with a cursor that the service refuses, with any error, is followed by a full walk:
+///   the specification has no error for it.
 /// - An account is stopped when its handler has failed three times with a page
-///   ([`PollerOptions::handler_schedule`]), when its statement cannot be read to its end, and when
-///   a call fails in a way that cannot pass. [`Poller::status`] and [`Poller::check`] say so until
-///   a page of it is recorded: it is tried again after an hour ([`PollerOptions::retry_stopped`]),
-///   and at once after [`Poller::resume`]. The others are polled on.
+///   ([`PollerOptions::handler_schedule`]), or when its statement cannot be read to its end. It is
+///   also stopped when a call fails in a way that cannot pass. [`Poller::status`] and
+///   [`Poller::check`] report it until a page of it is recorded. It is tried again after an hour
+///   ([`PollerOptions::retry_stopped`]), and at once after [`Poller::resume`]. The others are
+///   polled on.
 /// - The intraday statement of a day ends with the day, and cannot be asked for afterwards. So each
-///   account is polled shortly before midnight where the bank is ([`PollerOptions::last_poll`]), as
-///   its reports say with their offset, and the hours before leave calls for that. After midnight
-///   the last cursor is asked once more; a statement of one page has none. If that shows nothing of
-///   the old day, and its last minutes were not seen, this is said
-///   ([`AccountNotice::DayIncomplete`](bankrail_statement::AccountNotice::DayIncomplete)). Of more
-///   accounts than the calls of an hour, others each day are polled an hour or more before
-///   midnight.
+///   account is polled shortly before midnight where the bank is ([`PollerOptions::last_poll`]), by
+///   the offset of its reports, and the hours before leave calls for that. After midnight the last
+///   cursor is asked once more; a statement of one page has none. If that shows nothing of the old
+///   day, and its last minutes were not seen, a notice reports it
+///   ([`AccountNotice::DayIncomplete`](bankrail_statement::AccountNotice::DayIncomplete)). If there
+///   are more accounts than calls in an hour, some of them, others each day, are polled an hour or
+///   more before midnight.
 /// - The store keeps what it knows of an entry for [`PollerOptions::retention`].
 ///
 /// Cheap to clone; clones share everything.
@@ -133,9 +135,9 @@ struct Shared {
 }
 
 impl Poller {
-    /// A poller whose handler has effects of its own: at least once. If the process ends between
-    /// the effect and its record, the page is handed over again as the bank lists it then: an entry
-    /// that is no longer there by then is not taken back.
+    /// A poller whose handler has its own effects: at least once. If the process ends between the
+    /// effect and its record, the page is handed over again as the bank lists it then. The effect
+    /// of an entry that the bank no longer lists by then is not undone.
     ///
     /// Of an account that is there twice, the last one counts.
     #[must_use = "a poller polls while its `run` is awaited"]

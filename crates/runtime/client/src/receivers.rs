@@ -55,7 +55,7 @@
 //!
 //! The history of a mandate or payment can be kept in the inbox's store, and changes in the
 //! transaction that marks the message as handled. A message in conflict does not get there, because
-//! it has a handler of its own:
+//! another handler takes it:
 //!
 //! ```
 //! use bankrail_client::receivers::{Delivery, Handlers};
@@ -70,13 +70,13 @@
 //! # }
 //! ```
 //!
-//! `SqliteStore::histories` then finds them by id, lists them by state, and tells of changes.
+//! `SqliteStore::histories` then finds them by id, lists them by state, and reports changes.
 //!
-//! The sender learns no reason of a refusal. The operator finds it in the log, and
-//! [`ReceiversOptions::observe`] tells a program what became of each delivery, with the stage that
-//! it did not pass.
+//! The sender learns no reason of a refusal. The operator finds it in the log.
+//! [`ReceiversOptions::observe`] notifies a program of the outcome of each delivery, with the stage
+//! that it did not pass.
 //!
-//! Handled messages are kept so that a duplicate is recognised. They are kept for ever, unless
+//! Handled messages are kept so that a duplicate is recognised. They are kept without end, unless
 //! [`ReceiversOptions::retention`] or a retention of the inbox is set, or the caller runs
 //! [`Inbox::forget`](bankrail_mailbox::Inbox::forget). Keep them longer than a sender delivers a
 //! message: published schedules take some three days, and a sender may resend dead letters later.

@@ -1,5 +1,6 @@
-//! Sealing of the records that this side keeps in a store: AES-256-GCM (NIST SP 800-38D) with a
-//! secret of the caller's and a nonce of 96 random bits, by the library of the RSA back end.
+//! Sealing of the records that this side keeps in a store, with AES-256-GCM (NIST SP 800-38D). The
+//! key is a secret of the caller's, the nonce is 96 random bits, and the library that of the RSA
+//! back end.
 
 #[cfg(feature = "connection")]
 mod file;

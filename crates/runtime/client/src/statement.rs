@@ -217,7 +217,7 @@ impl StatementClient {
             failed.retry_at = Some(caller.hold_refused(&self.pacer(request), reply));
             return Err(failed);
         }
-        // A gateway in front of the service answers 401 by a code of its own, under any status
+        // A gateway in front of the service answers 401 with its own code, under any status
         // (Default: "Statement exchange").
         if reply.status == StatusCode::UNAUTHORIZED
             || code.and_then(ErrorCode::gateway_status) == Some(401)

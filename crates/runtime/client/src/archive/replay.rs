@@ -19,12 +19,12 @@ const MAX_IDLE_LOOKS: u32 = 100;
 /// they were asked for ([`Archive::replay`]). Cheap to clone; clones share everything.
 ///
 /// A poller over an archive and an empty store hands over the same entries as the poller whose
-/// client kept the pages, if it has the same options. Each page is taken in once, in its order:
+/// client kept the pages, if it has the same options. Each page is imported once, in its order.
 ///
-/// - Where a page was asked for with another cursor than the poller's, as after a restart of the
-///   process or a call that failed, the poller is interrupted and begins at the position that it
-///   has recorded. If that has another cursor too, the page is taken as the first one of a full
-///   walk.
+/// - Where a page was asked for with another cursor than the poller's, the poller is interrupted
+///   and begins at the position that it has recorded. That happens after a restart of the process
+///   or a failed call. If the recorded position has another cursor too, the page is taken as the
+///   first one of a full walk.
 /// - A record that cannot be read as a statement is left out and named ([`Imported::unreadable`]).
 ///
 /// ```no_run

@@ -82,24 +82,23 @@ bankrail_values::options! {
         /// [`Policy::unlimited`] for none. Default: 25 an hour.
         statement_limits: Policy = default_limits(CallType::Statement),
         /// Follows a service that counts statement calls for each account instead of for the
-        /// customer: each account has [`ClientOptions::statement_limits`] of its own. What a
-        /// failure asks to wait (`Retry-After`) then holds back the calls of that account only, and
-        /// a poller whose call waits for one account does not poll the others meanwhile
-        /// ([`Pacing::Fail`](crate::Pacing::Fail) lets it go on). Default: no (Default: "Limits").
+        /// customer. Each account then has its own [`ClientOptions::statement_limits`], and a
+        /// `Retry-After` holds back the calls of that account only. A poller whose call waits for
+        /// one account does not poll the others meanwhile ([`Pacing::Fail`](crate::Pacing::Fail)
+        /// lets it go on). Default: no (Default: "Limits").
         limit_per_account: bool = false,
         /// Counters in a store, for a customer that calls from more than one process, or whose
-        /// process may be restarted within an hour. Default: the client's own counters in memory,
-        /// so that a client that is made anew counts from 0 and the service refuses what is too
-        /// much.
+        /// process may be restarted within an hour. Default: the client's own counters in memory. A
+        /// new client then counts from 0, and the service refuses the calls beyond its limits.
         ///
-        /// With them, a program that crashes and is started again and again makes no more calls
-        /// than the limits allow: 10 token calls an hour without a [`ClientOptions::token_cache`],
-        /// and one for each token's life with it. A `Retry-After` is not kept: each start may meet
-        /// the service's refusal once more, within the limits.
+        /// With counters in a store, a program that crashes and restarts makes no more calls than
+        /// the limits allow. That is 10 token calls an hour without a
+        /// [`ClientOptions::token_cache`], and one for each token's life with it. A `Retry-After`
+        /// is not kept: each start may meet the service's refusal once more, within the limits.
         counters(Arc<dyn CounterStore> => Some): Option<Arc<dyn CounterStore>> = None,
-        /// A store for access tokens, and the secret that seals them there, so that a client that
-        /// is made anew uses the token of the one before it instead of one of ten token calls an
-        /// hour. Default: tokens are kept in memory only.
+        /// A store for access tokens, and the secret that seals them there. A new client then uses
+        /// the token of the previous one instead of one of ten token calls an hour. Default: tokens
+        /// are kept in memory only.
         ///
         /// - A token is found again by a client with the same token endpoint, customer code, scopes
         ///   and secret.

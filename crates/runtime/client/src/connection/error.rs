@@ -136,8 +136,8 @@ fn named(member: Option<&str>) -> String {
         .unwrap_or_default()
 }
 
-/// The error of a text. Serde quotes the value of a member of another type: a member that is a
-/// secret is read by a function of its own.
+/// Makes the error of a text. Serde quotes the value of a member of another type, so members that
+/// are secrets have their own function that reads them.
 pub(super) fn toml(file: PathBuf, text: &str, error: &toml::de::Error) -> ConnectionError {
     let before = error
         .span()

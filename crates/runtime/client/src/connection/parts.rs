@@ -105,10 +105,10 @@ impl Connection {
         Ok(receivers)
     }
 
-    /// Makes a server that listens at the address of the receivers, with their certificate. It
-    /// serves their [router](Receivers::router), or whatever the caller makes of it. The
-    /// certificate is read again once a minute, until the runtime ends.
-    /// [`ReceiverConnection::trusted_proxies`] replaces those of the options, if there are any.
+    /// Makes a server that listens at the address of the receivers, with their certificate. The
+    /// service is their [router](Receivers::router), or one that contains it. The certificate is
+    /// read again once a minute, until the runtime ends. [`ReceiverConnection::trusted_proxies`]
+    /// replaces those of the options, if there are any.
     ///
     /// # Errors
     /// [`ConnectionError`] if the connection has no receivers, the certificate cannot be used, or

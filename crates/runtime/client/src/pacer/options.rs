@@ -10,7 +10,7 @@ bankrail_values::options! {
     #[derive(Clone, Debug)]
     pub struct PacerOptions {
         /// The counters, for several pacers or processes that spend the same limits. With a store
-        /// that judges by a clock of its own, the guard holds at the boundaries of windows only.
+        /// that judges by another clock, the guard holds at the boundaries of windows only.
         /// Default: counters of this pacer alone.
         pub(super) counters: Arc<dyn CounterStore> = Arc::new(MemoryCounters::new(Capacity::new(1, OnFull::RefuseNew))),
         /// The customer under whose name calls are counted. Default: the empty text, for a store of

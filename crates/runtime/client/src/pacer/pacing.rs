@@ -11,9 +11,9 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Pacing {
-    /// The call waits as long as necessary and keeps the guard away from the boundaries of the
+    /// The call waits as long as necessary. It keeps the guard away from the boundaries of the
     /// limits' windows, so that a service whose clock is that much off does not count it in another
-    /// window. Statements allow 25 calls an hour, so that can be most of an hour, and a
+    /// window. Statements allow 25 calls an hour, so the wait can be most of an hour, and a
     /// `Retry-After` may ask for a day. A call that is dropped while it waits has not been charged.
     Wait,
     /// The call waits in the same way for at most this long. Once a longer wait is certain, it

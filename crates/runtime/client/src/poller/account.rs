@@ -35,9 +35,9 @@ impl PolledAccount {
         self
     }
 
-    /// Sets `includeNarrative` of the requests, which must not change later: an entry without a
-    /// reference is known by its content, to which the narrative belongs, so that after a change
-    /// such entries of the day are new ones. Default: the service's own.
+    /// Sets `includeNarrative` of the requests, which must not change later. An entry without a
+    /// reference is known by its content, to which the narrative belongs, so after a change such
+    /// entries of the day would be new ones. Default: the service's own.
     #[must_use]
     pub fn include_narrative(mut self, include: bool) -> Self {
         self.include_narrative = Some(include);

@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// The new entries of a page, as a handler gets them, with the page's notices about earlier ones:
-/// at least one of both. [`NewEntries::changes`] says what that does to the account's money.
+/// at least one of both. [`NewEntries::changes`] converts them to changes of a ledger.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct NewEntries {

@@ -33,8 +33,8 @@ pub enum Removal {
 }
 
 /// A movement of an account's money: a row for a ledger, with nothing left to combine. With
-/// [`PollerOptions::unbooked`](super::PollerOptions::unbooked) it may also be what is expected to
-/// happen, as its status says.
+/// [`PollerOptions::unbooked`](super::PollerOptions::unbooked) it may also be an expected movement,
+/// depending on its status.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Movement {
@@ -102,17 +102,17 @@ impl fmt::Debug for Movement {
 }
 
 impl NewEntries {
-    /// A change of a ledger that follows the bank's list; changes are applied in this order.
-    /// Applied twice, it has the same result, if a row's key is account and [`Movement::id`], and
-    /// adding a row that is there changes nothing.
+    /// Returns the changes of a ledger that follows the bank's list, to be applied in this order.
+    /// Applied twice, they have the same result, if a row's key is account and [`Movement::id`],
+    /// and adding a row that is there changes nothing.
     ///
     /// A booked entry that the bank no longer lists is not removed, because that may be a mistake:
     /// it is in [`NewEntries::notices`], and a person decides.
     ///
     /// # Errors
-    /// [`MovementError`] for the first one that does not say what it does to the account. A handler
-    /// that returns it stops the account ([`PollError::Handler`](super::PollError::Handler)), and
-    /// nothing is booked wrong.
+    /// [`MovementError`] for the first entry without a usable amount, currency or direction. A
+    /// handler that returns it stops the account
+    /// ([`PollError::Handler`](super::PollError::Handler)), and nothing is booked wrong.
     pub fn changes(&self) -> Result<Vec<LedgerChange>, MovementError> {
         let mut changes = Vec::new();
         for notice in &self.notices {

@@ -19,8 +19,8 @@ bankrail_values::options! {
         pub(super) last_poll: Duration = Duration::from_secs(120),
         /// Hands over entries that are not booked too: pending ones and mere information, which are
         /// not money of the account. An entry that is booked later is handed over then in either
-        /// case, in place of the pending one if that was handed over. Switched off, those that were
-        /// are said to have vanished. Default: no.
+        /// case, in place of the pending one if that was handed over. Once this is switched off,
+        /// unbooked entries that were handed over are reported as vanished. Default: no.
         pub(super) unbooked: bool = false,
         /// The maximum time of a handler. One that takes longer is dropped, which counts as a
         /// failure. Default: 30 s.
@@ -30,8 +30,8 @@ bankrail_values::options! {
         /// and after 10 s, with 20 % jitter.
         pub(super) handler_schedule: Schedule = Schedule::new([0, 1, 10].map(Duration::from_secs), 20),
         /// The pauses before a page is fetched again after a transient failure, but not before a
-        /// `Retry-After`. The last pause is repeated for ever. Default: after 1 s, then after twice
-        /// as long each time up to 15 min, with 20 % jitter.
+        /// `Retry-After`. The last pause is repeated without end. Default: after 1 s, then after
+        /// twice as long each time up to 15 min, with 20 % jitter.
         pub(super) retry_schedule: Schedule = Schedule::new(PAUSES.map(Duration::from_secs), 20),
         /// The time after which a stopped account is tried again, and again after each failure.
         /// `None`: never. Its statement is that of a day, so what is mended soon loses nothing.
@@ -40,8 +40,8 @@ bankrail_values::options! {
         /// The retention of an entry's record after its booking day, at least two days.
         /// [`Poller::run`](super::Poller::run) forgets older entries of the polled accounts once an
         /// hour ([`SeenEntries::forget_before`](bankrail_statement::SeenEntries::forget_before)):
-        /// an entry that the service still listed then would be handed over again. Default: for
-        /// ever.
+        /// an entry that the service still listed then would be handed over again. Default: without
+        /// end.
         pub(super) retention(Duration => |retention| Some(retention.max(TWO_DAYS))): Option<Duration> = None,
     }
 }

@@ -366,8 +366,9 @@ impl Row {
         self.calls.retain(|at| now.saturating_since(*at) < HOUR);
     }
 
-    /// The running poll goes on with another page: soon, unless it has had its turn and others are
-    /// due, or it has made the calls of an hour that are its `part`, if they are limited.
+    /// Continues the running poll with another page. That page follows soon, unless the poll has
+    /// had its turn and others are due, or the account has made its `part` of the calls of an hour,
+    /// if they are limited.
     pub(super) fn goes_on(&mut self, now: Timestamp, part: Option<usize>) {
         self.pages = self.pages.saturating_add(1);
         if self.pages.is_multiple_of(PAGES_OF_A_TURN) {

@@ -50,18 +50,18 @@ struct Table {
     zone: Option<fn(Timestamp) -> i8>,
     /// The most calls of an hour, beyond which none is made.
     calls_an_hour: Option<usize>,
-    /// Whether each account has those for itself.
+    /// True if each account has those calls for itself.
     each: bool,
     /// The currency of the account and the balances, as XML.
     currency: &'static str,
     balances: String,
-    /// How long a call takes.
+    /// The duration of a call.
     takes: Duration,
     /// The cursor of every page, if not its index.
     cursor: Option<&'static str>,
-    /// How far the clock is ahead of the first moment.
+    /// The lead of the clock over the first moment.
     ahead: Duration,
-    /// How far the clock was set back.
+    /// The time that the clock was set back.
     set_back: Duration,
 }
 
@@ -531,7 +531,7 @@ async fn what_may_pass_is_tried_again_and_not_before_its_time() {
     assert!(failure.at < later(40));
     run_for(&poller, seconds(250)).await;
     let times = bank.times(A);
-    // After 1, 2, 4 and 8 s, give or take a fifth; then at the times that were said.
+    // After 1, 2, 4 and 8 s, give or take a fifth; then at the times of the answers' `Retry-After`.
     let pauses: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(
         (0..=2).contains(&pauses[0]) && (1..=3).contains(&pauses[1]),
@@ -572,7 +572,7 @@ async fn what_cannot_pass_stops_the_account_alone() {
     assert_eq!(handed.amounts(A), ["1", "2", "3"]);
 }
 
-/// What a gateway in maintenance answers: pages of its own under any status, and JSON of another
+/// A gateway in maintenance answers with its own pages under any status, and with JSON of another
 /// shape.
 #[tokio::test(start_paused = true)]
 async fn answers_that_are_not_the_services_pass() {

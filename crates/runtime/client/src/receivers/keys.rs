@@ -1,4 +1,4 @@
-//! Senders' verifying keys that can be read anew while the receivers run.
+//! Senders' verifying keys that can be read again while the receivers run.
 //!
 //! A JWK set in memory needs nothing of this module: `KeySet::from_jwk_set` of `bankrail-jose`
 //! reads it, and `KeySet::replace` puts other keys in its place.

@@ -36,11 +36,11 @@ bankrail_values::options! {
         /// answered 414 and 431 without a body. The server must allow more, so that it does not
         /// answer by itself. Default: [`HeadBounds::default`].
         pub(super) head_bounds: HeadBounds = HeadBounds::default(),
-        /// The most payloads that are decrypted at once. Default: as many as there are cores. It
-        /// has no effect on remote keys.
+        /// The most payloads that are decrypted at once. Default: the number of cores. It has no
+        /// effect on remote keys.
         pub(super) concurrency(NonZeroUsize => Some): Option<NonZeroUsize> = None,
-        /// The retention of messages after they were handled. Default: for ever, unless the inbox
-        /// has a retention ([`Inbox::retention`]).
+        /// The retention of messages after they were handled. Default: without end, unless the
+        /// inbox has a retention ([`Inbox::retention`]).
         ///
         /// Once an hour, a worker forgets those that were handled longer ago than this and
         /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) ([`Inbox::forget`]). A forgotten message

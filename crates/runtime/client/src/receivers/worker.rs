@@ -33,9 +33,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// - When a handler fails, panics or takes too long, the message is handled again on
 ///   [`WorkerOptions::schedule`]. At the end of the schedule it becomes a dead letter
 ///   ([`Inbox::dead_letters`]), until [`Inbox::resend`].
-/// - While the inbox fails, messages may be leased without an answer that says so. They are given
-///   back before the next lease, and when the worker is stopped. Unless the lease is over by then,
-///   this start is not counted ([`Inbox::release_all`]).
+/// - While the inbox fails, messages may be leased although no answer reaches the worker. They are
+///   given back before the next lease, and when the worker is stopped. Unless the lease is over by
+///   then, this start is not counted ([`Inbox::release_all`]).
 /// - That a message was handled, or was not, is noted again while the inbox fails, for as long as a
 ///   lease lasts.
 /// - A message in conflict with an earlier one, without a handler of conflicts, becomes a dead

@@ -18,8 +18,8 @@ impl SealingSecret {
     ///
     /// # Errors
     /// [`SealingSecretFileError`] if the file cannot be read or made, or has something else in it.
-    /// A file that is removed is made anew: what was sealed with the old secret cannot be opened
-    /// any more.
+    /// In place of a file that is removed, one with another secret is made: what was sealed with
+    /// the old secret cannot be opened any more.
     pub fn open_or_create(path: impl AsRef<Path>) -> Result<Self, SealingSecretFileError> {
         let path = path.as_ref();
         let fault = |source| SealingSecretFileError::File {

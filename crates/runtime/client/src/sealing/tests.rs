@@ -1,6 +1,6 @@
 use super::*;
 
-/// Both libraries write the same form, so the back end may be changed without losing a token.
+/// The two libraries write the same form, so the back end may be changed without losing a token.
 #[cfg(all(feature = "aws-lc", feature = "josekit"))]
 #[test]
 fn each_library_opens_what_the_other_sealed() {

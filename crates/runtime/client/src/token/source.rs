@@ -17,7 +17,7 @@ use tokio::task::AbortHandle;
 /// - There is one token call at a time: callers that need a token meanwhile wait for its token.
 /// - From [`Token::refresh_at`] on, the next token is fetched in the background while callers use
 ///   the current one.
-/// - The token call runs in a task of its own: dropping one caller does not end it for the others.
+/// - The token call runs in a separate task: dropping one caller does not end it for the others.
 /// - [`TokenSource::refused`] drops a token that the service refused, but never a newer one.
 /// - With [`ClientOptions::token_cache`](crate::ClientOptions::token_cache), the token outlives the
 ///   process.

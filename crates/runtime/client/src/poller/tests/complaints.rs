@@ -1,14 +1,15 @@
-//! What users of bank interfaces complain of most, each as a test named after the complaint. Of the
-//! rest, another audience for each bank is in the tests of `Client::probe`, messages that come
-//! before what they are about in those of histories (any order ends the same), and lost pages and
-//! refused messages in those of the archive.
+//! The most frequent complaints of users of bank interfaces, each as a test named after the
+//! complaint. The other complaints have their tests elsewhere. Another audience for each bank is
+//! among those of `Client::probe`, and messages that arrive before their subject are among those of
+//! histories (any order ends the same). Lost pages and refused messages are among those of the
+//! archive.
 
 use super::*;
 use bankrail_statement::{AccountNotice, SeenEntryId};
 use bankrail_values::Decimal;
 use std::collections::BTreeMap;
 
-/// A ledger that does what the handler is told, and what was said besides.
+/// A ledger that follows the handler's entries, and keeps the notices besides.
 #[derive(Clone, Default)]
 struct Ledger(Arc<std::sync::Mutex<Kept>>);
 
@@ -221,7 +222,7 @@ async fn the_signs_of_reversals_differ_by_bank() {
     let reversal = |direction: &str, reference: &str| {
         aud("5.00", direction, "BOOK", reference).replace("<Sts>", "<RvslInd>true</RvslInd><Sts>")
     };
-    // The direction is that of the reversal, as the message's rule says, and never turned round.
+    // The direction is that of the reversal, by the message's rule, and never turned round.
     let bank = listing(&[
         aud("5.00", "CRDT", "BOOK", "R1"),
         reversal("DBIT", "R1"),
@@ -246,8 +247,8 @@ async fn one_reference_has_another_amount_at_each_poll_and_is_handed_over_each_t
         run_for(&poller, NEXT_POLL).await;
         assert!(ledger.money().contains(&format!("BOOK {amount} AUD")));
     }
-    // What came back to an earlier amount is known: the one in between is gone after two more
-    // walks.
+    // An entry that came back to an earlier amount is known: the one in between is gone after two
+    // more walks.
     run_for(&poller, 2 * NEXT_POLL).await;
     assert_eq!(ledger.money(), ["BOOK 6.00 AUD"]);
 }

@@ -2,7 +2,7 @@ use super::*;
 use bankrail_values::StoreFuture;
 use std::future::ready;
 
-/// These tests seal and open, and store nothing.
+/// A cache without a store, because the tests only seal and open.
 #[derive(Debug)]
 struct Nothing;
 
