@@ -14,7 +14,7 @@ use tokio::time::timeout;
 ///
 /// - Reading is bounded in bytes and in time.
 /// - A refused body can be drained. A server that drops an unread body also ends the stream, and
-///   some clients then lose the answer: over HTTP/2 the whole answer is sent, then a reset without
+///   some clients then lose the answer. Over HTTP/2 the whole answer is sent, then a reset without
 ///   an error (RFC 9113 section 8.1), which curl 7.88 reports instead of the answer.
 #[derive(Debug)]
 pub struct BodyReader<B> {

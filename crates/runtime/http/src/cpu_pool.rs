@@ -235,7 +235,7 @@ impl Thread {
 
 impl Drop for Thread {
     /// The runtime shut down before the thread started. If it was the only one, nobody else takes
-    /// the waiting jobs, so they are dropped, which tells their callers.
+    /// the waiting jobs, so they are dropped, which wakes their callers.
     fn drop(&mut self) {
         if !self.ended {
             let mut state = self.pool.lock();

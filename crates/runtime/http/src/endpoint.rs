@@ -22,7 +22,7 @@ use tokio::time::{Instant, timeout_at};
 /// |---|---|
 /// | the method | [`serve`] |
 /// | the API key | [`Endpoint::identify`] |
-/// | what else the head says | [`Endpoint::check_head`] |
+/// | the rest of the head | [`Endpoint::check_head`] |
 /// | the body, within its bounds | [`serve`], by [`Endpoint::body_bounds`] |
 /// | the instant at which everything is judged | [`serve`], by [`Endpoint::now`] |
 /// | the proof that the request is the caller's | [`Endpoint::prove`] |
@@ -88,15 +88,15 @@ pub enum EndpointFault {
     TimedOut,
 }
 
-/// The instant by which an endpoint should answer: an extension of each request that
-/// `serve::Server` takes, a little before the server itself answers with an empty body.
+/// The deadline of an endpoint's answer: an extension of each request that `serve::Server` takes, a
+/// little before the server itself answers with an empty body.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::exhaustive_structs, reason = "an instant, and no more")]
 pub struct AnswerBy(pub Instant);
 
-/// Tells the server that the caller of a request is known: an extension of each request that
-/// `serve::Server` takes. [`serve`] tells as soon as [`Endpoint::identify`] has found the caller; a
-/// service of one's own does so itself.
+/// Notifies the server that the caller of a request is known: an extension of each request that
+/// `serve::Server` takes. [`serve`] does so as soon as [`Endpoint::identify`] has found the caller;
+/// a service without it does so itself.
 ///
 /// A server that is full keeps the connections of callers that are known, and closes those of
 /// others.

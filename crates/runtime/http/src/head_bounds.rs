@@ -17,9 +17,9 @@ use tower_service::Service;
 bankrail_values::options! {
     /// Bounds on the head of a request.
     ///
-    /// An HTTP stack has bounds of its own and answers what exceeds them, and what it cannot read,
-    /// by itself: without a body and without `X-RequestKey`. These bounds are lower, so that such a
-    /// request gets an answer of the service. Those of `serve::ServerOptions` are higher than the
+    /// An HTTP stack has its own bounds. It answers requests that exceed them, and requests that it
+    /// cannot read, without a body and without `X-RequestKey`. These bounds are lower, so that such
+    /// a request gets an answer of the service. Those of `serve::ServerOptions` are higher than the
     /// defaults here.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct HeadBounds {

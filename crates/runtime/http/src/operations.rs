@@ -8,7 +8,7 @@
 //! | `/metrics` | the metrics as Prometheus reads them; 404 without [`OperationsOptions::prometheus`] |
 //!
 //! Answers are plain text. No answer has the text of an error: the log has it. The port should not
-//! be reachable from outside, because checks ask the stores and metrics tell how much business
+//! be reachable from outside, because checks ask the stores and metrics show how much business
 //! there is.
 //!
 //! ```no_run
@@ -136,7 +136,7 @@ impl Operations {
         }))
     }
 
-    /// A server of these operations at an address of its own such as `127.0.0.1:9090`, without TLS.
+    /// A server of these operations at a separate address such as `127.0.0.1:9090`, without TLS.
     ///
     /// # Errors
     /// The operating system's error, with the address in its text.

@@ -14,7 +14,7 @@ use tower_service::Service;
 use uuid::Uuid;
 
 /// The key that a service gives to a request (Specification: "What the service does"): a UUID, sent
-/// in the header `X-RequestKey` of the answer, by which support staff find the call.
+/// in the header `X-RequestKey` of the answer, with which support staff find the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RequestKey(HyphenatedUuid);
 

@@ -3,19 +3,19 @@
 //!
 //! - [`CertificateFiles`] replaces the certificate while the server runs.
 //! - [`Shutdown`] is the wish to stop. A [`Server`] that stops accepts no more connections, takes
-//!   no more requests (over HTTP/2 it says so with GOAWAY), and answers those that it has taken.
+//!   no more requests (over HTTP/2 after a GOAWAY), and answers those that it has taken.
 //! - An endpoint answers before the time of a request is over, with its own body
 //!   ([`AnswerBy`](crate::AnswerBy)). Any other service that does not is answered 503 by the
 //!   server, with `X-RequestKey` and without a body.
 //! - [`HeadBoundsLayer`](crate::HeadBoundsLayer) answers a request over HTTP/1.1 without `Host`,
-//!   and what the HTTP stack refuses by itself over HTTP/1.1: a request line or a header that
-//!   cannot be parsed (400), more than 100 headers or more bytes than
+//!   and what the HTTP stack refuses by itself over HTTP/1.1. That is a request line or a header
+//!   that cannot be parsed (400), more than 100 headers, or more bytes than
 //!   [`ServerOptions::max_header_bytes`] (431 or 414). In place of a request that could not be
 //!   read, the service gets `OPTIONS *` with a [`HeadFault`](crate::HeadFault) as an extension. If
 //!   its answer has not the fault's status, as without that layer, the server's answer has
 //!   `X-RequestKey` and no body.
-//! - The HTTP stack's own answers stay where no other can be given: over HTTP/2, where a stream is
-//!   reset or its headers are answered 431, and over HTTP/1.1 behind an answer that is still being
+//! - The HTTP stack's own answers stay where no other can be given. Over HTTP/2, a stream is reset
+//!   or its headers are answered 431; over HTTP/1.1, that is behind an answer that is still being
 //!   sent.
 //!
 //! ```no_run

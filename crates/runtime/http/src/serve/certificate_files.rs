@@ -111,8 +111,8 @@ impl CertificateFiles {
         self.0.is_current.load(Ordering::Relaxed)
     }
 
-    /// Reads the files again after each `interval`, at least a second, for ever. A new certificate
-    /// and files that cannot be used are logged.
+    /// Reads the files again after each `interval`, at least a second, without end. A new
+    /// certificate and files that cannot be used are logged.
     pub async fn watch(&self, interval: Duration) {
         let files = self.clone();
         let reload = move || (files.is_current(), files.reload());

@@ -33,13 +33,13 @@ bankrail_values::options! {
         ///
         /// When they are all taken, a new connection takes the place of another. An address is
         /// known for an hour after a request from it with a known caller
-        /// ([`KnownCaller`](crate::KnownCaller)). All others are strangers: they have three
-        /// quarters of the places, never take that of a known address, and of them one of the
-        /// network and the address with the most connections gives up its own. A known address
-        /// takes the place of a stranger, then that of a connection that had no known caller or is
-        /// idle; while there is none, it waits in the operating system's queue. If the process may
-        /// not open as many files, a new connection takes the place of a stranger, or of one that
-        /// had no known caller, when no file descriptor is left.
+        /// ([`KnownCaller`](crate::KnownCaller)). All others are strangers. They have three
+        /// quarters of the places, and never take that of a known address. For a new stranger, one
+        /// of the network and the address with the most connections gives up its place. A known
+        /// address takes the place of a stranger, then that of a connection that had no known
+        /// caller or is idle; while there is none, it waits in the operating system's queue. If the
+        /// process may not open as many files, a new connection takes the place of a stranger, or
+        /// of one that had no known caller, when no file descriptor is left.
         pub(super) max_connections(usize => |connections| connections.max(1)): usize = 1024,
         /// The most connections at once from one IPv4 address, or from one IPv6 network of 64 bits;
         /// at least 1. One more takes the place of one from there that had no known caller or is

@@ -9,7 +9,7 @@
 //!   network that has the most connections, there from the address that has the most, and there it
 //!   is the one that began longest ago. So a network with few connections keeps them.
 //! - A known address takes the place of a stranger in the same way. Without one it takes that of a
-//!   connection that has had no known caller itself, whatever its address, and else that of the one
+//!   connection, from any address, that has had no known caller itself, and else that of the one
 //!   that has been idle longest. If none of them is idle, it waits.
 //! - An address with as many connections as it may have gives up its own, in the same order.
 //! - When the operating system gives no more file descriptors, a stranger's connection is ended in

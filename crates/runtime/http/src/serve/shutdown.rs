@@ -18,8 +18,8 @@ pub struct Shutdown(watch::Receiver<bool>);
 
 impl Shutdown {
     /// Wanted from Ctrl-C on, and on Unix also from the signal `SIGTERM`, with which a supervisor
-    /// ends a service. A second signal does not end the process: what is under way has bounds of
-    /// its own.
+    /// ends a service. A second signal does not end the process: work in progress has its own
+    /// bounds.
     ///
     /// # Errors
     /// The operating system's error if signals cannot be received.

@@ -22,7 +22,7 @@ use tower_layer::Layer as _;
 
 const REQUEST: &[u8] = b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\n";
 
-/// What the service under the connection does, by the request's path. The callers of POST are
+/// The service under the connection, which behaves by the request's path. The callers of POST are
 /// known.
 #[derive(Clone)]
 struct Paths;
@@ -96,7 +96,7 @@ fn connect(is_http2: bool) -> (DuplexStream, JoinHandle<()>, watch::Sender<bool>
     (ours, served, stop)
 }
 
-/// Reads until the server closes, and says after how many whole seconds it did.
+/// Reads until the server closes, and returns after how many whole seconds it did.
 async fn until_closed(stream: &mut DuplexStream) -> (String, u64) {
     let begun = Instant::now();
     let mut text = Vec::new();
@@ -162,7 +162,7 @@ async fn an_idle_connection_is_kept_for_a_minute_and_then_closed() {
         read_answer(&mut stream, "text").await;
         sleep(Duration::from_secs(59)).await;
     }
-    // The header of the next request has ten seconds of its own.
+    // The header of the next request may take another ten seconds.
     stream.write_all(b"POST").await.unwrap();
     let (_, seconds) = until_closed(&mut stream).await;
     assert!((10..=12).contains(&seconds), "{seconds}");
