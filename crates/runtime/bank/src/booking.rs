@@ -87,8 +87,8 @@ impl Booking {
         self
     }
 
-    /// Sets the key by which a ledger recognises a repeated booking: 1 to 128 characters, unique in
-    /// the account. The entry does not have it. Default: the reference.
+    /// Sets the key with which a ledger recognises a repeated booking: 1 to 128 characters, unique
+    /// in the account. The entry does not have it. Default: the reference.
     #[must_use]
     pub fn key(self, text: impl Into<String>) -> Self {
         self.text(BookingMember::Key, text)

@@ -53,18 +53,18 @@ pub type PostgresLedger = SqlLedger<PostgresStore>;
 /// - The entries of a day are listed in the order in which they were booked. A page position is the
 ///   number of an entry in its account, so that entries that are booked between two pages neither
 ///   repeat nor hide others.
-/// - A page costs the same whatever the account has. It is cut after 4 MiB of entries, and where
-///   its sums would have more digits than the message can carry; the next page goes on there.
+/// - A page costs the same for every size of the account. It is cut after 4 MiB of entries, and
+///   where its sums would have more digits than the message can carry; the next page goes on there.
 /// - A statement shows the entries of one day, in the time zone of the provider's reports. Book on
 ///   [`Provider::today`](bankrail_service::Provider::today): in the time zone `Australia/Sydney`
 ///   the UTC day is another one for ten or eleven hours a day. Once a provider is made over the
-///   ledger or a clone of it, a booking of another day is warned about, or refused, as
-///   [`booking_day_policy`](bankrail_service::ProviderOptions::booking_day_policy) says.
-/// - [`SqlLedger::register`] says which customers may ask for which accounts.
-/// - In PostgreSQL a booking waits for other transactions that book on the same account, so that
-///   entries are seen in the order of their numbers, and a page is of one state of the database.
-///   Book on several accounts in the order of their identifiers: of two transactions that wait for
-///   each other, the server ends one with an error.
+///   ledger or a clone of it, a booking of another day is warned about, or refused
+///   ([`booking_day_policy`](bankrail_service::ProviderOptions::booking_day_policy)).
+/// - [`SqlLedger::register`] sets which customers may ask for which accounts.
+/// - In PostgreSQL a booking waits for other transactions that book on the same account. So entries
+///   are seen in the order of their numbers, and a page is of one state of the database. Book on
+///   several accounts in the order of their identifiers: of two transactions that wait for each
+///   other, the server ends one with an error.
 ///
 #[cfg_attr(feature = "sqlite", doc = "```")]
 #[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]
@@ -195,11 +195,12 @@ impl<S: Engine> SqlLedger<S> {
     /// Deletes the entries of days before `day`, and returns their number. Balances and the numbers
     /// of entries stay.
     ///
-    /// - Keep a day for as long as a statement of it is read page by page, and something that was
-    ///   booked on it may be booked again: with an entry its key is forgotten. A page position of a
-    ///   forgotten day names no entry any more ([`LedgerAnswer::UnknownPosition`], which is
-    ///   answered EC42001). On an account of which entries were forgotten, a booking on one of
-    ///   these days is refused ([`BookError::Forgotten`]).
+    /// - Keep a day for as long as a statement of it is read page by page. Keep it also for as long
+    ///   as something that was booked on it may be booked again: with an entry its key is
+    ///   forgotten. A page position of a forgotten day names no entry any more
+    ///   ([`LedgerAnswer::UnknownPosition`], which is answered EC42001). On an account of which
+    ///   entries were forgotten, a booking on one of these days is refused
+    ///   ([`BookError::Forgotten`]).
     /// - Of an account the days are gone at once; then its entries are deleted, 500 in each
     ///   transaction, so that nobody waits for long. What a failure leaves is deleted with the next
     ///   call.

@@ -2,10 +2,11 @@
 //! issuer").
 //!
 //! The provider issues access tokens for client credentials and nothing else. The other members
-//! that OpenID Connect Discovery requires are there, and empty:
-//! - `authorization_endpoint` answers each request with `unsupported_response_type`;
-//! - `response_types_supported` is empty;
-//! - `jwks_uri` is a set without keys, because no token of the provider is signed;
+//! that OpenID Connect Discovery requires are there, and empty.
+//!
+//! - `authorization_endpoint` answers each request with `unsupported_response_type`.
+//! - `response_types_supported` is empty.
+//! - `jwks_uri` is a set without keys, because no token of the provider is signed.
 //! - `subject_types_supported` and `id_token_signing_alg_values_supported` have the values that the
 //!   standard demands.
 

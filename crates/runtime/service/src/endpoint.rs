@@ -145,8 +145,8 @@ impl<S: Operation> Endpoint for Steps<'_, S> {
         };
         let row = refusal.row(self.exchange.key, &self.shared.options);
         // Only requests that fail are charged to this budget: otherwise an attacker with the API
-        // key alone could use up the customer's limit. The same work was done, whatever is left of
-        // the budget, so that the answer's time reveals nothing.
+        // key alone could use up the customer's limit. The same work was done for every rest of the
+        // budget, so that the answer's time reveals nothing.
         if let Some(budget) = row.budget
             && let Err(limit) = call.admit(budget, false).await
         {

@@ -47,7 +47,8 @@ bankrail_values::options! {
         /// The lifetime of a token: a second or more, in whole seconds. Default: 3600 seconds.
         pub(crate) token_lifetime(Duration => |lifetime| Duration::from_secs(lifetime.as_secs())): Duration =
             Duration::from_secs(TokenResponse::DEFAULT_LIFETIME),
-        /// The rule by which assertions count as replayed. Default: [`ReplayPolicy::JtiIfPresent`].
+        /// The rule that decides which assertions count as replayed. Default:
+        /// [`ReplayPolicy::JtiIfPresent`].
         pub(crate) replay_policy: ReplayPolicy = ReplayPolicy::default(),
         /// The scope that a statement needs. Default: `GBL.INSTO.ACCOUNTS.STATEMENT.READ`.
         pub(crate) statement_scope: Scope = Scope::parse(names::STATEMENT_READ).expect("a constant that is a scope"),
@@ -55,9 +56,9 @@ bankrail_values::options! {
         /// open). Default: [`TokenErrorStyle::Rfc6749`].
         pub(crate) token_error_body: TokenErrorStyle = TokenErrorStyle::default(),
         /// If true, every statement has `sortOrder`. Default: false, as the specification has it
-        /// "only in some responses" ("Statement response"): on all pages of a statement whose
-        /// account has virtual accounts or whose first request names an order, and on no page of
-        /// any other.
+        /// "only in some responses" ("Statement response"). It is then on all pages of a statement
+        /// whose account has virtual accounts or whose first request names an order, and on no page
+        /// of any other.
         pub(crate) always_say_sort_order: bool = false,
         /// If true, a statement shows the parties and texts of fast payments when its request has
         /// no `includeNarrative`. Default: true.

@@ -104,8 +104,8 @@ impl Provider {
     /// Returns the contract of this provider: an OpenAPI 3.1 document of its endpoints, of its
     /// webhooks, and of the answers of receivers. Its paths, error codes, statuses and headers are
     /// those of the options. Its members `x-limits` have the limits of customers who have none of
-    /// their own, and the bounds on requests. The routers serve it
-    /// ([`ProviderOptions::serve_contract`]) as it was when they were made.
+    /// their own, and the bounds on requests. The routers serve the contract of the moment at which
+    /// they were made ([`ProviderOptions::serve_contract`]).
     #[must_use]
     pub fn contract(&self) -> String {
         contract::document(

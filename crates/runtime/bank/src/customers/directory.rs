@@ -58,7 +58,8 @@ pub type PostgresDirectory = SqlDirectory<PostgresStore>;
 /// clones share everything.
 ///
 /// - Each change is one transaction. It is validated before, with those customers that have a key,
-///   an account or an endpoint in common with it, as [`CustomerBook`] says, and refused as a whole.
+///   an account or an endpoint in common with it, by the rules of [`CustomerBook`], and refused as
+///   a whole.
 /// - A change is in force for every lookup that begins after it, also for those of other processes
 ///   and machines: a lookup reads one row by an index. Only the parsed public keys are kept in
 ///   memory.

@@ -56,8 +56,8 @@ impl CustomerRecord {
     ///
     /// # Errors
     /// [`PolicyError`] if the limits of all customers have windows of other lengths than the
-    /// specification's, and there are more than three together. That call type is then left as it
-    /// was; the others are set.
+    /// specification's, and there are more than three together. That call type then keeps its
+    /// limits; the others are set.
     pub fn set_limits(&self, limits: &mut Limits) -> Result<(), PolicyError> {
         set_limits(self.customer.code.as_str(), &self.limits, limits)
     }

@@ -57,8 +57,8 @@ struct ApiKeyText {
     sha256: Option<Spanned<String>>,
     not_before: Option<Spanned<Datetime>>,
     expires: Option<Spanned<Datetime>>,
-    /// An API key in clear, which is refused. With a member of its own, the fault explains how to
-    /// hash the key instead of calling the member unknown.
+    /// An API key in clear, which is refused. Because the member is known, the fault explains how
+    /// to hash the key instead of calling the member unknown.
     #[serde(skip_serializing)]
     #[serde(alias = "value", alias = "apikey", alias = "api_key", alias = "secret")]
     key: Option<Spanned<IgnoredAny>>,

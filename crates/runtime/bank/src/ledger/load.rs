@@ -55,8 +55,8 @@ impl<S: Engine> SqlLedger<S> {
     /// peer. On PostgreSQL a load goes on when its future is dropped.
     ///
     /// A load is one transaction. On SQLite, its log beside the file grows by some 600 bytes for
-    /// each new row until it ends, and is cut back within a second: a disk without room for all
-    /// rows twice takes them in several loads.
+    /// each new row until it ends, and is cut back within a second. Load in several parts onto a
+    /// disk that has not room for all rows twice.
     ///
     #[cfg_attr(feature = "sqlite", doc = "```")]
     #[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]

@@ -53,8 +53,8 @@ impl<'a> Stored<'a> {
         parse_decimal(self.amount.trim_start_matches('-')).map_err(corrupt)
     }
 
-    /// Returns the entry, and true if a checksum proves that it is as it was written. Rows of an
-    /// earlier version have no checksum.
+    /// Returns the entry, and true if a checksum proves that it is unchanged. Rows of an earlier
+    /// version have no checksum.
     ///
     /// # Errors
     /// [`StoreError`] for a row that was damaged.

@@ -36,10 +36,11 @@ use tokio::time::Instant;
 /// Cheap to clone; clones share everything. Several dispatchers, in one process or in many, may run
 /// over one outbox.
 ///
-/// While a receiver is down:
-/// - Each message waits by the schedule ([`DispatcherOptions::schedule`]): 5 s, 5 min, 30 min, 2 h,
-///   5 h, 10 h, 14 h, 20 h and 24 h after its failed deliveries, each up to 20 % more or less. Then
-///   it is a dead letter, and waits for [`Dispatcher::resend`].
+/// While a receiver is down, messages wait in two ways.
+///
+/// - Each message waits by the schedule ([`DispatcherOptions::schedule`]). By default that is 5 s,
+///   5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h after its failed deliveries, each up to 20
+///   % more or less. Then it is a dead letter, and waits for [`Dispatcher::resend`].
 /// - After five failures in a row, deliveries to the endpoint are paused
 ///   ([`DispatcherOptions::breaker`]): for 30 s, and twice as long each time, up to 10 min. The
 ///   first delivery that the receiver answers ends it.
@@ -169,7 +170,7 @@ impl Dispatcher {
     }
 
     /// Makes the checks of [`Dispatcher::enqueue`] and returns the message for the outbox. The
-    /// caller stores it in a transaction of its own: the message is sent if the transaction
+    /// caller stores it in the caller's transaction: the message is sent if the transaction
     /// commits, and never if it does not.
     ///
     /// Call [`Dispatcher::wake`] after the commit. Without it, or in another process, an idle
@@ -600,8 +601,8 @@ bankrail_values::options! {
         /// again. Default: 1 minute.
         unknown_endpoint_pause: Duration = Duration::from_secs(60),
         /// The retention of delivered messages and of the records of their deliveries.
-        /// [`Dispatcher::run`](Dispatcher::run) deletes older ones once an hour. Dead
-        /// letters stay. Default: for ever.
+        /// [`Dispatcher::run`](Dispatcher::run) deletes older ones once an hour. Dead letters stay.
+        /// Default: without end.
         retention(Duration => Some): Option<Duration> = None,
         /// The checks of messages that are enqueued. Default: those that break neither the
         /// specification nor a documented default.

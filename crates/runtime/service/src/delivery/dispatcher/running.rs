@@ -6,7 +6,7 @@ use bankrail_values::Timestamp;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The deliveries under way by their entries, at most as many as there are places.
+/// The deliveries in progress by their entries, at most one for each place.
 #[derive(Debug, Default)]
 pub(super) struct Running(Mutex<HashMap<EntryId, RunningDelivery>>);
 
