@@ -123,9 +123,9 @@ impl Decision {
         }
     }
 
-    /// The decision that an engine elsewhere made: `after` is the key's state after it, for the
-    /// windows of `policy` and as of the time that the engine took, and `refused` holds for each
-    /// window whether it refused.
+    /// The decision that an engine elsewhere made. `after` is the key's state after it, for the
+    /// windows of `policy` and as of the time that the engine took. `refused` holds for each window
+    /// whether it refused.
     ///
     /// For engines of [`CounterStore`](crate::CounterStore); other callers use [`decide`].
     #[must_use = "a refused request must not be served"]

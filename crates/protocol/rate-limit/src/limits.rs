@@ -18,11 +18,11 @@ pub enum OnStoreError {
 }
 
 /// The policies of all customers: one for each call type, and those agreed with single customers,
-/// for good or until a given time (Specification: "Limits", rule 1: "Limits may be changed on
-/// request per customer; temporary limits can be requested for ad hoc use").
+/// for good or until a given time. (Specification: "Limits", rule 1: "Limits may be changed on
+/// request per customer; temporary limits can be requested for ad hoc use".)
 ///
 /// - A customer's temporary policy comes before its own policy, and that before the call type's.
-/// - The counter of a window survives a change to a policy with a window of the same length: a
+/// - The counter of a window survives a change to a policy with a window of the same length. A
 ///   customer who has used 20 of 25 an hour has used 20 of 50 after the limit is raised.
 /// - A policy without a window of that length loses the counter. Give a temporary policy every
 ///   window of the policy that follows it, with a high limit where it should not matter.

@@ -14,7 +14,7 @@ pub enum Algorithm {
     /// limit can pass in an instant.
     Fixed,
     /// The current window plus the previous one weighted by what remains of the current one
-    /// (Specification: "Limits", rule 3). There is no double burst in an instant, yet up to twice
+    /// (Specification: "Limits", rule 3). There is no double burst in an instant. Yet up to twice
     /// the limit less one can pass within some trailing window: the limit at the end of one window,
     /// then as fast as allowed in the next.
     Sliding,
@@ -217,7 +217,7 @@ pub enum PolicyError {
     /// Two windows of one length.
     #[error("expected windows of different lengths, found {window} and another of its length")]
     Repeated {
-        /// One of the two windows.
+        /// The window whose length occurs twice.
         window: Window,
     },
 }

@@ -6,9 +6,9 @@ use std::fmt;
 
 /// The counters of one key under one policy: 44 bytes, no allocation.
 ///
-/// It holds the highest time seen, and per window its length, the count of its current piece of
-/// time and of the one before. Because it knows the lengths that it counted, it may be used with
-/// another policy at any time: windows of the same length keep their counts, whether the limit is
+/// It holds the highest time seen, and for each window its length, the count of the current window
+/// and that of the one before. Because it knows the lengths that it counted, it may be used with
+/// another policy at any time. Windows of the same length keep their counts, whether the limit is
 /// raised or lowered; others start empty.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct State {
@@ -167,7 +167,7 @@ impl State {
         after
     }
 
-    /// Charges a request that is allowed whatever remains of the windows, as most are, and returns
+    /// Charges a request that is allowed at every point of the windows, as most are, and returns
     /// true. `holds` returns true if an instant is in the current window of that length at an
     /// index. Charges nothing and returns false unless the policy's windows are those counted so
     /// far and none has turned since.

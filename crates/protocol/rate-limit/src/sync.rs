@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 #[cfg(not(loom))]
 use std::sync::{Mutex, MutexGuard};
 
-/// A value on a pair of cache lines of its own, so that two shards' locks never share one.
+/// A value alone on a pair of cache lines, so that two shards' locks never share one.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Lock<T>(Mutex<T>);

@@ -8,7 +8,7 @@ use std::fmt;
 ///
 /// - A server makes it from bytes, as standard base64 with padding ([`Cursor::from_bytes`];
 ///   Default: "Statement exchange").
-/// - A client sends it back unchanged, whatever its text ([`Cursor::parse`]).
+/// - A client sends it back unchanged, with any text ([`Cursor::parse`]).
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Cursor(Box<str>);
 

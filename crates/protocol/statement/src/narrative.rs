@@ -37,8 +37,8 @@ pub enum AccountKind {
 }
 
 /// Removes the parts of an entry that `includeNarrative: false` hides; changes nothing if it is
-/// true. The account decides on virtual accounts and the channel on parties and text, whatever the
-/// entry contains.
+/// true. The account decides on virtual accounts and the channel on parties and text, regardless of
+/// the entry's content.
 pub fn apply_narrative(
     entry: &mut Entry,
     channel: EntryChannel,
@@ -136,7 +136,7 @@ impl VirtualAccount {
 
     /// Sets this account as the creditor's (`CdtrAcct/Id/Othr`) in all credits of an entry. For an
     /// account [with virtual accounts](AccountKind::WithVirtualAccounts), [`apply_narrative`]
-    /// removes it, whatever the entry's channel, if `includeNarrative` is false.
+    /// removes it, for every channel, if `includeNarrative` is false.
     pub fn show_in(&self, entry: &mut Entry) {
         for transaction in credits(entry) {
             let mut id = OtherAccountId::new(self.number.clone());

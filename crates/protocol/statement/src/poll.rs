@@ -37,36 +37,35 @@ const LAST_FULL_WALK_BEFORE_END: Duration = Duration::from_secs(300);
 /// Decides which page of an account's statement to ask for next, and which of the received entries
 /// are handed over. It has no clock, no connection and no store.
 ///
-/// A poll is a walk through the statement's last pages, or through all of them:
+/// A poll is a walk through the statement's last pages, or through all of them.
 ///
 /// - A **partial walk** begins at the last page of the walk before, because entries are listed
 ///   least recent first. It takes one call if nothing is new.
-/// - A **full walk** begins at the first page. It is made the first time, after
-///   [`PollOptions::full_walk_every`], and at once when the service refuses a cursor, when the day
-///   of the statement has changed, and when a partial walk cannot tell whether an entry is new. A
-///   statement of one page is always walked in full.
+/// - A **full walk** begins at the first page. It is made the first time, and after
+///   [`PollOptions::full_walk_every`]. It is also made at once when the service refuses a cursor,
+///   when the day of the statement has changed, and when a partial walk leaves it open if an entry
+///   is new. A statement of one page is always walked in full.
 ///
 /// An entry with a reference of the bank is known by it. Entries without one are counted by
-/// content, and number `n` of a content is handed over only if there is evidence for `n` such
-/// entries:
+/// content. Number `n` of a content is handed over only if there is evidence for `n` such entries.
 ///
 /// - A page lists no entry twice, so a page that lists `n` of them is evidence.
 /// - In a partial walk nothing else is evidence, because an entry on its page may have moved past
-///   the cursor. When the page lists more of a content than last time, and the store knows some
-///   that were not on this page, nothing of the page is handed over, and a full walk follows at
-///   once.
+///   the cursor. The page may list more of a content than last time, while the store knows some
+///   that were not on this page. Then nothing of the page is handed over, and a full walk follows
+///   at once.
 /// - A full walk counts over its pages. But pages can shift between two calls, so that one entry is
 ///   on two of them. Therefore an entry that is new only because the same content was on an earlier
 ///   page is held back, and a second full walk follows at once. What both have counted is handed
 ///   over.
 ///
 /// So an entry that was inserted before the cursor is handed over with the next full walk. An entry
-/// with a reference is handed over once, whatever moves. Entries without one are handed over once
-/// if the statement stays in place during one of the two full walks. If pages shift during both, so
-/// that both count a content once too often, one entry too many of that content is handed over:
-/// nothing in a statement tells it from a real twin.
+/// with a reference is handed over once, even if pages shift. Entries without one are handed over
+/// once if the statement stays in place during one of the two full walks. If pages shift during
+/// both, so that both count a content once too often, one entry too many of that content is handed
+/// over: nothing in a statement distinguishes it from a real twin.
 ///
-/// The caller repeats these steps. [`AccountPoll::cursor`] says what to fetch.
+/// The caller repeats these steps. [`AccountPoll::cursor`] returns the cursor of the page to fetch.
 /// [`AccountPoll::judge`] takes the page with the counts that the store knows
 /// ([`SeenEntries::counts`](crate::SeenEntries::counts)). A [`PollCommit`] is recorded together
 /// with the effects of its new entries, and then given to [`AccountPoll::committed`]. If that

@@ -21,8 +21,8 @@ use std::num::NonZeroU16;
 #[non_exhaustive]
 pub struct StatementRequest {
     account_id: String,
-    /// `includeNarrative`. If it is absent, the provider decides; ours takes it as true unless told
-    /// otherwise (Default: "Statement exchange").
+    /// `includeNarrative`. If it is absent, the provider decides; ours takes it as true unless its
+    /// options differ (Default: "Statement exchange").
     pub include_narrative: Option<bool>,
     /// `cursor`, as received with the previous page; `None` for the first page.
     pub cursor: Option<Cursor>,

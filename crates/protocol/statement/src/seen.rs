@@ -5,7 +5,7 @@
 //! - An entry with a reference of the bank is identified by it. If one page has a reference twice,
 //!   as for the parts of a batch, these are two entries, because a page lists no entry twice.
 //! - Two entries without a reference may have the same content and yet be different payments, so
-//!   they are counted: the n-th entry with some content in one walk through the pages is the same
+//!   they are counted. The n-th entry with some content in one walk through the pages is the same
 //!   entry as the n-th in another walk.
 //!
 //! ```
@@ -86,7 +86,7 @@ pub struct SeenEntry {
     pub key: EntryKey,
     /// Its number among the entries with the same key, counted from 1.
     pub occurrence: u32,
-    /// Its day, by which it is forgotten; see [`EntryIdentity::day`].
+    /// The entry's day, which decides when it is forgotten; see [`EntryIdentity::day`].
     pub day: Option<Date>,
 }
 

@@ -2,8 +2,7 @@
 //! [`TransactionalSeenEntries`](crate::TransactionalSeenEntries) runs, and a naive model of both
 //! (feature `testing`).
 //!
-//! A suite panics with the rule that an engine breaks. It needs no runtime of its own: await it in
-//! a test.
+//! A suite panics with the rule that an engine breaks. It starts no runtime: await it in a test.
 
 mod model;
 #[allow(

@@ -58,11 +58,11 @@ type BodyOf = dyn Fn(&LimitRefusal, &Parts) -> RefusalBody + Send + Sync;
 
 /// Serves a request only if a limit allows it.
 ///
-/// - A refusal has the status and `Retry-After` of its [`LimitRefusal`]; its body is empty unless
-///   [`LimitLayerOptions::body`] says otherwise.
+/// - A refusal has the status and `Retry-After` of its [`LimitRefusal`]; its body is empty, or that
+///   of [`LimitLayerOptions::body`].
 /// - `X-RequestKey` is handled by [`RequestKeyLayer`](bankrail_http::RequestKeyLayer), which
 ///   belongs further out.
-/// - A request with a limit is charged, whatever the inner services answer.
+/// - A request with a limit is charged for every answer of the inner services.
 /// - Put the layer behind a layer that proves who calls: a caller that can choose the key can use
 ///   up the limit of others.
 #[derive(Clone)]

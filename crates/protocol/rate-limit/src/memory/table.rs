@@ -6,7 +6,7 @@ use hashbrown::hash_table::OccupiedEntry;
 use slab::Slab;
 use std::hash::{BuildHasher, Hasher};
 
-/// The keys of one shard, stored side by side in a cache line each and found by `index`: the search
+/// The keys of one shard, stored side by side in a cache line each and found by `index`. The search
 /// for expired keys is sequential in memory, and growing moves no hash table of large slots.
 #[derive(Debug, Default)]
 pub(super) struct Table {

@@ -4,8 +4,8 @@ use super::content::Content;
 use bankrail_camt052::{AccountId, CounterpartyAccount, Entry, EntryStatus, Party, Transaction};
 use std::borrow::Cow;
 
-/// Hashes of 128 bits by which an entry may be recognised that the bank lists under another
-/// identity than before. [`EntryLinks::of`] computes them.
+/// Hashes of 128 bits that may identify an entry which the bank lists under another identity than
+/// before. [`EntryLinks::of`] computes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EntryLinks {

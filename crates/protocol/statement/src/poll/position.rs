@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The state of an account between two polls, which the store keeps: the cursor of the next walk,
-/// the time of the last full walk, the entries that may be replaced, and the account's balances.
+/// The state of an account between two polls, which the store keeps. It has the cursor of the next
+/// walk, the time of the last full walk, the entries that may be replaced, and the account's
+/// balances.
 ///
 /// As JSON text it has less than 1 MiB, with a row of hashes for each of the last 2,000 entries.
 /// Protect it like the entries: the hashes are unsalted, so that amounts can be guessed from them,

@@ -39,7 +39,7 @@ pub enum EntryRelation {
 #[non_exhaustive]
 pub enum AccountNotice {
     /// Two full walks in a row did not list an entry that was handed over: a booked one through the
-    /// statement of its own day, one that is not booked through any. The bank may have taken it
+    /// statement of the entry's day, one that is not booked through any. The bank may have taken it
     /// back, or left it out by mistake, so of a booked entry a person decides. Entries beyond the
     /// last 2,000 of a day are not watched.
     Vanished {
