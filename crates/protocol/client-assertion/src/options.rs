@@ -14,12 +14,12 @@ options! {
         /// Accepts assertions for these audiences too. Client libraries write the token endpoint's
         /// address or the issuer's name as `aud` by default (Default: "Token endpoint").
         pub(crate) audiences: Vec<Audience> = Vec::new(),
-        /// The time by which `nbf` and `iat` may be ahead, at most [`VerifierOptions::MAX_LEEWAY`].
+        /// The time that `nbf` and `iat` may be ahead, at most [`VerifierOptions::MAX_LEEWAY`].
         /// Default: 30 s. It does not lengthen the life of an assertion: `exp` has no leeway.
         pub(crate) leeway(Duration => |leeway| leeway.min(Self::MAX_LEEWAY)): Duration = Self::DEFAULT_LEEWAY,
-        /// The time beyond [`MAX_LIFETIME`](crate::MAX_LIFETIME) by which `exp` may be ahead, at
-        /// most [`VerifierOptions::MAX_LEEWAY`]. Default: nothing, because the specification has
-        /// "no more than 60 minutes in the future". Without it, a customer whose clock is ahead and
+        /// The time beyond [`MAX_LIFETIME`](crate::MAX_LIFETIME) that `exp` may be ahead, at most
+        /// [`VerifierOptions::MAX_LEEWAY`]. Default: nothing, because the specification has "no
+        /// more than 60 minutes in the future". Without it, a customer whose clock is ahead and
         /// whose library writes a lifetime of an hour gets no token.
         pub(crate) clock_tolerance(Duration => |most| most.min(Self::MAX_LEEWAY)): Duration = Duration::ZERO,
         /// Which `typ` the header may have.

@@ -15,14 +15,15 @@ use zeroize::Zeroizing;
 /// Verifies assertions (Specification: "Client assertion (JWT) the customer builds"; RFC 7523
 /// section 3).
 ///
-/// By default:
-/// - the algorithm is RS256, and `typ` is `jwt` in any case;
+/// These are the rules by default.
+///
+/// - The algorithm is RS256, and `typ` is `jwt` in any case.
 /// - `aud` is one string, equal to the audience or another one of
-///   [`VerifierOptions::also_audience`];
+///   [`VerifierOptions::also_audience`].
 /// - `exp` is a JSON number in the future and at most 3600 s ahead. At `exp` itself the assertion
 ///   has expired. The specification's "after which the token is rejected" is read as RFC 7519
-///   section 4.1.4 has it, "on or after";
-/// - `nbf` and `iat`, if present, are at most 30 s in the future (Default: "Token endpoint");
+///   section 4.1.4 has it, "on or after".
+/// - `nbf` and `iat`, if present, are at most 30 s in the future (Default: "Token endpoint").
 /// - `iss`, if present, equals `sub`.
 ///
 /// [`VerifierOptions::lenient_clients`] accepts what widespread client libraries send beyond that.

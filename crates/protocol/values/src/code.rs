@@ -4,8 +4,8 @@ use std::fmt;
 
 /// A code outside a list of codes, with its text unchanged.
 ///
-/// Only reading makes one, and each code that the list has is a variant of its own, so this is
-/// never the text of a known code.
+/// Only reading makes one, and each code that the list has is another variant, so this is never the
+/// text of a known code.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnknownCode(Box<str>);
 

@@ -4,7 +4,7 @@
 //!
 //! - No object has two members with the same name; names are compared after unescaping.
 //! - A `\u` escape stands for a Unicode character, alone or as a surrogate pair.
-//! - A number is kept as written, whatever its size; [`JsonNumber`] converts it.
+//! - A number of any size is kept as written; [`JsonNumber`] converts it.
 //! - Length, depth and number of values are within the [`JsonLimits`].
 //! - There is no byte order mark.
 //!

@@ -8,7 +8,7 @@ use std::fmt;
 /// An exact amount in one currency.
 ///
 /// - It keeps its scale: `10.0000 AUD` stays `10.0000 AUD`.
-/// - Two amounts are equal if their values are, whatever their scales.
+/// - Two amounts are equal if their values are, regardless of their scales.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Money {
     amount: Decimal,

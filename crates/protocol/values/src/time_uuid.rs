@@ -9,8 +9,8 @@ const EPOCH: u64 = 0x01B2_1DD2_1381_4000;
 
 /// Generates UUIDs of version 1 (RFC 9562 section 5.1), the form of mandate and action identifiers.
 ///
-/// - No two UUIDs of one generator are equal, whatever the clock does: if `now` has not advanced,
-///   the time of the last UUID is advanced by 100 ns.
+/// - No two UUIDs of one generator are equal, even if the clock is set back: if `now` has not
+///   advanced, the time of the last UUID is advanced by 100 ns.
 /// - Generators made from different random bytes differ in node and clock sequence. The node is
 ///   random and marked as such (section 6.10), so a UUID reveals no hardware address.
 ///

@@ -106,7 +106,7 @@ impl DecryptionKey {
     /// Decrypts an encrypted key, or fails.
     ///
     /// To open a message use [`DecryptionKey::content_key`], which hides a failure: a sender who
-    /// can tell success from failure can decrypt messages of others (RFC 7516 section 11.5).
+    /// can distinguish success from failure can decrypt messages of others (RFC 7516 section 11.5).
     ///
     /// # Errors
     /// [`DecryptError`] for every failure.

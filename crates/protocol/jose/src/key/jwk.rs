@@ -206,9 +206,9 @@ pub struct JwkSet {
 
 /// A key of a set that was left out.
 ///
-/// It is of another type, out of bounds or malformed (RFC 7517 section 5 asks to ignore such keys),
-/// it has the same modulus as another key of the set for a different use, or its `kid` does not
-/// select it.
+/// The key is of another type, out of bounds or malformed (RFC 7517 section 5 asks to ignore such
+/// keys). Or it has the same modulus as another key of the set for a different use, or its `kid`
+/// does not select it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct UnusableKey {

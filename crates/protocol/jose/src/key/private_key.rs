@@ -9,10 +9,11 @@ use rsa::{BigUint, RsaPrivateKey, pkcs1};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// An RSA private key that obeys these rules:
-/// - the public half obeys the rules of [`PublicKey`];
-/// - two different factors multiply to the modulus;
-/// - the private exponent is the inverse of the public one;
+/// An RSA private key that obeys these rules.
+///
+/// - The public half obeys the rules of [`PublicKey`].
+/// - Two different factors multiply to the modulus.
+/// - The private exponent is the inverse of the public one.
 /// - `dp`, `dq` and `qi` follow from these numbers.
 ///
 /// Whether the factors are primes is found by the trial run when the key becomes a handle.

@@ -14,10 +14,11 @@ use std::fmt;
 /// length.
 const MAX_BITS: usize = 8192;
 
-/// An RSA public key that obeys these rules:
-/// - the modulus is odd, at most 8192 bits long, and not of the form that a faulty chip generates
-///   (ROCA, CVE-2017-15361);
-/// - the exponent is odd, from 3 to 2³³ − 1.
+/// An RSA public key that obeys these rules.
+///
+/// - The modulus is odd, at most 8192 bits long, and not of the form that a faulty chip generates
+///   (ROCA, CVE-2017-15361).
+/// - The exponent is odd, from 3 to 2³³ − 1.
 ///
 /// The lengths that a use allows are checked when the key becomes a handle for that use.
 #[derive(Clone, PartialEq, Eq)]

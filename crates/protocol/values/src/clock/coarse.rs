@@ -11,9 +11,9 @@ use crate::Timestamp;
 /// - It is never ahead of [`SystemClock`]. It is behind by up to one tick of the kernel: 1 to 10 ms
 ///   depending on the kernel's configuration, commonly 4. In a virtual machine whose host delays
 ///   timer interrupts, add that delay.
-/// - It is the system's clock, not an estimate: it does not drift, needs no calibration, follows
-///   every step of the system's clock with the next tick, and stays correct after a suspension or a
-///   migration to another host.
+/// - It is the system's clock, not an estimate: it does not drift and needs no calibration. It
+///   follows every step of the system's clock with the next tick, and stays correct after a
+///   suspension or a migration to another host.
 /// - All threads read the same time, which does not change between two ticks. Compare instants of
 ///   this clock with one another, not with those of [`SystemClock`].
 ///
