@@ -38,9 +38,8 @@ const MAX_LIST_BYTES: usize = 32 << 20;
 /// Judges a customer's receivers by the clauses of the specification that can be seen from outside.
 ///
 /// It plays the provider: it delivers some 1,300 messages over HTTPS, good ones and hostile ones.
-/// Mandates, payments and cases are made up anew in each run, and receivers store them: judge a
-/// test installation. Rows under "Beyond SPEC.md" are about what the specification does not say.
-/// What differs from what is sensible there is [`Verdict::Noted`](crate::Verdict::Noted).
+/// Each run makes up new mandates, payments and cases, and receivers store them: judge a test
+/// installation. Rows under "Beyond SPEC.md" are about points that the specification leaves open.
 pub struct ReceiverJudge(Session);
 
 impl ReceiverJudge {

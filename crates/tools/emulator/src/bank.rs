@@ -48,8 +48,8 @@ const MAX_CALLS: usize = 10_000;
 /// - Cheap to clone; clones are the same bank. Its servers end with the last of them, and with the
 ///   runtime.
 ///
-/// A method that is told something impossible, such as to book on an account that does not exist,
-/// panics and says what is wrong.
+/// A method with an impossible argument, such as an account that does not exist, panics with the
+/// reason.
 ///
 /// ```
 /// use bankrail_emulator::{Booking, FakeBank};

@@ -63,7 +63,7 @@ impl Calls {
             kept.drop_at(Some(0));
         }
         // Sent under the lock, so that subscribers receive calls in order. An error means that
-        // there is no subscriber.
+        // nobody has subscribed.
         let _ = self.0.news.send(call);
     }
 

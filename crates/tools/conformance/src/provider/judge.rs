@@ -51,7 +51,7 @@ impl Got {
     /// Returns the answer.
     ///
     /// # Errors
-    /// What to say of a row that needed it.
+    /// The verdict of a row that needed it.
     fn answer(self) -> Result<Answer, Verdict> {
         match self {
             Self::Answer(answer) => Ok(answer),

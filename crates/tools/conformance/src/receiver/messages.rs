@@ -145,7 +145,8 @@ fn new(invented: &Invented, name: &str) -> String {
     }
 }
 
-/// Returns a message with these members in place of its own. Objects are merged, member by member.
+/// Returns a message with these members in place of those that it has. Objects are merged, member
+/// by member.
 pub(super) fn with(mut message: Value, members: &Value) -> Value {
     put(&mut message, members);
     message

@@ -28,7 +28,7 @@ pub(super) fn rows() -> impl Iterator<Item = Row> {
         .flatten()
         .copied();
     let cases = |cases: &'static [Case], expected| cases.iter().map(move |case| case.row(expected));
-    // These rows come first: they show if the receiver's ids reveal that a message is known.
+    // First the rows that show if the receiver's ids reveal that a message is known.
     made.chain(cases(&ACCEPTED, Expected::Acknowledged))
         .chain(cases(&REFUSED, Expected::Refused))
 }
@@ -166,7 +166,7 @@ enum Recipe {
     Later,
     /// The delivery before this one.
     Again,
-    /// The message before this one with another time, sealed anew.
+    /// The message before this one with another time, sealed again.
     Regenerated,
     /// A usual message whose delivery is changed.
     Sent(fn(Delivery) -> Delivery),

@@ -1,8 +1,8 @@
 //! The limits of calls, counted (Specification: "Limits").
 //!
-//! The counting algorithms agree on a customer that has not called for two hours: whatever counts
-//! the requests that are refused, as many are answered as the limit says, and no more. What was
-//! sent before in the same run counts too.
+//! The counting algorithms agree on a customer that has not called for two hours. Whether or not
+//! refused requests count, the limit is the number of requests that are answered. What was sent
+//! before in the same run counts too.
 
 use super::Target;
 use super::checks::status_of;

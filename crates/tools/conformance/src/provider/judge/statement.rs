@@ -320,7 +320,7 @@ pub(super) fn read(answer: &Answer, account: &str) -> Option<Statement> {
 /// Requests a statement.
 ///
 /// # Errors
-/// What to say of a row that needed it.
+/// The verdict of a row that needed it.
 pub(super) async fn ask(
     judge: &mut Judge,
     request: &Value,

@@ -1,6 +1,6 @@
 //! The worked cases of the specification's windows (Specification: "Limits", rules 2 and 3), at the
-//! 25 statements of an hour: 20 in the hour before, then a quarter, a half and three quarters into
-//! the next.
+//! 25 statements of an hour. There are 20 in the hour before, then a quarter, a half and three
+//! quarters into the next.
 
 use super::statement::{Statement, read};
 use super::token::{bearer_of, expire};

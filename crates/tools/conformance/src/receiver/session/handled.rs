@@ -189,7 +189,7 @@ pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
     Ok(())
 }
 
-/// Delivers a message with every member: twice unchanged, and once sealed anew under another
+/// Delivers a message with every member: twice unchanged, and once sealed again under another
 /// X-Message-Id.
 async fn deliver_thrice(session: &mut Session, kind: MessageKind) -> Result<Delivered, JudgeError> {
     let message = session.provider.invented.whole(kind);
