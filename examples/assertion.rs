@@ -80,7 +80,7 @@ fn verify(folder: &Path) -> Result<(), MainError> {
     let mut assertion = String::new();
     std::io::stdin().read_to_string(&mut assertion)?;
     let verifier = Verifier::new(Audience::parse(AUDIENCE)?, VerifierOptions::new());
-    // The key is this customer's only, whatever customer the assertion names.
+    // The key is this customer's only, and no other that an assertion may name.
     let known = |customer: &CustomerCode| (customer.as_str() == CUSTOMER).then(|| key.clone());
     let verified = verifier.verify(assertion.trim_end(), SystemClock.now(), known)?;
     println!("{}", verified.customer());

@@ -1,7 +1,7 @@
 //! A biller: `biller FOLDER`, with a folder that `bankrail provider` makes for a demo customer. Its
-//! file `connection.toml` says what the biller and its bank have arranged. The biller imports each
+//! file `connection.toml` has the arrangement of the biller and its bank. The biller imports each
 //! new entry of its accounts once, receives the bank's webhooks, keeps the histories of mandates
-//! and payments, and prints each change, until Ctrl-C. All it knows is in `biller.sqlite`, so that
+//! and payments, and prints each change, until Ctrl-C. All its state is in `biller.sqlite`, so that
 //! it may be killed at any time and started again.
 //!
 //! `/livez`, `/readyz` and `/metrics` are at 127.0.0.1:9091, or at the address in the environment

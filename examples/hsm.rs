@@ -87,9 +87,9 @@ impl RemoteDecrypter for TokenKey<EncryptionKey> {
     }
 }
 
-/// Whether an error cannot be caused by a ciphertext: the token, the session or the key is missing.
-/// The errors depend on the device. SoftHSM reports a wrong ciphertext as a general error, so this
-/// is not a fault here; check your device.
+/// Returns true if an error cannot be caused by a ciphertext: the token, the session or the key is
+/// missing. The errors depend on the device. SoftHSM reports a wrong ciphertext as a general error,
+/// so this is not a fault here; check your device.
 fn is_fault(error: &TokenError) -> bool {
     let TokenError::Pkcs11(error, _) = error else {
         return true;
@@ -106,7 +106,7 @@ fn is_fault(error: &TokenError) -> bool {
         )
 }
 
-/// Whether an error may be temporary.
+/// Returns true if an error may be temporary.
 fn is_passing(error: &RvError) -> bool {
     matches!(
         error,
@@ -171,7 +171,7 @@ async fn main() -> Result<(), MainError> {
     println!("opened:   {}", std::str::from_utf8(opened.json())?);
 
     // Changes one bit of the encrypted key, the second part. The token cannot decrypt it, and the
-    // error does not say so.
+    // error does not reveal it.
     let mut parts: Vec<String> = sealed.split('.').map(str::to_owned).collect();
     let part = parts.get_mut(1).ok_or("no encrypted key")?;
     let mut bytes = base64url::decode(part)?;

@@ -1,5 +1,6 @@
-//! Shows the webhook messages: one that is read with findings, one that is refused, a sample of
-//! each kind with its duplicate key, and the state of a payment whose outcomes arrive out of order.
+//! Shows the webhook messages. One is read with findings, and one is refused. A sample of each kind
+//! is shown with its duplicate key, and then the state of a payment whose outcomes arrive out of
+//! order.
 
 use bankrail::values::{HyphenatedUuid, MainError};
 use bankrail::webhook::history::PaymentHistory;

@@ -1,4 +1,4 @@
-//! What the programs `statement` and `sandbox` share: printing an account report.
+//! Printing of an account report, for the programs `statement` and `sandbox`.
 
 use bankrail::camt052::{
     AccountId, Balance, CountAndSum, Direction, Document, Entry, EntryLine, Report,

@@ -17,8 +17,8 @@ pub fn processor() -> String {
     format!("{name}, {cores} cores")
 }
 
-/// Whether to measure (`cargo bench`) or only to test (`cargo test --benches`,
-/// `cargo bench -- --test`).
+/// Returns true if the benchmarks are to be measured (`cargo bench`), and false if they are only
+/// tested (`cargo test --benches`, `cargo bench -- --test`).
 #[must_use]
 pub fn measuring() -> bool {
     let asked = |name| std::env::args().any(|argument| argument == name);

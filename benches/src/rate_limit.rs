@@ -1,4 +1,4 @@
-//! What the rate-limit benchmark measures of each implementation beside its speed.
+//! Properties of each implementation that the rate-limit benchmark measures beside its speed.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -32,7 +32,7 @@ type Work = Box<dyn FnMut() -> u64>;
 struct Path {
     name: &'static str,
     rounds: u32,
-    /// What each round returns.
+    /// The result of each round.
     expected: u64,
     prepare: fn() -> Work,
 }

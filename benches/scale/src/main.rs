@@ -1,4 +1,4 @@
-//! How costs grow: `scale CURVE MOST`, for `benches/scale/run`.
+//! Measures the growth of costs: `scale CURVE MOST`, for `benches/scale/run`.
 //!
 //! An operation is measured at sizes 10, 100, … up to the most. Each point is one line of JSON:
 //! curve, series, size, unit and value. With `BANKRAIL_POSTGRES` (a connection string) and
@@ -53,7 +53,7 @@ async fn main() {
     }
 }
 
-/// What is measured, and up to which size.
+/// The subject of a measurement, and the largest size.
 struct Curve<'a> {
     name: &'a str,
     most: u64,

@@ -1,13 +1,13 @@
-//! A provider from a folder, which has:
+//! A provider from a folder, which has these files.
 //!
 //! - `customers/`: a TOML file for each customer, with its keys, accounts, limits and webhook
-//!   endpoints;
+//!   endpoints.
 //! - `server.pem` and `server-key.pem`: the certificate and its key, replaced while the provider
-//!   runs;
+//!   runs.
 //! - `signing.pem`: the private key that signs webhooks; `cursor.key`: 32 random bytes.
 //!
-//! What it knows is in `provider.sqlite`, and what it granted and served in `audit.jsonl`.
-//! `provider FOLDER book FILE` books what a CSV file says, and
+//! Its state is in `provider.sqlite`, and its grants and answers are in `audit.jsonl`.
+//! `provider FOLDER book FILE` books the rows of a CSV file, and
 //! `provider FOLDER send ENDPOINT KIND FILE` delivers a message, both while it serves.
 //!
 //! With `--postgres`, the ledger, the customers and the messages are there, for instances on
@@ -198,7 +198,7 @@ async fn main() -> Result<(), MainError> {
             trusted_proxy,
             lenient_clients,
         } => {
-            // What is on this machine alone: all, or what no server keeps.
+            // The store of this machine alone: for everything, or for what no server keeps.
             let local = match (&store, &valkey[..]) {
                 (Store::Sqlite(store), _) => Some(store.clone()),
                 (Store::Postgres(_), []) => Some(sqlite()?),
@@ -321,7 +321,7 @@ async fn main() -> Result<(), MainError> {
     Ok(())
 }
 
-/// Reads a file, or says which one it is that cannot be read.
+/// Reads a file; an error names it.
 fn read(path: &Path) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
 }

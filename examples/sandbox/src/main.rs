@@ -1,5 +1,5 @@
-//! Both sides of the service in one process, over HTTPS on loopback: tokens, statements, webhooks
-//! and limits, step by step. It exits 0 only if each step did what the specification says.
+//! Runs both sides of the service in one process, over HTTPS on loopback: tokens, statements,
+//! webhooks and limits, step by step. Exits 0 only if each step did what the specification demands.
 //!
 //! A provider that stays up for other programs is `bankrail provider`, a customer
 //! `bankrail biller`.

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 const RECEIVER_KEY: &str = "receiver-key-5d1c";
 
-/// What the customer's handlers have seen.
+/// The messages that the customer's handlers have seen.
 #[derive(Debug, Default)]
 struct Seen {
     handled: Vec<(MessageKind, HyphenatedUuid)>,
@@ -138,7 +138,7 @@ async fn deliver(
     )
 }
 
-/// Delivers the same message again, like a sender that missed the answer. It is sealed anew, and
+/// Delivers the same message again, like a sender that missed the answer. It is sealed again, and
 /// answered with the stored acknowledgement.
 async fn again(
     sandbox: &Sandbox,

@@ -111,7 +111,7 @@ struct Out<'a> {
     source: &'a str,
     text: String,
     places: Vec<Written>,
-    /// How much of the source stands in the text.
+    /// The length of the source that stands in the text.
     copied: usize,
     /// The words `const` of functions.
     left_out: Vec<Range<usize>>,
@@ -200,7 +200,7 @@ enum Kind {
     Body,
     /// An expression that is put in parentheses.
     Value,
-    /// One that ends in a brace, as what takes its place does.
+    /// An expression that ends in a brace, as does the one that takes its place.
     Statement,
 }
 
@@ -209,7 +209,7 @@ enum Kind {
 struct Found {
     bodies: Vec<Site>,
     expressions: Vec<Site>,
-    /// The one that is being read.
+    /// The function that is being read.
     const_fn: Option<ConstFn>,
 }
 
@@ -235,7 +235,7 @@ impl Found {
             name: signature.ident.to_string(),
         });
         let outer = std::mem::replace(&mut self.const_fn, const_fn);
-        // What such a function returns is found from its body.
+        // The type that such a function returns is found from its body.
         let hides = matches!(&signature.output, syn::ReturnType::Type(_, of) if matches!(**of, syn::Type::ImplTrait(_)));
         if !hides && let (Some(first), Some(last)) = (body.stmts.first(), body.stmts.last()) {
             let range = first.span().byte_range().start..last.span().byte_range().end;
@@ -312,7 +312,7 @@ impl<'ast> Visit<'ast> for Found {
                 self.add(expression, Kind::Value);
                 return self.visit_expr(&repeat.expr);
             }
-            // What follows `else` is no expression of its own.
+            // The block after `else` is no separate expression.
             Expr::If(conditional) => {
                 self.add(expression, Kind::Statement);
                 self.visit_expr(&conditional.cond);
@@ -362,7 +362,7 @@ impl<'ast> Visit<'ast> for Found {
         }
     }
 
-    // What is evaluated when it is compiled, or not at all.
+    // Items that are evaluated when they are compiled, or not at all.
     fn visit_item_const(&mut self, _: &'ast syn::ItemConst) {}
     fn visit_item_static(&mut self, _: &'ast syn::ItemStatic) {}
     fn visit_impl_item_const(&mut self, _: &'ast syn::ImplItemConst) {}

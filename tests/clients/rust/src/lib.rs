@@ -1,5 +1,5 @@
-//! What the programs share: the customer's file, HTTP with its API key, and the lines that they
-//! print.
+//! Common parts of the programs: the customer's file, HTTP with its API key, and the lines that
+//! they print.
 
 use oauth2::http::{Request, Response};
 use reqwest::{Certificate, Client};
@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// What a client is told to do wrong.
+/// The mistakes that a client can be started with.
 pub const CASES: [&str; 5] = [
     "good",
     "wrong key",

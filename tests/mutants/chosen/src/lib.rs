@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the mutant with this number runs: the one that `BANKRAIL_MUTANT` names, or none.
+/// Returns true if the mutant with this number runs: the one that `BANKRAIL_MUTANT` names, or none.
 ///
 /// With `BANKRAIL_MUTANTS_REACHED`, the numbers of all that were asked about are written to that
 /// file.
