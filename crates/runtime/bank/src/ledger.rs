@@ -208,6 +208,7 @@ impl<S: Engine> SqlLedger<S> {
     /// # Errors
     /// [`ForgetError`]; of a future day nothing is changed.
     pub async fn forget_before(&self, day: Date) -> Result<u64, ForgetError> {
+        // Tomorrow by UTC is already today in time zones of the east.
         let latest = SystemClock
             .now()
             .saturating_add(Duration::from_secs(86_400))
@@ -292,6 +293,7 @@ impl<S: Engine> SqlLedger<S> {
         let registered = self.store.write_long(register).await;
         registered.map_err(|error| match error {
             RegisterError::Store(error) => error,
+            // A wrong list stays wrong, and a conflict is not tried again.
             wrong => StoreError::new(StoreErrorKind::Conflict, wrong),
         })
     }

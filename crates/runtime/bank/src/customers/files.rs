@@ -57,6 +57,7 @@ impl Files {
     /// # Errors
     /// The reason why there is none.
     pub(super) fn read(&mut self, path: &Path) -> Result<Zeroizing<String>, String> {
+        // Without a stamp, a file that appears later or becomes readable counts as changed.
         self.stamps.insert(path.to_owned(), None);
         // A pipe without a writer would never open.
         if !std::fs::metadata(path)
@@ -66,6 +67,7 @@ impl Files {
             return Err("expected a file".to_owned());
         }
         let file = File::open(path).map_err(|error| error.to_string())?;
+        // Of the open file: the path may lead to another one by now.
         let metadata = file.metadata().map_err(|error| error.to_string())?;
         let stamp = Stamp::of(&metadata);
         let settled =

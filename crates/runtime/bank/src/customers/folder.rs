@@ -172,6 +172,7 @@ impl CustomerFolder {
     }
 
     async fn look(&self, forced: bool) {
+        // Owned by the thread that reads, which goes on when this future is dropped.
         let mut loaded = Arc::clone(&self.0.loaded).lock_owned().await;
         // Another lookup may have read the files meanwhile.
         if !forced && !self.is_due() {
@@ -182,11 +183,13 @@ impl CustomerFolder {
         // Reading files blocks, so that it needs a thread; it goes on if this future is dropped.
         let looking = tokio::task::spawn_blocking(move || {
             if forced {
+                // The caller may know of a change that the files' stamps do not show.
                 loaded.distrust();
             }
             if forced || loaded.may_have_changed(&folder.0.path) {
                 folder.accept(loaded.load(&folder.0.path, &folder.0.options));
             }
+            // The time before the reading: a change during it is found by the next look.
             *folder
                 .0
                 .looked
@@ -209,6 +212,7 @@ impl CustomerFolder {
                     state.customers = Arc::new(customers);
                 }
             }
+            // Logged when it was found first.
             Err(error) if state.rejected.as_deref() == Some(&error) => {}
             Err(error) => {
                 for fault in &error.faults {

@@ -132,6 +132,7 @@ impl DirectoryFollower {
     pub async fn apply(&mut self, customers: &CustomerBook) -> Result<(), StoreError> {
         self.apply_limits(customers);
         self.apply_endpoints(customers);
+        // Last, because it alone can fail.
         self.apply_accounts(customers).await
     }
 
@@ -164,12 +165,15 @@ impl DirectoryFollower {
                     }
                     Err(error) => Some(error.kind()),
                 };
+                // Once for each kind in a row, so that an outage does not fill the log.
                 if let Some(kind) = failure.filter(|_| failure != failed) {
                     tracing::error!(error = %kind, "the customers were not read");
                 }
                 failed = failure;
                 tokio::select! {
+                    // Without a pause, an interval of zero would keep a core busy.
                     () = tokio::time::sleep(source.interval().max(Duration::from_millis(1))) => {}
+                    // An error disables this branch, so that the interval decides.
                     Ok(()) = source.changed() => tokio::time::sleep(SETTLE_TIME).await,
                 }
             }
@@ -293,6 +297,8 @@ impl DirectoryFollower {
                 }
                 (Err(error), _) => {
                     let kind = error.kind();
+                    // Once for each kind, because a refused customer is tried again at each
+                    // interval.
                     if self.applied.refused.insert(code.clone(), kind) != Some(kind) {
                         tracing::error!(customer = %code, error = %kind, "a customer's accounts were not registered");
                     }

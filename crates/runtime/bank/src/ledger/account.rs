@@ -60,6 +60,7 @@ pub(super) struct Account {
 impl Account {
     /// Returns true if the entries of this day were forgotten.
     pub(super) fn has_forgotten(&self, day: Date) -> bool {
+        // Days as text are of one length, so they sort as days.
         day.to_string() < self.forgotten_before
     }
 }
@@ -78,6 +79,7 @@ pub(super) async fn lock<C: Sql>(
 ) -> Result<Option<Account>, StoreError> {
     sql::row(
         connection,
+        // SQLite has one writer at a time, so there is nothing to lock.
         if C::SHARED { LOCK } else { FIND },
         &[id.as_str().into()],
         account,
@@ -139,6 +141,7 @@ pub(super) async fn open(
             found: currency,
         })
     };
+    // Most accounts are there already, and an insert that changes nothing is still a write.
     if let Some(there) = find(connection, id).await? {
         return is_there(there);
     }
@@ -146,6 +149,7 @@ pub(super) async fn open(
         return Err(AccountError::UnlistedCurrency { found: currency });
     }
     let fits: Result<Amount, NumberError> = Amount::new(opening.amount().abs(), currency);
+    // An account whose balance no statement can carry would have no statements.
     fits.map_err(|_| AccountError::Balance)?;
     let balance = opening.amount().to_string();
     if connection
@@ -171,6 +175,7 @@ pub(super) async fn register<C: Sql>(
     customer: &CustomerCode,
     accounts: &[(AccountId, RegisteredAccount)],
 ) -> Result<(), RegisterError> {
+    // Of two registrations of one customer at the same moment, the rows of both would stay.
     if C::SHARED {
         connection
             .run(LOCK_CUSTOMER, &[customer.as_str().into()])

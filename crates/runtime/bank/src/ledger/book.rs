@@ -41,6 +41,7 @@ pub(super) async fn book(
     key: Option<&str>,
     report_day: Option<&ReportDay>,
 ) -> Result<Booked, BookError> {
+    // Locked first: balance and number below must be those of the last booking.
     let account = &account::lock(connection, account)
         .await?
         .ok_or(BookError::UnknownAccount)?;
@@ -59,6 +60,7 @@ pub(super) async fn book(
             };
         }
     }
+    // After the key, so that a booking that is repeated on a later day is known.
     if let Some(report_day) = report_day {
         report_day.check(day)?;
     }
@@ -70,6 +72,7 @@ pub(super) async fn book(
         .last_entry
         .checked_add(1)
         .ok_or(BookError::Balance)?;
+    // Refused now: a balance that no statement can carry would hide all entries.
     carries(Money::new(balance, account.currency))?;
     let written = WrittenEntry::new(&entry.entry).map_err(BookError::Entry)?;
     if written.xml().len() > stored::MOST_BYTES {

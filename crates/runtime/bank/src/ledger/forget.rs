@@ -32,6 +32,7 @@ pub(super) async fn before<S: Engine>(store: &S, day: Date) -> Result<u64, Store
     let (mut account, mut forgotten) = (0, 0);
     while let Some(next) = next(store, account, day).await? {
         account = next;
+        // Closed first, so that no page shows a day of which some entries are deleted already.
         run(store, Step::Close, account, day).await?;
         loop {
             match run(store, Step::Forget, account, day).await? {

@@ -125,6 +125,7 @@ impl Entries {
         let stored = Stored::of(row)?;
         let bytes = self.bytes + stored.entry.len();
         let sum = self.sum.checked_add(stored.value()?);
+        // A page has at least one entry, because a walk would not get past an empty one.
         match sum.filter(|sum| sum.mantissa() < SUM_END && bytes <= stored::MOST_BYTES) {
             None if !self.list.is_empty() => return Ok(false),
             fits => self.sum = fits.unwrap_or(Decimal::MAX),
@@ -163,6 +164,7 @@ async fn entries<C: Sql>(
         account.row.into(),
         day.as_str().into(),
         after.unwrap_or(start).into(),
+        // One row more than asked for shows if there is another page.
         (i64::from(most) + 1).into(),
     ];
     connection.read_each(sql, values, add).await?;

@@ -18,6 +18,7 @@ impl Sql for Connection {
 
     async fn run(&self, sql: &'static str, values: &[Value<'_>]) -> Result<u64, StoreError> {
         let changed = prepared(self, sql, values).and_then(|mut statement| statement.raw_execute());
+        // Lossless: a number of rows has at most 64 bits.
         Ok(changed.map_err(store_error)?.try_into().unwrap_or(u64::MAX))
     }
 
@@ -45,6 +46,7 @@ fn prepared<'a>(
 ) -> rusqlite::Result<CachedStatement<'a>> {
     let mut statement = connection.prepare_cached(sql)?;
     for (name, value) in NAMES.into_iter().zip(values) {
+        // There is no parameter 0, so SQLite refuses a value that the statement has no place for.
         let at = statement.parameter_index(name)?.unwrap_or_default();
         match value {
             Value::Integer(number) => statement.raw_bind_parameter(at, number)?,
@@ -57,6 +59,7 @@ fn prepared<'a>(
 
 /// Runs work on SQLite, which never waits, to its end.
 pub(crate) fn now<T>(work: impl Future<Output = T>) -> T {
+    // Polled once, because nothing that SQLite does is asynchronous.
     match pin!(work).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,
         Poll::Pending => unreachable!("no statement of SQLite waits"),

@@ -43,6 +43,7 @@ struct CachedBook {
 impl Cache {
     /// The lock is held for a look-up in memory only, never while a query runs.
     fn lock(cache: &Mutex<Self>) -> MutexGuard<'_, Self> {
+        // Each change is one insertion or assignment, so a panic elsewhere leaves it whole.
         cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -72,6 +73,7 @@ impl Cache {
         let customer = cached.with_key(key, now);
         let customers = &mut Self::lock(cache).customers;
         if customers.len() >= MAX_CUSTOMERS {
+            // All at once, which is seldom and needs no order of use.
             customers.clear();
         }
         customers.insert(code, cached);
@@ -83,7 +85,9 @@ impl Cache {
         cache: &Mutex<Self>,
         connection: &impl Sql,
     ) -> Result<Arc<CustomerBook>, StoreError> {
+        // Before the customers: a change in between is then read once more next time.
         let last = rows::last_change(connection).await?;
+        // Cloned, because the lock must not be held across a query.
         let known = Self::lock(cache).book.clone();
         let known = match known {
             Some(known) if known.last == last => return Ok(known.book),
@@ -130,6 +134,7 @@ impl CachedBook {
         cache: &Mutex<Cache>,
     ) -> Result<Self, StoreError> {
         let changed = rows::changed_after(connection, self.last, MAX_UPDATES + 1).await?;
+        // Beyond so many, reading all is cheaper. Lossless: `usize` has at least 32 bits.
         if changed.len() > MAX_UPDATES as usize {
             return Self::read(connection, last).await;
         }
@@ -144,6 +149,7 @@ impl CachedBook {
         let mut book = self.book.with(validated(records)?);
         let (count, sum) = rows::count_and_sum(connection).await?;
         let mut gone: Vec<CustomerCode> = Vec::new();
+        // A customer that was removed leaves no row to read, and shows only in the count.
         if book.len() != count {
             let there = rows::codes(connection).await?;
             book.retain(&there);

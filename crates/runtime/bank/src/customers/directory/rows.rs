@@ -110,6 +110,7 @@ pub(super) async fn put(
     connection: &impl Sql,
     records: &[&CustomerRecord],
 ) -> Result<(), CustomerChangeError> {
+    // Before the check, so that no other change takes a name in between.
     lock(connection).await?;
     check(connection, records).await?;
     write(connection, records).await?;
@@ -239,6 +240,7 @@ async fn next_change<C: Sql>(connection: &C) -> Result<i64, StoreError> {
     let step = 1 + i64::from(u32::from_le_bytes(step));
     connection.run(NEXT_CHANGE, &[step.into()]).await?;
     if C::SHARED {
+        // Sent at the commit, so that no follower asks too early.
         connection.run("NOTIFY bankrail_customer", &[]).await?;
     }
     last_change(connection).await

@@ -62,6 +62,7 @@ impl Loaded {
                 problem,
             )])
         };
+        // If the folder cannot be listed, the next look finds a change in any case.
         self.names = None;
         let names = list(folder).map_err(of_folder)?;
         let none = names.is_empty();
