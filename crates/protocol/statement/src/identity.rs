@@ -52,6 +52,7 @@ impl EntryIdentity {
 /// Returns the bank's reference of the entry, else those of its transactions; `None` if a
 /// transaction has none.
 fn references<'a>(entry: &'a Entry) -> Option<Vec<&'a str>> {
+    // Many entries share a placeholder, and would count as one.
     let given = |text: &str| !text.trim().is_empty() && !links::is_placeholder(text);
     if let Some(reference) = entry
         .servicer_reference

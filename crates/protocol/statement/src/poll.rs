@@ -174,9 +174,12 @@ impl AccountPoll {
             .position
             .walked
             .is_some_and(|walked| walked.is_left_at(soon));
+        // Before its first page only: the pages of a walk that has begun are recorded already.
         if self.walk.cursors.pages() == 0
             && !self.walk.full
             && self.is_full_walk_due(now)
+            // A full walk begins at the new day, and the last cursor may lead to the rest of the
+            // old one.
             && !is_left
         {
             self.walk = Walk::full(&self.options);
@@ -210,6 +213,7 @@ impl AccountPoll {
             Ok(Step::Done) => Ok(self.walked()),
             Err(error) => {
                 self.begin_poll();
+                // The cursors of a walk that failed are not trusted.
                 self.walk = Walk::full(&self.options);
                 Err(error)
             }
@@ -227,6 +231,7 @@ impl AccountPoll {
     fn begin_again(&mut self) -> Result<(), WalkError> {
         let walks = self.walks;
         self.walk = Walk::full(&self.options);
+        // Each walk costs calls, which a service that refuses every cursor would use up.
         if walks >= MAX_WALKS {
             self.walks = 1;
             return Err(WalkError::BeganAgain { walks });
@@ -250,6 +255,7 @@ impl AccountPoll {
             .iter()
             .map(|key| (*key, walk.counter.count_of(*key)))
             .collect();
+        // An entry that was held back is handed over only if a second walk counts it too.
         let certain = self.counted_before.is_empty() && !walk.day_changed;
         if !certain && self.walks < MAX_WALKS {
             self.walks += 1;
@@ -305,6 +311,7 @@ impl Walk {
 
     /// Counts a page that is committed.
     fn take(&mut self, delta: &Delta) {
+        // The pages of a partial walk are not all of the day, so each of them is counted alone.
         if self.full {
             self.counter.advance(&delta.counts);
         }

@@ -121,6 +121,7 @@ impl SeenEntry {
     #[must_use]
     pub fn recorded_over(&self, known: Option<&Self>) -> Option<Self> {
         let known_count = known.map_or(0, |known| known.occurrence);
+        // The later day, so that an entry is not forgotten while the bank may list it.
         let later = |known: &Self| known.day.zip(self.day).map(|(known, own)| known.max(own));
         self.is_above(known_count).then(|| Self {
             day: known.map_or(self.day, later),

@@ -159,6 +159,7 @@ impl Cursors {
     /// Returns a walk whose first request has this cursor.
     pub(crate) fn starting_at(first: Option<Cursor>, max_pages: usize) -> Self {
         Self {
+            // Hashes, because each of many cursors may have 4 KiB.
             used: first.iter().map(digest).collect(),
             next: first,
             pages: 0,

@@ -32,6 +32,7 @@ impl Content {
     }
 
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        // The mark and the length keep neighbours apart: `ab` and `c` hash unlike `a` and `bc`.
         self.0.update([1]);
         self.0
             .update(u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
@@ -50,6 +51,7 @@ impl Content {
     }
 
     pub(super) fn amount<const FRACTION: u32>(&mut self, amount: &Amount<FRACTION>) {
+        // Normalized, because `5.0` and `5.00` are the same amount.
         self.bytes(amount.value().normalize().to_string().as_bytes());
         self.text(amount.currency().map(AsRef::as_ref));
     }

@@ -40,6 +40,7 @@ impl StatementDay {
         let end = || {
             let at = made
                 .to_time(time::UtcOffset::UTC)
+                // Without an offset, the moment of midnight is not known.
                 .filter(|_| made.offset().is_some())?;
             let midnight = day
                 .to_time()

@@ -26,6 +26,7 @@ impl AccountPoll {
             .collect();
         let mut commit = PollCommit::default();
         let mut held_back = Vec::new();
+        // A store with fewer counts than keys knows none of the rest.
         let known = known.iter().copied().chain(std::iter::repeat(0));
         for (index, ((entry, seen), known)) in
             page.entries.iter().zip(numbered).zip(known).enumerate()
@@ -51,6 +52,7 @@ impl AccountPoll {
             0
         };
         let after = match walk.cursors.after(&page.page) {
+            // A service whose cursors have no end would use up all calls.
             Ok(Step::Fetch(_)) if fruitless >= MAX_FRUITLESS_PAGES => {
                 Err(WalkError::NothingMore { pages: fruitless })
             }
@@ -130,6 +132,7 @@ impl AccountPoll {
     /// Returns true if a full walk through the statement of a later day was completed before. A day
     /// in the future, by more than zones differ, was written under a wrong clock.
     fn is_late(&self, entry: &SeenEntry, now: Timestamp) -> bool {
+        // Tomorrow is already today in the east; a later day was recorded under a wrong clock.
         let tomorrow = now.saturating_add(Duration::from_secs(86_400)).date();
         let complete = self.position.day.filter(|day| *day <= tomorrow);
         entry
@@ -195,6 +198,8 @@ impl AccountPoll {
         }
         let ends = !matches!(delta.after, Ok(Step::Fetch(_)));
         let certain = walk.held_back.is_empty() && delta.held_back.is_empty();
+        // From the cursor of a page out of order, or of a walk that is to be repeated, the next
+        // walk would miss entries.
         let trusted = delta.after.is_ok()
             && page.ordered
             && certain

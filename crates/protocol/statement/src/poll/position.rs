@@ -108,6 +108,8 @@ impl PollPosition {
 
     fn read(text: &str) -> Option<Self> {
         let stored: StoredPosition<'_> = serde_json::from_str(text).ok()?;
+        // The members of another version may mean something else, and a full walk needs none of
+        // them.
         if stored.poll != VERSION {
             return None;
         }

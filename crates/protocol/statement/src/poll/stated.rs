@@ -36,6 +36,7 @@ impl StatedAccount {
                 .amount
                 .currency()
                 .is_none_or(|own| currency.is_none_or(|currency| own == currency));
+            // One amount without a sign, or in another currency, makes the sum unknown.
             sum.checked_add(entry.signed_amount().filter(|_| same)?)
         });
         Self {
@@ -129,6 +130,7 @@ impl Books {
         };
         if let Some((from, to)) = changed(&mut self.currency, &page.currency) {
             notices.push(AccountNotice::CurrencyChanged { from, to });
+            // Balances in another currency cannot be compared with those before.
             self.day = None;
         }
         if let Some((from, to)) = changed(&mut self.kind, &page.kind) {
@@ -155,6 +157,7 @@ impl Books {
         }
         let opening = opening.or(self.opening).unwrap_or(moved);
         let difference = moved.checked_sub(opening)?.normalize();
+        // An entry that is booked during a walk leaves a gap once, so a gap counts the second time.
         let confirmed = std::mem::replace(&mut self.gap, difference) == difference;
         self.opening = Some(opening);
         if !confirmed || difference == self.said {

@@ -120,6 +120,7 @@ impl TrackedEntries {
             }
             let now = Tracked::of(entry, day)?;
             let Some(row) = at.get(&now.entry).and_then(|index| rows.get_mut(*index)) else {
+                // An entry that has fallen out of the list is watched again while there is room.
                 rows.extend((rows.len() < Self::MAX_ENTRIES).then_some(now));
                 return None;
             };
@@ -220,6 +221,7 @@ impl TrackedEntries {
             }
         }
         let booked = vanished.iter().filter(|row| row.links.booked).count();
+        // Rather a mistake of the bank than the end of each entry, so that one notice is enough.
         let are_all_gone = booked > 1 && !is_one_left;
         let said = vanished
             .iter()
@@ -249,6 +251,7 @@ impl TrackedEntries {
     fn bound(rows: &mut Vec<Tracked>) {
         let mut excess = rows.len().saturating_sub(Self::MAX_ENTRIES);
         rows.retain(|row| {
+            // Booked entries that are still listed go first, because they change least.
             let kept = excess == 0 || !row.links.booked || row.state != State::Listed;
             excess -= usize::from(!kept);
             kept

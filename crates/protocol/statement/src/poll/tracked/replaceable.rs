@@ -92,6 +92,7 @@ impl<'a> Replaceable<'a> {
             .or_else(|| by_payment.first().filter(|_| unmistakable))
             .copied()
         {
+            // An entry is replaced once, so no other new entry may find it.
             for (rows, link) in self.places(&row.links) {
                 let rows = link.and_then(|link| rows.get_mut(&link));
                 rows.into_iter()

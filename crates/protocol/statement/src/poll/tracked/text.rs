@@ -35,6 +35,7 @@ impl TrackedEntries {
                 on.map_or(0, |on| on.to_time().to_julian_day())
                     .to_be_bytes(),
             );
+            // Lossless: there are four states.
             bytes.push(u8::from(links.booked) | (*state as u8) << 1);
         }
         BASE64.encode(bytes)
