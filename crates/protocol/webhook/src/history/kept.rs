@@ -23,8 +23,9 @@ pub enum HistoryId {
 }
 
 impl HistoryId {
-    /// Returns the names of the mandate or payment that a message is about: one for a mandate, one
-    /// or two for a payment, and none for a query and for an outcome that names neither.
+    /// Returns the names of the mandate or payment that a message is about. There is one for a
+    /// mandate, one or two for a payment, and none for a query and for an outcome that names
+    /// neither.
     #[must_use]
     pub fn of(message: &Message) -> Vec<Self> {
         match message {
@@ -237,6 +238,7 @@ impl Fold {
     #[must_use]
     pub fn of(message: &Message, mut known: Vec<KeptHistory>) -> Option<Self> {
         let mut ids = HistoryId::of(message);
+        // The oldest history keeps its number, which programs may have stored.
         known.sort_unstable_by_key(|kept| kept.number);
         let mut known = known.into_iter();
         let first = known.next();
@@ -265,6 +267,7 @@ impl Fold {
             }
         }
         let observation = history.apply(message);
+        // A message that changes no history does not begin one either.
         if number.is_none() && observation == Observation::NotApplicable {
             return None;
         }
@@ -356,6 +359,7 @@ pub async fn follow_changes(
     mut tell: impl FnMut(KeptHistory),
 ) -> StoreError {
     loop {
+        // In pages, so that many changes at once do not fill the memory.
         match histories.changes_after(after, 100).await {
             Ok(changes) => {
                 for kept in changes {

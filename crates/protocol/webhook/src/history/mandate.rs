@@ -238,6 +238,7 @@ impl MandateHistory {
     fn apply(&mut self, fingerprint: Fingerprint, event: Event) -> Observation {
         let before = self.derive();
         if let Some(known) = self.events.get_mut(&fingerprint) {
+            // The earliest time, so that the order of arrival makes no difference.
             known.at = known.at.min(event.at);
             return Observation::Repeated;
         }
@@ -269,6 +270,7 @@ impl MandateHistory {
             .iter()
             .filter(|(_, event)| event.effect.is_end())
         {
+            // Reports without the id of an action cannot be known as one action.
             let alone = event.action.is_none().then_some(*fingerprint);
             let (end, at) = ends
                 .entry((event.action, alone))

@@ -139,6 +139,7 @@ impl PaymentHistory {
             .outcomes
             .entry((rank, outcome.fingerprint()))
             .or_insert(time);
+        // The earliest time, so that the order of arrival makes no difference.
         *earliest = time.min(*earliest);
         if known {
             return Observation::Repeated;

@@ -96,14 +96,13 @@ pub struct MandateDetails {
 }
 
 impl QueryNotification {
-    /// The same notification made again because no resolution has been received: `reminder_count`
-    /// is one more (absent counts as 0), `creation_date_time` is `now`, and all else is the same
-    /// (Specification: "QueryNotification message").
+    /// Returns the same notification made again because no resolution has been received:
+    /// `reminder_count` is one more (absent counts as 0), `creation_date_time` is `now`, and all
+    /// else is the same (Specification: "QueryNotification message").
     ///
     /// The case and so the first members of the duplicate key stay. The count is part of the key
-    /// (Specification: "Events"), so that a reminder is no duplicate. It is a message of its own
-    /// with its own `X-Message-Id`. Whether a resolution has been received is for the sender to
-    /// know.
+    /// (Specification: "Events"), so that a reminder is no duplicate. It is a separate message with
+    /// its own `X-Message-Id`. The sender knows whether a resolution has been received.
     ///
     /// # Errors
     /// [`ReminderError`] if `reminder_count` is not a number, or 99.
