@@ -243,7 +243,8 @@ impl<'a> Scanner<'a> {
     #[cold]
     pub(crate) fn text_after(&mut self, plain: &str) -> Result<String, Odd> {
         let mut text = String::from(plain);
-        let mut left = self.most;
+        // The bound is that of the whole text, so what has been read of it counts.
+        let mut left = self.most.checked_sub(plain.len()).ok_or(Odd)?;
         loop {
             let end = memchr::memchr(b'<', self.rest.as_bytes()).ok_or(Odd)?;
             let (raw, rest) = self.rest.split_at_checked(end).ok_or(Odd)?;
@@ -469,6 +470,10 @@ mod tests {
             let text = format!("{text}</a>");
             let mut scanner = Scanner::new(&text, &limits, 0);
             assert_eq!(scanner.text_after("").ok().as_deref(), expected, "{text}");
+        }
+        for (plain, fits) in [("1234567", true), ("12345678", false)] {
+            let mut scanner = Scanner::new("<!-- -->90123</a>", &limits, 0);
+            assert_eq!(scanner.text_after(plain).is_ok(), fits, "{plain}");
         }
         for (length, fits) in [(20, true), (21, false)] {
             let text = format!("{}</a>", "x".repeat(length));
