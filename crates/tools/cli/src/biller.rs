@@ -217,6 +217,7 @@ async fn serve(
     connection: &Connection,
     output: &mut Output,
 ) -> Result<Outcome, Failure> {
+    // First, so that a signal during the start ends the program in order.
     let shutdown = crate::unfinished::shutdown()?;
     let folder = Folder::open(arguments.data())?;
     let store = Arc::new(folder.store()?);
@@ -296,8 +297,10 @@ async fn serve(
         Outcome::Fine
     });
     let printed = printer.run(&mut all, output).await;
+    // When the output has failed, the parts are still at work.
     all.abort();
     if let Some(client) = client {
+        // A token call runs in a separate task, and may still wait for a limit.
         client.close();
     }
     store.close().await;

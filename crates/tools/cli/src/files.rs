@@ -43,6 +43,7 @@ impl NewFile {
     fn write(&self) -> io::Result<Unfinished> {
         let mut file = unnamed(&self.path, self.secrecy)?;
         file.write_all(&self.content)?;
+        // Before the file has its name: after a crash it is whole, or not there.
         file.sync()?;
         Ok(file)
     }
@@ -53,6 +54,7 @@ impl NewFile {
 /// Each file is first written under another name. Giving it its own name fails if something has
 /// that name, so no other process can be overwritten either.
 pub(crate) fn write(files: &[NewFile], force: bool) -> Result<(), Failure> {
+    // Asked first for a good error. Below, a name is taken only if it is still free.
     if !force
         && let Some(file) = files
             .iter()
@@ -73,6 +75,7 @@ pub(crate) fn write(files: &[NewFile], force: bool) -> Result<(), Failure> {
     let written = files
         .iter()
         .map(|file| file.write().map_err(|error| unwritable(&file.path, &error)));
+    // All are written before any has its name, so that a full disk leaves nothing behind.
     let written = written.collect::<Result<Vec<_>, _>>()?;
     let mut named: Vec<&Path> = Vec::new();
     for (partial, NewFile { path, .. }) in written.into_iter().zip(files) {
@@ -106,6 +109,7 @@ fn exists(path: &Path) -> Failure {
 /// Opens a file to lock, and makes it for its owner alone if it does not exist.
 pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
+    // Left as it is, because another process may hold its lock.
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);

@@ -14,6 +14,7 @@ static SHOWN: AtomicBool = AtomicBool::new(false);
 
 /// Takes the line of progress away, so that something else can be printed.
 pub(crate) fn clear() {
+    // Relaxed: the mark decides only if a line is cleared.
     if SHOWN.swap(false, Ordering::Relaxed) {
         // Without a standard error there is no line.
         let _ = write!(io::stderr(), "\r\x1b[K");
@@ -57,6 +58,7 @@ impl<R> Progress<R> {
 impl<R: Read> Read for Progress<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.source.read(buffer)?;
+        // Lossless: a number of bytes in memory has at most 64 bits.
         self.done = self.done.saturating_add(u64::try_from(read).unwrap_or(0));
         if self.terminal
             && self.total.unwrap_or(self.done) >= FROM_BYTES
@@ -80,6 +82,7 @@ fn line(done: u64, total: Option<u64>, elapsed: Duration) -> String {
     let mega = |bytes: u64| bytes / 1_000_000;
     let millis = u64::try_from(elapsed.as_millis())
         .unwrap_or(u64::MAX)
+        // The rate is divided by this.
         .max(1);
     let rate = done.saturating_mul(1000) / millis;
     let speed = format!("{} MB/s", mega(rate));

@@ -221,6 +221,7 @@ impl Folders {
 
     /// True while a provider runs on the data.
     fn is_in_use(&self) -> bool {
+        // Shared below, so that two commands that ask do not take each other for a provider.
         let file = open_lock(&self.data("provider.lock"));
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
@@ -233,6 +234,7 @@ fn taken(path: &Path, tries: u32) -> Result<Option<File>, Failure> {
     for _ in 0..tries {
         match file.try_lock() {
             Ok(()) => return Ok(Some(file)),
+            // Tried again, because the lock of a file cannot be waited for with a time-out.
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(50)),
             Err(TryLockError::Error(error)) => return Err(damaged(path, &error)),
         }

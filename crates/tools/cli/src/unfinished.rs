@@ -29,6 +29,7 @@ impl Unfinished {
         prefix: &OsStr,
         open: impl FnMut(&Path) -> io::Result<File>,
     ) -> io::Result<Self> {
+        // The lock is released at once, because a signal that comes now takes it too.
         let is_left_alone = list().is_left_alone;
         if !is_left_alone {
             remove_when_interrupted();
@@ -112,6 +113,7 @@ static LIST: Mutex<List> = Mutex::new(List {
 });
 
 fn list() -> MutexGuard<'static, List> {
+    // Each change is one push or removal, so a panic elsewhere leaves the list whole.
     LIST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -146,6 +148,7 @@ fn remove_when_interrupted() {
             .spawn(wait)
             .is_ok()
         {
+            // Signals are received from here on, so that none leaves a file behind.
             let _ = is_ready.recv();
         }
     });
@@ -161,6 +164,7 @@ async fn end_when_interrupted(ready: Sender<()>) -> io::Result<()> {
         return Ok(());
     }
     for name in &list.names {
+        // The program ends in any case, so a file that cannot be removed stays.
         let _ = fs::remove_file(name);
     }
     // The exit status that a shell reports for a program that a signal ended.

@@ -97,7 +97,9 @@ impl Teller {
 
     /// Passes an event on, or counts it if too many wait.
     pub(super) fn tell(&self, event: Event) {
+        // Not waited for: a receiver answers in time, however slow the reader of the output is.
         if self.events.try_send(event).is_err() {
+            // Relaxed: the count stands alone.
             self.omitted.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -188,6 +190,7 @@ impl Printer {
                 self.write(&event, Some(*number), output)?;
             }
             output.flush()?;
+            // After the reader has the lines: a kill in between prints them again.
             self.journal.printed(last).await?;
         }
     }
@@ -197,6 +200,7 @@ impl Printer {
         while let Ok(event) = self.events.try_recv() {
             self.write(&event, None, output)?;
         }
+        // Read and reset in one step, so that no omission is lost.
         let count = self.omitted.swap(0, Ordering::Relaxed);
         if count > 0 {
             self.write(

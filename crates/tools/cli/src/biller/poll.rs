@@ -143,6 +143,7 @@ fn news(status: &AccountStatus, told: &mut Reported) -> Vec<Event> {
     let mut events = Vec::new();
     told.stopped &= status.stopped_since.is_some();
     if let Some(failure) = &status.last_failure
+        // A failure is seen by many looks, and reported once.
         && told.failure.replace(failure.at) != Some(failure.at)
     {
         let trouble = of_statement(

@@ -19,9 +19,11 @@ const KEPT: usize = 3;
 pub(super) fn rotated(folders: &Folders) -> Result<Vec<VerifyingKey>, Failure> {
     let new = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
     let public = new.verifying_key();
+    // Of two rotations at the same moment, each would leave out the key of the other.
     let _alone = folders.lock_changes()?;
     let mut keys = vec![public.clone()];
     keys.extend(published(folders)?);
+    // Some earlier keys stay, because messages that are delivered late are signed with them.
     keys.truncate(KEPT);
     let set = key_set(&keys);
     let mut sets = vec![folders.config("signing.jwks.json")];
@@ -94,6 +96,7 @@ pub(super) async fn follow(folders: Folders, current: CurrentKey<SigningKey>) {
     loop {
         tokio::time::sleep(PAUSE).await;
         let found = read();
+        // Compared by content, because two changes may have the same time.
         if found == seen {
             continue;
         }
@@ -110,6 +113,7 @@ pub(super) async fn follow(folders: Folders, current: CurrentKey<SigningKey>) {
                 tracing::error!(file = %path.display(), "the key is unusable, the one before stays in use")
             }
         }
+        // Also after a failure, so that it is logged once.
         seen = found;
     }
 }

@@ -192,6 +192,7 @@ pub(super) async fn run(
     } else {
         make_folder(folders.root())?;
     }
+    // Before the data are opened: a second provider over them would deliver and book too.
     let _alone = folders.lock()?;
     let certificate = CertificateFiles::open(
         folders.config("server.pem"),
@@ -297,6 +298,7 @@ pub(super) async fn run(
             format!("http://{address}/?token={token}"),
             folders.data("page.url"),
         );
+        // Replaced, because each start has another token.
         write(&[NewFile::private(&kept, &link)], true)?;
         let shown = if output.is_terminal() {
             link
@@ -317,6 +319,7 @@ pub(super) async fn run(
     let stop = shutdown.clone().wanted();
     let delivering = tokio::spawn(async move { delivering.run(stop).await });
     let said = print_refusals(news, shutdown, output).await;
+    // Output closed or signal received: all parts stop now.
     drop(speaker);
     // The reader of a pipe ends with the same Ctrl-C: what was accepted is finished nevertheless.
     let said = said

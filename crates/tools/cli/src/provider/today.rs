@@ -36,6 +36,7 @@ async fn book_day(ledger: &SqliteLedger, day: Date) -> Result<(), Box<dyn Error>
 /// Books each day that begins after `day`; runs forever.
 pub(super) async fn follow(ledger: SqliteLedger, clock: Arc<dyn Clock>, mut day: Date) {
     loop {
+        // A test may set the clock, so the day is looked at and not waited for.
         tokio::time::sleep(PAUSE).await;
         let today = clock.now().date();
         if today == day {

@@ -29,6 +29,7 @@ pub(crate) fn run(arguments: &Fetch, output: &mut Output) -> Result<(), Failure>
     let given = arguments.token.as_deref().map(given_token).transpose()?;
     block_on(async {
         let client = connection
+            // Fails at a limit, so that the caller decides about waiting.
             .client(ClientOptions::new().pacing(Pacing::Fail))
             .map_err(|error| failure(&error))?;
         if let Some(token) = given {
@@ -75,6 +76,7 @@ async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Resul
             };
             writeln!(to, "{line}")?;
         } else if number == 1 {
+            // Kept, because a statement of one page is written as it was received.
             first = Some(page);
         } else {
             let merged = merged.get_or_insert_with(|| Merged::new(true));

@@ -44,7 +44,10 @@ pub(super) async fn forget(
     openings: &'static [TestAccount],
 ) -> Result<(), ControlError> {
     on_database(folders, move |connection| {
+        // Locked for writing from the start, because a transaction that reads first may not wait
+        // for that lock later.
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // References hold at the commit, in whichever order the tables are emptied.
         transaction.pragma_update(None, "defer_foreign_keys", true)?;
         let customer = of.as_ref().map(|(code, _)| code.as_str());
         if let Some((code, endpoints)) = &of {
@@ -87,6 +90,7 @@ pub(super) async fn keep(folders: &Folders, arguments: &Arguments) -> Result<Val
         connection.execute("VACUUM INTO ?1", [copy]).map(drop)
     })
     .await?;
+    // The snapshot has its name only once it is whole.
     partial
         .persist(&path)
         .map_err(|error| unwritable(&path, &error))?;
@@ -125,6 +129,7 @@ pub(super) async fn seed(folders: &Folders, arguments: &Arguments) -> Result<(),
 
 fn file(folders: &Folders, arguments: &Arguments) -> Result<PathBuf, ControlError> {
     let name = arguments.text("name").unwrap_or_default();
+    // The name becomes part of a path, and must not lead out of the folder.
     let is_plain = |character: u8| {
         character.is_ascii_lowercase() || character.is_ascii_digit() || character == b'-'
     };
@@ -154,6 +159,7 @@ async fn on_database<T: Send + 'static>(
     let done = tokio::task::spawn_blocking(move || {
         let mut connection = Connection::open(path)?;
         connection.pragma_update(None, "foreign_keys", true)?;
+        // The provider writes to the same file meanwhile.
         connection.busy_timeout(std::time::Duration::from_secs(5))?;
         work(&mut connection)
     });

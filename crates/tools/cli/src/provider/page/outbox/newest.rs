@@ -26,6 +26,7 @@ pub(super) async fn newest(
         let piece = outbox
             .list(&query.clone().after(EntryId::new(begin - 1)).limit(limit))
             .await?;
+        // A piece that was cut off lacks its newest entries, which come first here.
         let whole = u64::from(limit) == end - begin
             || u32::try_from(piece.len()).is_ok_and(|length| length < limit)
             || piece.last().is_some_and(|entry| entry.id.get() >= end - 1);
@@ -34,6 +35,7 @@ pub(super) async fn newest(
             end = begin;
             width = width.saturating_mul(2);
         } else {
+            // One query returns as much whole, so that the loop ends.
             width = (width / 4).max(u64::from(OutboxQuery::MAX_LIMIT));
         }
     }
@@ -45,6 +47,7 @@ pub(super) async fn newest(
 
 /// The largest number of an entry; 0 without any.
 async fn last_number(outbox: &dyn OutboxStore) -> Result<u64, StoreError> {
+    // In growing steps, because no query of an outbox returns its newest number.
     let (mut last, mut step) = (0_u64, 1_u64);
     loop {
         let after = EntryId::new(last.saturating_add(step - 1));
