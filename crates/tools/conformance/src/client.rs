@@ -29,9 +29,12 @@ pub(crate) fn client(roots: &TlsRoots, timeout: Duration) -> Result<Client, Judg
     let client = Client::builder()
         .tls_backend_preconfigured(client_config(Some(roots))?)
         .https_only(true)
+        // A redirect is an answer to judge, not one to follow.
         .redirect(redirect::Policy::none())
         .referer(false)
+        // A proxy could answer in place of the judged side.
         .no_proxy()
+        // A call that is sent again would count twice.
         .retry(retry::never())
         // A server may close a connection that is not in use at any time, which would look like its
         // fault.

@@ -58,6 +58,7 @@ async fn run(command: &str, order: &str, longest: Duration) -> Result<(), String
         .args(["-c", command])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
+        // A command that takes too long must not go on beside the rows that follow.
         .kill_on_drop(true);
     let mut child = shell.spawn().map_err(|error| error.to_string())?;
     let input = child.stdin.take();

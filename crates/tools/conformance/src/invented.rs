@@ -15,6 +15,7 @@ impl Invented {
     /// The next number.
     pub(crate) fn number(&self) -> u64 {
         const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+        // Relaxed: no other memory belongs to the state, and each caller gets another one.
         let state = self.0.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
         let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -30,6 +31,7 @@ impl Invented {
 
 /// Returns a random seed.
 pub(crate) fn any_seed() -> u32 {
+    // Lossless: the upper half has 32 bits.
     u32::try_from(bankrail_values::jitter() >> 32).unwrap_or_default()
 }
 

@@ -185,6 +185,7 @@ impl Provider {
         let api_key = options.api_key.as_ref().map(|key| {
             let mut value =
                 HeaderValue::try_from(key.expose_secret()).map_err(|_| JudgeError::ApiKey)?;
+            // Not printed by the HTTP stack.
             value.set_sensitive(true);
             Ok::<_, JudgeError>((options.api_key_header.clone(), value))
         });
@@ -269,6 +270,8 @@ impl Provider {
         let Some(url) = self.addresses.get(delivery.kind) else {
             return Heard::Nothing("no address".to_owned());
         };
+        // A body of GET has no meaning (RFC 9110 section 9.3.1), and a server may refuse it as
+        // such.
         let body = if delivery.method == Method::GET {
             Bytes::new()
         } else {
@@ -292,6 +295,7 @@ impl Provider {
             Err(error) => return Heard::Nothing(reason(error)),
         };
         let (head, body) = http::Response::<reqwest::Body>::from(answer).into_parts();
+        // The answer of a receiver may be of any length.
         match BodyReader::new(&head.headers, body)
             .read_prefix(max_bytes, TIMEOUT)
             .await

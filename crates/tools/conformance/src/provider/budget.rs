@@ -110,12 +110,14 @@ impl Purse {
         if self.closed.is_some() {
             0
         } else {
+            // Lossless: `usize` has at least 32 bits.
             usize::try_from(self.left).unwrap_or(usize::MAX)
         }
     }
 
     /// No further call is made.
     pub(super) fn close(&mut self, why: String) {
+        // The first reason stays, because later refusals follow from it.
         self.closed.get_or_insert(why);
     }
 }

@@ -247,6 +247,7 @@ impl Judge {
         late::other_scope(&mut self).await?;
         late::request_keys(&mut self);
         late::end_of_token(&mut self).await?;
+        // Late, because nothing is left of the limits afterwards.
         limits::judge(&mut self).await?;
         windows::judge(&mut self).await?;
         let address = self.target.base_url.to_string();
@@ -339,6 +340,7 @@ impl Judge {
             return Got::NotRun(why.to_owned());
         }
         loop {
+            // Paid for each try, because it is open if a refused call counts.
             if let Err(why) = self.purse(endpoint).pay() {
                 return Got::NotRun(why);
             }
@@ -374,6 +376,7 @@ impl Judge {
             if let Some(next) = self.next_token {
                 sleep_until(next).await;
             }
+            // From the sending on, because the provider counts requests and not answers.
             self.next_token = Some(Instant::now() + self.pause);
         }
         let answer = send(&self.client, call).await?;

@@ -75,12 +75,14 @@ impl Session {
     /// # Errors
     /// [`JudgeError`] if nobody answers, a message cannot be made, or no row is selected.
     pub(super) async fn run(mut self) -> Result<Judgement, JudgeError> {
+        // First, so that an unreadable list is found before anything is delivered.
         handled::check(&self).await?;
         self.begin().await?;
         for row in rows() {
             self.judge(&row).await?;
         }
         handled::judge(&mut self).await?;
+        // Last, because a receiver that fails here would fail all other rows.
         self.endure().await?;
         let (address, blocked, seed) = (self.address(), self.blocked(), self.seed);
         Judgement::new("receivers", address, self.finish(), blocked, seed)
@@ -351,6 +353,7 @@ impl Session {
         let [first, second] = deliveries else {
             return self.each(true, deliveries).await;
         };
+        // At the same moment, because a receiver may look a message up and store it in two steps.
         let (one, two) = tokio::join!(self.provider.send(first), self.provider.send(second));
         self.ids.clear();
         for (delivery, heard) in [(first, &one), (second, &two)] {

@@ -84,6 +84,7 @@ async fn ordered(
         done.map_err(|why| Verdict::NotRun(format!("--book: {why}")))?;
     }
     let mut now = shown(judge, &statement.account, true).await?;
+    // A booking may be in the statement only a moment after it was ordered.
     for _ in 1..ATTEMPTS {
         if once(&bookings, &before, &Facts::of(&now.payload)) == Verdict::Passed {
             break;
@@ -356,6 +357,7 @@ fn each(
         let Some(entry) = facts
             .entries
             .iter()
+            // The last one, because an earlier booking may have the same amount.
             .rfind(|entry| entry.value() == Some(booking.value()))
         else {
             continue;

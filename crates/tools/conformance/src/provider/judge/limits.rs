@@ -146,6 +146,7 @@ async fn three_at_once(
 ) -> Result<(Verdict, Verdict), JudgeError> {
     let unseen = |why: &str| Verdict::NotSeen(why.to_owned());
     for _ in 0..2 {
+        // Longer than two windows of a second, so that no earlier request counts.
         sleep(Duration::from_millis(2100)).await;
         let mut calls = Vec::new();
         for _ in 0..3 {

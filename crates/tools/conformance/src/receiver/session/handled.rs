@@ -158,6 +158,7 @@ pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
     let until = Instant::now() + PATIENCE;
     let mut is_last = false;
     let (once, ends) = loop {
+        // A list that cannot be read now is read again until the time is over.
         let lines = read(&session.provider, &source).await.unwrap_or_default();
         let once: Vec<_> = events
             .iter()
