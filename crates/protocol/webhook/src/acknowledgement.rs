@@ -44,6 +44,7 @@ impl Acknowledgement {
     /// # Errors
     /// [`MessageError`].
     pub fn from_json(json: &[u8]) -> Result<Self, MessageError> {
+        // The text is a peer's, and has two short members.
         const MAX_BYTES: usize = 64 * 1024;
         let value = bankrail_values::json::read(json, &json::LIMITS.max_bytes(MAX_BYTES))?;
         Self::read(&value, &mut Context::default())

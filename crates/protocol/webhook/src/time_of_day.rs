@@ -38,6 +38,7 @@ impl TimeOfDay {
         // Parsed as an instant of 1970-01-01: a timestamp has the same spelling after its date.
         match Timestamp::parse_with_precision(&format!(
             "1970-01-01T{}",
+            // At most what such a text has, so that a long one is not copied.
             text.get(..13).unwrap_or(text)
         )) {
             Ok((instant, digits)) if text.len() <= 13 => Ok((Self(instant), digits)),
@@ -57,6 +58,7 @@ impl TimeOfDay {
     /// Milliseconds since midnight.
     #[must_use]
     pub fn millis(self) -> u32 {
+        // Lossless: a day has 86,400,000 milliseconds.
         u32::try_from(self.0.unix_millis()).unwrap_or_default()
     }
 }

@@ -64,6 +64,7 @@ impl Bound {
     }
 
     pub(crate) fn holds(&self, text: &str) -> bool {
+        // One character beyond the bound is enough to know, however long the text is.
         let length = text.chars().take(self.max + 1).count();
         (self.min..=self.max).contains(&length) && text.chars().all(self.allowed)
     }

@@ -128,6 +128,7 @@ impl<'n> ObjectOut<'_, 'n> {
         if !self.out.canonical {
             return self.member(name, |out| out.raw(json));
         }
+        // The length was bounded when the message was read.
         let value = read(json.as_bytes(), &super::LIMITS.max_bytes(usize::MAX))
             .expect("a value that was read before");
         self.member(name, |out| out.value(&value));

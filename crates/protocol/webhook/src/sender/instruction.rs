@@ -154,6 +154,7 @@ impl PaymentInstruction {
         now: Timestamp,
         today: Date,
     ) -> Result<PaymentOutcome, ReportError> {
+        // Judged before anything is recorded, so that a refused report changes nothing.
         let next = self.next(condition, today)?;
         self.reported.push(next);
         let outcome = PaymentOutcome::new(now, next.status())
@@ -179,6 +180,7 @@ impl PaymentInstruction {
             (Some(last @ (Stage::Settled | Stage::Rejected)), _) => Err(ReportError::Final {
                 status: last.status(),
             }),
+            // Before the rules about days, because a payment can fail on any day.
             (_, PaymentCondition::Failed { .. }) => Ok(Stage::Rejected),
             (Some(last), PaymentCondition::FutureDated { .. }) => Err(reported(last)),
             (

@@ -56,6 +56,7 @@ impl OriginalRequest {
         if headers.request_key != Some(self.request_key) {
             return Err(RequestMismatchError::Header { name: REQUEST_KEY });
         }
+        // The header may be absent, but not have another value.
         if headers.correlation_id.is_some() && headers.correlation_id != self.correlation_id {
             return Err(RequestMismatchError::Header {
                 name: CORRELATION_ID,

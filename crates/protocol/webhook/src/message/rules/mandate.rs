@@ -87,6 +87,7 @@ fn action_and_mandate(
 
 /// Checks that a known status is one of those allowed.
 fn allowed_status(allowed: &[MandateStatus], found: &MandateStatus, rule: Rule, at: &mut Context) {
+    // A code outside the list is a finding already, and may have any meaning.
     if !found.is_known() || allowed.contains(found) {
         return;
     }

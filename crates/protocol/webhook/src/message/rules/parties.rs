@@ -94,6 +94,7 @@ fn alias(alias_type: Option<&AliasType>, text: Option<&str>, at: &mut Context) {
     let (Some(alias_type), Some(text)) = (alias_type, text) else {
         return;
     };
+    // A masked alias has lost its form.
     if AccountMask::of(text).is_all_masked() || !alias_type.is_known() {
         return;
     }
