@@ -84,6 +84,7 @@ impl Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
+            // A reader such as `head` has enough, which is no failure.
             io::ErrorKind::BrokenPipe => Self::Closed,
             _ => Self::unable(
                 format_args!("the output cannot be written: {error}"),

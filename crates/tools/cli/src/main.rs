@@ -145,6 +145,7 @@ fn main() -> ExitCode {
     let program = Program::parse();
     let mut output = Output::standard(program.color);
     let done = run(&program.command, &mut output).and_then(|outcome| {
+        // Here, because an error of the flush while dropping would be lost.
         output.flush()?;
         Ok(outcome)
     });

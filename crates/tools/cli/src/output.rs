@@ -79,12 +79,14 @@ impl Output {
     pub(crate) fn columns(&self) -> Option<usize> {
         let (terminal_size::Width(columns), _) =
             terminal_size::terminal_size().filter(|_| self.terminal)?;
+        // In fewer columns no table can be read.
         Some(usize::from(columns).max(40))
     }
 
     /// A text in a colour, if colours are on.
     pub(crate) fn paint(&self, style: Style, text: &str) -> String {
         if self.colors {
+            // Lossless: the styles have codes below 256.
             format!("\x1b[{}m{text}\x1b[0m", style as u8)
         } else {
             text.to_owned()
@@ -108,6 +110,7 @@ impl Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.terminal {
+            // The line of progress would stand before the text.
             crate::progress::clear();
         }
         self.writer.write(bytes)
@@ -188,6 +191,7 @@ impl<'a> Destination<'a> {
     pub(crate) fn finish(self) -> Result<(), Failure> {
         let name = |file: BufWriter<Unfinished>, path: &Path| {
             let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+            // Before the file has its name: after a crash it is whole, or the old one stays.
             file.sync()?;
             file.persist(path)
         };

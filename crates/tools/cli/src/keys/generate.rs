@@ -52,6 +52,7 @@ pub(super) fn run(arguments: &Generate, output: &mut Output) -> Result<Outcome, 
         format!("{}\n", jwk_set(&jwks)),
     ));
     make_folder(&arguments.folder)?;
+    // All at once, so that no half of a pair is left behind.
     write(&files, arguments.force)?;
     for line in lines {
         output.line(line)?;

@@ -72,6 +72,7 @@ pub(super) fn added(
             .push(endpoint(&id, url, encryption, key.as_str().into())?);
         receiver_key = Some((id, key));
     }
+    // Of two commands at the same moment, neither would check the customer of the other.
     let _alone = folders.lock_changes()?;
     files::add(folders, &record)?;
     Ok(Added {
@@ -117,6 +118,7 @@ pub(super) fn rotated(
 ) -> Result<Rotated, Failure> {
     let end = now.saturating_add(HOUR.saturating_mul(overlap));
     let api_key = new_api_key()?;
+    // Of two rotations at the same moment, one would lose the key of the other.
     let _alone = folders.lock_changes()?;
     files::change(folders, code, |record| {
         for key in &mut record.api_keys {
@@ -132,6 +134,7 @@ pub(super) fn rotated(
             .push(ApiKeyRecord::new(ApiKeyHash::of(api_key.as_bytes())));
         Ok(())
     })?;
+    // After the customer's file: a connection must not have a key that the provider does not know.
     let is_in_connection = set_api_key(folders, code.as_str(), &api_key);
     Ok(Rotated {
         api_key,

@@ -227,6 +227,7 @@ impl Forge {
             .as_ref()
             .iter()
             .copied()
+            // The tag is the first half of the MAC (RFC 7518 section 5.2.2.1).
             .take(mac_key.len())
             .collect();
         Ok(jwe)

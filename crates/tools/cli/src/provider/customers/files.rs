@@ -23,6 +23,7 @@ pub(super) fn add(folders: &Folders, record: &CustomerRecord) -> Result<(), Fail
         .records()
         .map(|known| (**known).clone())
         .chain([record.clone()]);
+    // All together, because a provider refuses every change while one file is wrong.
     CustomerBook::new(all).map_err(|error| refused(&error))?;
     let path = folders.config("customers").join(file_name(code)?);
     write(&[NewFile::private(&path, record.to_toml())], false)
@@ -65,6 +66,7 @@ pub(super) fn change(
     let mut record = (**known).clone();
     change(&mut record)?;
     let path = file_of(folders, code)?;
+    // Nothing to write, so that the copy of the last change stays.
     if record == **known {
         return Ok(());
     }
@@ -76,6 +78,7 @@ pub(super) fn change(
     let before = Zeroizing::new(read(&path)?);
     let mut name = path.clone().into_os_string();
     name.push(".before");
+    // A copy first, because the new text has no comments.
     write(&[NewFile::private(name, before)], true)?;
     write(&[NewFile::private(&path, record.to_toml())], true)
 }

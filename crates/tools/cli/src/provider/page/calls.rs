@@ -78,6 +78,7 @@ impl Filter {
             && self.from.is_none_or(|from| from <= call.at)
             && self
                 .until
+                // The field has whole seconds, so all of the last one counts.
                 .is_none_or(|until| call.at < until.saturating_add(Duration::from_secs(1)))
     }
 

@@ -199,6 +199,7 @@ pub(super) async fn list(
     let now = SystemClock.now();
     let mut rows = Vec::with_capacity(entries.len());
     for summary in entries {
+        // A message that was not delivered yet needs no query.
         let last = if summary.deliveries > 0 {
             outbox.deliveries(summary.id).await?.pop()
         } else {

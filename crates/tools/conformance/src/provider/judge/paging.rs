@@ -230,6 +230,7 @@ async fn walk(
             return Ok(walk);
         }
         cursors.push(cursor);
+        // A walk without end would use up the budget of the rows that follow.
         if walk.pages >= MAX_PAGES || judge.left(Endpoint::Statement) == 0 {
             let why = format!("the statement has more than {} pages", walk.pages);
             walk.end = Err(Verdict::NotRun(why));

@@ -92,6 +92,7 @@ pub(super) async fn judge_first(judge: &mut Judge) -> Result<(), JudgeError> {
 /// The token that statements are asked with; another one if the first has ended. It is empty if
 /// there never was one.
 pub(super) async fn bearer_of(judge: &mut Judge) -> Result<String, JudgeError> {
+    // A second is left for the call itself.
     let valid = |bearer: &&Bearer| bearer.until > Instant::now() + Duration::from_secs(1);
     if let Some(bearer) = judge.bearer.as_ref().filter(valid) {
         return Ok(bearer.token.clone());

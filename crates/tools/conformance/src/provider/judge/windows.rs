@@ -104,6 +104,7 @@ async fn cases(judge: &mut Judge) -> Result<[Verdict; ROWS.len()], String> {
 
 /// Lets time pass at the provider. Its tokens may have ended then.
 async fn step(judge: &mut Judge, seconds: u64) -> Result<(), String> {
+    // The provider's clock may move while this one does not, so the token may have expired.
     expire(judge);
     match judge.clock.clone() {
         Some(clock) => clock
@@ -152,6 +153,7 @@ async fn statement(judge: &mut Judge) -> Result<Option<Statement>, String> {
         .cloned()
         .unwrap_or_default();
     let call = Call::statement(&judge.target, &token, &json!({ "accountId": account }));
+    // Not by `call`, which waits after a 429.
     let answer = judge.send(Endpoint::Statement, call).await?;
     Ok(read(&answer, &account).filter(|_| answer.status == 200))
 }

@@ -115,6 +115,7 @@ pub(super) async fn send(client: &reqwest::Client, call: Call) -> Result<Answer,
     let mut response = request.body(call.body).send().await.map_err(said)?;
     let mut body = Vec::new();
     while let Some(part) = response.chunk().await.map_err(said)? {
+        // Piece by piece, because a `Content-Length` may be absent or wrong.
         if body.len() + part.len() > MAX_ANSWER_BYTES {
             return Err(format!("an answer of more than {MAX_ANSWER_BYTES} bytes"));
         }
