@@ -26,6 +26,8 @@ impl KeyParts {
         match text {
             None => self.0.update([0]),
             Some(text) => {
+                // The mark keeps an empty text apart from an absent one, and the length keeps
+                // neighbours apart.
                 self.0.update([1]);
                 self.0
                     .update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_be_bytes());
@@ -51,6 +53,7 @@ impl KeyParts {
 pub(crate) fn fingerprint(kind: MessageKind, canonical: &str) -> Fingerprint {
     let mut hash = Sha256::new_with_prefix(b"bankrail webhook fingerprint 1");
     hash.update(kind.as_str());
+    // No kind's name has this byte, so name and text cannot run into each other.
     hash.update([0]);
     hash.update(canonical);
     Fingerprint::from_bytes(hash.finalize().into())

@@ -183,6 +183,7 @@ impl DeliveryHeaders {
                 .iter_mut()
                 .filter(|header| name.eq_ignore_ascii_case(header.name))
             {
+                // The same value twice leaves no doubt.
                 header.repeated |= header.value.is_some_and(|first| first != value);
                 header.value = Some(value);
             }
@@ -235,6 +236,7 @@ impl Found<'_> {
         }
         let text =
             std::str::from_utf8(value).map_err(|_| (one, "bytes that are not text".to_owned()))?;
+        // White space around a value is no part of it (RFC 9110 section 5.5).
         let text = text.trim_matches([' ', '\t']);
         read(text)
             .map(Some)

@@ -271,6 +271,7 @@ impl Message {
         MessageKind::ALL
             .into_iter()
             .filter_map(|kind| Self::from_json(kind, json).ok())
+            // Read as another kind, a message has unknown members, which are findings.
             .min_by_key(|read| read.findings.len())
     }
 
@@ -296,6 +297,7 @@ impl Message {
         let value = options.read(json)?;
         let read = Self::read_as(kind, &value, options);
         if matches!(read, Err(MessageError::Missing { .. })) {
+            // The other kind is named even if its message has findings.
             let tolerant = options.deny_findings(false);
             let other = MessageKind::ALL.into_iter().filter(|other| *other != kind);
             if let Some(found) = other

@@ -20,6 +20,7 @@ pub(super) fn email(text: &str) -> bool {
         .char_indices()
         .any(|(at, c)| c == '@' && at > 0 && at + 1 < text.len());
     at_inside
+        // One character beyond the bound is enough to know.
         && text.chars().take(257).count() <= 256
         && !text.chars().any(|c| c.is_whitespace() || c.is_uppercase())
 }

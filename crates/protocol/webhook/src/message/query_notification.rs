@@ -108,6 +108,7 @@ impl QueryNotification {
     /// [`ReminderError`] if `reminder_count` is not a number, or 99.
     pub fn reminder(&self, now: Timestamp) -> Result<Self, ReminderError> {
         let made = self.reminders().ok_or(ReminderError::NotACount)?;
+        // At most 100, which has one digit too many: a count has two.
         let next = (made + 1)
             .to_string()
             .parse()
@@ -137,6 +138,7 @@ impl QueryNotification {
         };
         let absent = (count == 0).then_some(None);
         let mut texts = vec![count.to_string(), format!("{count:02}")];
+        // From 10 on, both spellings are the same.
         texts.dedup();
         absent
             .into_iter()
