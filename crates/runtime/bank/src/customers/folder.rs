@@ -69,7 +69,8 @@ bankrail_values::options! {
 ///   values, together 64 MiB. A folder without any file is refused, so that customers do not lose
 ///   access when the folder is not mounted.
 /// - All files are validated together, by the rules of [`CustomerBook`], and members that are not
-///   known are refused.
+///   known are refused. A change with a fault changes nothing: the customers stay as they were,
+///   each fault is logged with file and line, and [`CustomerFolder::rejected`] has all of them.
 /// - A change is in force for every lookup that begins [`CustomerFolderOptions::interval`] after
 ///   it. No task needs to run: the first lookup after the interval looks whether a file has come,
 ///   gone or changed, and reads those that have, by their times, lengths and numbers. To change

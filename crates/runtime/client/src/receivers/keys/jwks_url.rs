@@ -27,8 +27,8 @@ const MAX_ETAG: usize = 256;
 ///
 /// - Only https, with a bounded answer and no redirects.
 /// - [`JwksUrl::run`] fetches the keys again when they are older than the answer's
-///   `Cache-Control: max-age` allows. That counts as at least 5 minutes and at most a day, and as an
-///   hour where it is absent. An `ETag` is sent back.
+///   `Cache-Control: max-age` allows. That counts as at least 5 minutes and at most a day, and as
+///   an hour where it is absent. An `ETag` is sent back.
 /// - When a message is signed under an unknown `kid`, they are fetched at once, but with at least
 ///   [`JwksUrlOptions::refetch`] between two fetches.
 /// - If the address fails, the keys at hand stay in use.
