@@ -170,6 +170,7 @@ async fn import(
     json: bool,
     output: &mut Output,
 ) -> Result<Outcome, Failure> {
+    // Entries that the store knows already would be left out.
     if into.join(folder::DATABASE).exists() {
         let what = format_args!(
             "{}: expected a new folder, found one of a biller",

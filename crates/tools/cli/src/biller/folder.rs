@@ -29,6 +29,7 @@ impl Folder {
         make_folder(&path)?;
         let file = path.join("biller.lock");
         let lock = open_lock(&file).map_err(|error| unwritable(&file, &error))?;
+        // Two billers over one folder would poll the same accounts.
         match lock.try_lock() {
             Ok(()) => Ok(Self { path, _lock: lock }),
             Err(TryLockError::WouldBlock) => Err(Failure::unable(

@@ -103,6 +103,7 @@ impl Guard {
     /// Gives the browser its cookie, and an address without the token.
     fn enter(&self) -> Response {
         let (name, value) = (&self.cookie_name, self.cookie.expose_secret());
+        // Not `Secure`, because the page is served over HTTP on loopback.
         let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict");
         (
             StatusCode::SEE_OTHER,
@@ -116,6 +117,7 @@ impl Guard {
 pub(super) fn derived(purpose: &str, token: &str) -> String {
     let hash = Sha256::new()
         .chain_update(purpose)
+        // No purpose has this byte, so purpose and token cannot run into each other.
         .chain_update([0])
         .chain_update(token)
         .finalize();

@@ -93,6 +93,7 @@ impl Bank {
         let emulator = Arc::new(emulator);
 
         let mut follower = DirectoryFollower::new().accounts(Arc::new(ledger.clone()));
+        // Limits that are switched off must not come back with a customer's own.
         if arguments.limits != Wanted::Off {
             follower = follower.limiter(Arc::clone(&limiter));
         }

@@ -172,8 +172,10 @@ pub(super) fn roots(arguments: &Arguments, folders: &Folders) -> Result<TlsRoots
 
 /// Adds authorities to all, if they are usable.
 fn add_roots(pem: &[u8], all: &mut Vec<u8>) -> Result<(), TlsError> {
+    // Each file is tried alone, so that an error names it.
     client_config(Some(&TlsRoots::OnlyPem(pem.to_vec())))?;
     all.extend_from_slice(pem);
+    // A file may end without a line break.
     all.push(b'\n');
     Ok(())
 }

@@ -187,6 +187,7 @@ impl Refusal {
         };
         let got = judge.call(endpoint, call).await.answer();
         let mut verdict = got.map_or_else(|verdict| verdict, |answer| self.verdict(&answer));
+        // After a failure only, because the control costs a call too.
         if let (Verdict::Failed(_), Some(control)) = (&verdict, control) {
             let beside = judge
                 .call(endpoint, control)

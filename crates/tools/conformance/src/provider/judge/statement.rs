@@ -252,6 +252,7 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, JudgeError> {
     let most = judge
         .left(Endpoint::Statement)
         .saturating_sub(kept)
+        // At least one, without which no other row could be judged.
         .clamp(1, accounts.len());
     let (mut answers, mut first) = (Vec::new(), None);
     for (number, account) in accounts.iter().take(most).enumerate() {
