@@ -1,5 +1,6 @@
-//! A handler of every kind of message is given to the method for one kind. says: a handler of every
-//! kind goes to `Handlers::on_any`, one of conflicts to `Handlers::on_conflict`
+//! A handler of every kind of message is given to the method for one kind.
+//! says: a handler of every kind goes to `Handlers::on_any`
+//! says: one of conflicts to `Handlers::on_conflict`
 use bankrail::client::receivers::{Delivery, HandlerError, Handlers};
 use bankrail::webhook::Message;
 

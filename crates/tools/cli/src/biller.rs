@@ -31,7 +31,7 @@ use tracing::level_filters::LevelFilter;
 
 /// The modules of the library whose deliveries and calls this command prints itself.
 const PRINTED: [&str; 6] = [
-    "bankrail_client::receivers::delivery",
+    "bankrail_client::receivers::service",
     "bankrail_client::receivers::refusal",
     "bankrail_client::token",
     "bankrail_client::statement",
