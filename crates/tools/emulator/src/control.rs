@@ -323,16 +323,18 @@ impl Control {
         let call_type: CallType = arguments
             .parsed("call_type")?
             .ok_or_else(|| messages::missing("call_type"))?;
-        let windows = [
-            arguments.fitting("per_hour")?.map(Window::per_hour),
-            arguments.fitting("per_minute")?.map(Window::per_minute),
-            arguments.fitting("per_second")?.map(Window::per_second),
+        let mut windows = Vec::new();
+        let per_unit = [
+            ("per_hour", Window::per_hour as fn(u32) -> _),
+            ("per_minute", Window::per_minute),
+            ("per_second", Window::per_second),
         ];
-        let windows: Vec<_> = windows
-            .into_iter()
-            .flatten()
-            .collect::<Result<_, _>>()
-            .map_err(|error| wrong(&error))?;
+        for (name, window) in per_unit {
+            if let Some(limit) = arguments.fitting(name)? {
+                let window = window(limit);
+                windows.push(window.map_err(|error| wrong(&format!("{name}: {error}")))?);
+            }
+        }
         let limit = match arguments.flag("unlimited") {
             true if windows.is_empty() => LimitOverride::unlimited(call_type),
             true => {

@@ -546,9 +546,7 @@ async fn a_wait_of_more_than_a_second_is_told_once() {
     for line in lines {
         let told = "held back by the rate limit call_type=payment until=1970-01-01T00:01:00.100Z";
         assert!(
-            line.contains("INFO")
-                && line.contains("bankrail_rate_limit::pacer")
-                && line.contains(told),
+            line.contains("INFO") && line.contains("bankrail_client::pacer") && line.contains(told),
             "{line}"
         );
     }
