@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The operation of an endpoint: the steps in which the token endpoint and the statement endpoint
-/// differ. [`Steps`] takes both through those of [`bankrail_http::serve`].
+/// differ. [`Steps`] takes both through those of [`bankrail_http::serve()`].
 pub(crate) trait Operation: Send + Sync + 'static {
     /// The name in logs and metrics.
     const NAME: &'static str;

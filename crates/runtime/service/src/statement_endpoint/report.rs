@@ -64,7 +64,8 @@ fn variant(error: &BuildError) -> String {
         .collect()
 }
 
-/// Reads the entries of a page that the ledger has written, unless [`write`] sends them as they are.
+/// Reads the entries of a page that the ledger has written, unless [`write()`] sends them as they
+/// are.
 pub(crate) async fn read_entries(
     mut page: LedgerPage,
     narrative: bool,
