@@ -36,6 +36,11 @@ def opened(body):
     return json.loads(signed.payload)
 
 
+def say(line):
+    # One write, because print() writes a line and its end apart, and another thread may write in between.
+    print(line + "\n", end="", flush=True)
+
+
 class Receiver(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         length = int(self.headers.get("Content-Length", 0))
@@ -47,13 +52,13 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         try:
             message = opened(body)
         except Exception as error:
-            print(f"refused: {error!r}", flush=True)
+            say(f"refused: {error!r}")
             return self.answer(400, {"status": 400, "title": "not a message of the bank"})
         identity, other = ([message.get(name) for name in names] for names in KEYS[self.path])
         key = json.dumps([self.path, identity if any(identity) else self.headers["X-Message-Id"], other])
         if key not in acknowledged:
             acknowledged[key] = str(uuid.uuid4())
-            print(json.dumps(message), flush=True)
+            say(json.dumps(message))
         self.answer(200, {"id": acknowledged[key], "status": "RCVD"})
 
     def answer(self, status, content):
@@ -69,5 +74,5 @@ server = http.server.ThreadingHTTPServer(("@RECEIVER_HOST@", @RECEIVER_PORT@), R
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain("receiver.pem", "receiver-key.pem")
 server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-print("receiving", flush=True)
+say("receiving")
 server.serve_forever()
