@@ -16,6 +16,8 @@ mod money;
 mod options;
 #[cfg(feature = "random")]
 mod random;
+#[cfg(feature = "http")]
+mod request_key;
 mod secret;
 mod store;
 mod text;
@@ -39,6 +41,8 @@ pub use money::{Money, MoneyError};
 pub use options::__given;
 #[cfg(feature = "random")]
 pub use random::{RandomnessError, fill_random, jitter, random_bytes};
+#[cfg(feature = "http")]
+pub use request_key::RequestKey;
 pub use secret::SecretString;
 pub use store::{EXPIRY_GRACE, StoreError, StoreErrorKind, StoreFuture};
 pub use text::{BoundedText, TextError, ValueError, excerpt};

@@ -21,6 +21,7 @@ pub mod serve;
 #[cfg(feature = "tls")]
 pub mod tls;
 
+pub use bankrail_values::RequestKey;
 pub use body::{BodyError, BodyReader, DRAINING, Peer};
 pub use cpu_pool::CpuPool;
 pub use endpoint::{AnswerBy, Endpoint, EndpointFault, KnownCaller, serve};
@@ -30,5 +31,5 @@ pub use head_bounds::{
     HeadBounds, HeadBoundsFuture, HeadBoundsLayer, HeadBoundsService, HeadFault,
 };
 pub use recurring::{FORGET_EVERY, Recurring};
-pub use request_key::{RequestKey, RequestKeyFuture, RequestKeyLayer, RequestKeyService};
+pub use request_key::{RequestKeyFuture, RequestKeyLayer, RequestKeyService};
 pub use retry_after::RetryAfter;

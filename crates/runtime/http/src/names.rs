@@ -1,5 +1,6 @@
 //! Header names and paths of the service.
 
+use bankrail_values::RequestKey;
 use http::HeaderName;
 
 /// `apikey`: the API key of a customer at the provider (Specification: "Authentication", 1 and 2),
@@ -8,7 +9,7 @@ pub const API_KEY: HeaderName = HeaderName::from_static("apikey");
 
 /// `X-RequestKey`: the key of a request (Specification: "What the service does"). See
 /// [`RequestKey`](crate::RequestKey).
-pub const REQUEST_KEY: HeaderName = HeaderName::from_static("x-requestkey");
+pub const REQUEST_KEY: HeaderName = RequestKey::HEADER;
 
 /// The path of the token endpoint below the base (Specification: "Obtain access token").
 pub const TOKEN_PATH: &str = "/v1.0/auth";

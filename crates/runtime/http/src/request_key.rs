@@ -1,66 +1,14 @@
-//! The request key, a header of every answer.
+//! The layer that gives a key to every request.
 
-use crate::content;
 use crate::names::REQUEST_KEY;
-use bankrail_values::HyphenatedUuid;
-use http::{Extensions, HeaderMap, HeaderValue, Request, Response};
+use bankrail_values::RequestKey;
+use http::{Request, Response};
 use pin_project_lite::pin_project;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tower_layer::Layer;
 use tower_service::Service;
-use uuid::Uuid;
-
-/// The key that a service gives to a request (Specification: "What the service does"): a UUID, sent
-/// in the header `X-RequestKey` of the answer, with which support staff find the call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RequestKey(HyphenatedUuid);
-
-impl RequestKey {
-    /// A new random (version 4) key.
-    #[must_use]
-    pub fn random() -> Self {
-        Self(Uuid::new_v4().into())
-    }
-
-    /// The key that [`RequestKeyLayer`] put into a request's extensions.
-    #[must_use]
-    pub fn of(extensions: &Extensions) -> Option<Self> {
-        extensions.get().copied()
-    }
-
-    /// The key of the only `X-RequestKey` header. `None` if there is none, more than one, or one
-    /// that is not a hyphenated UUID.
-    #[must_use]
-    pub fn from_headers(headers: &HeaderMap) -> Option<Self> {
-        let text = content::only(headers, &REQUEST_KEY)?.to_str().ok()?;
-        HyphenatedUuid::parse(text.trim_matches([' ', '\t']))
-            .ok()
-            .map(Self)
-    }
-
-    /// The UUID.
-    #[must_use]
-    pub const fn uuid(self) -> HyphenatedUuid {
-        self.0
-    }
-}
-
-impl fmt::Display for RequestKey {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, out)
-    }
-}
-
-impl From<RequestKey> for HeaderValue {
-    fn from(key: RequestKey) -> Self {
-        let mut text = Uuid::encode_buffer();
-        let text = key.0.to_uuid().hyphenated().encode_lower(&mut text);
-        Self::from_str(text).expect("digits and hyphens are a header value")
-    }
-}
 
 /// A layer that gives every request a [`RequestKey`], in the extensions of the request and as the
 /// header `X-RequestKey` of the answer, whichever inner service answers.

@@ -2,13 +2,12 @@
 
 use super::headers::{name_of, write_rate_limit};
 use crate::{Answer, CallType, CheckError, Decision, Limiter};
-use bankrail_http::{RequestKey, RetryAfter};
+use bankrail_values::RequestKey;
 use bankrail_values::{StoreError, Timestamp};
 use bytes::Bytes;
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use std::fmt::Write as _;
-use std::time::Duration;
 
 /// A request that is not served, and why.
 #[derive(Debug)]
@@ -67,10 +66,7 @@ impl LimitRefusal {
             return;
         };
         if let Some(seconds) = decision.retry_after_seconds() {
-            out.insert(
-                RETRY_AFTER,
-                RetryAfter::After(Duration::from_secs(seconds)).into(),
-            );
+            out.insert(RETRY_AFTER, seconds.into());
         }
         if rate_limit {
             write_rate_limit(decision, out);

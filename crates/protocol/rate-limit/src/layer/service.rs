@@ -3,8 +3,8 @@
 use super::headers::write_rate_limit;
 use super::refusal::{LimitRefusal, RefusalBody};
 use crate::{CallType, Limiter};
-use bankrail_http::RequestKey;
 use bankrail_values::Clock;
+use bankrail_values::RequestKey;
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
@@ -60,8 +60,7 @@ type BodyOf = dyn Fn(&LimitRefusal, &Parts) -> RefusalBody + Send + Sync;
 ///
 /// - A refusal has the status and `Retry-After` of its [`LimitRefusal`]; its body is empty, or that
 ///   of [`LimitLayerOptions::body`].
-/// - `X-RequestKey` is handled by [`RequestKeyLayer`](bankrail_http::RequestKeyLayer), which
-///   belongs further out.
+/// - `X-RequestKey` is handled by `bankrail-http`'s `RequestKeyLayer`, which belongs further out.
 /// - A request with a limit is charged for every answer of the inner services.
 /// - Put the layer behind a layer that proves who calls: a caller that can choose the key can use
 ///   up the limit of others.

@@ -1,7 +1,6 @@
 //! The layer over a service.
 
 use crate::{at, policy};
-use bankrail_http::{RequestKey, RequestKeyLayer};
 use bankrail_rate_limit::layer::{
     LimitKey, LimitLayer, LimitLayerOptions, LimitRefusal, RefusalBody, RequestLimit,
     write_rate_limit,
@@ -10,7 +9,7 @@ use bankrail_rate_limit::{
     Algorithm, CallType, Charge, CounterStore, Counting, Decision, Limiter, Limits, OnStoreError,
     State, decide,
 };
-use bankrail_values::{ManualClock, StoreErrorKind, StoreFuture};
+use bankrail_values::{ManualClock, RequestKey, StoreErrorKind, StoreFuture};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, Request, Response, StatusCode};
@@ -86,17 +85,20 @@ impl World {
     }
 
     async fn ask(&self, customer: Option<&str>) -> Answer {
-        let mut request = Request::get("/");
+        let key = RequestKey::random();
+        let mut request = Request::get("/").extension(key);
         if let Some(customer) = customer {
             request = request.header("customer", customer);
         }
-        let mut service = RequestKeyLayer::new().layer(self.layer.layer(Inner));
-        let (head, body) = service
+        let (mut head, body) = self
+            .layer
+            .layer(Inner)
             .call(request.body(()).unwrap())
             .await
             .unwrap()
             .into_parts();
-        assert!(RequestKey::from_headers(&head.headers).is_some());
+        // As an outer layer does it.
+        head.headers.insert(RequestKey::HEADER, key.into());
         Answer {
             status: head.status,
             headers: head.headers,
