@@ -79,60 +79,53 @@ impl ReadOptions {
     }
 }
 
-/// Bounds with a default and a setter each.
-macro_rules! limits {
-    ($($(#[$doc:meta])* $name:ident: $Type:ty = $default:expr,)*) => {
-        /// Bounds on a document, which real documents do not reach.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub struct ReadLimits { $(pub(crate) $name: $Type),* }
-
-        impl ReadLimits {
-            /// No bounds: for documents that were just written.
-            pub(crate) const NONE: Self = Self { $($name: <$Type>::MAX),* };
-
-            $($(#[$doc])*
-            #[must_use]
-            pub const fn $name(self, $name: $Type) -> Self {
-                Self { $name, ..self }
-            })*
-        }
-
-        impl Default for ReadLimits {
-            fn default() -> Self {
-                Self { $($name: $default),* }
-            }
-        }
-    };
+bankrail_values::options! {
+    /// Bounds on a document, which real documents do not reach.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct ReadLimits {
+        /// Bytes of a document. Default: 4 GiB.
+        pub(crate) document_bytes: u64 = 4 << 30,
+        /// Nested elements. Default: 64.
+        pub(crate) depth: usize = 64,
+        /// Elements in one entry, in all of a report but its entries, and in all of a message but its
+        /// reports. Default: 1,000,000.
+        pub(crate) entry_elements: usize = 1_000_000,
+        /// Bytes of one text. Default: 1 MiB.
+        pub(crate) text_bytes: usize = 1 << 20,
+        /// Bytes of one tag, comment, processing instruction or run of text. Default: 4 MiB.
+        pub(crate) token_bytes: usize = 4 << 20,
+        /// Bytes in memory of what is kept beyond the schema, supplementary data among them, counted as
+        /// elements are. Default: 64 MiB.
+        pub(crate) kept_bytes: usize = 64 << 20,
+        /// Bytes of memory for each byte of the document that has been read, beyond the first 256 KiB
+        /// of memory. The parts of the model count, parts kept beyond the schema with the namespaces
+        /// that they take along, and findings. Counted over the whole document, also when it is read
+        /// part by part. Texts, which take no more memory than they have bytes, are not counted.
+        /// Default: 16.
+        ///
+        /// With this limit, no document takes more than 320 KiB and 20 times its size. Without it, a
+        /// document of empty elements would take some 70 times its size.
+        pub(crate) memory_per_byte: usize = 16,
+        /// Attributes of one tag, namespace declarations among them. Default: 256.
+        pub(crate) attributes: usize = 256,
+        /// Findings of one kind that are kept; further ones are only counted, so that a flood of one
+        /// kind hides no other. The first of each kind that refuses the document is kept in any case.
+        /// Default: 100.
+        pub(crate) findings: usize = 100,
+    }
 }
 
-limits! {
-    /// Bytes of a document. Default: 4 GiB.
-    document_bytes: u64 = 4 << 30,
-    /// Nested elements. Default: 64.
-    depth: usize = 64,
-    /// Elements in one entry, in all of a report but its entries, and in all of a message but its
-    /// reports. Default: 1,000,000.
-    entry_elements: usize = 1_000_000,
-    /// Bytes of one text. Default: 1 MiB.
-    text_bytes: usize = 1 << 20,
-    /// Bytes of one tag, comment, processing instruction or run of text. Default: 4 MiB.
-    token_bytes: usize = 4 << 20,
-    /// Bytes in memory of what is kept beyond the schema, supplementary data among them, counted as
-    /// elements are. Default: 64 MiB.
-    kept_bytes: usize = 64 << 20,
-    /// Bytes of memory for each byte of the document that has been read, beyond the first 256 KiB
-    /// of memory. The parts of the model count, parts kept beyond the schema with the namespaces
-    /// that they take along, and findings. Counted over the whole document, also when it is read
-    /// part by part. Texts, which take no more memory than they have bytes, are not counted.
-    /// Default: 16.
-    ///
-    /// With this limit, no document takes more than 320 KiB and 20 times its size. Without it, a
-    /// document of empty elements would take some 70 times its size.
-    memory_per_byte: usize = 16,
-    /// Attributes of one tag, namespace declarations among them. Default: 256.
-    attributes: usize = 256,
-    /// Findings of one kind that are kept; further ones are only counted, so that a flood of one
-    /// kind hides no other. The first of each kind that refuses the document is kept in any case.
-    /// Default: 100.
-    findings: usize = 100,
+impl ReadLimits {
+    /// No bounds: for documents that were just written.
+    pub(crate) const NONE: Self = Self {
+        document_bytes: u64::MAX,
+        depth: usize::MAX,
+        entry_elements: usize::MAX,
+        text_bytes: usize::MAX,
+        token_bytes: usize::MAX,
+        kept_bytes: usize::MAX,
+        memory_per_byte: usize::MAX,
+        attributes: usize::MAX,
+        findings: usize::MAX,
+    };
 }
