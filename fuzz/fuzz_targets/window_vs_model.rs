@@ -23,19 +23,43 @@ struct Request {
     under_second: bool,
 }
 
-/// Every charge and the time at which it was taken to have happened.
-struct Log(Vec<(i64, u32)>);
+/// The charges of each length of a window: the length, the time and the cost.
+struct Log {
+    charges: Vec<(i64, i64, u32)>,
+    last: i64,
+}
 
 impl Log {
+    /// The charges as they count at a time, and when that is. Those of a window that is later then,
+    /// and of the one before it, count as charged then, or no longer.
+    fn at(&self, now: i64) -> Self {
+        let longest = self.charges.iter().map(|(length, ..)| *length).max();
+        let lead = self.last.saturating_sub(now);
+        // Clocks differ by a minute at most.
+        let now = match longest {
+            Some(longest) if lead > 0 && lead <= longest.min(60_000) => self.last,
+            _ => now,
+        };
+        let counted = |&(length, at, cost): &(i64, i64, u32)| {
+            let later = self.last.div_euclid(length);
+            if later <= now.div_euclid(length) {
+                return Some((length, at, cost));
+            }
+            let counts = self.last - now <= 2 * length && at.div_euclid(length) >= later - 1;
+            counts.then_some((length, now, cost))
+        };
+        Self { charges: self.charges.iter().filter_map(counted).collect(), last: now }
+    }
+
     fn allows(&self, policy: &Policy, now: i64, cost: u32) -> bool {
         policy.windows().iter().all(|window| {
             let length = i64::from(window.millis());
             let this = now.div_euclid(length);
             let counted = |wanted: i64| -> i128 {
-                self.0
-                    .iter()
-                    .filter(|(at, _)| at.div_euclid(length) == wanted)
-                    .map(|(_, cost)| i128::from(*cost))
+                let charges = self.charges.iter();
+                charges
+                    .filter(|(of, at, _)| *of == length && at.div_euclid(length) == wanted)
+                    .map(|(_, _, cost)| i128::from(*cost))
                     .sum()
             };
             let remaining = i128::from((this + 1) * length - now);
@@ -76,7 +100,11 @@ fuzz_target!(|trace: Trace| {
         return;
     };
 
-    let (mut state, mut log, mut now) = (State::new(), Log(Vec::new()), i64::from(trace.start));
+    let (mut state, mut log, mut now) = (
+        State::new(),
+        Log { charges: Vec::new(), last: i64::MIN },
+        i64::from(trace.start),
+    );
     for request in trace.requests.iter().take(200) {
         now += i64::from(request.step);
         let (policy, cost) = (
@@ -96,24 +124,26 @@ fuzz_target!(|trace: Trace| {
             assert_eq!(state, before);
             continue;
         };
-        let judged = log
-            .0
-            .iter()
-            .map(|(at, _)| *at)
-            .chain([now])
-            .max()
-            .expect("holds now");
-        assert_eq!(decision.is_allowed(), log.allows(policy, judged, cost));
-        if cost > 0 && (decision.is_allowed() || counting == Counting::Attempts) {
-            log.0.push((judged, cost));
+        let mut seen = log.at(now);
+        let judged = seen.last;
+        assert_eq!(decision.is_allowed(), seen.allows(policy, judged, cost));
+        let charged = cost > 0 && (decision.is_allowed() || counting == Counting::Attempts);
+        if charged {
+            let windows = policy.windows().iter();
+            let charges = windows.map(|window| (i64::from(window.millis()), judged, cost));
+            seen.charges.extend(charges);
+        }
+        let ahead = before.high_water().is_some_and(|last| last > at(judged));
+        if charged || (cost > 0 && ahead) {
+            log = Log { charges: seen.charges.clone(), last: judged };
         } else {
             assert_eq!(state, before);
         }
         if let Some(retry_at) = decision.retry_at() {
             let retry_at = retry_at.unix_millis();
-            assert!(log.allows(policy, retry_at, cost), "refused at {retry_at}");
+            assert!(seen.allows(policy, retry_at, cost), "refused at {retry_at}");
             assert!(
-                !log.allows(policy, retry_at - 1, cost),
+                !seen.allows(policy, retry_at - 1, cost),
                 "allowed before {retry_at}"
             );
         }

@@ -12,12 +12,11 @@ use std::time::Duration;
 /// A request is allowed if in every window
 /// `(current + cost) × length + previous × remaining ≤ limit × length`, the second term only under
 /// [`Algorithm::Sliding`]. [`Counting::Attempts`] charges every window, then compares;
-/// [`Counting::Admitted`] charges every window if the request is allowed and leaves the state
-/// untouched if not. A cost of 0 charges nothing, leaves the state untouched, and is refused only
+/// [`Counting::Admitted`] charges every window if the request is allowed and none if not. A cost of 0 charges nothing, leaves the state untouched, and is refused only
 /// where the rate is above the limit.
 ///
-/// A `now` before the highest time that charged this state is taken to be that time: when a clock
-/// steps back, no key can exceed the limit.
+/// A `now` before the last charge gives no calls beyond the limit, and nobody waits until the clock
+/// has reached a time that was wrong ([`State`]).
 ///
 /// ```
 /// use bankrail_rate_limit::{Algorithm, Counting, Policy, State, Window, decide};
@@ -57,6 +56,7 @@ pub(crate) fn judge(
     elapsed: impl FnMut(usize, i64, u32) -> u64,
 ) -> Decision {
     let algorithm = policy.algorithm();
+    let clock_was_ahead = state.is_ahead(policy, now);
     let mut refused = 0;
     let mut after = state.arranged(policy, now, elapsed, |at, slot, window, remaining| {
         refused |= u8::from(!slot.fits(window, algorithm, remaining, cost)) << at;
@@ -71,6 +71,10 @@ pub(crate) fn judge(
             };
         }
         *state = after;
+    } else if cost > 0 && after.high_water_millis() < state.high_water_millis() {
+        // Otherwise each further request would count what is ahead in its own window, until the
+        // clock has reached it.
+        *state = after;
     }
     Decision {
         after,
@@ -78,6 +82,7 @@ pub(crate) fn judge(
         asked_at: now,
         cost,
         refused,
+        clock_was_ahead,
     }
 }
 
@@ -94,6 +99,7 @@ pub struct Decision {
     cost: u32,
     /// One bit per window of the policy.
     refused: u8,
+    clock_was_ahead: bool,
 }
 
 /// One window of a [`Decision`].
@@ -120,12 +126,13 @@ impl Decision {
             asked_at: charge.now(),
             cost: charge.cost(),
             refused: 0,
+            clock_was_ahead: false,
         }
     }
 
     /// The decision that an engine elsewhere made. `after` is the key's state after it, for the
     /// windows of `policy` and as of the time that the engine took. `refused` holds for each window
-    /// whether it refused.
+    /// whether it refused. `clock_was_ahead` is that of the [method](Self::clock_was_ahead).
     ///
     /// For engines of [`CounterStore`](crate::CounterStore); other callers use [`decide`].
     #[must_use = "a refused request must not be served"]
@@ -134,6 +141,7 @@ impl Decision {
         charge: &crate::Charge<'_>,
         asked_at: Timestamp,
         refused: [bool; 3],
+        clock_was_ahead: bool,
     ) -> Self {
         let after = after.arranged(
             charge.policy(),
@@ -151,6 +159,7 @@ impl Decision {
             asked_at,
             cost: charge.cost(),
             refused,
+            clock_was_ahead,
         }
     }
 
@@ -158,6 +167,13 @@ impl Decision {
     #[must_use]
     pub const fn is_allowed(&self) -> bool {
         self.refused == 0
+    }
+
+    /// Returns true if the key's last charge was more than two lengths of the longest window ahead
+    /// of this request. Its counts were dropped, because only a wrong clock makes them.
+    #[must_use]
+    pub const fn clock_was_ahead(&self) -> bool {
+        self.clock_was_ahead
     }
 
     /// The policy that decided.
@@ -222,11 +238,16 @@ impl Decision {
         (!self.is_allowed()).then(|| self.opening(self.cost))
     }
 
-    /// Returns the time from [`Decision::asked_at`] until the request would be allowed. `None` if
-    /// it was allowed.
+    /// Returns the time from [`Decision::asked_at`] until the request would be allowed, at most two
+    /// lengths of the longest window. `None` if it was allowed.
+    ///
+    /// The request may be refused again after that only where the key was charged by another clock,
+    /// which was ahead by less than [`State::MAX_SKEW`].
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        self.retry_at().map(|at| at.saturating_since(self.asked_at))
+        let longest = self.policy.windows().first()?.length();
+        let wait = self.retry_at()?.saturating_since(self.asked_at);
+        Some(wait.min(2 * longest))
     }
 
     /// [`Decision::retry_after`] in whole seconds, rounded up and at least 1, for `Retry-After`.

@@ -5,6 +5,7 @@ use crate::{
     Policy,
 };
 use bankrail_values::{StoreError, Timestamp};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// [`Limits`] over counters, in this process or shared by several machines. The limits may change
@@ -29,6 +30,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub struct Limiter {
     limits: RwLock<Limits>,
     counters: Arc<dyn CounterStore>,
+    /// The number of decisions that dropped counts of a clock that was ahead.
+    ahead: AtomicU64,
 }
 
 impl Limiter {
@@ -38,6 +41,7 @@ impl Limiter {
         Self {
             limits: RwLock::new(limits),
             counters,
+            ahead: AtomicU64::new(0),
         }
     }
 
@@ -59,7 +63,12 @@ impl Limiter {
         let policy = self.policy(customer, call_type, now);
         let charge = Charge::new(customer, call_type, &policy, now, cost)?;
         let answer = match self.counters.charge(charge).await {
-            Ok(decision) => Ok(Answer::Decided(decision)),
+            Ok(decision) => {
+                if decision.clock_was_ahead() {
+                    self.warn_of_clock(call_type, now);
+                }
+                Ok(Answer::Decided(decision))
+            }
             Err(error) => match self.read().on_store_error(call_type) {
                 OnStoreError::Refuse => Err(error.into()),
                 OnStoreError::Allow => Ok(Answer::Unchecked { error }),
@@ -80,6 +89,17 @@ impl Limiter {
     /// described at [`Limits`].
     pub fn change_limits(&self, change: impl FnOnce(&mut Limits)) {
         change(&mut self.limits.write().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Logs counts that a wrong clock made: the first time, the second, the fourth and so on,
+    /// because each customer may have some.
+    #[cold]
+    fn warn_of_clock(&self, call_type: CallType, now: Timestamp) {
+        // Relaxed: nothing else depends on the number.
+        let times = self.ahead.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        if times.is_power_of_two() {
+            tracing::warn!(%call_type, %now, times, "counts of a clock that was ahead were dropped");
+        }
     }
 
     fn read(&self) -> std::sync::RwLockReadGuard<'_, Limits> {

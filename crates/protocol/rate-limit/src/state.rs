@@ -1,18 +1,28 @@
-//! The state of one key: the highest time seen and two counters for each window.
+//! The state of one key: the time of the last charge and two counters for each window.
 
 use crate::{Algorithm, Charge, MAX_WINDOWS, Policy, Window};
 use bankrail_values::Timestamp;
 use std::fmt;
+use std::time::Duration;
 
 /// The counters of one key under one policy: 44 bytes, no allocation.
 ///
-/// It holds the highest time seen, and for each window its length, the count of the current window
-/// and that of the one before. Because it knows the lengths that it counted, it may be used with
-/// another policy at any time. Windows of the same length keep their counts, whether the limit is
-/// raised or lowered; others start empty.
+/// It holds the time of the last charge, and for each window its length, the count of the current
+/// window and that of the one before. Because it knows the lengths that it counted, it may be used
+/// with another policy at any time. Windows of the same length keep their counts, whether the limit
+/// is raised or lowered; others start empty.
+///
+/// The time may be ahead of a request, because clocks differ or one has been set back.
+///
+/// - By at most [`MAX_SKEW`](Self::MAX_SKEW) and one length of the longest window: the request is
+///   judged as of that time, so that machines whose clocks differ keep one limit together.
+/// - By more: the counts of a later window count in the request's window, so that no limit is
+///   exceeded and nobody waits until the clock has reached that time.
+/// - By more than two lengths of a window: its counts are dropped. No clock in use is that far
+///   ahead, so they are no evidence of calls in this time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct State {
-    /// The highest time seen in milliseconds, as bytes so that the whole needs no padding.
+    /// The time of the last charge in milliseconds, as bytes so that the whole needs no padding.
     high_water: [u8; 8],
     /// A place whose `length` is zero is not used.
     slots: [Counts; MAX_WINDOWS],
@@ -24,9 +34,9 @@ pub struct State {
 pub struct Counts {
     /// The window's length in milliseconds; not zero.
     pub length: u32,
-    /// The count of the window that holds the highest time seen.
+    /// The count of the window that holds the time of the last charge.
     pub current: u32,
-    /// Counted in the piece before.
+    /// The count of the window before.
     pub previous: u32,
 }
 
@@ -38,6 +48,9 @@ const EMPTY: Counts = Counts {
 };
 
 impl State {
+    /// The most that the clocks of machines in use differ. A minute.
+    pub const MAX_SKEW: Duration = Duration::from_secs(60);
+
     /// A state without counts.
     #[must_use]
     pub const fn new() -> Self {
@@ -72,8 +85,7 @@ impl State {
         Some(state)
     }
 
-    /// The highest time seen; earlier requests are judged as of this time. `None` before the first
-    /// charge.
+    /// The time of the last charge; `None` before the first one.
     #[must_use]
     pub fn high_water(&self) -> Option<Timestamp> {
         match self.high_water_millis() {
@@ -122,7 +134,7 @@ impl State {
         &mut self.slots
     }
 
-    /// An empty state that judges requests before `millis` as of `millis`.
+    /// An empty state that judges requests shortly before `millis` as of `millis`.
     pub(crate) fn starting_at(millis: i64) -> Self {
         Self {
             high_water: millis.to_ne_bytes(),
@@ -130,10 +142,29 @@ impl State {
         }
     }
 
-    /// Returns this state's counters in the order of `policy`, moved on to `now` or the highest
-    /// time seen, the later of them. `elapsed` returns the milliseconds since the window at an
-    /// index began, at an instant. `visit` is called with the window's index, its counters, the
-    /// window, and the milliseconds that remain of it.
+    /// Returns true if the counts are of more than two lengths of the longest window ahead of
+    /// `now`, so that all are dropped.
+    pub(crate) fn is_ahead(&self, policy: &Policy, now: Timestamp) -> bool {
+        let lead = self.high_water_millis().saturating_sub(now.unix_millis());
+        lead > 2 * longest(policy) && self.counts().next().is_some()
+    }
+
+    /// Returns the time as of which a request at `now` is judged.
+    #[inline]
+    fn judged_at(&self, policy: &Policy, now: Timestamp) -> i64 {
+        let (before, now) = (self.high_water_millis(), now.unix_millis());
+        let skew = i64::try_from(Self::MAX_SKEW.as_millis()).unwrap_or(i64::MAX);
+        if before > now && before.saturating_sub(now) <= skew.min(longest(policy)) {
+            before
+        } else {
+            now
+        }
+    }
+
+    /// Returns this state's counters in the order of `policy`, moved to the time as of which a
+    /// request at `now` is judged. `elapsed` returns the milliseconds since the window at an index
+    /// began, at an instant. `visit` is called with the window's index, its counters, the window,
+    /// and the milliseconds that remain of it.
     #[inline]
     pub(crate) fn arranged(
         &self,
@@ -143,8 +174,8 @@ impl State {
         mut visit: impl FnMut(usize, &Counts, Window, u64),
     ) -> Self {
         let before = self.high_water_millis();
-        let now = now.unix_millis().max(before);
-        let behind = now.abs_diff(before);
+        let now = self.judged_at(policy, now);
+        let apart = now.abs_diff(before);
         let mut after = Self {
             high_water: now.to_ne_bytes(),
             ..*self
@@ -156,10 +187,15 @@ impl State {
                 *slot = self.slot_of(length);
             }
             let elapsed = elapsed(at, now, length);
-            if behind > elapsed {
-                slot.turn(behind - elapsed);
+            let remaining = u64::from(length) - elapsed;
+            if before > now {
+                if apart >= remaining {
+                    slot.turn_back(*window, apart);
+                }
+            } else if apart > elapsed {
+                slot.turn(apart - elapsed);
             }
-            visit(at, slot, *window, u64::from(length) - elapsed);
+            visit(at, slot, *window, remaining);
         }
         for slot in after.slots.iter_mut().skip(windows.len()) {
             *slot = EMPTY;
@@ -179,7 +215,7 @@ impl State {
     ) -> bool {
         let (windows, cost) = (charge.policy().windows(), u64::from(charge.cost()));
         let before = self.high_water_millis();
-        let now = charge.now().unix_millis().max(before);
+        let now = self.judged_at(charge.policy(), charge.now());
         let mut places = self.slots.iter().zip(windows).enumerate();
         let fits = places.all(|(at, (slot, window))| {
             let length = window.millis();
@@ -231,6 +267,19 @@ impl Counts {
         self.current = 0;
     }
 
+    /// Moves the counters from a later window to the present one. They are of a time `ahead`
+    /// milliseconds from now.
+    #[cold]
+    #[inline(never)]
+    fn turn_back(&mut self, window: Window, ahead: u64) {
+        self.current = if ahead <= 2 * u64::from(self.length) {
+            self.charged(window, self.previous)
+        } else {
+            0
+        };
+        self.previous = 0;
+    }
+
     /// Returns true if a request of `cost` fits beside the counters, when `remaining` milliseconds
     /// of the window remain: `(current + cost) * length + previous * remaining <= limit * length`,
     /// with the previous window left out under [`Algorithm::Fixed`]. Every product is at most 2^53.
@@ -254,6 +303,12 @@ impl Counts {
     pub(crate) fn charged(&self, window: Window, cost: u32) -> u32 {
         self.current.saturating_add(cost).min(window.ceiling())
     }
+}
+
+/// Returns the length of the longest window.
+fn longest(policy: &Policy) -> i64 {
+    let longest = policy.windows().first();
+    longest.map_or(0, |window| i64::from(window.millis()))
 }
 
 /// Returns the start of the window that holds `now`, by the floor of the timestamp.

@@ -268,7 +268,7 @@ fn an_engine_says_which_windows_refused() {
     let charge = Charge::new("A", CallType::Token, &policy, at(0), 1).unwrap();
     for bits in 0..8_u8 {
         let refused = [0, 1, 2].map(|window| bits >> window & 1 == 1);
-        let decision = Decision::from_engine(State::new(), &charge, at(0), refused);
+        let decision = Decision::from_engine(State::new(), &charge, at(0), refused, false);
         assert_eq!(
             decision
                 .windows()
@@ -277,5 +277,91 @@ fn an_engine_says_which_windows_refused() {
             refused
         );
         assert_eq!(decision.is_allowed(), bits == 0);
+    }
+}
+
+const JUMPS: [i64; 6] = [
+    600_000,
+    3_600_000,
+    7_200_000,
+    86_400_000,
+    30 * 86_400_000,
+    365 * 86_400_000,
+];
+
+/// One call while the clock is ahead leaves the hours after it to the customer, whatever the jump
+/// and the counting.
+#[test]
+fn a_clock_that_was_ahead_for_one_call_locks_nobody_out() {
+    const HOUR: i64 = 3_600_000;
+    for counting in [Counting::Admitted, Counting::Attempts] {
+        for jump in JUMPS {
+            let policy = policy(Algorithm::Sliding, counting, &[(3_600_000, 25)]);
+            let (mut state, start) = (State::new(), 1_800_000_000_000 + 1_234_567);
+            let ahead = decide(&mut state, &policy, at(start + jump), 1).unwrap();
+            assert!(ahead.is_allowed());
+            let mut admitted = 0;
+            for call in 0..50 * 24 {
+                let now = start + call * HOUR / 24;
+                let decision = decide(&mut state, &policy, at(now), 1).unwrap();
+                admitted += i64::from(decision.is_allowed());
+                assert_eq!(
+                    decision.clock_was_ahead(),
+                    call == 0 && jump > 2 * HOUR,
+                    "{jump}: said once"
+                );
+                let longest = Duration::from_secs(7_200);
+                assert!(decision.retry_after().is_none_or(|wait| wait <= longest));
+            }
+            assert_eq!(admitted, 1_200, "{counting:?} {jump}");
+        }
+    }
+}
+
+/// What was used up ahead counts in the present window, once, unless nobody can be that far ahead.
+#[test]
+fn calls_that_a_clock_counted_ahead_count_once_and_at_most_two_windows_long() {
+    let policy = policy(
+        Algorithm::Sliding,
+        Counting::Admitted,
+        &[(3_600_000, 25), (1_000, 25)],
+    );
+    for jump in JUMPS {
+        let (mut state, now) = (State::new(), 1_800_000_000_000 + 1_234_567);
+        let ahead = decide(&mut state, &policy, at(now + jump), 25).unwrap();
+        assert!(ahead.is_allowed());
+        let back = decide(&mut state, &policy, at(now), 1).unwrap();
+        assert_eq!(back.is_allowed(), jump > 7_200_000, "{jump}");
+        let Some(retry_at) = back.retry_at() else {
+            continue;
+        };
+        assert!(back.retry_after() <= Some(Duration::from_secs(7_200)));
+        // A refusal that charges nothing keeps the time nevertheless.
+        for (millis, allowed) in [(-1, false), (0, true)] {
+            let later = at(retry_at.unix_millis() + millis);
+            let decision = decide(&mut state, &policy, later, 1).unwrap();
+            assert_eq!(decision.is_allowed(), allowed, "{jump} {millis}");
+        }
+    }
+}
+
+/// A clock that was behind uses up nothing of what comes after it.
+#[test]
+fn a_clock_that_was_behind_leaves_the_whole_limit() {
+    let policy = policy(Algorithm::Sliding, Counting::Attempts, &[(3_600_000, 25)]);
+    for jump in &JUMPS[2..] {
+        let (mut state, now) = (State::new(), 1_800_000_000_000 + 1_234_567);
+        let behind = decide(&mut state, &policy, at(now - jump), 25).unwrap();
+        assert!(behind.is_allowed());
+        assert!(
+            decide(&mut state, &policy, at(now), 25)
+                .unwrap()
+                .is_allowed()
+        );
+        assert!(
+            !decide(&mut state, &policy, at(now), 1)
+                .unwrap()
+                .is_allowed()
+        );
     }
 }

@@ -226,10 +226,10 @@ fn a_forgotten_key_gets_nothing_back_from_a_clock_that_steps_back() {
     assert!(allowed(&limiter, "A", 5_000));
     limiter.counters.forget_expired(at(9_000));
     assert!(limiter.counters.is_empty());
-    let again = limiter.check("A", PAYMENT, 5_000, 1).unwrap();
+    let again = limiter.check("A", PAYMENT, 6_000, 1).unwrap();
     assert!(again.is_allowed(), "taken to happen when the key was spent");
     assert_eq!(again.state().high_water(), Some(at(7_000)));
-    assert!(!allowed(&limiter, "A", 5_000));
+    assert!(!allowed(&limiter, "A", 6_000));
     assert!(!allowed(&limiter, "A", 7_999));
     assert!(allowed(&limiter, "A", 8_000));
 }

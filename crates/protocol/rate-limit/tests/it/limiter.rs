@@ -6,7 +6,8 @@ use bankrail_rate_limit::{
     OnStoreError, Policy,
 };
 use bankrail_values::{StoreErrorKind, StoreFuture};
-use std::sync::Arc;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
 
 #[derive(Debug)]
 struct Down;
@@ -152,4 +153,54 @@ async fn full_counters_are_a_store_that_is_full() {
         .await
         .unwrap_err();
     assert!(matches!(full, CheckError::Store(error) if error.kind() == StoreErrorKind::Full));
+}
+
+/// Everything that is logged, as a writer.
+#[derive(Clone, Default)]
+struct Logged(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Logged {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_clock_that_was_ahead_is_logged_for_some_customers_only() {
+    let logged = Logged::default();
+    let sink = logged.clone();
+    let subscriber = tracing_subscriber::fmt().with_writer(move || sink.clone());
+    let subscriber = subscriber.with_ansi(false).finish();
+    let _default = tracing::subscriber::set_default(subscriber);
+    let limiter = Limiter::default();
+    let customers: Vec<String> = (0..9).map(|number| format!("C{number}")).collect();
+    for now in [30 * 86_400_000, 0, 1] {
+        for customer in &customers {
+            let asked = limiter.check(customer, CallType::Statement, at(now), 1);
+            let answer = asked.await.unwrap();
+            let decision = answer.decision().unwrap();
+            assert!(decision.is_allowed());
+            assert_eq!(decision.clock_was_ahead(), now == 0);
+        }
+    }
+    let text = String::from_utf8(logged.0.lock().unwrap().clone()).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        lines.len(),
+        4,
+        "the first, second, fourth and eighth: {text}"
+    );
+    for (line, times) in lines
+        .iter()
+        .zip(["times=1", "times=2", "times=4", "times=8"])
+    {
+        let dropped = "counts of a clock that was ahead were dropped";
+        assert!(line.contains("WARN") && line.contains(dropped), "{line}");
+        assert!(line.contains(times), "{line}");
+    }
 }

@@ -69,6 +69,7 @@ impl<C: ConnectionLike + Clone> RedisCounters<C> {
                 &charge,
                 charge.now(),
                 [false; MAX_WINDOWS],
+                false,
             ));
         }
         let answer = within(self.options.timeout, self.evaluate(&charge)).await?;
@@ -121,7 +122,14 @@ impl<C: ConnectionLike + Clone + Send + Sync> CounterStore for RedisCounters<C> 
 
 /// Reads the script's answer. `None` if it is malformed.
 fn read(answer: &[i64], charge: &Charge<'_>) -> Option<Decision> {
-    let &[asked, refused, high_water, ref counters @ ..] = answer else {
+    let &[
+        asked,
+        refused,
+        high_water,
+        ahead @ (0 | 1),
+        ref counters @ ..,
+    ] = answer
+    else {
         return None;
     };
     let windows = charge.policy().windows();
@@ -152,6 +160,7 @@ fn read(answer: &[i64], charge: &Charge<'_>) -> Option<Decision> {
         charge,
         Timestamp::from_unix_millis(asked)?,
         refused,
+        ahead == 1,
     ))
 }
 
@@ -172,20 +181,21 @@ mod tests {
     fn an_answer_that_is_none_is_not_believed() {
         let policy = default_limits(CallType::Token);
         let charge = Charge::new("A", CallType::Token, &policy, Timestamp::UNIX_EPOCH, 1).unwrap();
-        let decision = read(&[5, 0, 5, 1, 0, 1, 0], &charge).unwrap();
+        let decision = read(&[5, 0, 5, 0, 1, 0, 1, 0], &charge).unwrap();
         assert!(decision.is_allowed());
         assert_eq!(decision.remaining(), Some(1));
         for bad in [
             &[][..],
-            &[5, 0, 5],
-            &[5, 0, 5, 1, 0, 1],
-            &[5, 0, 5, 1, 0, 1, 0, 0],
-            &[5, 4, 5, 1, 0, 1, 0],
-            &[5, -1, 5, 1, 0, 1, 0],
-            &[5, 0, 4, 1, 0, 1, 0],
-            &[5, 0, 5, -1, 0, 1, 0],
-            &[5, 0, 5, 1 << 31, 0, 1, 0],
-            &[5, 0, i64::MAX, 1, 0, 1, 0],
+            &[5, 0, 5, 0],
+            &[5, 0, 5, 0, 1, 0, 1],
+            &[5, 0, 5, 0, 1, 0, 1, 0, 0],
+            &[5, 4, 5, 0, 1, 0, 1, 0],
+            &[5, -1, 5, 0, 1, 0, 1, 0],
+            &[5, 0, 4, 0, 1, 0, 1, 0],
+            &[5, 0, 5, 2, 1, 0, 1, 0],
+            &[5, 0, 5, 0, -1, 0, 1, 0],
+            &[5, 0, 5, 0, 1 << 31, 0, 1, 0],
+            &[5, 0, i64::MAX, 0, 1, 0, 1, 0],
         ] {
             assert!(read(bad, &charge).is_none(), "{bad:?}");
         }

@@ -111,7 +111,11 @@ pub(crate) async fn trace(counters: &impl CounterStore, seed: u64) -> usize {
             2 * length,
             -1,
             -length,
+            -2 * length,
+            -2 * length - 1,
             length / 3,
+            2_592_000_000,
+            -2_592_000_000,
         ]);
         now += step;
         let policy = policies[usize::from(random.below(6) == 0)];
