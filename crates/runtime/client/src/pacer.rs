@@ -9,8 +9,8 @@ pub use pacing::{PaceError, Pacing};
 
 use bankrail_rate_limit::{CallType, Charge, CounterStore, Counting, Policy};
 use bankrail_values::{Clock, Timestamp};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::Mutex;
 use unsent::{Replacement, Unsent};
@@ -59,8 +59,8 @@ pub struct Pacer {
     policy: Policy,
     clock: Arc<dyn Clock>,
     options: PacerOptions,
-    /// In milliseconds; nothing is let go before.
-    held_until: AtomicI64,
+    /// The wait that a service asked for.
+    hold: std::sync::Mutex<Option<Hold>>,
     /// The time until which the first in line waits, in milliseconds. Calls behind it read it.
     opens: AtomicI64,
     /// tokio's lock is handed on in the order of arrival; the first in line holds it while waiting.
@@ -74,6 +74,24 @@ pub struct Pacer {
 pub struct Permit {
     counted_at: Timestamp,
     cost: u32,
+}
+
+/// Nothing is let go before this time.
+#[derive(Clone, Copy, Debug)]
+struct Hold {
+    begun: Timestamp,
+    until: Timestamp,
+}
+
+impl Hold {
+    /// Returns the hold as of now, if it lasts beyond. If the clock was set back to before the hold
+    /// began, it ends that much earlier.
+    fn as_of(self, now: Timestamp) -> Option<Self> {
+        let set_back = self.begun.saturating_since(now);
+        let until = self.until.saturating_sub(set_back);
+        let begun = self.begun.min(now);
+        (now < until).then_some(Self { begun, until })
+    }
 }
 
 /// The clock may be set while a call waits, so it is read again at least this often.
@@ -106,7 +124,7 @@ impl Pacer {
             policy: policy.with_counting(Counting::Admitted),
             clock,
             options,
-            held_until: AtomicI64::new(i64::MIN),
+            hold: std::sync::Mutex::default(),
             opens: AtomicI64::new(i64::MIN),
             turn: Mutex::new(()),
             unsent: std::sync::Mutex::default(),
@@ -176,11 +194,14 @@ impl Pacer {
     }
 
     /// Lets no call go before `at`: for the `Retry-After` of a refusal in spite of the pacing. The
-    /// latest time given counts.
+    /// latest time given counts. If the clock is set back meanwhile, the wait is not longer than it
+    /// was by the clock of this call.
     pub fn hold_until(&self, at: Timestamp) {
-        // Relaxed: the time stands alone, and nothing else is published with it.
-        self.held_until
-            .fetch_max(at.unix_millis(), Ordering::Relaxed);
+        let now = self.clock.now();
+        let mut hold = self.hold();
+        let before = hold.and_then(|hold| hold.as_of(now));
+        let until = before.map_or(at, |hold| hold.until.max(at));
+        *hold = Some(Hold { begun: now, until });
     }
 
     /// The policy that calls are paced by.
@@ -251,9 +272,14 @@ impl Pacer {
     }
 
     fn held(&self, now: Timestamp) -> Option<Timestamp> {
-        // Relaxed: as in `hold_until`, the time stands alone.
-        let until = Timestamp::saturating_from_unix_millis(self.held_until.load(Ordering::Relaxed));
-        (now < until).then_some(until)
+        let mut hold = self.hold();
+        *hold = hold.and_then(|hold| hold.as_of(now));
+        hold.map(|hold| hold.until)
+    }
+
+    fn hold(&self) -> std::sync::MutexGuard<'_, Option<Hold>> {
+        // Written at once, so a panic elsewhere leaves it consistent.
+        self.hold.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Charges the call if it is allowed; when it will be if not.
@@ -267,6 +293,9 @@ impl Pacer {
             cost,
         )?;
         let decision = self.options.counters.charge(charge).await?;
+        if decision.clock_was_ahead() {
+            tracing::warn!(call_type = %self.call_type, "counts of a clock that was ahead were dropped");
+        }
         // The wait is counted from now, whichever clock decided.
         let Some(wait) = decision.retry_after() else {
             self.unsent().counted(judged_at);
@@ -292,9 +321,7 @@ impl Pacer {
 
     fn unsent(&self) -> std::sync::MutexGuard<'_, Unsent> {
         // Each change is whole, also after a panic elsewhere.
-        self.unsent
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.unsent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn sleep_until(

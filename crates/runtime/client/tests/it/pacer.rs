@@ -551,3 +551,47 @@ async fn a_wait_of_more_than_a_second_is_told_once() {
         );
     }
 }
+
+const JUMPS: [i64; 3] = [3_600_000, 86_400_000, 365 * 86_400_000];
+
+/// What was counted, and what a service asked for, while the clock was ahead.
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_was_ahead_holds_back_no_longer_than_was_asked() {
+    let log = Log::start();
+    for jump in JUMPS {
+        let start = 1_800_000_000_000 + 1_234_567;
+        let clock = Arc::new(ManualClock::new(at(start + jump)));
+        let pacer = statements(Pacing::Fail, clock.clone());
+        pacer.acquire(1).await.unwrap();
+        pacer.hold_until(at(start + jump + 60_000));
+        clock.set(at(start));
+        let held = pacer.acquire(1).await.unwrap_err();
+        assert!(
+            matches!(held, PaceError::Held { until, .. } if until == at(start + 60_000)),
+            "{held:?}"
+        );
+        // A shorter one that is asked for now lengthens nothing.
+        pacer.hold_until(at(start + 30_000));
+        clock.set(at(start + 60_000));
+        for _ in 0..24 {
+            pacer.acquire(1).await.unwrap();
+        }
+    }
+    let warned = "counts of a clock that was ahead were dropped";
+    assert_eq!(log.text().matches(warned).count(), 2, "a day and a year");
+}
+
+/// A clock that was behind has let the hold pass.
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_was_behind_holds_nothing_back() {
+    for jump in JUMPS {
+        let start = 1_800_000_000_000 + 1_234_567;
+        let clock = Arc::new(ManualClock::new(at(start - jump)));
+        let pacer = statements(Pacing::Fail, clock.clone());
+        pacer.hold_until(at(start - jump + 60_000));
+        clock.set(at(start));
+        for _ in 0..25 {
+            pacer.acquire(1).await.unwrap();
+        }
+    }
+}
