@@ -17,7 +17,8 @@ pub trait Keyed {
 
 /// Several keys for one use, selected by `kid`, replaceable while in use.
 ///
-/// - A token's `kid` selects the key with that `kid`. A token with an unknown `kid` is refused.
+/// - A token's `kid` selects the keys with that `kid`, at most [`KeySet::MAX_TRIED`]: a sender may
+///   have replaced a key under its old name. A token with an unknown `kid` is refused.
 /// - A token without `kid` is tried with every key if the set has at most [`KeySet::MAX_TRIED`]
 ///   keys, and refused otherwise.
 /// - In a set whose keys have no `kid`, a token's `kid` is ignored.
@@ -27,7 +28,7 @@ pub trait Keyed {
 pub struct KeySet<K>(CurrentKey<Vec<K>>);
 
 impl<K: Keyed + Clone> KeySet<K> {
-    /// The most keys that a token without `kid` is tried with.
+    /// The most keys that a token is tried with.
     pub const MAX_TRIED: usize = 4;
 
     /// The most keys of a set.
@@ -36,8 +37,8 @@ impl<K: Keyed + Clone> KeySet<K> {
     /// A set of these keys, in the order in which they are tried.
     ///
     /// # Errors
-    /// [`KeySetError`] if there are no keys or too many, if two have the same `kid`, if only some
-    /// have a `kid`, or if more than [`KeySet::MAX_TRIED`] have none.
+    /// [`KeySetError`] if there are no keys or too many, if only some have a `kid`, or if more than
+    /// [`KeySet::MAX_TRIED`] have the same one or none.
     pub fn new(keys: impl IntoIterator<Item = K>) -> Result<Self, KeySetError> {
         Ok(Self::of(check(keys)?))
     }
@@ -61,14 +62,17 @@ impl<K: Keyed + Clone> KeySet<K> {
         let keys = self.keys();
         let named = keys.first().is_some_and(|key| key.kid().is_some());
         match kid.filter(|_| named) {
-            Some(kid) => match keys.iter().find(|key| key.kid() == Some(kid)) {
-                Some(key) => Ok(Selected(SelectedKeys::One(key.clone()))),
-                None => Err(SelectError::UnknownKid { keys: keys.len() }),
-            },
+            Some(kid) => {
+                let named = keys.iter().filter(|key| key.kid() == Some(kid));
+                match named.cloned().collect::<Vec<K>>() {
+                    none if none.is_empty() => Err(SelectError::UnknownKid { keys: keys.len() }),
+                    named => Ok(Selected(Arc::new(named))),
+                }
+            }
             None if keys.len() > Self::MAX_TRIED => {
                 Err(SelectError::KidRequired { keys: keys.len() })
             }
-            None => Ok(Selected(SelectedKeys::All(keys))),
+            None => Ok(Selected(keys)),
         }
     }
 }
@@ -93,7 +97,7 @@ impl<K: crate::KeyHandle> KeySet<K> {
     /// - Keys for this use that are refused, for example for their size, are returned with the
     ///   reason. Log them: one of them may be the key that the other side uses next.
     /// - If only some of the keys have a `kid`, those without are refused. Of keys with the same
-    ///   `kid`, the first is taken and the others are refused.
+    ///   `kid`, the first [`KeySet::MAX_TRIED`] are taken and the others are refused.
     ///
     /// To update an existing set, call [`KeySet::replace`] with the [`KeySet::keys`] of the new
     /// one.
@@ -152,12 +156,16 @@ impl crate::JwkSet {
 }
 
 /// Leaves out the keys of a JWK set that a token's `kid` would not select: keys without `kid`
-/// beside keys with one, and keys whose `kid` an earlier one has.
-fn unambiguous<K: Keyed>(keys: Vec<(usize, K)>, unusable: &mut Vec<crate::UnusableKey>) -> Vec<K> {
+/// beside keys with one, and keys whose `kid` too many earlier ones have.
+fn unambiguous<K: Keyed + Clone>(
+    keys: Vec<(usize, K)>,
+    unusable: &mut Vec<crate::UnusableKey>,
+) -> Vec<K> {
     let named = keys.iter().any(|(_, key)| key.kid().is_some());
     let mut taken: Vec<(usize, K)> = Vec::with_capacity(keys.len());
     for (index, key) in keys {
-        let error = match taken.iter().find(|(_, earlier)| earlier.kid() == key.kid()) {
+        let mut earlier = taken.iter().filter(|(_, one)| one.kid() == key.kid());
+        let error = match earlier.nth(KeySet::<K>::MAX_TRIED - 1) {
             _ if named && key.kid().is_none() => crate::KeyError::NoKid,
             Some((other, _)) if named => crate::KeyError::SameKid { other: *other },
             _ => {
@@ -202,22 +210,13 @@ impl<K: fmt::Debug> fmt::Debug for KeySet<K> {
 
 /// The keys to try, in order.
 #[derive(Clone, Debug)]
-pub struct Selected<K>(SelectedKeys<K>);
-
-#[derive(Clone, Debug)]
-enum SelectedKeys<K> {
-    One(K),
-    All(Arc<Vec<K>>),
-}
+pub struct Selected<K>(Arc<Vec<K>>);
 
 impl<K> Selected<K> {
     /// The keys as a slice.
     #[must_use]
     pub fn as_slice(&self) -> &[K] {
-        match &self.0 {
-            SelectedKeys::One(key) => std::slice::from_ref(key),
-            SelectedKeys::All(keys) => keys,
-        }
+        &self.0
     }
 }
 
@@ -242,7 +241,7 @@ impl<K: Keyed + Clone> KeyLookup<K> for K {
     fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError> {
         match (kid, self.kid()) {
             (Some(found), Some(own)) if found != own => Err(SelectError::UnknownKid { keys: 1 }),
-            _ => Ok(Selected(SelectedKeys::One(self.clone()))),
+            _ => Ok(Selected(Arc::new(vec![self.clone()]))),
         }
     }
 }
@@ -295,11 +294,13 @@ pub enum KeySetError {
         /// The most allowed.
         max: usize,
     },
-    /// Two keys have the same `kid`.
-    #[error("two keys have the kid {kid:?}")]
-    DuplicateKid {
+    /// More keys with one `kid` than are tried for a token.
+    #[error("expected at most {max} keys with the kid {kid:?}, found more")]
+    TooManySameKid {
         /// The `kid`.
         kid: String,
+        /// The most keys that are tried.
+        max: usize,
     },
     /// Some keys have a `kid` and some do not, so that a token's `kid` would be ambiguous.
     #[error("expected a kid on all keys of the set or on none, found it on some")]
@@ -330,13 +331,14 @@ fn check<K: Keyed + Clone>(keys: impl IntoIterator<Item = K>) -> Result<Vec<K>, 
         return Err(KeySetError::TooManyUnnamed { max: tried });
     }
     names.sort_unstable();
-    let duplicate = names
+    let too_many = names
         .iter()
-        .zip(names.iter().skip(1))
-        .find(|(kid, next)| kid == next);
-    match duplicate {
-        Some((kid, _)) => Err(KeySetError::DuplicateKid {
+        .zip(names.iter().skip(tried))
+        .find(|(kid, later)| kid == later);
+    match too_many {
+        Some((kid, _)) => Err(KeySetError::TooManySameKid {
             kid: (*kid).to_owned(),
+            max: tried,
         }),
         None => Ok(keys),
     }

@@ -24,6 +24,12 @@ pub enum KeyError {
         /// The text found in its place.
         reason: &'static str,
     },
+    /// Bytes of none of the forms that are read.
+    #[error("expected a key as PEM, DER, JWK or JWK set, found {found}")]
+    UnknownForm {
+        /// The form found, and the way from it to one that is read.
+        found: &'static str,
+    },
     /// The private key is encrypted with a pass phrase. Decrypt it first, for example with
     /// `openssl pkey`.
     #[error("expected a private key without a pass phrase, found an encrypted one")]
@@ -110,10 +116,11 @@ pub enum KeyError {
     /// A key of a JWK set has no `kid` and other keys of the set have one.
     #[error("expected a kid, as other keys of the set have one")]
     NoKid,
-    /// An earlier key of a JWK set has the same `kid`.
-    #[error("key {other} of the set has the same kid")]
+    /// As many earlier keys of a JWK set have the same `kid` as are tried for a token
+    /// ([`KeySet::MAX_TRIED`](crate::KeySet::MAX_TRIED)).
+    #[error("too many keys of the set have the same kid, key {other} among them")]
     SameKid {
-        /// The index of the earlier key in the set, counted from zero.
+        /// The index of the last key with this `kid` that is tried, counted from zero.
         other: usize,
     },
     /// The JWK set has more keys than allowed.

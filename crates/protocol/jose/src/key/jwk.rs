@@ -13,7 +13,7 @@ use zeroize::{Zeroize as _, Zeroizing};
 /// - `kty` must be `RSA`.
 /// - `use`, `key_ops` and `alg` are honoured: a role that one of them excludes is refused
 ///   ([`Jwk::allows`]).
-/// - Unknown members are ignored.
+/// - Unknown members are ignored, and members that are `null` count as absent.
 #[derive(Debug)]
 pub struct Jwk {
     public: PublicKey,
@@ -43,7 +43,7 @@ impl Jwk {
     /// With none of them, `e` must be 65537 or more.
     pub fn parse(json: &str) -> Result<Self, KeyError> {
         let mut members =
-            json::read_object(json.as_bytes(), &KEY_LIMITS).map_err(KeyError::Json)?;
+            json::read_object(without_mark(json), &KEY_LIMITS).map_err(KeyError::Json)?;
         let read = Self::from_members(&members);
         members.zeroize();
         read
@@ -53,14 +53,14 @@ impl Jwk {
         if text(members, "kty")?.as_deref() != Some("RSA") {
             return Err(KeyError::NotRsa);
         }
-        if members.get("oth").is_some() {
+        if member(members, "oth").is_some() {
             return Err(KeyError::MultiPrime);
         }
         let (n, e) = (number(members, "n")?, number(members, "e")?);
         let number = |name| number(members, name);
         let private = if ["p", "q", "dp", "dq", "qi"]
             .iter()
-            .any(|name| members.get(name).is_some())
+            .any(|name| member(members, name).is_some())
         {
             let mut numbers = Numbers::default();
             for (slot, name) in numbers
@@ -70,7 +70,7 @@ impl Jwk {
                 *slot = number(name)?;
             }
             Some(PrivateKey::from_numbers(numbers)?)
-        } else if members.get("d").is_some() {
+        } else if member(members, "d").is_some() {
             Some(PrivateKey::from_exponent(
                 n.clone(),
                 e.clone(),
@@ -231,7 +231,7 @@ impl JwkSet {
     /// [`JwkSet::MAX_KEYS`]. An unusable key is not an error: see [`JwkSet::unusable`].
     pub fn parse(json: &str) -> Result<Self, KeyError> {
         let mut members =
-            json::read_object(json.as_bytes(), &SET_LIMITS).map_err(KeyError::Json)?;
+            json::read_object(without_mark(json), &SET_LIMITS).map_err(KeyError::Json)?;
         let read = Self::from_members(&members);
         members.zeroize();
         read
@@ -327,6 +327,11 @@ impl JwkSet {
     }
 }
 
+/// Returns the bytes of a text without a byte order mark.
+fn without_mark(json: &str) -> &[u8] {
+    json.strip_prefix('\u{feff}').unwrap_or(json).as_bytes()
+}
+
 /// The public key as a JWK for a role: `kty`, `n`, `e`, `use`, `alg` and `kid`.
 pub(crate) fn public_jwk(public: &PublicKey, role: Role, kid: Option<&str>) -> String {
     JsonObjectWriter::new()
@@ -353,8 +358,15 @@ pub(crate) fn private_jwk(key: &PrivateKey, role: Role, kid: Option<&str>) -> Ze
     json
 }
 
+/// Returns a member. Some writers write `null` for each member that they do not have.
+fn member<'a>(members: &'a JsonObject<'_>, name: &str) -> Option<&'a JsonValue<'a>> {
+    members
+        .get(name)
+        .filter(|value| !matches!(value, JsonValue::Null))
+}
+
 fn text(members: &JsonObject<'_>, name: &'static str) -> Result<Option<String>, KeyError> {
-    match members.get(name) {
+    match member(members, name) {
         None => Ok(None),
         Some(JsonValue::String(text)) => Ok(Some(text.clone().into_owned())),
         Some(_) => Err(KeyError::JwkMember {
@@ -364,13 +376,14 @@ fn text(members: &JsonObject<'_>, name: &'static str) -> Result<Option<String>, 
     }
 }
 
-/// A Base64urlUInt (RFC 7518 section 2). Leading zero bytes are refused in `n` and `e`.
+/// A Base64urlUInt (RFC 7518 section 2). Leading zero bytes are accepted: some writers write the
+/// byte of the sign, or pad the number to a fixed length.
 fn number(members: &JsonObject<'_>, name: &'static str) -> Result<BigUint, KeyError> {
     let refused = KeyError::JwkMember {
         name,
         expected: "a number in canonical base64url",
     };
-    let Some(JsonValue::String(text)) = members.get(name) else {
+    let Some(JsonValue::String(text)) = member(members, name) else {
         return Err(refused);
     };
     if text.len() > 2048 {
@@ -379,11 +392,10 @@ fn number(members: &JsonObject<'_>, name: &'static str) -> Result<BigUint, KeyEr
     let Ok(bytes) = base64url::decode(text).map(Zeroizing::new) else {
         return Err(refused);
     };
-    // Private numbers may have leading zero bytes: some writers pad them to a fixed length.
-    match (bytes.first(), name) {
-        (None, _) | (Some(0), "n" | "e") => Err(refused),
-        _ => Ok(BigUint::from_bytes_be(&bytes)),
+    if bytes.is_empty() {
+        return Err(refused);
     }
+    Ok(BigUint::from_bytes_be(&bytes))
 }
 
 fn key_ops(members: &JsonObject<'_>) -> Result<Option<Vec<String>>, KeyError> {
@@ -391,7 +403,7 @@ fn key_ops(members: &JsonObject<'_>) -> Result<Option<Vec<String>>, KeyError> {
         name: "key_ops",
         expected: "an array of different strings",
     };
-    let list = match members.get("key_ops") {
+    let list = match member(members, "key_ops") {
         None => return Ok(None),
         Some(JsonValue::Array(list)) => list,
         Some(_) => return Err(refused()),

@@ -22,16 +22,19 @@ pub enum KeyMaterial {
 }
 
 impl KeyMaterial {
-    /// Reads PEM and DER of PKCS#1, PKCS#8 and SubjectPublicKeyInfo, a JWK or a JWK set.
+    /// Reads PEM and DER of PKCS#1, PKCS#8 and SubjectPublicKeyInfo, a JWK or a JWK set, and with the
+    /// feature `x509` a certificate. A PEM file may hold a private key beside its certificate.
     ///
     /// # Errors
     /// [`KeyError`] if the bytes are none of these, or if the key in them is not acceptable.
     pub fn parse(bytes: &[u8]) -> Result<Self, KeyError> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         match std::str::from_utf8(bytes) {
-            Ok(text) if text.trim_start().starts_with('{') => match Jwk::parse(text) {
-                Ok(jwk) => Ok(Self::Jwk(jwk)),
-                // A set has no `kty`.
-                Err(error) => JwkSet::parse(text).map(Self::Set).map_err(|_| error),
+            Ok(text) if text.trim_start().starts_with('{') => match JwkSet::parse(text) {
+                Ok(set) => Ok(Self::Set(set)),
+                // A JWK has no `keys`.
+                Err(KeyError::JwkMember { .. }) => Jwk::parse(text).map(Self::Jwk),
+                Err(error) => Err(error),
             },
             Ok(text) if text.contains("-----BEGIN ") => from_pem(text),
             _ => from_der(bytes),
@@ -80,19 +83,26 @@ impl KeyMaterial {
 }
 
 fn from_pem(text: &str) -> Result<KeyMaterial, KeyError> {
-    let private = |format| PrivateKey::from_pem(text).map(|key| KeyMaterial::Private(format, key));
-    let public = |format| PublicKey::from_pem(text).map(|key| KeyMaterial::Public(format, key));
-    let label = text
-        .split_once("-----BEGIN ")
-        .and_then(|(_, rest)| rest.split_once("-----"))
-        .map(|(label, _)| label);
-    match label {
-        Some("RSA PRIVATE KEY") => private("PKCS#1 PEM"),
-        Some("RSA PUBLIC KEY") => public("PKCS#1 PEM"),
-        // Among them those with a pass phrase, which the error names.
-        Some(label) if label.contains("PRIVATE") => private("PKCS#8 PEM"),
-        _ => public("SubjectPublicKeyInfo PEM"),
+    let has = |ending| {
+        let mut labels = text
+            .split("-----BEGIN ")
+            .skip(1)
+            .filter_map(|block| block.split_once("-----"));
+        labels.any(|(label, _)| label.ends_with(ending))
+    };
+    let format = |pkcs1, other| if has(pkcs1) { "PKCS#1 PEM" } else { other };
+    // Among them those with a pass phrase, which the error names.
+    if has("PRIVATE KEY") {
+        let key = PrivateKey::from_pem(text)?;
+        if PublicKey::from_pem(text).is_ok_and(|beside| beside != key.public_key()) {
+            let reason = "a private key beside the certificate or public key of another";
+            return Err(KeyError::NotPem { reason });
+        }
+        let format = format("RSA PRIVATE KEY", "PKCS#8 PEM");
+        return Ok(KeyMaterial::Private(format, key));
     }
+    let format = format("RSA PUBLIC KEY", "SubjectPublicKeyInfo PEM");
+    PublicKey::from_pem(text).map(|key| KeyMaterial::Public(format, key))
 }
 
 fn from_der(bytes: &[u8]) -> Result<KeyMaterial, KeyError> {
@@ -107,15 +117,28 @@ fn from_der(bytes: &[u8]) -> Result<KeyMaterial, KeyError> {
         private("PKCS#1 DER", PrivateKey::from_pkcs1_der(bytes)),
         public("SubjectPublicKeyInfo DER", PublicKey::from_spki_der(bytes)),
         public("PKCS#1 DER", PublicKey::from_pkcs1_der(bytes)),
+        #[cfg(feature = "x509")]
+        public(
+            "certificate DER",
+            super::Certificate::from_der(bytes).map(super::Certificate::into_public_key),
+        ),
     ];
-    let mut first = None;
     for reading in readings {
         match reading {
             Ok(material) => return Ok(material),
             // The form is right, and the content is refused.
             Err(error) if !matches!(error, KeyError::NotDer { .. }) => return Err(error),
-            Err(error) => drop(first.get_or_insert(error)),
+            Err(_) => {}
         }
     }
-    Err(first.unwrap_or(KeyError::NotRsa))
+    // The version of a PKCS#12 store is 3; those of private keys are 0 and 1.
+    let is_store =
+        bytes.starts_with(b"0") && bytes.windows(3).take(5).any(|version| version == [2, 1, 3]);
+    let found = match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16; save the file as UTF-8",
+        [0xfe, 0xed, 0xfe, 0xed, ..] => "a Java key store; export the key with keytool",
+        _ if is_store => "a PKCS#12 store; take the key out of it with openssl pkcs12",
+        _ => "none of them",
+    };
+    Err(KeyError::UnknownForm { found })
 }

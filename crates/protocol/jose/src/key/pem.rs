@@ -19,9 +19,13 @@ const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const DASHES: &str = "-----";
 
-/// The label and contents of the only PEM block in `text`, or of the first one of a chain of
-/// certificates.
-pub(super) fn decode(text: &str) -> Result<(&str, Zeroizing<Vec<u8>>), KeyError> {
+/// The label and contents of the only PEM block in `text` with a label that fits the use, or of the
+/// first one of a chain of certificates. Blocks with other labels are not read: many files hold a
+/// private key beside its certificate. If no label fits, the first block is returned.
+pub(super) fn decode(
+    text: &str,
+    fits: impl Fn(&str) -> bool,
+) -> Result<(&str, Zeroizing<Vec<u8>>), KeyError> {
     if text.len() > MAX_LEN {
         return Err(KeyError::TooLong {
             found: text.len(),
@@ -29,32 +33,35 @@ pub(super) fn decode(text: &str) -> Result<(&str, Zeroizing<Vec<u8>>), KeyError>
         });
     }
     let refused = |reason| KeyError::NotPem { reason };
-    let (_, rest) = text.split_once(BEGIN).ok_or(refused("no BEGIN line"))?;
-    let (label, rest) = rest
-        .split_once(DASHES)
-        .ok_or(refused("an unfinished BEGIN line"))?;
-    if label.len() > 64 || label.contains(['\n', '\r']) {
-        return Err(refused("an unfinished BEGIN line"));
+    let blocks: Option<Vec<(&str, &str)>> = text
+        .split(BEGIN)
+        .skip(1)
+        .map(|block| {
+            block
+                .split_once(DASHES)
+                .filter(|(label, _)| label.len() <= 64 && !label.contains(['\n', '\r']))
+        })
+        .collect();
+    let blocks = blocks.ok_or(refused("an unfinished BEGIN line"))?;
+    let fitting: Vec<_> = blocks.iter().filter(|(label, _)| fits(label)).collect();
+    // A chain of certificates starts with the one whose key is meant (RFC 8446 section 4.4.2).
+    if fitting.len() > 1 && fitting.iter().any(|(label, _)| *label != CERTIFICATE) {
+        return Err(refused("more than one block"));
     }
+    let (label, rest) = *fitting
+        .into_iter()
+        .chain(&blocks)
+        .next()
+        .ok_or(refused("no BEGIN line"))?;
     if label == "ENCRYPTED PRIVATE KEY" || rest.contains("Proc-Type:") {
         return Err(KeyError::Encrypted);
     }
     let (body, rest) = rest.split_once(END).ok_or(refused("no END line"))?;
-    let closing = rest
+    if !rest
         .strip_prefix(label)
-        .and_then(|rest| rest.strip_prefix(DASHES));
-    let after = closing.ok_or(refused("an END line that does not match its BEGIN line"))?;
-    // A chain of certificates starts with the one whose key is meant (RFC 8446 section 4.4.2).
-    let more = after.split(BEGIN).skip(1);
-    if label != CERTIFICATE && more.clone().next().is_some() {
-        return Err(refused("more than one block"));
-    }
-    if more.into_iter().any(|block| {
-        block
-            .split_once(DASHES)
-            .is_none_or(|(label, _)| label != CERTIFICATE)
-    }) {
-        return Err(refused("a certificate and a block of another kind"));
+        .is_some_and(|rest| rest.starts_with(DASHES))
+    {
+        return Err(refused("an END line that does not match its BEGIN line"));
     }
     let mut characters = Zeroizing::new(Vec::with_capacity(body.len()));
     characters.extend(body.bytes().filter(|byte| !byte.is_ascii_whitespace()));
@@ -99,7 +106,7 @@ mod tests {
             let der = vec![0xa5; length];
             let text = encode("PUBLIC KEY", &der);
             assert!(text.lines().all(|line| line.len() <= 64));
-            let (label, read) = decode(&text).unwrap();
+            let (label, read) = decode(&text, |_| true).unwrap();
             assert_eq!((label, &**read), ("PUBLIC KEY", &*der));
         }
     }
@@ -112,7 +119,7 @@ mod tests {
             "Bag Attributes\n  name: x\n-----BEGIN X-----\nAAAA\n-----END X-----\nbye",
             "-----BEGIN X-----AAAA-----END X-----",
         ] {
-            assert_eq!(&**decode(text).unwrap().1, [0, 0, 0], "{text}");
+            assert_eq!(&**decode(text, |_| true).unwrap().1, [0, 0, 0], "{text}");
         }
     }
 
@@ -130,7 +137,7 @@ mod tests {
             "-----BEGIN X-----\nAAAA\n-----END X-----\n-----BEGIN X-----\nAAAA\n-----END X-----",
         ] {
             assert!(
-                matches!(decode(text), Err(KeyError::NotPem { .. })),
+                matches!(decode(text, |_| true), Err(KeyError::NotPem { .. })),
                 "{text}"
             );
         }
@@ -139,13 +146,16 @@ mod tests {
             "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\nAAAA\n\
              -----END RSA PRIVATE KEY-----",
         ] {
-            assert!(matches!(decode(text), Err(KeyError::Encrypted)), "{text}");
+            assert!(
+                matches!(decode(text, |_| true), Err(KeyError::Encrypted)),
+                "{text}"
+            );
         }
         let block = "-----BEGIN X-----\nAAAA\n-----END X-----";
         let padded = |length: usize| format!("{block}{}", " ".repeat(length - block.len()));
-        assert!(decode(&padded(64 * 1024)).is_ok());
+        assert!(decode(&padded(64 * 1024), |_| true).is_ok());
         assert!(matches!(
-            decode(&padded(64 * 1024 + 1)),
+            decode(&padded(64 * 1024 + 1), |_| true),
             Err(KeyError::TooLong {
                 found: 65_537,
                 max: 65_536
@@ -154,7 +164,7 @@ mod tests {
         for (length, accepted) in [(64, true), (65, false)] {
             let label = "L".repeat(length);
             let block = format!("-----BEGIN {label}-----\nAAAA\n-----END {label}-----");
-            assert_eq!(decode(&block).is_ok(), accepted, "{length}");
+            assert_eq!(decode(&block, |_| true).is_ok(), accepted, "{length}");
         }
     }
 }

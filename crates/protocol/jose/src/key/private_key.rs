@@ -23,13 +23,14 @@ use zeroize::Zeroizing;
 pub struct PrivateKey(RsaPrivateKey);
 
 impl PrivateKey {
-    /// Reads a PEM block `PRIVATE KEY` (PKCS#8) or `RSA PRIVATE KEY` (PKCS#1).
+    /// Reads a PEM block `PRIVATE KEY` (PKCS#8) or `RSA PRIVATE KEY` (PKCS#1). Blocks
+    /// of other kinds beside it, such as its certificate, are not read.
     ///
     /// # Errors
-    /// [`KeyError`] unless it is one such block with an acceptable key; [`KeyError::Encrypted`] if
+    /// [`KeyError`] unless there is one such block with an acceptable key; [`KeyError::Encrypted`] if
     /// it needs a pass phrase.
     pub fn from_pem(text: &str) -> Result<Self, KeyError> {
-        match pem::decode(text)? {
+        match pem::decode(text, |label| label.ends_with("PRIVATE KEY"))? {
             ("PRIVATE KEY", der) => Self::from_pkcs8_der(&der),
             ("RSA PRIVATE KEY", der) => Self::from_pkcs1_der(&der),
             (label, _) => Err(pem::unexpected(label, "a private key")),

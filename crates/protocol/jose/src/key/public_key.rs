@@ -26,13 +26,15 @@ pub struct PublicKey(RsaPublicKey);
 
 impl PublicKey {
     /// Reads a PEM block `PUBLIC KEY` (SPKI) or `RSA PUBLIC KEY` (PKCS#1). With the feature `x509`
-    /// it also reads `CERTIFICATE`, or the first one of a chain, without checking its dates.
+    /// it also reads `CERTIFICATE`, or the first one of a chain, without checking its dates. Blocks
+    /// of other kinds beside it are not read.
     ///
     /// # Errors
-    /// [`KeyError`] unless it is one such block, or a chain of certificates, with an acceptable
+    /// [`KeyError`] unless there is one such block, or a chain of certificates, with an acceptable
     /// key.
     pub fn from_pem(text: &str) -> Result<Self, KeyError> {
-        match pem::decode(text)? {
+        let fits = |label: &str| label.ends_with("PUBLIC KEY") || label == pem::CERTIFICATE;
+        match pem::decode(text, fits)? {
             ("PUBLIC KEY", der) => Self::from_spki_der(&der),
             ("RSA PUBLIC KEY", der) => Self::from_pkcs1_der(&der),
             #[cfg(feature = "x509")]

@@ -17,14 +17,13 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Reads one PEM block `CERTIFICATE`, or the first one of a chain. The rest of the chain is not
-    /// read.
+    /// Reads one PEM block `CERTIFICATE`, or the first one of a chain. The rest of the chain and
+    /// blocks of other kinds are not read.
     ///
     /// # Errors
-    /// [`KeyError`] unless there are only such blocks, the first of them with an acceptable RSA
-    /// key.
+    /// [`KeyError`] unless there is such a block, the first of them with an acceptable RSA key.
     pub fn from_pem(text: &str) -> Result<Self, KeyError> {
-        match pem::decode(text)? {
+        match pem::decode(text, |label| label == pem::CERTIFICATE)? {
             (pem::CERTIFICATE, der) => Self::from_der(&der),
             (label, _) => Err(pem::unexpected(label, "a certificate")),
         }

@@ -28,6 +28,16 @@ fn a_name_selects_and_an_unknown_name_is_refused() {
 }
 
 #[test]
+fn two_keys_of_one_name_are_both_tried() {
+    let [old, new, other] = [Key(Some("a"), 1), Key(Some("a"), 2), Key(Some("b"), 3)];
+    let set = KeySet::new([old.clone(), other, new]).unwrap();
+    assert_eq!(found(&set, Some("a")), Ok(vec![1, 2]));
+    assert_eq!(found(&set, Some("b")), Ok(vec![3]));
+    let four = KeySet::new(vec![old; 4]).unwrap();
+    assert_eq!(found(&four, Some("a")), Ok(vec![1; 4]));
+}
+
+#[test]
 fn trying_all_is_bounded() {
     let names = ["a", "b", "c", "d", "e"];
     let four = KeySet::new(["a", "b", "c", "d"].map(|name| Key(Some(name), 7))).unwrap();
@@ -53,8 +63,8 @@ fn keys_without_names_are_tried_whatever_the_token_says() {
 fn sets_that_would_be_a_guess_are_refused() {
     let make = |keys: Vec<Key>| KeySet::new(keys).unwrap_err();
     assert!(matches!(make(vec![]), KeySetError::Empty));
-    let twice = make(vec![Key(Some("a"), 1), Key(Some("a"), 2)]);
-    assert!(matches!(twice, KeySetError::DuplicateKid { kid } if kid == "a"));
+    let five = make(vec![Key(Some("a"), 1); 5]);
+    assert!(matches!(five, KeySetError::TooManySameKid { kid, max: 4 } if kid == "a"));
     assert!(matches!(
         make(vec![Key(Some("a"), 1), Key(None, 2)]),
         KeySetError::PartlyNamed

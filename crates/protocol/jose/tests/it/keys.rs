@@ -236,12 +236,16 @@ fn exponents_are_odd_and_from_3_to_33_bits() {
 }
 
 #[test]
-fn private_numbers_may_be_padded_and_public_ones_not() {
+fn numbers_may_be_padded_with_zeros() {
     for name in ["n", "e", "d", "p", "q", "dp", "dq", "qi"] {
         let mut jwk = private_jwk();
         let bytes = base64url::decode(jwk[name].as_str().unwrap()).unwrap();
         jwk[name] = base64url::encode(&[&[0], &bytes[..]].concat()).into();
-        assert_eq!(read(&jwk).is_ok(), !["n", "e"].contains(&name), "{name}");
+        assert_eq!(
+            read(&jwk).unwrap().public_key(),
+            SIGNING.verifying_key().public_key(),
+            "{name}"
+        );
     }
     // Up to 2048 characters.
     for (bytes, accepted) in [(1536, true), (1537, false)] {
@@ -441,7 +445,7 @@ fn numbers_that_do_not_fit_are_refused() {
         change("oth", json!([])),
         Err(KeyError::MultiPrime)
     ));
-    for e in ["AQ", "Ag", "AA", "AAEAAQ", "AQAA", "BAAAAAAAAQ", ""] {
+    for e in ["AQ", "Ag", "AA", "AQAA", "BAAAAAAAAQ", ""] {
         assert!(change("e", json!(e)).is_err(), "{e}");
     }
     assert!(change("n", json!("AQAB")).is_err());
@@ -594,12 +598,7 @@ fn a_jwk_is_used_for_what_it_says_only() {
         allowed(&[("alg", json!("RS256")), ("key_ops", json!(["unwrapKey"]))]),
         [false; 4]
     );
-    for refused in [
-        json!("sign"),
-        json!(["sign", "sign"]),
-        json!([1]),
-        json!(null),
-    ] {
+    for refused in [json!("sign"), json!(["sign", "sign"]), json!([1])] {
         let error = with(&[("key_ops", refused)]).unwrap_err();
         assert!(
             matches!(
@@ -828,15 +827,25 @@ fn a_key_that_a_kid_does_not_select_is_left_out_and_reported() {
         key(&other, Some("a")),
         key(&other, Some("b")),
         key(&SIGNING, Some("b")),
+        key(&other, Some("b")),
+        key(&other, Some("b")),
+        key(&SIGNING, Some("b")),
     ])
     .unwrap();
-    let thumbprint = |kid| keys.select(Some(kid)).unwrap().as_slice()[0].thumbprint();
+    let count = |kid| keys.select(Some(kid)).unwrap().as_slice().len();
+    assert_eq!((count("a"), count("b"), keys.keys().len()), (2, 4, 6));
+    let thumbprints: Vec<String> = keys
+        .select(Some("a"))
+        .unwrap()
+        .as_slice()
+        .iter()
+        .map(|key| key.thumbprint())
+        .collect();
     assert_eq!(
-        (thumbprint("a"), thumbprint("b")),
-        (SIGNING.thumbprint(), other.thumbprint()),
-        "the first of each"
+        thumbprints,
+        [SIGNING.thumbprint(), other.thumbprint()],
+        "a key that was replaced under its name"
     );
-    assert_eq!(keys.keys().len(), 2);
     let reasons: Vec<_> = unusable
         .iter()
         .map(|key| format!("{} {}", key.index, key.error))
@@ -845,8 +854,7 @@ fn a_key_that_a_kid_does_not_select_is_left_out_and_reported() {
         reasons,
         [
             "1 expected a kid, as other keys of the set have one",
-            "2 key 0 of the set has the same kid",
-            "4 key 3 of the set has the same kid",
+            "7 too many keys of the set have the same kid, key 6 among them",
         ]
     );
     // Without any kid all are tried.

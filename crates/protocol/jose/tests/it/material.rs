@@ -2,8 +2,8 @@
 
 use crate::shared::SIGNING;
 use bankrail_jose::{
-    DecryptionKey, KeyError, KeyFileError, KeyMaterial, KeyOptions, KeySet, PrivateKey, SigningKey,
-    UnusableKey, VerifyingKey,
+    DecryptionKey, KeyError, KeyFileError, KeyHandle, KeyMaterial, KeyOptions, KeySet, PrivateKey,
+    PublicKey, RsaSize, SigningKey, UnusableKey, VerifyingKey, base64url,
 };
 use serde_json::{Value, json};
 
@@ -116,12 +116,26 @@ fn a_jwk_is_told_from_a_set_of_them() {
 #[test]
 fn what_is_no_key_is_refused_by_what_it_looks_like() {
     let refused = |bytes: &[u8]| KeyMaterial::parse(bytes).unwrap_err().to_string();
-    // The first reading's error, for bytes of no form at all.
-    assert!(
-        refused(b"").contains("a PrivateKeyInfo"),
-        "{}",
-        refused(b"")
-    );
+    for (bytes, found) in [
+        (&b""[..], "none of them"),
+        (b"MIIBIjANBgkqhkiG9w0", "none of them"),
+        (b"0\x82\x01\x00", "none of them"),
+        (b"\xff\xfe{\0", "UTF-16; save the file as UTF-8"),
+        (b"\xfe\xff\0{", "UTF-16; save the file as UTF-8"),
+        (
+            b"\xfe\xed\xfe\xed\0\0\0\x02",
+            "a Java key store; export the key with keytool",
+        ),
+        (
+            b"0\x82\x09\x59\x02\x01\x03\x30",
+            "a PKCS#12 store; take the key out of it with openssl pkcs12",
+        ),
+    ] {
+        assert_eq!(
+            refused(bytes),
+            format!("expected a key as PEM, DER, JWK or JWK set, found {found}")
+        );
+    }
     assert!(
         refused(b"{").contains("JSON") || refused(b"{").contains("byte"),
         "{}",
@@ -142,9 +156,7 @@ fn what_is_no_key_is_refused_by_what_it_looks_like() {
     let other = "-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n";
     assert_eq!(
         refused(other.as_bytes()),
-        bankrail_jose::PublicKey::from_pem(other)
-            .unwrap_err()
-            .to_string()
+        PublicKey::from_pem(other).unwrap_err().to_string()
     );
     // A form that is right, with a content that is not: no other form is tried.
     let mut key = private_key().to_pkcs1_der().to_vec();
@@ -208,4 +220,105 @@ fn a_file_gives_its_one_key_or_says_which_file_and_why() {
     );
     std::fs::write(&path, public).unwrap();
     assert_eq!(VerifyingKey::open(&path).unwrap(), SIGNING.verifying_key());
+}
+
+/// A file of keys as Java and .NET programs write them, or `None` where they are not available.
+fn reported(file: &str) -> Option<Vec<u8>> {
+    let folder = std::env::var_os("BANKRAIL_SHARED")?;
+    let path = std::path::PathBuf::from(folder).join("samples/reports/keys");
+    Some(std::fs::read(path.join(file)).unwrap())
+}
+
+fn only_key<K: KeyHandle>(bytes: &[u8]) -> Result<K, KeyError> {
+    let (keys, unusable) = KeyMaterial::parse(bytes)?.into_keys::<K>(&options())?;
+    assert_eq!((keys.keys().len(), unusable.len()), (1, 0));
+    Ok(keys.keys()[0].clone())
+}
+
+#[test]
+fn files_of_java_and_dotnet_shops_are_keys() {
+    for (file, same_as) in [
+        ("pub-bom.jwk", "pub-lead0-n.jwk"),
+        ("pub-lead0-n.jwk", "pub-alg-null.jwk"),
+        ("set-bom.jwks", "pub-bom.jwk"),
+        ("cert.der", "cert.pem"),
+        ("key-then-cert.pem", "cert.pem"),
+        ("cert-then-key.pem", "cert.pem"),
+    ] {
+        let (Some(bytes), Some(other)) = (reported(file), reported(same_as)) else {
+            return;
+        };
+        let [key, other]: [VerifyingKey; 2] = [bytes, other]
+            .map(|bytes| only_key(&bytes).unwrap_or_else(|error| panic!("{file}: {error}")));
+        assert_eq!(key.thumbprint(), other.thumbprint(), "{file}");
+    }
+    for file in ["key-then-cert.pem", "cert-then-key.pem", "lead0-n.jwk"] {
+        only_key::<SigningKey>(&reported(file).unwrap())
+            .unwrap_or_else(|error| panic!("{file}: {error}"));
+    }
+    let many = KeyMaterial::parse(&reported("set-65.jwks").unwrap()).unwrap_err();
+    assert_eq!(many.to_string(), "expected at most 64 keys, found 65");
+}
+
+#[test]
+fn marks_zeros_and_nulls_do_not_change_a_key() {
+    let plain: Value = serde_json::from_str(&SIGNING.to_jwk()).unwrap();
+    let mut jwk = plain.clone();
+    for name in ["n", "e", "d"] {
+        let mut bytes = vec![0];
+        bytes.extend(base64url::decode(plain[name].as_str().unwrap()).unwrap());
+        jwk[name] = base64url::encode(&bytes).into();
+    }
+    for name in ["alg", "use", "key_ops", "kid", "oth"] {
+        jwk[name] = Value::Null;
+    }
+    let set = json!({ "keys": [jwk] });
+    let mut without_factors = jwk.clone();
+    for name in ["p", "q", "dp", "dq", "qi"] {
+        without_factors[name] = Value::Null;
+    }
+    for json in [&jwk, &without_factors, &set] {
+        let key: SigningKey = only_key(format!("\u{feff}{json}").as_bytes()).unwrap();
+        assert_eq!(key.to_jwk(), SIGNING.to_jwk());
+    }
+    let zero = json!({ "kty": "RSA", "n": "AA", "e": "AQAB" }).to_string();
+    assert!(KeyMaterial::parse(zero.as_bytes()).is_err());
+    let pem = format!("\u{feff}{}", SIGNING.verifying_key().to_spki_pem());
+    only_key::<VerifyingKey>(pem.as_bytes()).unwrap();
+}
+
+#[test]
+fn of_several_blocks_the_one_that_fits_the_use_is_taken() {
+    let private = private_key();
+    let (private_pem, public_pem) = (
+        private.to_pkcs8_pem().to_string(),
+        private.public_key().to_spki_pem(),
+    );
+    let parameters = "-----BEGIN DH PARAMETERS-----\nAAAA\n-----END DH PARAMETERS-----\n";
+    for text in [
+        format!("{parameters}{private_pem}{public_pem}"),
+        format!("{public_pem}{private_pem}"),
+    ] {
+        assert_eq!(PublicKey::from_pem(&text).unwrap(), private.public_key());
+        assert_eq!(
+            PrivateKey::from_pem(&text).unwrap().public_key(),
+            private.public_key()
+        );
+        assert!(spelling(&parse(&text)).1);
+    }
+    let other = DecryptionKey::generate(RsaSize::Rsa2048).unwrap();
+    let others = format!("{private_pem}{}", other.encryption_key().to_spki_pem());
+    assert_eq!(
+        KeyMaterial::parse(others.as_bytes())
+            .unwrap_err()
+            .to_string(),
+        "expected one PEM block, found a private key beside the certificate or public key of another"
+    );
+    for text in [
+        format!("{public_pem}{public_pem}"),
+        format!("{private_pem}{private_pem}"),
+    ] {
+        let refused = KeyMaterial::parse(text.as_bytes()).unwrap_err().to_string();
+        assert!(refused.ends_with("found more than one block"), "{refused}");
+    }
 }
