@@ -33,10 +33,12 @@ pub enum OpenError {
     /// Decrypted, but none of the verifying keys has the signature's `kid`, or it has none and
     /// there are too many keys to try. The tag was right, so only the one who encrypted the message
     /// can cause this, and learns nothing about messages of others.
-    #[error("{reason}, found {}", named(kid.as_deref()))]
+    #[error("{reason}, found {}; the keys at hand are {known}; {}", named(kid.as_deref()), advice(reason))]
     NoSigningKey {
         /// The `kid`, cut and escaped. It is not verified.
         kid: Option<String>,
+        /// The `kid`s of the verifying keys, cut and escaped, separated by commas.
+        known: String,
         /// Why there is no key.
         reason: SelectError,
     },
@@ -136,6 +138,15 @@ impl OpenError {
         } else {
             400
         }
+    }
+}
+
+fn advice(reason: &SelectError) -> &'static str {
+    match reason {
+        SelectError::UnknownKid { .. } => {
+            "if one of them is the sender's, name it (in a folder, its file) as the sender does"
+        }
+        _ => "remove those that the sender no longer uses",
     }
 }
 

@@ -261,7 +261,15 @@ fn verify(
     let kid = signed.header().kid().map(excerpt);
     let verified = match signed.verify(verifying) {
         Ok(verified) => verified,
-        Err(VerifyError::NoKey(reason)) => return Err(OpenError::NoSigningKey { kid, reason }),
+        Err(VerifyError::NoKey(reason)) => {
+            let keys = verifying.keys();
+            let known: Vec<String> = keys
+                .iter()
+                .filter_map(|key| key.kid().map(excerpt))
+                .collect();
+            let known = known.join(", ");
+            return Err(OpenError::NoSigningKey { kid, known, reason });
+        }
         Err(_) => return Err(OpenError::Rejected),
     };
     if !crate::is_signature_length(verified.signature().len()) {

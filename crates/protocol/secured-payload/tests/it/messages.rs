@@ -219,11 +219,13 @@ fn each_error_says_what_the_sender_may_know_and_whether_a_retry_can_help() {
     }
     let unnamed = OpenError::NoSigningKey {
         kid: None,
+        known: r#""a", "b""#.to_owned(),
         reason: SelectError::KidRequired { keys: 5 },
     };
     assert_eq!(
         unnamed.to_string(),
-        "expected a kid in the token, as 5 keys are too many to try, found none"
+        "expected a kid in the token, as 5 keys are too many to try, found none; the keys at \
+         hand are \"a\", \"b\"; remove those that the sender no longer uses"
     );
 }
 
@@ -346,7 +348,8 @@ fn keys_rotate_while_in_use() {
     let error = opener.open(&late).expect_err("a signing key that is gone");
     assert_eq!(
         error.to_string(),
-        "none of 1 keys has the token's kid, found the kid \"was\""
+        "none of 1 keys has the token's kid, found the kid \"was\"; the keys at hand are \"is\"; if one \
+         of them is the sender's, name it (in a folder, its file) as the sender does"
     );
     assert_eq!(error.kind(), OpenErrorKind::NoSigningKey);
     assert_eq!(

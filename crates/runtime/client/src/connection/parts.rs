@@ -63,8 +63,8 @@ impl Connection {
 
     /// Makes the receivers of webhooks, which store messages in this inbox, with further options.
     /// The provider's keys come before [`ReceiversOptions::sender_keys`]; they are read again once
-    /// a minute, until the runtime ends, and when a message is signed under an unknown `kid`. Those
-    /// that are not usable are logged.
+    /// a minute, until the runtime ends, and when no key verifies a message. Those that are not
+    /// usable are logged.
     ///
     /// # Errors
     /// [`ConnectionError`] if the connection has no receivers, a file cannot be read, or a member

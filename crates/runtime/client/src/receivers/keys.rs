@@ -25,7 +25,7 @@ pub type RenewFuture<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 ///
 /// Its [`KeySet`](bankrail_jose::KeySet) is the opener's. Given to
 /// [`ReceiversOptions::sender_keys`](super::ReceiversOptions::sender_keys), the source is asked for
-/// new keys when a message is signed under an unknown `kid`.
+/// new keys when no key verifies a message.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot read the sender's keys again",
     label = "not a `SenderKeys`",

@@ -224,8 +224,7 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
         self.shared.options.clock.now()
     }
 
-    /// Opens and reads the message; once more if it is signed under an unknown `kid` and new keys
-    /// were read.
+    /// Opens and reads the message; once more if it was rejected and new keys were read.
     async fn prove(
         &self,
         (): &(),
@@ -254,12 +253,19 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
             body,
             now,
         });
-        // Keys that were read after this moment can have the unknown `kid`.
+        // Keys that were read after this moment can verify the message.
         let since = tokio::time::Instant::now().into_std();
         let opened = shared.opening.open(&sealed).await;
-        let unknown = matches!(&opened, Err(Refusal::NotOpened(one)) if one.error.kind() == OpenErrorKind::NoSigningKey);
-        match &shared.options.sender_keys {
-            Some(keys) if unknown && keys.renew(since).await => shared.opening.open(&sealed).await,
+        // A wrong tag and an invalid signature are one kind, so that the time does not tell them
+        // apart.
+        let rejected = matches!(&opened, Err(Refusal::NotOpened(one)) if matches!(one.error.kind(), OpenErrorKind::NoSigningKey | OpenErrorKind::Rejected));
+        let Some(keys) = shared.options.sender_keys.clone().filter(|_| rejected) else {
+            return opened;
+        };
+        // In a task of its own: other deliveries wait for the keys when this one hangs up.
+        let renewing = tokio::spawn(async move { keys.renew(since).await });
+        match renewing.await {
+            Ok(true) => shared.opening.open(&sealed).await,
             _ => opened,
         }
     }

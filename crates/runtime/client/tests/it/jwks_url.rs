@@ -16,6 +16,7 @@ struct Address {
     body: String,
     asked: u32,
     unchanged: u32,
+    hangs: bool,
 }
 
 type Shared = Arc<Mutex<Address>>;
@@ -32,6 +33,9 @@ async fn serve(body: String) -> (Shared, String) {
     }));
     let shared = address.clone();
     let answer = move |headers: HeaderMap| async move {
+        if shared.lock().unwrap().hangs {
+            std::future::pending::<()>().await;
+        }
         let mut address = shared.lock().unwrap();
         address.asked += 1;
         let response = Response::builder().header("cache-control", "max-age=600");
@@ -84,7 +88,7 @@ async fn an_unknown_kid_fetches_the_keys_once_in_a_while() {
         400,
         "fetched a moment ago"
     );
-    pass(Duration::from_secs(60)).await;
+    pass(Duration::from_secs(10)).await;
     assert_eq!(deliver_signed(&receivers, &NEXT, "new").await, 200);
     assert_eq!(kids(&keys.keys()), ["old", "new"]);
     for _ in 0..5 {
@@ -142,6 +146,70 @@ async fn keys_are_fetched_again_when_they_are_too_old() {
     };
     keys.run(fetched).await;
     assert_eq!(address.lock().unwrap().unchanged, 1);
+}
+
+/// A sender that goes back to its earlier keys serves them under their earlier tag again.
+#[tokio::test]
+async fn the_tag_of_the_keys_at_hand_is_sent_also_after_a_second_change() {
+    let (address, url) = serve(set(&[jwk(&SIGNING, "old")])).await;
+    address.lock().unwrap().etag = Some("\"1\"");
+    let keys = JwksUrl::fetch(&url, options()).await.unwrap();
+    for (tag, key, kid, unchanged) in [
+        ("\"2\"", &NEXT, "new", 0),
+        ("\"1\"", &SIGNING, "old", 0),
+        ("\"1\"", &SIGNING, "old", 1),
+        ("\"2\"", &NEXT, "new", 1),
+    ] {
+        {
+            let mut address = address.lock().unwrap();
+            (address.etag, address.body) = (Some(tag), set(&[jwk(key, kid)]));
+        }
+        pass(Duration::from_secs(60)).await;
+        keys.renew(tokio::time::Instant::now().into_std()).await;
+        assert_eq!(kids(&keys.keys()), [kid]);
+        assert_eq!(address.lock().unwrap().unchanged, unchanged);
+    }
+    // Without a tag, none is sent.
+    address.lock().unwrap().etag = None;
+    for kid in ["a", "b"] {
+        address.lock().unwrap().body = set(&[jwk(&NEXT, kid)]);
+        pass(Duration::from_secs(60)).await;
+        keys.renew(tokio::time::Instant::now().into_std()).await;
+        assert_eq!(kids(&keys.keys()), [kid]);
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_was_replaced_under_its_old_name_is_fetched() {
+    let (address, url) = serve(set(&[jwk(&SIGNING, "bank")])).await;
+    let keys = JwksUrl::fetch(&url, options()).await.unwrap();
+    let receivers = receivers(keys.keys(), Arc::new(keys.clone()));
+    // With a byte order mark, as some programs write it.
+    address.lock().unwrap().body = format!("\u{feff}{}", set(&[jwk(&NEXT, "bank")]));
+    pass(Duration::from_secs(10)).await;
+    assert_eq!(deliver_signed(&receivers, &NEXT, "bank").await, 200);
+    assert_eq!(deliver_signed(&receivers, &SIGNING, "bank").await, 400);
+    assert_eq!(address.lock().unwrap().asked, 2);
+}
+
+/// Time passes only while all wait, so the time that passed is that of the fetches.
+#[tokio::test]
+async fn deliveries_that_wait_for_an_address_that_hangs_wait_for_one_fetch() {
+    let (address, url) = serve(set(&[jwk(&SIGNING, "old")])).await;
+    let options = options().refetch(Duration::from_secs(1));
+    let keys = JwksUrl::fetch(&url, options).await.unwrap();
+    address.lock().unwrap().hangs = true;
+    pass(Duration::from_secs(1)).await;
+    tokio::time::pause();
+    let began = tokio::time::Instant::now();
+    let mut waiting = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        let keys = keys.clone();
+        waiting.spawn(async move { keys.renew(began.into_std()).await });
+    }
+    assert_eq!(waiting.join_all().await, [false; 8]);
+    let waited = began.elapsed();
+    assert!(waited < Duration::from_secs(6), "{waited:?}");
 }
 
 #[tokio::test]

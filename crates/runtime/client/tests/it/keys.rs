@@ -2,17 +2,21 @@
 
 use crate::log::Log;
 use crate::receivers::{DECRYPTION, SIGNING, delivery, message, options};
-use bankrail_client::receivers::keys::{KeyFileFault, KeyFolder, KeyFolderError, SenderKeys};
+use bankrail_client::receivers::keys::{
+    KeyFileFault, KeyFolder, KeyFolderError, RenewFuture, SenderKeys,
+};
 use bankrail_client::receivers::{Receivers, ReceiversOptions};
-use bankrail_jose::{EncryptionKey, KeySet, RsaSize, SigningKey, VerifyingKey};
+use bankrail_jose::{EncryptionKey, KeySet, RsaSize, SigningKey, VerifyingKey, base64url};
 use bankrail_mailbox::Inbox;
 use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer, SecuredPayload};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_webhook::MessageKind;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
+use tokio::sync::Semaphore;
 use tower::ServiceExt;
 
 /// The sender's next key.
@@ -51,25 +55,28 @@ pub(crate) fn receivers(keys: KeySet<VerifyingKey>, source: Arc<dyn SenderKeys>)
     .unwrap()
 }
 
-/// The status of a delivery that is signed with this key.
+/// The status of a delivery that is signed with this key, under this `kid`.
 pub(crate) async fn deliver_signed(receivers: &Receivers, signing: &SigningKey, kid: &str) -> u16 {
-    let kind = MessageKind::Query;
-    let encryption: EncryptionKey = DECRYPTION.encryption_key();
-    let sealed = Sealer::new(
-        signing.clone().with_kid(kid),
-        encryption,
-        SealOptions::new(),
-    )
-    .seal(message(kind).as_bytes())
-    .unwrap();
-    let request = delivery(kind, SecuredPayload::new(sealed).to_json());
-    receivers
-        .router()
-        .oneshot(request)
+    deliver_sealed(receivers, sealed(signing.clone().with_kid(kid)))
         .await
+        .0
+}
+
+/// A message that is signed with this key.
+fn sealed(signing: SigningKey) -> String {
+    let encryption: EncryptionKey = DECRYPTION.encryption_key();
+    Sealer::new(signing, encryption, SealOptions::new())
+        .seal(message(MessageKind::Query).as_bytes())
         .unwrap()
-        .status()
-        .as_u16()
+}
+
+/// The status and the body of the answer to a delivery.
+async fn deliver_sealed(receivers: &Receivers, sealed: String) -> (u16, Vec<u8>) {
+    let request = delivery(MessageKind::Query, SecuredPayload::new(sealed).to_json());
+    let answer = receivers.router().oneshot(request).await.unwrap();
+    let status = answer.status().as_u16();
+    let body = axum::body::to_bytes(answer.into_body(), 1 << 16).await;
+    (status, body.unwrap().to_vec())
 }
 
 #[test]
@@ -97,10 +104,11 @@ fn files_of_all_sorts_are_read_and_bad_ones_are_named() {
     write(path, ".hidden.pem", "no key");
     write(path, "notes.txt", "no key");
     let (keys, unusable) = KeyFolder::open(path).unwrap();
-    assert_eq!(kids(&keys.keys()), ["2025", "2026", "2027"]);
+    // Both keys of 2026, because a key may have been replaced under its name.
+    assert_eq!(kids(&keys.keys()), ["2025", "2026", "2027", "2026"]);
     let shown: Vec<String> = unusable.iter().map(ToString::to_string).collect();
     let name = |file: &str| path.join(file).display().to_string();
-    assert_eq!(shown.len(), 5, "{shown:#?}");
+    assert_eq!(shown.len(), 4, "{shown:#?}");
     assert!(
         shown[0].starts_with(&format!("{}: key \"curve\": ", name("b.jwks"))),
         "{}",
@@ -114,12 +122,72 @@ fn files_of_all_sorts_are_read_and_bad_ones_are_named() {
         "{}",
         shown[3]
     );
-    let same = format!(
-        "{}: key \"2026\": expected a kid of its own, found that of a key in {}",
-        name("c.json"),
-        name("a.jwk")
+}
+
+#[test]
+fn a_fifth_key_of_one_kid_is_left_out_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    for file in ["a.jwk", "b.jwk", "c.jwk", "d.jwk", "e.jwk"] {
+        write(folder.path(), file, &jwk(&NEXT, "2026"));
+    }
+    let (keys, unusable) = KeyFolder::open(folder.path()).unwrap();
+    assert_eq!(kids(&keys.keys()), ["2026"; 4]);
+    let expected = format!(
+        "{}: key \"2026\": too many keys have this kid, one in {} among them",
+        folder.path().join("e.jwk").display(),
+        folder.path().join("d.jwk").display()
     );
-    assert_eq!(shown[4], same);
+    assert_eq!(unusable[0].to_string(), expected);
+}
+
+#[test]
+fn a_folder_with_only_a_certificate_or_a_key_in_der_is_read() {
+    let der = SIGNING.verifying_key().public_key().to_spki_der();
+    for (name, bytes) in [
+        ("bank.cer", pem(&SIGNING).into_bytes()),
+        ("bank.der", der.clone()),
+        ("BANK.CRT", der),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+        let (keys, _) = KeyFolder::open(folder.path()).unwrap();
+        assert_eq!(kids(&keys.keys()), [name.split('.').next().unwrap()]);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "bank.p7b", "no key");
+    let error = KeyFolder::open(folder.path()).unwrap_err().to_string();
+    assert!(
+        error.ends_with(
+            "found none, as no file has a name that ends in cer, crt, der, json, jwk, jwks, pem"
+        ),
+        "{error}"
+    );
+}
+
+#[test]
+fn files_of_java_and_dotnet_shops_are_read_from_a_folder() {
+    let Some(shared) = std::env::var_os("BANKRAIL_SHARED") else {
+        return;
+    };
+    let samples = Path::new(&shared).join("samples/reports/keys");
+    for file in std::fs::read_dir(samples).unwrap() {
+        let (file, folder) = (file.unwrap().path(), tempfile::tempdir().unwrap());
+        let name = file.file_name().unwrap().to_str().unwrap();
+        std::fs::write(folder.path().join(name), std::fs::read(&file).unwrap()).unwrap();
+        match KeyFolder::open(folder.path()) {
+            Ok((keys, unusable)) => {
+                assert_eq!((keys.keys().keys().len(), unusable.len()), (1, 0), "{name}");
+            }
+            Err(error) => {
+                assert_eq!(name, "set-65.jwks", "{error}");
+                let error = error.to_string();
+                assert!(
+                    error.ends_with("set-65.jwks: expected at most 64 keys, found 65"),
+                    "{error}"
+                );
+            }
+        }
+    }
 }
 
 #[test]
@@ -191,6 +259,135 @@ async fn a_message_under_a_key_that_is_new_in_the_folder_is_opened() {
     tokio::time::resume();
     assert_eq!(deliver_signed(&receivers, &NEXT, "newer").await, 200);
     assert_eq!(deliver_signed(&receivers, &NEXT, "unknown").await, 400);
+}
+
+#[tokio::test]
+async fn a_key_that_was_replaced_under_its_old_name_or_without_any_is_read_again() {
+    for (file, kid) in [
+        ("bank.pem", None),
+        ("set.jwks", None),
+        ("set.jwks", Some("k")),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let named = |key: &SigningKey| match kid {
+            Some(kid) => key.clone().with_kid(kid),
+            None => key.clone(),
+        };
+        let publish = |key: &SigningKey| match file {
+            "bank.pem" => write(folder.path(), file, &pem(key)),
+            _ => {
+                let jwk = named(key).verifying_key().to_jwk();
+                write(folder.path(), file, &format!(r#"{{"keys":[{jwk}]}}"#));
+            }
+        };
+        publish(&SIGNING);
+        let (keys, _) = KeyFolder::open(folder.path().join(file)).unwrap();
+        let receivers = receivers(keys.keys(), Arc::new(keys));
+        let deliver =
+            async |key: &SigningKey| deliver_sealed(&receivers, sealed(named(key))).await.0;
+        assert_eq!(deliver(&SIGNING).await, 200);
+        publish(&NEXT);
+        assert_eq!(deliver(&NEXT).await, 200, "{file} {kid:?}");
+        // Once in ten seconds, whatever the reason.
+        publish(&SIGNING);
+        assert_eq!(deliver(&SIGNING).await, 400);
+    }
+}
+
+/// A source that has read keys each time, after its gate was opened.
+#[derive(Debug)]
+struct Counted {
+    asked: AtomicUsize,
+    read: AtomicUsize,
+    gate: Semaphore,
+}
+
+impl SenderKeys for Counted {
+    fn renew(&self, _: std::time::Instant) -> RenewFuture<'_> {
+        Box::pin(async {
+            self.asked.fetch_add(1, Ordering::SeqCst);
+            self.gate.acquire().await.unwrap().forget();
+            self.read.fetch_add(1, Ordering::SeqCst);
+            true
+        })
+    }
+}
+
+fn counted(open: usize) -> (Arc<Counted>, Receivers) {
+    let source = Arc::new(Counted {
+        asked: AtomicUsize::new(0),
+        read: AtomicUsize::new(0),
+        gate: Semaphore::new(open),
+    });
+    let keys = KeySet::from(SIGNING.verifying_key().with_kid("bank"));
+    (source.clone(), receivers(keys, source))
+}
+
+#[tokio::test]
+async fn every_rejected_message_has_the_keys_read_again_and_the_same_answer() {
+    let (source, receivers) = counted(100);
+    let genuine = sealed(SIGNING.clone());
+    let (start, tag) = genuine.rsplit_once('.').unwrap();
+    let other_tag = format!("{start}.{}", base64url::encode(&[7; 32]));
+    assert_ne!(tag, base64url::encode(&[7; 32]));
+    let mut parts: Vec<&str> = genuine.split('.').collect();
+    let other_key = base64url::encode(&[1; 256]);
+    parts[1] = &other_key;
+    let messages = [
+        other_tag,
+        parts.join("."),
+        sealed(NEXT.clone()),
+        sealed(NEXT.clone().with_kid("bank")),
+        sealed(NEXT.clone().with_kid("2026")),
+        sealed(SIGNING.clone().with_kid("2026")),
+    ];
+    let mut answers = Vec::new();
+    for (at, message) in messages.into_iter().enumerate() {
+        answers.push(deliver_sealed(&receivers, message).await);
+        assert_eq!(source.read.load(Ordering::SeqCst), at + 1);
+    }
+    answers.dedup();
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    assert_eq!(answers[0].0, 400);
+    // A key was not missing: the keys are not read again.
+    assert_eq!(deliver_sealed(&receivers, "a.b.c".to_owned()).await.0, 400);
+    assert_eq!(deliver_sealed(&receivers, genuine).await.0, 200);
+    assert_eq!(source.read.load(Ordering::SeqCst), 6);
+}
+
+#[tokio::test]
+async fn a_sender_that_hangs_up_does_not_end_a_reading() {
+    let (source, receivers) = counted(0);
+    let delivery = tokio::spawn(async move { deliver_signed(&receivers, &NEXT, "new").await });
+    while source.asked.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    delivery.abort();
+    assert!(delivery.await.unwrap_err().is_cancelled());
+    source.gate.add_permits(1);
+    while source.read.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_log_says_which_kid_was_asked_which_are_known_and_what_to_rename() {
+    let log = Log::start();
+    let (_, receivers) = counted(1);
+    assert_eq!(deliver_signed(&receivers, &SIGNING, "2026-11").await, 400);
+    let text = log.text();
+    let line = text
+        .lines()
+        .find(|line| line.contains("not opened"))
+        .unwrap();
+    for part in [
+        "2026-11",
+        "the keys at hand are",
+        "bank",
+        "name it (in a folder, its file) as the sender does",
+    ] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
 }
 
 #[tokio::test]

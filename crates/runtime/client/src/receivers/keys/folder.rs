@@ -2,9 +2,7 @@
 
 use super::{RenewFuture, SenderKeys};
 use bankrail_http::files;
-use bankrail_jose::{
-    Jwk, JwkSet, KeyError, KeyOptions, KeySet, KeySetError, PublicKey, VerifyingKey,
-};
+use bankrail_jose::{JwkSet, KeyError, KeyMaterial, KeyOptions, KeySet, KeySetError, VerifyingKey};
 use bankrail_values::excerpt;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,31 +13,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The most bytes of a file: 256 KiB, as of a JWK set.
-const MAX_FILE_BYTES: usize = 256 * 1024;
-
 /// The most files of keys in a folder.
 const MAX_FILES: usize = KeySet::<VerifyingKey>::MAX_KEYS;
 
 /// The endings of the files that are read.
-const ENDINGS: [&str; 4] = ["json", "jwk", "jwks", "pem"];
+const ENDINGS: [&str; 7] = ["cer", "crt", "der", "json", "jwk", "jwks", "pem"];
 
-/// The least time between two readings that unknown `kid`s cause: anybody who has our encryption key
-/// can send one.
+/// The least time between two readings that messages cause: anybody who has our API key can send one
+/// that no key verifies.
 const RENEW_EVERY: Duration = Duration::from_secs(10);
 
 /// The sender's verifying keys in a folder of files, or in one file. Cheap to clone.
 ///
-/// - A file ends in `.pem` (one public key, or with the feature `x509` a certificate), `.jwk` (a
-///   JWK), `.jwks` (a JWK set) or `.json` (either). Other files and hidden ones are not looked at.
-///   At most 64 files of at most 256 KiB.
+/// - A file holds what [`KeyMaterial`] reads: a public key or, with the feature `x509`, a
+///   certificate as PEM or DER, a JWK or a JWK set. Its name ends in `.cer`, `.crt`, `.der`,
+///   `.json`, `.jwk`, `.jwks` or `.pem`. Other files and hidden ones are not looked at. At most 64
+///   files of at most 256 KiB.
 /// - In a folder, the `kid` of a key that has none and is alone in its file is the file's name
 ///   without its ending. A path of one file leaves its keys as they are: the `kid` of a token is
 ///   then ignored if they have none.
 /// - An unusable file or key is reported with the reason and does not affect the others: the keys
 ///   that a file had stay until it is readable again or gone. If no key is usable, the keys stay as
 ///   they are.
-/// - Of keys with the same `kid`, that of the first file in the order of the names is taken.
+/// - Keys with the same `kid` are all tried, at most four, in the order of the files' names.
 ///
 /// ```no_run
 /// use bankrail_client::receivers::keys::KeyFolder;
@@ -53,7 +49,7 @@ const RENEW_EVERY: Duration = Duration::from_secs(10);
 ///     eprintln!("{key}");
 /// }
 /// let opener = Opener::new(mine, theirs.keys(), OpenOptions::new())?;
-/// // Reads the folder again when a message is signed under an unknown `kid`.
+/// // Reads the folder again when no key verifies a message.
 /// let options = ReceiversOptions::new().sender_keys(Arc::new(theirs));
 /// # let _ = (opener, options);
 /// # Ok(())
@@ -72,7 +68,7 @@ struct Inner {
     renewals: tokio::sync::Mutex<Renewals>,
 }
 
-/// The last readings that unknown `kid`s have caused.
+/// The last readings that messages have caused.
 #[derive(Debug, Default)]
 struct Renewals {
     tried: Option<Instant>,
@@ -172,8 +168,12 @@ impl SenderKeys for KeyFolder {
                 let folder = self.clone();
                 let reloading = tokio::task::spawn_blocking(move || folder.reload());
                 // An error of the task means that the runtime is shutting down.
-                if reloading.await.is_ok_and(log_reload) {
-                    renewals.read = Some(Instant::now());
+                let is_read = reloading.await.is_ok_and(log_reload);
+                let now = Some(Instant::now());
+                // Those who waited share a failure too.
+                renewals.tried = now;
+                if is_read {
+                    renewals.read = now;
                 }
             }
             renewals.read >= Some(since.into())
@@ -209,7 +209,7 @@ impl fmt::Display for UnusableKeyFile {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyFileFault {
-    /// The file cannot be read, is not UTF-8, or is too large.
+    /// The file cannot be read or is too large.
     #[error("the file cannot be read: {0}")]
     Read(io::Error),
     /// The key is not acceptable.
@@ -218,10 +218,10 @@ pub enum KeyFileFault {
         /// The reason, without the key.
         reason: String,
     },
-    /// Another file has a key with the same `kid`.
-    #[error("expected a kid of its own, found that of a key in {}", .other.display())]
+    /// As many keys have the same `kid` as are tried for a message.
+    #[error("too many keys have this kid, one in {} among them", .other.display())]
     SameKid {
-        /// The file that has the key in use.
+        /// The file of the last key with this `kid` that is tried.
         other: PathBuf,
     },
     /// The key has no `kid`, and others have one.
@@ -258,7 +258,7 @@ pub enum KeyFolderError {
         max: usize,
     },
     /// No key is usable.
-    #[error("{}: expected at least one usable key, found none{}", .path.display(), because(.reason))]
+    #[error("{}: expected at least one usable key, found none, {}", .path.display(), because(.reason.as_deref()))]
     NoKey {
         /// The folder or file.
         path: PathBuf,
@@ -275,11 +275,11 @@ pub enum KeyFolderError {
     },
 }
 
-fn because(reason: &Option<String>) -> String {
-    reason
-        .as_ref()
-        .map(|reason| format!(", {reason}"))
-        .unwrap_or_default()
+fn because(reason: Option<&str>) -> String {
+    reason.map_or_else(
+        || format!("as no file has a name that ends in {}", ENDINGS.join(", ")),
+        str::to_owned,
+    )
 }
 
 impl KeyFolderError {
@@ -361,7 +361,7 @@ fn is_wanted(file: &Path) -> bool {
         })
 }
 
-/// Leaves out the keys that a token's `kid` would not select.
+/// Leaves out the keys that a token's `kid` would not select, as `KeySet::from_jwk_set` does.
 fn unambiguous(files: &Files, unusable: &mut Vec<UnusableKeyFile>) -> Vec<VerifyingKey> {
     let named = files.values().flatten().any(|key| key.kid().is_some());
     let mut taken: Vec<(&PathBuf, &VerifyingKey)> = Vec::new();
@@ -370,7 +370,8 @@ fn unambiguous(files: &Files, unusable: &mut Vec<UnusableKeyFile>) -> Vec<Verify
         .flat_map(|(file, keys)| keys.iter().map(move |key| (file, key)))
     {
         let kid = key.kid();
-        let reason = match taken.iter().find(|(_, earlier)| earlier.kid() == kid) {
+        let mut earlier = taken.iter().filter(|(_, one)| one.kid() == kid);
+        let reason = match earlier.nth(KeySet::<VerifyingKey>::MAX_TRIED - 1) {
             _ if named && kid.is_none() => KeyFileFault::NoKid,
             Some((other, _)) if named => KeyFileFault::SameKid {
                 other: (*other).clone(),
@@ -393,27 +394,15 @@ type FileKeys = (Vec<VerifyingKey>, Vec<(Option<String>, KeyFileFault)>);
 
 /// The keys of a file, and those that are not usable. The error is of the whole file.
 fn read_file(file: &Path, in_folder: bool) -> Result<FileKeys, KeyFileFault> {
-    let text = files::read_text(file, MAX_FILE_BYTES).map_err(KeyFileFault::Read)?;
+    let bytes = files::read(file, KeyMaterial::MAX_BYTES).map_err(KeyFileFault::Read)?;
     let options = super::key_options();
-    let (mut keys, unusable) = if !text.trim_start().starts_with('{') {
-        let key =
-            PublicKey::from_pem(&text).and_then(|key| VerifyingKey::from_public_key(key, &options));
-        (
-            vec![key.map_err(|error| KeyFileFault::key(&error))?],
-            Vec::new(),
-        )
-    } else if is_set(file, &text) {
-        from_set(
-            &JwkSet::parse(&text).map_err(|error| KeyFileFault::key(&error))?,
-            &options,
-        )
-    } else {
-        let jwk = Jwk::parse(&text).map_err(|error| KeyFileFault::key(&error))?;
-        let key = VerifyingKey::from_jwk(&jwk, &options);
-        (
-            vec![key.map_err(|error| KeyFileFault::key(&error))?],
-            Vec::new(),
-        )
+    let refused = |error: KeyError| KeyFileFault::key(&error);
+    let (mut keys, unusable) = match KeyMaterial::parse(&bytes).map_err(refused)? {
+        KeyMaterial::Set(set) => from_set(&set, &options),
+        one => {
+            let (keys, _) = one.into_keys(&options).map_err(refused)?;
+            (keys.keys().to_vec(), Vec::new())
+        }
     };
     if let ([key], true, Some(name)) = (keys.as_mut_slice(), in_folder, file.file_stem())
         && key.kid().is_none()
@@ -421,13 +410,6 @@ fn read_file(file: &Path, in_folder: bool) -> Result<FileKeys, KeyFileFault> {
         *key = key.clone().with_kid(name.to_string_lossy());
     }
     Ok((keys, unusable))
-}
-
-/// Returns true if a file of JSON is a JWK set.
-fn is_set(file: &Path, text: &str) -> bool {
-    file.extension()
-        .is_some_and(|ending| ending.eq_ignore_ascii_case("jwks"))
-        || JwkSet::parse(text).is_ok()
 }
 
 /// The keys of a JWK set for verifying. Keys for other uses are no faults, unless there is no other
