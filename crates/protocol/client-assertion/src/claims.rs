@@ -31,8 +31,8 @@ pub(crate) struct Claims([Claim; NAMES.len()]);
 enum Claim {
     Absent,
     Text(Box<str>),
-    /// An array of one string.
-    OneText(Box<str>),
+    /// An array of one or more strings.
+    Texts(Vec<Box<str>>),
     Number(Instant),
     /// A value of another JSON type.
     Other,
@@ -50,11 +50,11 @@ impl Claims {
         CustomerCode::parse(self.required_text("sub")?).map_err(AssertionError::Subject)
     }
 
-    /// `aud`. An array of one string is accepted only with `allow_array`.
-    pub(crate) fn audience(&self, allow_array: bool) -> Result<&str, AssertionError> {
-        match (allow_array, self.get("aud")) {
-            (true, Claim::OneText(text)) => Ok(text),
-            _ => self.required_text("aud"),
+    /// The strings of `aud`, at least one, and whether they are in an array.
+    pub(crate) fn audiences(&self) -> Result<(Vec<&str>, bool), AssertionError> {
+        match self.get("aud") {
+            Claim::Texts(texts) => Ok((texts.iter().map(|text| &**text).collect(), true)),
+            _ => Ok((vec![self.required_text("aud")?], false)),
         }
     }
 
@@ -90,7 +90,11 @@ impl Claims {
         match self.get(claim) {
             Claim::Absent => Ok(None),
             Claim::Number(instant) => Ok(Some(*instant)),
-            Claim::Text(_) | Claim::OneText(_) | Claim::Other => Err(AssertionError::ClaimType {
+            Claim::Text(_) if claim == "exp" => Err(AssertionError::ClaimType {
+                claim,
+                expected: "a number (VerifierOptions::accept_text_exp accepts a text)",
+            }),
+            Claim::Text(_) | Claim::Texts(_) | Claim::Other => Err(AssertionError::ClaimType {
                 claim,
                 expected: "a number",
             }),
@@ -106,7 +110,7 @@ impl Claims {
         match self.get(claim) {
             Claim::Absent => Ok(None),
             Claim::Text(text) => Ok(Some(text)),
-            Claim::OneText(_) | Claim::Number(_) | Claim::Other => Err(AssertionError::ClaimType {
+            Claim::Texts(_) | Claim::Number(_) | Claim::Other => Err(AssertionError::ClaimType {
                 claim,
                 expected: "one string",
             }),
@@ -127,10 +131,12 @@ impl Claim {
         match object.get(name) {
             None => Self::Absent,
             Some(JsonValue::String(text)) => Self::Text(text.as_ref().into()),
-            Some(JsonValue::Array(elements)) => match elements.as_slice() {
-                [JsonValue::String(text)] => Self::OneText(text.as_ref().into()),
-                _ => Self::Other,
-            },
+            Some(JsonValue::Array(elements)) if !elements.is_empty() => {
+                let texts = elements.iter().map(|text| text.as_str().map(Into::into));
+                texts
+                    .collect::<Option<_>>()
+                    .map_or(Self::Other, Self::Texts)
+            }
             Some(JsonValue::Number(number)) => match (number.as_i64(), number.to_f64()) {
                 (Some(seconds), _) => Self::Number(Instant::of_seconds(seconds)),
                 (None, Some(seconds)) => Self::Number(Instant::of_fraction(seconds)),

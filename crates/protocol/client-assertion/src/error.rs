@@ -6,6 +6,7 @@ use bankrail_jose::SelectError;
 use bankrail_jose::jws::ParseError;
 use bankrail_values::json::JsonError;
 use bankrail_values::{StoreError, Timestamp, ValueError};
+use std::time::Duration;
 
 /// The reason why an assertion is refused.
 ///
@@ -19,7 +20,10 @@ pub enum AssertionError {
     #[error("the assertion is malformed: {0}")]
     Malformed(ParseError),
     /// The header's `typ` is absent or not accepted.
-    #[error("expected the typ jwt, found {}", found.as_deref().unwrap_or("none"))]
+    #[error(
+        "expected the typ jwt, found {}; VerifierOptions::typ has rules for others",
+        found.as_deref().unwrap_or("none")
+    )]
     Typ {
         /// The text, cut and escaped.
         found: Option<String>,
@@ -65,10 +69,16 @@ pub enum AssertionError {
     #[error("the signature is not valid for any key of the customer")]
     BadSignature,
     /// `aud` is not one of the verifier's audiences.
-    #[error("expected one of the verifier's audiences as the claim aud, found {found}")]
+    #[error(
+        "expected {expected} as the claim aud, found {found}, which VerifierOptions::{option} accepts"
+    )]
     Audience {
-        /// The text, cut and escaped.
+        /// The verifier's audiences, cut and escaped, separated by commas.
+        expected: String,
+        /// The text, cut and escaped; in brackets the texts of an array.
         found: String,
+        /// The setter of [`VerifierOptions`](crate::VerifierOptions) that accepts it.
+        option: &'static str,
     },
     /// `iss` is not equal to `sub`.
     #[error("expected the value of sub as the claim iss, found {found}")]
@@ -86,7 +96,8 @@ pub enum AssertionError {
     },
     /// `exp` is more than 3600 s and the clock tolerance ahead.
     #[error(
-        "expected an assertion that expires within an hour of {now}, found one that expires at {expires_at}"
+        "expected an assertion that expires within an hour of {now}, found one that expires at {expires_at}{}",
+        milliseconds(*expires_at, *now)
     )]
     TooFarAhead {
         /// `exp`.
@@ -95,7 +106,10 @@ pub enum AssertionError {
         now: Timestamp,
     },
     /// `nbf` or `iat` is further in the future than the leeway allows.
-    #[error("expected the claim {claim} to be at or before {now}, found {found}")]
+    #[error(
+        "expected the claim {claim} to be at or before {now}, found {found}{}",
+        milliseconds(*found, *now)
+    )]
     NotYetValid {
         /// The claim.
         claim: &'static str,
@@ -120,6 +134,16 @@ pub enum AssertionError {
     /// fault; issue no token.
     #[error("the replay store failed")]
     ReplayStore(#[source] StoreError),
+}
+
+/// Returns the likely cause of a time that is more than a thousand years ahead.
+fn milliseconds(found: Timestamp, now: Timestamp) -> &'static str {
+    const FAR: Duration = Duration::from_secs(1000 * 365 * 86_400);
+    if found.saturating_since(now) > FAR {
+        ", as if milliseconds were written where seconds are expected"
+    } else {
+        ""
+    }
 }
 
 impl AssertionError {

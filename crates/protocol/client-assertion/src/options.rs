@@ -27,9 +27,10 @@ options! {
         /// True to accept an `exp` that is a string of digits, as in published samples (Default: "Token
         /// endpoint"). Off by default.
         pub(crate) accept_text_exp: bool = false,
-        /// True to accept an `aud` that is an array of one string, which a widespread library
-        /// writes. An array of several is always refused: several services would accept such an
-        /// assertion. Off by default.
+        /// True to accept an `aud` that is an array, if each element is one of the verifier's own
+        /// audiences: widespread libraries write the token endpoint's address in an array, some
+        /// beside the issuer's name. With another element it is always refused: another service
+        /// would accept such an assertion too. Off by default.
         pub(crate) accept_audience_array: bool = false,
     }
 }

@@ -19,7 +19,8 @@ use zeroize::Zeroizing;
 ///
 /// - The algorithm is RS256, and `typ` is `jwt` in any case.
 /// - `aud` is one string, equal to the audience or another one of
-///   [`VerifierOptions::also_audience`].
+///   [`VerifierOptions::also_audience`]. [`VerifierOptions::accept_audience_array`] accepts an array
+///   of such strings.
 /// - `exp` is a JSON number in the future and at most 3600 s ahead. At `exp` itself the assertion
 ///   has expired. The specification's "after which the token is rejected" is read as RFC 7519
 ///   section 4.1.4 has it, "on or after".
@@ -184,20 +185,32 @@ impl Unverified<'_> {
 /// The rules about claims, one by one.
 impl Verifier {
     pub(crate) fn check_audience(&self, claims: &Claims) -> Result<(), AssertionError> {
-        let found = claims.audience(self.options.accept_audience_array)?;
-        let known = self
-            .options
-            .audiences
+        let (found, is_array) = claims.audiences()?;
+        let own = || [&self.audience].into_iter().chain(&self.options.audiences);
+        // All of an array: another service would accept an assertion with one of its own.
+        let known = found
             .iter()
-            .chain([&self.audience])
-            .any(|own| own.as_str() == found);
-        if known {
-            Ok(())
-        } else {
-            Err(AssertionError::Audience {
-                found: excerpt(found),
-            })
+            .all(|one| own().any(|own| own.as_str() == *one));
+        if known && (!is_array || self.options.accept_audience_array) {
+            return Ok(());
         }
+        let listed = |texts: &mut dyn Iterator<Item = &str>| {
+            texts.map(excerpt).collect::<Vec<_>>().join(", ")
+        };
+        let found = listed(&mut found.into_iter());
+        Err(AssertionError::Audience {
+            expected: listed(&mut own().map(Audience::as_str)),
+            found: if is_array {
+                format!("[{found}]")
+            } else {
+                found
+            },
+            option: if known {
+                "accept_audience_array"
+            } else {
+                "also_audience"
+            },
+        })
     }
 
     /// Checks that `exp` is at most 3600 s and the tolerance after `now`.

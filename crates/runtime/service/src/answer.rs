@@ -88,6 +88,7 @@ impl<'a> Exchange<'a> {
                 endpoint = %self.endpoint,
                 customer = customer.map(tracing::field::display),
                 error = %kind,
+                reason = refusal.detail,
                 "assertion refused"
             ),
             None => {}

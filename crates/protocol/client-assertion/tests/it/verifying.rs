@@ -16,6 +16,9 @@ use bankrail_values::json::JsonValue;
 use proptest::prelude::*;
 use std::time::Duration;
 
+/// The name of the issuer, which is an audience of its token endpoint too.
+const ISSUER: &str = "https://auth.example.com/";
+
 #[test]
 fn what_is_built_is_verified() {
     let all = AssertionOptions::new()
@@ -364,7 +367,6 @@ fn a_tolerance_on_the_cap_is_an_option() {
 
 #[test]
 fn each_of_several_audiences_is_accepted_and_no_other() {
-    const ISSUER: &str = "https://auth.example.com/";
     let both = VerifierOptions::new().also_audience(Audience::parse(ISSUER).unwrap());
     for audience in [AUDIENCE, ISSUER] {
         assert!(
@@ -386,7 +388,23 @@ fn each_of_several_audiences_is_accepted_and_no_other() {
     for (value, default, option) in [
         (format!("[\"{AUDIENCE}\"]"), false, true),
         (format!("[\"{ISSUER}\"]"), false, true),
-        (format!("[\"{AUDIENCE}\",\"{ISSUER}\"]"), false, false),
+        (format!("[\"{AUDIENCE}\",\"{ISSUER}\"]"), false, true),
+        (
+            format!("[\"{ISSUER}\",\"{AUDIENCE}\",\"{ISSUER}\"]"),
+            false,
+            true,
+        ),
+        (
+            format!("[\"{AUDIENCE}\",\"https://elsewhere.example.com/\"]"),
+            false,
+            false,
+        ),
+        (
+            format!("[\"https://elsewhere.example.com/\",\"{AUDIENCE}\"]"),
+            false,
+            false,
+        ),
+        (format!("[\"{AUDIENCE}\",1]"), false, false),
         (format!("[[\"{AUDIENCE}\"]]"), false, false),
         (
             "[\"https://elsewhere.example.com/\"]".to_owned(),
@@ -403,6 +421,77 @@ fn each_of_several_audiences_is_accepted_and_no_other() {
     assert!(!is_accepted(&arrays, "sub", "[\"CUSTOMERCODE\"]"));
     assert!(!is_accepted(&arrays, "iss", "[\"CUSTOMERCODE\"]"));
     assert!(!is_accepted(&arrays, "exp", "[\"1795234200\"]"));
+}
+
+#[test]
+fn a_refusal_names_what_was_found_what_is_expected_and_the_option() {
+    let both = VerifierOptions::new().also_audience(Audience::parse(ISSUER).unwrap());
+    let refused = |options: &VerifierOptions, claim: &str, value: &str| {
+        let assertion = signed(&claims(&[(claim, value)]));
+        let error = verify(&verifier_with(options.clone()), &assertion).unwrap_err();
+        assert_eq!(error.to_body().to_json(), r#"{"error":"invalid_client"}"#);
+        error.to_string()
+    };
+    let elsewhere = "\"https://elsewhere.example.com/\"";
+    for (options, value, expected, option) in [
+        (
+            VerifierOptions::new(),
+            elsewhere.to_owned(),
+            format!("\"{AUDIENCE}\""),
+            "also_audience",
+        ),
+        (
+            both.clone().lenient_clients(),
+            format!("[\"{AUDIENCE}\", {elsewhere}]"),
+            format!("\"{AUDIENCE}\", \"{ISSUER}\""),
+            "also_audience",
+        ),
+        (
+            both,
+            format!("[\"{ISSUER}\", \"{AUDIENCE}\"]"),
+            format!("\"{AUDIENCE}\", \"{ISSUER}\""),
+            "accept_audience_array",
+        ),
+    ] {
+        assert_eq!(
+            refused(&options, "aud", &value),
+            format!(
+                "expected {expected} as the claim aud, found {value}, which VerifierOptions::{option} \
+                 accepts"
+            )
+        );
+    }
+    for (claim, value, part) in [
+        (
+            "exp",
+            format!("\"{NOW}\""),
+            "VerifierOptions::accept_text_exp",
+        ),
+        (
+            "exp",
+            format!("{}", (NOW + 60) * 1000),
+            "as if milliseconds were written",
+        ),
+        (
+            "iat",
+            format!("{}", NOW * 1000),
+            "as if milliseconds were written",
+        ),
+        (
+            "nbf",
+            format!("{}", NOW * 1000),
+            "as if milliseconds were written",
+        ),
+    ] {
+        let error = refused(&VerifierOptions::new(), claim, &value);
+        assert!(error.contains(part), "{error}");
+    }
+    let years = refused(
+        &VerifierOptions::new(),
+        "exp",
+        &format!("{}", NOW + 10 * 31_536_000),
+    );
+    assert!(!years.contains("milliseconds"), "{years}");
 }
 
 #[test]
