@@ -22,7 +22,7 @@ pub use customer::CustomerCode;
 pub use error::AssertionError;
 pub use explain::JudgedRule;
 pub use options::{AssertionOptions, JwtId, TypRule, VerifierOptions};
-pub use replay::{ReplayKey, ReplayPolicy, ReplayStore};
+pub use replay::{KEPT_CLAIMS, ReplayKey, ReplayPolicy, ReplayStore};
 pub use verify::{Unverified, VerifiedAssertion, Verifier};
 
 /// The most bytes of a `jti`.

@@ -50,6 +50,10 @@ impl ReplayKey {
     }
 }
 
+/// The number of claims that a [`ReplayStore`] keeps although they have expired by its callers'
+/// clocks.
+pub const KEPT_CLAIMS: usize = 1024;
+
 /// A store of the assertions that were used, until they expire ([`ReplayKey::is_free_at`]).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not store used assertions",
@@ -64,6 +68,8 @@ pub trait ReplayStore: fmt::Debug + Send + Sync {
     /// - An engine keeps the claim for [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) beyond
     ///   `expires_at`, so that a caller whose `now` lags behind another's by less than that cannot
     ///   claim it again.
+    /// - An engine that drops claims by its callers' clocks keeps the last [`KEPT_CLAIMS`] longer,
+    ///   so that a clock that was ahead does not free an assertion that is valid again afterwards.
     /// - Claim before the token is issued.
     /// - If the store fails, issue no token: after a timeout the key may be claimed.
     /// - A customer that retries after a failure must sign a new assertion, because the earlier one

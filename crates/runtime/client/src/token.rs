@@ -8,6 +8,7 @@ pub(crate) use exchange::{Exchange, SCOPES};
 pub(crate) use sealed_cache::SealedTokenCache;
 pub use source::TokenSource;
 
+use bankrail_client_assertion::VerifierOptions;
 use bankrail_client_assertion::token::{AccessToken, CachedToken, ScopeSet};
 use bankrail_values::{HyphenatedUuid, Timestamp};
 use std::time::Duration;
@@ -33,10 +34,11 @@ pub struct Token {
 }
 
 impl Token {
-    /// True before [`Token::expires_at`].
+    /// Returns true before [`Token::expires_at`], but for a token of a clock that was more than
+    /// [`VerifierOptions::MAX_LEEWAY`] ahead: the service counts its life by another clock.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
-        now < self.expires_at
+        now < self.expires_at && self.asked_at.saturating_since(now) <= VerifierOptions::MAX_LEEWAY
     }
 
     /// Returns the time at which the next token is fetched: before the end by a tenth of the

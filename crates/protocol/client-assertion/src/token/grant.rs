@@ -1,7 +1,7 @@
 //! The issuer's record of a token.
 
 use super::{ScopeSet, TokenHash};
-use crate::{CustomerCode, ReplayKey, ReplayStore};
+use crate::{CustomerCode, ReplayKey, ReplayStore, VerifierOptions};
 use bankrail_values::{StoreFuture, Timestamp};
 use std::fmt;
 use std::sync::Arc;
@@ -37,10 +37,12 @@ impl TokenGrant {
         }
     }
 
-    /// Returns true if the token is valid at `now`.
+    /// Returns true if the token is valid at `now`: before `expires_at`, and not earlier than
+    /// [`VerifierOptions::MAX_LEEWAY`] before `issued_at`. A token of a clock that was further ahead
+    /// would live as much longer. Every engine of [`TokenStore`] decides like this function.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
-        now < self.expires_at
+        now < self.expires_at && self.issued_at.saturating_since(now) <= VerifierOptions::MAX_LEEWAY
     }
 }
 

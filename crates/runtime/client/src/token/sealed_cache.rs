@@ -52,7 +52,7 @@ impl SealedTokenCache {
         if token.is_none() {
             tracing::warn!("a token of the token cache could not be opened and will be replaced");
         }
-        token
+        token.filter(|token| token.is_valid_at(now))
     }
 
     /// Puts a token into the cache. A failure is logged, and the token is kept in memory only.

@@ -292,6 +292,38 @@ async fn one_client_renews_the_token_for_all() {
     assert_eq!(provider.calls().len(), 2);
 }
 
+/// A token of a clock that was ahead is neither used nor found, by the same client and after a
+/// restart.
+#[tokio::test]
+async fn a_token_of_a_clock_that_was_ahead_is_replaced() {
+    for ahead in [seconds(3600), seconds(86_400), seconds(365 * 86_400)] {
+        let (provider, clock, cache) = world(3).await;
+        clock.advance(ahead);
+        let client = restarted(&provider, &clock, &cache);
+        assert_eq!(text(&client).await, token_text(1));
+        clock.set(start());
+        assert_eq!(text(&client).await, token_text(2));
+        clock.advance(ahead);
+        assert_eq!(text(&client).await, token_text(3));
+        clock.set(start());
+        assert_eq!(provider.calls().len(), 3);
+    }
+    let (provider, clock, cache) = world(2).await;
+    clock.advance(seconds(86_400));
+    assert_eq!(
+        text(&restarted(&provider, &clock, &cache)).await,
+        token_text(1)
+    );
+    clock.set(start());
+    for _ in 0..2 {
+        assert_eq!(
+            text(&restarted(&provider, &clock, &cache)).await,
+            token_text(2)
+        );
+    }
+    assert_eq!(provider.calls().len(), 2);
+}
+
 #[tokio::test]
 async fn a_cache_that_fails_costs_nothing_but_its_use() {
     let log = Log::start();

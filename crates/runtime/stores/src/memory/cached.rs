@@ -30,7 +30,7 @@ impl TokenCache for MemoryStore {
         Box::pin(async move {
             check_sealed(token)?;
             let mut tokens = lock(&self.parts.cached);
-            tokens.sweep(now);
+            tokens.sweep(now, 0);
             tokens.insert(*key, token.expires_at, token.clone(), self.parts.capacity)
         })
     }

@@ -61,12 +61,15 @@ impl<K: Copy + Eq + Hash + Ord, V> Expiring<K, V> {
         Some(value)
     }
 
-    /// Drops a few of the records that have expired [`EXPIRY_GRACE`] before `now`, earliest first.
-    pub(super) fn sweep(&mut self, now: Timestamp) {
+    /// Drops a few of the records that have expired [`EXPIRY_GRACE`] before `now`, earliest first,
+    /// as long as there are more than `kept`.
+    pub(super) fn sweep(&mut self, now: Timestamp, kept: usize) {
         let before = now.saturating_sub(EXPIRY_GRACE);
         for _ in 0..SWEPT_RECORDS {
             match self.order.first() {
-                Some(&(expires, key)) if expires < before => self.remove(&key),
+                Some(&(expires, key)) if expires < before && self.order.len() > kept => {
+                    self.remove(&key)
+                }
                 _ => return,
             };
         }

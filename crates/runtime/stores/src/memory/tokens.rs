@@ -3,7 +3,7 @@
 use super::expiring::Expiring;
 use super::{MemoryStore, lock};
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
-use bankrail_client_assertion::{ReplayKey, ReplayStore};
+use bankrail_client_assertion::{KEPT_CLAIMS, ReplayKey, ReplayStore};
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
 
 #[derive(Debug, Default)]
@@ -50,7 +50,8 @@ impl Tokens {
         now: Timestamp,
         capacity: usize,
     ) -> Result<bool, StoreError> {
-        self.claims.sweep(now);
+        // Half of the room at most, so that a small store does not fill up.
+        self.claims.sweep(now, KEPT_CLAIMS.min(capacity / 2));
         if self
             .claims
             .get(&key.key)
@@ -70,7 +71,7 @@ impl Tokens {
         grant: TokenGrant,
         capacity: usize,
     ) -> Result<bool, StoreError> {
-        self.grants.sweep(grant.issued_at);
+        self.grants.sweep(grant.issued_at, 0);
         // Before the claim: an assertion is not used up without its grant.
         self.grants.check_room(&hash, capacity)?;
         if let Some(key) = claim

@@ -12,15 +12,16 @@ use rusqlite::{Connection, params};
 const CLAIM: &str = "INSERT INTO bankrail_replay (key, expires) VALUES (?1, ?3)
     ON CONFLICT (key) DO UPDATE SET expires = excluded.expires WHERE expires < ?2";
 
-const SWEEP_CLAIMS: &str = "DELETE FROM bankrail_replay WHERE key =
-    (SELECT key FROM bankrail_replay WHERE expires < ?1 ORDER BY expires LIMIT 1)";
+// 1024: `KEPT_CLAIMS`.
+const SWEEP_CLAIMS: &str =
+    "DELETE FROM bankrail_replay WHERE key = (SELECT key FROM bankrail_replay
+    WHERE expires < ?1 ORDER BY expires DESC LIMIT 1 OFFSET 1024)";
 
 const INSERT: &str =
     "INSERT OR REPLACE INTO bankrail_token (hash, customer, scopes, issued, expires)
     VALUES (?1, ?2, ?3, ?4, ?5)";
 
-const FIND: &str =
-    "SELECT customer, scopes, issued, expires FROM bankrail_token WHERE hash = ?1 AND expires > ?2";
+const FIND: &str = "SELECT customer, scopes, issued, expires FROM bankrail_token WHERE hash = ?1";
 
 const REVOKE: &str = "DELETE FROM bankrail_token WHERE hash = ?1";
 
@@ -50,11 +51,8 @@ impl TokenStore for SqliteStore {
 
     fn find(&self, hash: TokenHash, now: Timestamp) -> StoreFuture<'_, Option<TokenGrant>> {
         self.database.read(move |connection| {
-            first(
-                connection,
-                FIND,
-                params![hash.as_bytes(), now.unix_millis()],
-            )
+            let grant: Option<TokenGrant> = first(connection, FIND, [hash.as_bytes()])?;
+            Ok(grant.filter(|grant| grant.is_valid_at(now)))
         })
     }
 

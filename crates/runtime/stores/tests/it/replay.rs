@@ -9,6 +9,7 @@ suite!(
     keys_are_apart,
     one_of_many_callers_is_the_first,
     a_backlog_of_expired_ones_shrinks,
+    a_clock_that_was_ahead_or_behind_frees_nothing,
 );
 
 pub(crate) async fn once_until_it_expires<S: ReplayStore>(store: S) {
@@ -134,6 +135,53 @@ pub(crate) async fn a_backlog_of_expired_ones_shrinks<S: ReplayStore>(store: S) 
                 .await
                 .unwrap()
         );
+    }
+}
+
+/// A used assertion stays used, whatever the clock does meanwhile.
+pub(crate) async fn a_clock_that_was_ahead_or_behind_frees_nothing<S: ReplayStore>(store: S) {
+    let key = |number: i64, now: i64| {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&number.to_be_bytes());
+        ReplayKey::new(key, at(now + 300_000))
+    };
+    let claim = async |number, now| store.claim(key(number, now), at(now)).await.unwrap();
+    assert!(claim(0, 0).await);
+    let days = [1, 30, 365, -1, -30, -365].map(|days| days * 86_400_000);
+    for (number, jump) in (1..).zip([3_600_000, -3_600_000].into_iter().chain(days)) {
+        for other in 0..100 {
+            assert!(claim(1_000 * number + other, jump + other).await, "{jump}");
+        }
+        for now in [0, 1, 300_000] {
+            assert!(!claim(0, now).await, "after {jump}");
+        }
+    }
+}
+
+/// Beyond those that are kept, expired claims go.
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn expired_claims_beyond_the_kept_ones_go_in_passing() {
+    use bankrail_client_assertion::KEPT_CLAIMS;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bankrail.db");
+    let store = bankrail_stores::sqlite::SqliteStore::open(&path, Default::default()).unwrap();
+    let mut beside = rusqlite::Connection::open(&path).unwrap();
+    let expired = beside.transaction().unwrap();
+    let all = i64::try_from(KEPT_CLAIMS).unwrap() + 20;
+    for number in 0..all {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&number.to_be_bytes());
+        let insert = "INSERT INTO bankrail_replay (key, expires) VALUES (?1, ?2)";
+        expired.execute(insert, (key, number)).unwrap();
+    }
+    expired.commit().unwrap();
+    for claim in 1..=4 {
+        let key = ReplayKey::new([claim; 32], at(1000));
+        assert!(store.claim(key, at(0)).await.unwrap());
+        let count = "SELECT count(*) FROM bankrail_replay WHERE expires < 1000000";
+        let left: i64 = beside.query_row(count, [], |row| row.get(0)).unwrap();
+        assert_eq!(left, all - 20 + (20 - 8 * i64::from(claim)).max(0));
     }
 }
 

@@ -8,6 +8,7 @@ suite!(
     replaced_by_a_later_grant,
     revoked_at_once,
     expired_ones_go_in_passing,
+    one_of_a_clock_that_was_ahead_is_not_found,
 );
 
 fn grant(customer: &str, from: i64, until: i64) -> TokenGrant {
@@ -80,6 +81,23 @@ pub(crate) async fn revoked_at_once<S: TokenStore>(store: S) {
     assert!(store.revoke(hash).await.unwrap());
     assert_eq!(store.find(hash, at(1)).await.unwrap(), None);
     assert!(!store.revoke(hash).await.unwrap());
+}
+
+/// Its life would begin at its end. Five minutes are what clocks may differ.
+pub(crate) async fn one_of_a_clock_that_was_ahead_is_not_found<S: TokenStore>(store: S) {
+    let hash = AccessToken::generate().unwrap().hash();
+    for ahead in [300_000, 300_001, 3_600_000, 86_400_000, 365 * 86_400_000] {
+        let given = grant("A", ahead, ahead + 3_600_000);
+        store.insert(hash, given.clone()).await.unwrap();
+        let found = store.find(hash, at(0)).await.unwrap();
+        assert_eq!(found, (ahead == 300_000).then_some(given), "{ahead}");
+    }
+    // And one that was granted before the clock was set back.
+    store.insert(hash, grant("A", 0, 3_600_000)).await.unwrap();
+    for back in [3_600_000, 86_400_000, 365 * 86_400_000] {
+        assert_eq!(store.find(hash, at(-back)).await.unwrap(), None, "{back}");
+        assert!(store.find(hash, at(1)).await.unwrap().is_some(), "{back}");
+    }
 }
 
 pub(crate) async fn expired_ones_go_in_passing<S: TokenStore>(store: S) {

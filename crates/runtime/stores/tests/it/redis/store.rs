@@ -81,10 +81,12 @@ where
     replay::keys_are_apart(make()).await;
     replay::one_of_many_callers_is_the_first(make()).await;
     replay::a_backlog_of_expired_ones_shrinks(make()).await;
+    replay::a_clock_that_was_ahead_or_behind_frees_nothing(make()).await;
     tokens::found_until_it_expires(make()).await;
     tokens::a_clock_that_lags_finds_them(make()).await;
     tokens::replaced_by_a_later_grant(make()).await;
     tokens::revoked_at_once(make()).await;
+    tokens::one_of_a_clock_that_was_ahead_is_not_found(make()).await;
     token_cache_suite(async || make()).await;
     seen_entries_suite(async || make()).await;
     alike::claims_as_the_function_decides(&mut make).await;
