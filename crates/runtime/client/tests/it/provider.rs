@@ -193,9 +193,7 @@ impl Provider {
 
     /// Waits until the service has seen this many calls.
     pub(crate) async fn until_calls(&self, calls: usize) {
-        while self.calls().len() < calls {
-            tokio::task::yield_now().await;
-        }
+        crate::tokens::until(async || self.calls().len() >= calls).await;
     }
 
     pub(crate) fn options(&self, clock: &Arc<ManualClock>) -> ClientOptions {

@@ -772,8 +772,11 @@ async fn printing_shows_no_secret() {
     );
 }
 
+/// Waits until something holds, and fails after a minute, because a test that hangs names no fault.
 pub(crate) async fn until<F: Future<Output = bool>>(mut holds: impl FnMut() -> F) {
+    let begun = std::time::Instant::now();
     while !holds().await {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it never holds");
         tokio::task::yield_now().await;
     }
 }
