@@ -2,8 +2,10 @@
 
 mod content;
 mod links;
+mod parts;
 
 pub use links::EntryLinks;
+pub(crate) use parts::EntryParts;
 
 use crate::EntryIdentity;
 use bankrail_camt052::{DateOrDateTime, Entry, Transaction};

@@ -21,7 +21,7 @@ use bankrail_values::{Date, Timestamp};
 use stated::Sums;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
-use tracked::TrackedEntries;
+use tracked::{Numbered, TrackedEntries};
 
 /// The most walks of one poll: a partial one, a full one, one that confirms it, and two that had to
 /// begin again.
@@ -58,6 +58,12 @@ const LAST_FULL_WALK_BEFORE_END: Duration = Duration::from_secs(300);
 ///   on two of them. Therefore an entry that is new only because the same content was on an earlier
 ///   page is held back, and a second full walk follows at once. What both have counted is handed
 ///   over.
+///
+/// - An entry without a reference may be listed in a completed form later, as with its value date,
+///   its text or its reference. Then the walk does not list the earlier form any more, which no
+///   page but the last one shows. So a partial walk that may have met such an entry is followed by
+///   a full walk, and a full walk of several pages holds the entry back for a second one, which
+///   hands it over as [`EntryRelation::Replaces`].
 ///
 /// So an entry that was inserted before the cursor is handed over with the next full walk. An entry
 /// with a reference is handed over once, even if pages shift. Entries without one are handed over
@@ -97,6 +103,9 @@ pub struct AccountPoll {
     walks: u32,
     /// The counts in the previous full walk of the contents that it held back.
     counted_before: HashMap<EntryKey, u32>,
+    /// The completed forms that the previous full walk held back, each with the entry that it
+    /// replaces as far as that walk has shown; `None` if it held back none.
+    completions: Option<HashMap<Numbered, Numbered>>,
 }
 
 bankrail_values::options! {
@@ -137,6 +146,8 @@ struct Walk {
     counter: EntryCounter,
     /// The contents of which entries were held back.
     held_back: HashSet<EntryKey>,
+    /// The entries that were held back because they may be completed forms of others.
+    undecided: Vec<(Numbered, EntryLinks)>,
     /// The number of entries of each key that its pages have listed.
     listed: HashMap<EntryKey, u32>,
     /// The number of its last pages in a row that were fruitless.
@@ -160,6 +171,7 @@ impl AccountPoll {
             walk,
             walks: 1,
             counted_before: HashMap::new(),
+            completions: None,
         }
     }
 
@@ -231,6 +243,7 @@ impl AccountPoll {
     fn begin_again(&mut self) -> Result<(), WalkError> {
         let walks = self.walks;
         self.walk = Walk::full(&self.options);
+        self.completions = None;
         // Each walk costs calls, which a service that refuses every cursor would use up.
         if walks >= MAX_WALKS {
             self.walks = 1;
@@ -255,6 +268,11 @@ impl AccountPoll {
             .iter()
             .map(|key| (*key, walk.counter.count_of(*key)))
             .collect();
+        self.completions = (!walk.undecided.is_empty()).then(|| {
+            self.position
+                .tracked
+                .completions(&walk.undecided, &walk.listed, walk.day)
+        });
         // An entry that was held back is handed over only if a second walk counts it too.
         let certain = self.counted_before.is_empty() && !walk.day_changed;
         if !certain && self.walks < MAX_WALKS {
@@ -269,6 +287,7 @@ impl AccountPoll {
 
     fn begin_poll(&mut self) {
         self.walks = 1;
+        self.completions = None;
         self.walk = Walk::from(&self.position, &self.options);
     }
 }
@@ -294,6 +313,7 @@ impl Walk {
             cursors: Cursors::starting_at(None, options.max_pages),
             counter: EntryCounter::default(),
             held_back: HashSet::new(),
+            undecided: Vec::new(),
             listed: HashMap::new(),
             fruitless: 0,
             sums: Sums::default(),
@@ -316,6 +336,7 @@ impl Walk {
             self.counter.advance(&delta.counts);
         }
         self.held_back.extend(&delta.held_back);
+        self.undecided.extend(&delta.undecided);
         delta
             .listed
             .iter()
@@ -333,6 +354,7 @@ impl Walk {
 struct Delta {
     counts: PageCounts,
     held_back: Vec<EntryKey>,
+    undecided: Vec<(Numbered, EntryLinks)>,
     day: Option<Date>,
     day_changed: bool,
     listed: Vec<EntryKey>,
@@ -346,6 +368,7 @@ impl Default for Delta {
         Self {
             counts: PageCounts::default(),
             held_back: Vec::new(),
+            undecided: Vec::new(),
             day: None,
             day_changed: false,
             listed: Vec::new(),
@@ -364,6 +387,12 @@ struct OnPage<'a> {
     new: bool,
 }
 
+impl OnPage<'_> {
+    fn numbered(&self) -> Numbered {
+        (self.seen.key, self.seen.occurrence)
+    }
+}
+
 /// The evidence of a walk up to the end of a page.
 struct WalkEvidence<'a> {
     /// The number of entries of each key that its pages before this one have listed.
@@ -376,6 +405,8 @@ struct WalkEvidence<'a> {
     single: bool,
     /// The day of the statement.
     day: Option<Date>,
+    /// The pairs of [`AccountPoll::completions`].
+    completions: Option<&'a HashMap<Numbered, Numbered>>,
 }
 
 /// The judgement of a page.

@@ -1,6 +1,7 @@
 //! The properties that an entry shares with the earlier one that it may replace.
 
 use super::content::Content;
+use super::parts::EntryParts;
 use bankrail_camt052::{AccountId, CounterpartyAccount, Entry, EntryStatus, Party, Transaction};
 use std::borrow::Cow;
 
@@ -19,6 +20,8 @@ pub struct EntryLinks {
     /// The hash of the amount with the payer's data: `EndToEndId`, mandate and cheque, parties,
     /// their accounts, and remittance text (`Ustrd`). `None` if the entry has none of these.
     pub payment: Option<u128>,
+    /// The parts that the bank may complete in an entry without a reference.
+    pub(crate) parts: EntryParts,
 }
 
 impl EntryLinks {
@@ -30,6 +33,7 @@ impl EntryLinks {
             amount,
             reference: None,
             payment: None,
+            parts: EntryParts::default(),
         }
     }
 
@@ -63,13 +67,20 @@ impl EntryLinks {
             amount: amount.finish_short(),
             reference,
             payment,
+            parts: EntryParts::of(entry),
         }
+    }
+
+    /// Returns true if this entry, which has no reference of the bank, can be an earlier form of
+    /// the other one: amount and direction are the same, and so is each part that both have.
+    pub(crate) fn can_become(&self, other: &Self) -> bool {
+        self.reference.is_none() && self.amount == other.amount && self.parts.agree(&other.parts)
     }
 }
 
 /// Returns the payer's data of a transaction. The division of remittance text into `Ustrd` elements
 /// does not count.
-fn said(transaction: &Transaction) -> [Option<Cow<'_, str>>; 8] {
+pub(super) fn said(transaction: &Transaction) -> [Option<Cow<'_, str>>; 8] {
     let references = transaction.references.as_deref();
     let parties = transaction.parties.as_deref();
     let end_to_end = references

@@ -4,7 +4,7 @@ use super::day::WalkedDay;
 use super::position::Resume;
 use super::{AccountPoll, Delta, Judged, MAX_FRUITLESS_PAGES, OnPage, Walk, WalkEvidence};
 use crate::seen::{EntryCounter, EntryKey, PageCounts, SeenEntry};
-use crate::{PageDecision, PollCommit, PollPosition, PolledPage, Step, WalkError};
+use crate::{PageDecision, PollCommit, PollPosition, PolledPage, ReceivedPage, Step, WalkError};
 use bankrail_values::{Date, Timestamp};
 use std::time::Duration;
 
@@ -25,21 +25,37 @@ impl AccountPoll {
             .map(|entry| before.count(&mut counts, entry))
             .collect();
         let mut commit = PollCommit::default();
-        let mut held_back = Vec::new();
+        let (mut held_back, mut undecided) = (Vec::new(), Vec::new());
         // A store with fewer counts than keys knows none of the rest.
-        let known = known.iter().copied().chain(std::iter::repeat(0));
-        for (index, ((entry, seen), known)) in
-            page.entries.iter().zip(numbered).zip(known).enumerate()
+        let known: Vec<u32> = known
+            .iter()
+            .copied()
+            .chain(std::iter::repeat(0))
+            .take(numbered.len())
+            .collect();
+        let may_complete = self.may_complete(page, &numbered, &known);
+        for (index, (((entry, seen), known), may_complete)) in page
+            .entries
+            .iter()
+            .zip(numbered)
+            .zip(known)
+            .zip(may_complete)
+            .enumerate()
         {
             let new = seen.occurrence > known;
-            if !entry.has_reference && !walk.full && self.is_ambiguous(&counts, entry.key, known) {
+            let ambiguous = !entry.has_reference && self.is_ambiguous(&counts, entry.key, known);
+            if !walk.full && (ambiguous || may_complete) {
                 // A partial walk is the first of its poll, so this is not one walk too many.
                 (self.walks, self.walk) = (self.walks.saturating_add(1), Walk::full(&self.options));
                 return PageDecision::BeginAgain;
             }
             let earlier = walk.counter.count_of(entry.key);
-            if !entry.has_reference && new && earlier > 0 && !self.was_counted_before(&seen) {
+            let is_counted_twice =
+                !entry.has_reference && new && earlier > 0 && !self.was_counted_before(&seen);
+            if is_counted_twice || may_complete {
                 held_back.push(entry.key);
+                let links = page.links.get(index).filter(|_| may_complete);
+                undecided.extend(links.map(|links| ((seen.key, seen.occurrence), *links)));
             } else {
                 commit.push(index, seen, new);
             }
@@ -62,6 +78,7 @@ impl AccountPoll {
         commit.delta = Delta {
             counts,
             held_back,
+            undecided,
             day,
             day_changed,
             fruitless,
@@ -75,6 +92,32 @@ impl AccountPoll {
         commit.position = (self.moves(&commit.delta) || commit.next != self.position)
             .then(|| commit.next.to_json());
         PageDecision::Commit(Box::new(commit))
+    }
+
+    /// Returns for each entry of the page whether it may be a completed form of another one, which
+    /// only the end of a full walk or a second walk decides.
+    fn may_complete(&self, page: &PolledPage, numbered: &[SeenEntry], known: &[u32]) -> Vec<bool> {
+        let walk = &self.walk;
+        let single = walk.cursors.pages() == 0 && matches!(page.page, ReceivedPage::Last);
+        if walk.full && (single || self.completions.is_some()) {
+            return vec![false; numbered.len()];
+        }
+        let entries = numbered.iter().zip(known).zip(0..);
+        let on_page: Vec<OnPage<'_>> = entries
+            .map(|((seen, known), index)| OnPage {
+                seen,
+                new: seen.occurrence > *known,
+                links: page.links.get(index),
+            })
+            .collect();
+        let evidence = WalkEvidence {
+            before: &walk.listed,
+            complete: false,
+            single: false,
+            day: page.day.map(|day| day.day).or(walk.day),
+            completions: None,
+        };
+        self.position.tracked.may_complete(&on_page, &evidence)
     }
 
     /// Adds the relations of its entries and the notices about the account to a commit and to the
@@ -96,6 +139,7 @@ impl AccountPoll {
             complete,
             single,
             day,
+            completions: self.completions.as_ref(),
         };
         let Judged {
             tracked,

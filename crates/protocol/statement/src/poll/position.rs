@@ -80,7 +80,7 @@ impl PollPosition {
     /// Writes the position as JSON text.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let entries = self.tracked.to_text();
+        let (entries, parts) = (self.tracked.to_text(), self.tracked.parts_to_text());
         let stored = StoredPosition {
             poll: VERSION,
             full_walk_at: self.full_walk_at,
@@ -91,6 +91,7 @@ impl PollPosition {
                 .as_ref()
                 .map(|resume| Counts(resume.listed.clone())),
             entries: (!entries.is_empty()).then(|| entries.into()),
+            parts: (!parts.is_empty()).then(|| parts.into()),
             account: (self.books != Books::default()).then(|| self.books.clone()),
             walked: self.walked,
         };
@@ -121,7 +122,9 @@ impl PollPosition {
             None => None,
         };
         let tracked = match stored.entries {
-            Some(entries) => TrackedEntries::from_text(&entries)?,
+            Some(entries) => {
+                TrackedEntries::from_text(&entries, &stored.parts.unwrap_or_default())?
+            }
             None => TrackedEntries::default(),
         };
         Some(Self {
@@ -163,6 +166,9 @@ struct StoredPosition<'a> {
     /// [`TrackedEntries::to_text`].
     #[serde(skip_serializing_if = "Option::is_none")]
     entries: Option<Cow<'a, str>>,
+    /// [`TrackedEntries::parts_to_text`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parts: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     account: Option<Books>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,8 +6,9 @@ use bankrail_values::{Date, Decimal, Timestamp};
 /// The relation of an entry that is handed over to those that were handed over before.
 ///
 /// A bank often changes the reference of a pending entry when it books it, and some banks correct a
-/// booked entry under its reference. A certain relation rests on a statement that no longer lists
-/// the earlier entry.
+/// booked entry under its reference. Others list an entry without a reference first, and its value
+/// date, its text, its transactions or its reference later. A certain relation rests on a statement
+/// that no longer lists the earlier entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EntryRelation {
@@ -20,7 +21,8 @@ pub enum EntryRelation {
     },
     /// An entry in place of the one with this [id](crate::SeenEntry::id), which no longer counts: a
     /// pending entry was booked, or the bank has changed the amount, the currency or the day under
-    /// one reference.
+    /// one reference, or it has completed an entry without a reference. A completed form has the
+    /// earlier one's amount, direction, status and day, and no part that both have is another one.
     Replaces(SeenEntryId),
     /// An entry that was replaced, or had vanished while it was pending, and is listed again under
     /// its id.

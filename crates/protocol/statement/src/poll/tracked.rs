@@ -1,5 +1,6 @@
 //! The entries that were handed over and may still be listed, or be replaced by others.
 
+mod completed;
 mod replaceable;
 mod text;
 
@@ -8,11 +9,12 @@ use super::{Judged, OnPage, WalkEvidence};
 use crate::EntryLinks;
 use crate::seen::{EntryKey, SeenEntry, SeenEntryId};
 use bankrail_values::Date;
-use replaceable::Replaceable;
-use std::collections::HashMap;
+use completed::Unlisted;
+use replaceable::{Payment, Replaceable};
+use std::collections::{HashMap, HashSet};
 
 /// An entry by its key and occurrence.
-type Numbered = (EntryKey, u32);
+pub(super) type Numbered = (EntryKey, u32);
 
 /// The remembered entries, the oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -129,7 +131,12 @@ impl TrackedEntries {
             let is_alone = listed.count(entry.seen.key) == 1;
             let changed =
                 is_alone && now.links.reference.is_some() && row.links.payment != now.links.payment;
-            let links = if is_alone { now.links } else { row.links };
+            // Those of one content are alike in all parts.
+            let links = if is_alone || now.links.reference.is_none() {
+                now.links
+            } else {
+                row.links
+            };
             match std::mem::replace(row, Tracked { links, ..now }).state {
                 State::Vanished if links.booked => {
                     notices.push(AccountNotice::Reappeared { id: row.id() });
@@ -171,29 +178,72 @@ impl TrackedEntries {
         {
             *new_payments.entry(payment).or_default() += 1;
         }
-        for (entry, relation) in page
+        let compared: Vec<(usize, &OnPage<'_>, &EntryLinks)> = page
             .iter()
-            .zip(relations)
-            .filter(|(_, relation)| is_compared(relation))
-        {
-            let Some(links) = entry.links else { continue };
+            .enumerate()
+            .filter(|(index, _)| relations.get(*index).is_some_and(is_compared))
+            .filter_map(|(index, entry)| Some((index, entry, entry.links?)))
+            .collect();
+        let is_any = |is: &dyn Fn(&EntryLinks) -> bool| compared.iter().any(|(.., new)| is(new));
+        // One entry has booked it, as its payment shows, and another one completes it.
+        let is_contended = |row: &Tracked| {
+            let own = &row.links;
+            !own.booked
+                && own.payment.is_some()
+                && is_any(&|new| new.booked && new.payment == own.payment)
+                && is_any(&|new| own.can_become(new))
+        };
+        let contended = rows.iter().enumerate().filter(|(_, row)| is_contended(row));
+        let contended: HashSet<usize> = contended.map(|(index, _)| index).collect();
+        let mut unlisted = Unlisted::of(rows, listed, evidence.day);
+        let mut replaced: HashMap<usize, SeenEntryId> = HashMap::new();
+        // A reference is the best evidence, wherever on the page its entry stands.
+        for (index, _, links) in &compared {
+            replaced.extend(replaceable.by_reference(links).map(|id| (*index, id)));
+        }
+        let mut open: Vec<(Numbered, EntryLinks)> = Vec::new();
+        for (index, entry, links) in &compared {
             let mut none = 0;
             let left = links
                 .payment
                 .and_then(|payment| new_payments.get_mut(&payment))
                 .unwrap_or(&mut none);
-            *relation = Some(match (entry.new, replaceable.relation(links, *left)) {
-                (true, relation) => {
-                    *left = left.saturating_sub(1);
-                    relation
+            if !replaced.contains_key(index) {
+                // What both a pending entry and one that it completes can be is neither for sure.
+                let is_form = unlisted.forms(links).next().is_some();
+                match replaceable.by_payment(links, *left, &contended, is_form) {
+                    Payment::None => open.push((entry.numbered(), **links)),
+                    Payment::Unclear => {}
+                    Payment::Replaces(id) => {
+                        replaced.insert(*index, id);
+                    }
                 }
-                (false, EntryRelation::Replaces(id)) => {
-                    EntryRelation::Returned { replaces: Some(id) }
-                }
-                (false, _) => EntryRelation::Returned { replaces: None },
+            }
+            *left = left.saturating_sub(usize::from(entry.new));
+        }
+        let taken = replaceable.replaced();
+        let is_taken = |index| contended.contains(&index) || taken.contains(&index);
+        unlisted.retain(|index| !is_taken(index));
+        let completed = unlisted.completed(&open, evidence);
+        for (index, entry, _) in &compared {
+            let row = completed.get(&entry.numbered());
+            replaced.extend(row.and_then(|row| Some((*index, replaceable.replace(*row)?))));
+        }
+        for (index, entry, links) in compared {
+            let Some(relation) = relations.get_mut(index) else {
+                continue;
+            };
+            *relation = Some(match (entry.new, replaced.get(&index)) {
+                (true, Some(id)) => EntryRelation::Replaces(*id),
+                (true, None) => EntryRelation::New {
+                    may_replace: replaceable.candidates(links),
+                },
+                (false, id) => EntryRelation::Returned {
+                    replaces: id.copied(),
+                },
             });
         }
-        for index in replaceable.replaced() {
+        for index in replaceable.into_replaced() {
             rows.get_mut(index)
                 .into_iter()
                 .for_each(|row| row.state = State::Replaced);

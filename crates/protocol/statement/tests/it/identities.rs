@@ -100,6 +100,11 @@ fn the_identity_of_an_entry_with_a_reference_is_the_hash_of_it() {
     assert_eq!(EntryIdentity::of(&with_reference()), expected);
 }
 
+/// The links that others can read.
+fn public(links: EntryLinks) -> (bool, u128, Option<u128>, Option<u128>) {
+    (links.booked, links.amount, links.reference, links.payment)
+}
+
 #[test]
 fn the_links_of_an_entry_are_hashes_of_amount_reference_and_what_the_payer_said() {
     let amount = [Some("10.5"), Some("AUD")];
@@ -121,7 +126,7 @@ fn the_links_of_an_entry_are_hashes_of_amount_reference_and_what_the_payer_said(
         &[start("payment"), amount.to_vec(), said.to_vec()].concat(),
     ));
     assert!(expected.booked);
-    assert_eq!(EntryLinks::of(&with_reference()), expected);
+    assert_eq!(public(EntryLinks::of(&with_reference())), public(expected));
     // A part that the payer left out is absent, and so is the link if all are.
     let only_text = link(
         &[
@@ -147,13 +152,13 @@ fn the_links_of_an_entry_are_hashes_of_amount_reference_and_what_the_payer_said(
         .map(|id| format!("<Refs><EndToEndId>{id}</EndToEndId></Refs>"));
     for references in [String::new()].iter().chain(&not_provided) {
         assert_eq!(
-            found("<Ustrd>x</Ustrd>", references),
-            expected,
+            public(found("<Ustrd>x</Ustrd>", references)),
+            public(expected),
             "{references}"
         );
         assert_eq!(found("", references).payment, None, "{references}");
     }
     let pending = EntryLinks::of(&entry(plain("10.50", "x").replace("BOOK", "PDNG")));
     expected.booked = false;
-    assert_eq!(pending, expected);
+    assert_eq!(public(pending), public(expected));
 }

@@ -2,6 +2,7 @@
 
 mod account;
 mod bank;
+mod completed;
 mod invented_days;
 
 use crate::support::{entry, entry_xml};

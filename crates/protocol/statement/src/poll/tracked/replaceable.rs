@@ -2,8 +2,8 @@
 
 use super::{Listed, State, Tracked};
 use crate::poll::WalkEvidence;
-use crate::{EntryLinks, EntryRelation, SeenEntryId};
-use std::collections::HashMap;
+use crate::{EntryLinks, SeenEntryId};
+use std::collections::{HashMap, HashSet};
 
 /// Indexes of rows by a link.
 type ByLink = HashMap<u128, Vec<usize>>;
@@ -20,11 +20,21 @@ pub(super) struct Replaceable<'a> {
     replaced: Vec<usize>,
 }
 
+/// The pending entries with the payment of a new one.
+pub(super) enum Payment {
+    /// There are none.
+    None,
+    /// It may be one of them.
+    Unclear,
+    /// It is this one.
+    Replaces(SeenEntryId),
+}
+
 impl<'a> Replaceable<'a> {
     /// The most candidates of one entry.
     const MAX_CANDIDATES: usize = 8;
     /// The most equal payments that are compared; beyond them none is certain.
-    const MAX_COMPARED: usize = 64;
+    pub(super) const MAX_COMPARED: usize = 64;
 
     pub(super) fn of(
         rows: &'a [Tracked],
@@ -68,55 +78,86 @@ impl<'a> Replaceable<'a> {
         ]
     }
 
-    /// Returns the relation of a new entry. `new_ones` entries of the page, this one among them,
-    /// have its payment and no relation yet.
-    pub(super) fn relation(&mut self, new: &EntryLinks, new_ones: usize) -> EntryRelation {
-        let by_reference = self.rows_of(&self.by_reference, new.reference);
-        let by_payment = self.rows_of(&self.by_payment, new.payment.filter(|_| new.booked));
+    /// Returns the entry that a new one replaces under its reference.
+    pub(super) fn by_reference(&mut self, new: &EntryLinks) -> Option<SeenEntryId> {
+        let rows = self.rows_of(&self.by_reference, new.reference);
         let is_booked_now =
             |row: &Tracked| new.booked && !row.links.booked && row.links.amount == new.amount;
         // With several pages, an entry can have moved to one that was fetched before.
         let is_surely_gone = |row: &Tracked| {
             self.certain && (self.single || !row.links.booked || row.state != State::Listed)
         };
-        let alike = by_payment.iter().all(|(_, row)| {
-            by_payment
-                .first()
-                .is_some_and(|first| first.1.entry.0 == row.entry.0)
-        });
-        let unmistakable =
-            self.certain && (alike || by_payment.len() <= new_ones.min(Self::MAX_COMPARED - 1));
-        let earlier = by_reference.iter().find(|(_, row)| is_booked_now(row));
-        let earlier = earlier.or_else(|| by_reference.iter().find(|(_, row)| is_surely_gone(row)));
-        if let Some((index, row)) = earlier
-            .or_else(|| by_payment.first().filter(|_| unmistakable))
-            .copied()
-        {
-            // An entry is replaced once, so no other new entry may find it.
-            for (rows, link) in self.places(&row.links) {
-                let rows = link.and_then(|link| rows.get_mut(&link));
-                rows.into_iter()
-                    .for_each(|rows| rows.retain(|other| *other != index));
-            }
-            self.replaced.push(index);
-            return EntryRelation::Replaces(row.id());
+        let earlier = rows.iter().find(|(_, row)| is_booked_now(row));
+        let (index, _) = earlier.or_else(|| rows.iter().find(|(_, row)| is_surely_gone(row)))?;
+        self.replace(*index)
+    }
+
+    /// Returns the pending entry that a new one has booked, by its payment. `new_ones` entries of
+    /// the page, this one among them, have its payment and replace nothing yet. Nothing is certain
+    /// of rows that are `contended`. If the new one may also be a form of an entry that is gone
+    /// now, it is none of those that have been gone for longer.
+    pub(super) fn by_payment(
+        &mut self,
+        new: &EntryLinks,
+        new_ones: usize,
+        contended: &HashSet<usize>,
+        is_form: bool,
+    ) -> Payment {
+        let rows = self.rows_of(&self.by_payment, new.payment.filter(|_| new.booked));
+        let Some((index, first)) = rows.first().copied() else {
+            return Payment::None;
+        };
+        let is_gone_now = |(_, row): &(usize, &Tracked)| row.state == State::Listed;
+        if is_form && !(self.certain && rows.iter().any(is_gone_now)) {
+            return Payment::None;
         }
+        let alike = rows.iter().all(|(_, row)| first.entry.0 == row.entry.0);
+        let unmistakable = self.certain
+            && !is_form
+            && (alike || rows.len() <= new_ones.min(Self::MAX_COMPARED - 1))
+            && !rows.iter().any(|(index, _)| contended.contains(index));
+        let replaced = unmistakable.then(|| self.replace(index)).flatten();
+        replaced.map_or(Payment::Unclear, Payment::Replaces)
+    }
+
+    /// Marks a row as replaced, and returns its id.
+    pub(super) fn replace(&mut self, index: usize) -> Option<SeenEntryId> {
+        let row = self.rows.get(index)?;
+        // An entry is replaced once, so no other new entry may find it.
+        for (rows, link) in self.places(&row.links) {
+            let rows = link.and_then(|link| rows.get_mut(&link));
+            rows.into_iter()
+                .for_each(|rows| rows.retain(|other| *other != index));
+        }
+        self.replaced.push(index);
+        Some(row.id())
+    }
+
+    /// Returns the entries that a new one may replace.
+    pub(super) fn candidates(&self, new: &EntryLinks) -> Vec<SeenEntryId> {
+        let by_reference = self.rows_of(&self.by_reference, new.reference);
+        let by_payment = self.rows_of(&self.by_payment, new.payment.filter(|_| new.booked));
         let by_amount = self.rows_of(&self.by_amount, Some(new.amount));
-        let mut may_replace: Vec<SeenEntryId> = Vec::new();
+        let mut candidates: Vec<SeenEntryId> = Vec::new();
         for (_, row) in by_reference.iter().chain(&by_payment).chain(&by_amount) {
-            if may_replace.len() == Self::MAX_CANDIDATES {
+            if candidates.len() == Self::MAX_CANDIDATES {
                 break;
             }
             let id = row.id();
-            if !may_replace.contains(&id) {
-                may_replace.push(id);
+            if !candidates.contains(&id) {
+                candidates.push(id);
             }
         }
-        EntryRelation::New { may_replace }
+        candidates
     }
 
     /// Returns the indexes of the rows that were found to be replaced.
-    pub(super) fn replaced(self) -> Vec<usize> {
+    pub(super) fn replaced(&self) -> &[usize] {
+        &self.replaced
+    }
+
+    /// Returns them as the end of all comparisons.
+    pub(super) fn into_replaced(self) -> Vec<usize> {
         self.replaced
     }
 

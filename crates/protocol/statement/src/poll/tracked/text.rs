@@ -2,6 +2,7 @@
 
 use super::{State, Tracked, TrackedEntries};
 use crate::EntryLinks;
+use crate::identity::EntryParts;
 use crate::seen::EntryKey;
 use bankrail_values::Date;
 use base64::Engine;
@@ -41,13 +42,33 @@ impl TrackedEntries {
         BASE64.encode(bytes)
     }
 
-    /// Reads what [`TrackedEntries::to_text`] wrote.
-    pub(in crate::poll) fn from_text(text: &str) -> Option<Self> {
-        let bytes = BASE64.decode(text).ok()?;
-        let rows = bytes
+    /// Writes the parts of the rows without a reference as base64, apart from the rest, which
+    /// earlier versions read.
+    pub(in crate::poll) fn parts_to_text(&self) -> String {
+        let rows = self.0.iter().map(|row| row.links);
+        let parts = || {
+            rows.clone()
+                .filter(|links| links.reference.is_none())
+                .map(|links| links.parts)
+        };
+        if parts().all(|parts| parts == EntryParts::default()) {
+            return String::new();
+        }
+        BASE64.encode(parts().flat_map(EntryParts::to_bytes).collect::<Vec<u8>>())
+    }
+
+    /// Reads what [`TrackedEntries::to_text`] and [`TrackedEntries::parts_to_text`] wrote. Earlier
+    /// versions wrote no parts.
+    pub(in crate::poll) fn from_text(text: &str, parts: &str) -> Option<Self> {
+        let (bytes, parts) = (BASE64.decode(text).ok()?, BASE64.decode(parts).ok()?);
+        let mut rows = bytes
             .chunks(ROW)
             .map(Tracked::read)
             .collect::<Option<Vec<_>>>()?;
+        let unnamed = rows.iter_mut().filter(|row| row.links.reference.is_none());
+        for (row, parts) in unnamed.zip(parts.chunks(EntryParts::BYTES)) {
+            row.links.parts = EntryParts::from_bytes(parts);
+        }
         (rows.len() <= Self::MAX_ENTRIES).then_some(Self(rows))
     }
 }
@@ -74,6 +95,7 @@ impl Tracked {
             amount: u128::from_be_bytes(*amount),
             reference: link(reference),
             payment: link(payment),
+            parts: EntryParts::default(),
         };
         let on = match i32::from_be_bytes(*on) {
             0 => None,

@@ -3,7 +3,7 @@
 use crate::support::{document_xml, entry, entry_xml};
 use bankrail_camt052::{
     Amount, Balance, BalanceCode, BalanceType, BalanceTypeCode, Date as IsoDate, DateOrDateTime,
-    Direction, Document, Entry, EntryStatus, Report, Text,
+    Direction, Document, Entry, EntryStatus, Party, Report, Text, TransactionParties,
 };
 use bankrail_statement::{
     AccountNotice, AccountPoll, Cursor, EntryIdentity, EntryKey, EntryLinks, EntryRelation,
@@ -28,6 +28,12 @@ pub(super) struct Row {
     pub(super) text: Option<u32>,
     /// The booking day.
     pub(super) day: i64,
+    /// True if it has a value date.
+    pub(super) valued: bool,
+    /// The payer's name.
+    pub(super) name: Option<u32>,
+    /// True if its amount is broken down into two transactions.
+    pub(super) broken_down: bool,
 }
 
 pub(super) const fn booked(amount: i64) -> Row {
@@ -37,6 +43,9 @@ pub(super) const fn booked(amount: i64) -> Row {
         reference: None,
         text: None,
         day: 0,
+        valued: false,
+        name: None,
+        broken_down: false,
     }
 }
 
@@ -54,6 +63,32 @@ impl Row {
     pub(super) fn saying(mut self, text: u32) -> Self {
         self.text = Some(text);
         self
+    }
+
+    pub(super) fn valued(mut self) -> Self {
+        self.valued = true;
+        self
+    }
+
+    pub(super) fn by(mut self, name: u32) -> Self {
+        self.name = Some(name);
+        self
+    }
+
+    pub(super) fn broken_down(mut self) -> Self {
+        self.broken_down = true;
+        self
+    }
+
+    /// Returns true if the bank may list it later as `other`: with more parts, and none another.
+    pub(super) fn can_become(&self, other: &Self) -> bool {
+        let agree =
+            |own: Option<u32>, other: Option<u32>| own.is_none() || other.is_none() || own == other;
+        self.reference.is_none()
+            && (self.amount, self.booked, self.day) == (other.amount, other.booked, other.day)
+            && agree(self.text, other.text)
+            && agree(self.name, other.name)
+            && self != other
     }
 
     pub(super) fn on(mut self, day: i64) -> Self {
@@ -75,6 +110,24 @@ impl Row {
         let day = date(self.day).to_time();
         entry.booking_date =
             IsoDate::new(day.year(), day.month().into(), day.day()).map(DateOrDateTime::Date);
+        entry.value_date = entry.booking_date.clone().filter(|_| self.valued);
+        let transaction = &mut entry.details[0].transactions[0];
+        transaction.amount = Some(entry.amount.clone());
+        if let Some(name) = self.name {
+            let mut party = Party::default();
+            party.name = Some(Text::new(&format!("name {name}")));
+            let mut parties = TransactionParties::default();
+            parties.debtor = Some(Box::new(party));
+            transaction.parties = Some(Box::new(parties));
+        }
+        if self.broken_down {
+            let mut half = transaction.clone();
+            half.amount = Some(money(self.amount / 2).0);
+            transaction.amount = Some(money(self.amount - self.amount / 2).0);
+            half.parties = None;
+            half.remittance = None;
+            entry.details[0].transactions.push(half);
+        }
         entry.details[0].transactions[0]
             .remittance
             .as_mut()
@@ -215,6 +268,11 @@ pub(super) struct Customer {
     pub(super) notices: Vec<AccountNotice>,
     /// The rows that were handed over, with what was said of them.
     pub(super) said: Vec<(Row, EntryRelation, bool)>,
+    /// The ids of `said`, and the rows that these have replaced.
+    pub(super) ids: Vec<Id>,
+    pub(super) replaced: BTreeMap<Id, Row>,
+    /// True if the last poll ended with a full walk.
+    pub(super) full: bool,
     pub(super) now: Timestamp,
 }
 
@@ -228,6 +286,9 @@ impl Customer {
             vanished: BTreeSet::new(),
             notices: Vec::new(),
             said: Vec::new(),
+            ids: Vec::new(),
+            replaced: BTreeMap::new(),
+            full: false,
             now: "2026-03-01T00:00:00.000Z".parse().unwrap(),
         }
     }
@@ -253,10 +314,10 @@ impl Customer {
         bank: &Bank,
     ) -> (Vec<(Row, EntryRelation, bool)>, Vec<AccountNotice>) {
         (self.said, self.notices) = (Vec::new(), Vec::new());
-        assert!(
-            (0..200).any(|_| self.step(bank) != PollStep::Fetch),
-            "the poll does not end"
-        );
+        (self.ids, self.replaced) = (Vec::new(), BTreeMap::new());
+        let mut steps = (0..200).map(|_| self.step(bank));
+        let end = steps.find(|step| *step != PollStep::Fetch);
+        self.full = end.expect("the poll ends") == PollStep::Complete { full: true };
         (self.said.clone(), self.notices.clone())
     }
 
@@ -286,10 +347,9 @@ impl Customer {
                 | EntryRelation::Returned {
                     replaces: Some(earlier),
                 } => {
-                    assert!(
-                        self.ledger.remove(earlier).is_some() || self.vanished.contains(earlier),
-                        "{row:?}"
-                    );
+                    let gone = self.ledger.remove(earlier);
+                    assert!(gone.is_some() || self.vanished.contains(earlier), "{row:?}");
+                    self.replaced.extend(gone.map(|gone| (id, gone)));
                 }
                 EntryRelation::TextChanged => assert!(self.ledger.remove(&id).is_some(), "{row:?}"),
                 _ => {}
@@ -299,6 +359,7 @@ impl Customer {
                 None,
                 "handed over twice: {row:?}"
             );
+            self.ids.push(id);
             self.said
                 .push((row.clone(), handed.relation.clone(), handed.late));
         }
