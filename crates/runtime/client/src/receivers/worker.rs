@@ -11,7 +11,7 @@ use bankrail_mailbox::{
     Disposition, EntryId, Inbox, InboxEntry, InboxState, InboxUpdate, Kind, Lease, LeaseOwner,
     LeaseOwners,
 };
-use bankrail_values::{Clock, EXPIRY_GRACE, StoreError, StoreErrorKind, Timestamp, jitter};
+use bankrail_values::{Clock, EXPIRY_GRACE, StoreError, StoreErrorKind, Timestamp, causes, jitter};
 use bankrail_webhook::DeliveryHeaders;
 use std::fmt;
 use std::future::Future;
@@ -306,8 +306,10 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
                 measure::handled("handled");
                 tracing::debug!(%kind, message_id, entry = %id, "handled");
             }
-            (Err(_), Ok(true)) => {
-                tracing::warn!(%kind, message_id, entry = %id, attempts, "not handled")
+            (Err(error), Ok(true)) => {
+                let reason =
+                    (self.options.log_handler_errors).then(|| kept(&causes(&*error.error)));
+                tracing::warn!(%kind, message_id, entry = %id, attempts, reason, "not handled")
             }
         }
     }
@@ -420,14 +422,12 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         attempts: u32,
         outcome: &Result<Handled, HandlerError>,
     ) -> Result<bool, StoreError> {
-        // An error of a handler may have any length.
-        const KEPT: usize = 500;
         let text = outcome
             .as_ref()
             .err()
             .map(HandlerError::text)
             .unwrap_or_default();
-        let text: String = text.chars().take(KEPT).collect();
+        let text = kept(&text);
         let update = match outcome {
             Ok(Handled::Committed) => return Ok(true),
             Ok(Handled::LeaseLost) => return Ok(false),
@@ -495,6 +495,11 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
             }
         }
     }
+}
+
+/// Cuts the text of a handler's error, which may have any length.
+fn kept(text: &str) -> String {
+    text.chars().take(500).collect()
 }
 
 /// Returns true if an entry is as this update leaves it.

@@ -1,3 +1,4 @@
+use crate::log::Log;
 use crate::provider::start;
 use crate::receivers::{deliver, delivery, message, options, receivers_with, seal};
 use bankrail_client::receivers::{
@@ -502,4 +503,65 @@ async fn findings_in_the_headers_are_refused_if_findings_are() {
         200
     );
     assert_eq!(inbox.counts().await.unwrap().pending, 1);
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn why_a_handler_failed_is_logged_where_that_is_wanted() {
+    for (wanted, poison) in [(false, false), (true, false), (true, true)] {
+        let log = Log::start();
+        let (_, receivers, _) = setup();
+        let calls = Arc::default();
+        let worker = match poison {
+            true => failing(&receivers, &calls, || async {
+                Err(HandlerError::poison("the month is closed"))
+            }),
+            false => failing(&receivers, &calls, || async {
+                let cause = std::io::Error::other("no such column: amont");
+                Err(StoreError::new(StoreErrorKind::Unavailable, cause).into())
+            }),
+        };
+        let options = one_by_one();
+        let worker = worker.with_options(match wanted {
+            true => options.log_handler_errors(true),
+            false => options,
+        });
+        deliver(&receivers, KIND, &message(KIND)).await;
+        assert_eq!(worker.run_due().await.unwrap(), 1);
+        let text = log.text();
+        let line = text
+            .lines()
+            .find(|line| line.contains("not handled"))
+            .unwrap();
+        let reason = match poison {
+            true => r#"reason="the month is closed""#,
+            false => r#"reason="the store is unavailable: no such column: amont""#,
+        };
+        assert_eq!(line.contains(reason), wanted, "{line}");
+        assert_eq!(line.contains("reason"), wanted, "{line}");
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_text_of_a_retry_is_in_the_line_and_cut() {
+    let log = Log::start();
+    let (_, receivers, _) = setup();
+    let calls = Arc::default();
+    let worker = failing(&receivers, &calls, || async {
+        Err(HandlerError::retry(format!(
+            "the ledger is locked{}",
+            "!".repeat(10_000)
+        )))
+    });
+    deliver(&receivers, KIND, &message(KIND)).await;
+    let worker = worker.with_options(one_by_one().log_handler_errors(true));
+    assert_eq!(worker.run_due().await.unwrap(), 1);
+    let text = log.text();
+    let line = text
+        .lines()
+        .find(|line| line.contains("not handled"))
+        .unwrap();
+    assert!(
+        line.contains("the ledger is locked!!!") && line.len() < 1_000,
+        "{line}"
+    );
 }

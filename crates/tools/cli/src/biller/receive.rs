@@ -59,7 +59,7 @@ pub(super) async fn start(
         .map_err(|error| failure(&error))?;
     let worker = receivers
         .worker(handlers(&journal))
-        .with_options(WorkerOptions::new().lease(LEASE));
+        .with_options(WorkerOptions::new().lease(LEASE).log_handler_errors(true));
     let router = receivers.router().fallback(move |uri: Uri| {
         unknown.tell(no_receiver(&uri));
         std::future::ready(StatusCode::NOT_FOUND)

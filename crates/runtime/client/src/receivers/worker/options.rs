@@ -35,6 +35,10 @@ bankrail_values::options! {
         /// [`Worker::check`](super::Worker::check) fails. Default: 30 min, more than the default
         /// schedule's pauses but the last.
         pub(super) stale_after: Duration = Duration::from_secs(1800),
+        /// True to log the error of a handler with its causes, at most 500 characters. Off by
+        /// default, because an error of a database, for example, may quote the message. The inbox
+        /// has the error's text in either case.
+        pub(super) log_handler_errors: bool = false,
         /// The time that running handlers may continue when the worker is stopped. Default: 30 s.
         pub(super) grace: Duration = Duration::from_secs(30),
     }
