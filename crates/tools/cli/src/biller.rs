@@ -116,8 +116,8 @@ pub(crate) struct Arguments {
     /// folder; see bankrail archive
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u64).range(1..=3650))]
     archive: Option<u64>,
-    /// Try what a statement needs, print what to change, and end: with one statement call, of the
-    /// first account
+    /// Try what a statement needs, print what to change, and end: with a new token, one of ten
+    /// an hour, and one statement call, of the first account
     #[arg(long, conflicts_with_all = ["no_poll", "json"])]
     probe: bool,
     /// The address to receive at, in place of that of the connection

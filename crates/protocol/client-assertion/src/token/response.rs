@@ -85,7 +85,10 @@ impl TokenResponse {
             Some(JsonValue::Number(seconds)) => seconds.as_u64(),
             _ => None,
         };
-        let expires_in = expires_in.ok_or(wrong("expires_in", "a whole number of seconds"))?;
+        // A client would ask for the next token at once, and again, until its limit is used up.
+        let expires_in = expires_in
+            .filter(|seconds| *seconds > 0)
+            .ok_or(wrong("expires_in", "a whole number of seconds from 1"))?;
         let token_type = string("token_type")?;
         let access_token = string("access_token")?;
         // An empty scope means the same as none: the scopes requested were granted.

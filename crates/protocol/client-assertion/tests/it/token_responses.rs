@@ -48,7 +48,7 @@ fn what_is_read_and_what_is_refused() {
         TokenResponse::from_json(json.as_bytes())
     };
     let token = format!("\"{TOKEN}\"");
-    assert!(read("\"bearer\"", "0", &token, r#","scope":"""#).is_ok());
+    assert!(read("\"bearer\"", "1", &token, r#","scope":"""#).is_ok());
     assert!(matches!(
         read("\"mac\"", "1", &token, ""),
         Err(TokenResponseError::TokenType { .. })
@@ -57,7 +57,7 @@ fn what_is_read_and_what_is_refused() {
         read("\"Bearer\"", "1", "\"abc\"", ""),
         Err(TokenResponseError::AccessToken(_))
     ));
-    for expires in ["-1", "1.5", "\"3600\"", "null", "99999999999999999999"] {
+    for expires in ["0", "-1", "1.5", "\"3600\"", "null", "99999999999999999999"] {
         let found = read("\"Bearer\"", expires, &token, "");
         assert!(matches!(
             found,

@@ -37,9 +37,6 @@ pub struct ProbeStep {
     pub found: String,
     /// The change to make; `None` if the step passed.
     pub advice: Option<Cow<'static, str>>,
-    /// True if the service was asked. A token that is kept is not asked for again, so its key and
-    /// audience are not checked.
-    pub was_tried: bool,
 }
 
 impl Probe {
@@ -59,20 +56,10 @@ impl Probe {
         let Some(audiences) = reach(exchange, &mut steps).await else {
             return Self { steps };
         };
-        let begun = exchange.now();
-        match tokens.token().await {
+        // A token at hand says nothing about the key and the audience of today.
+        match tokens.renew().await {
             Ok(token) => {
-                steps.push(if token.asked_at >= begun {
-                    passed("token", "there is a new one")
-                } else {
-                    let age = exchange.now().saturating_since(token.asked_at).as_secs();
-                    let found =
-                        format!("one of {age} s ago is kept: key and audience were not tried");
-                    ProbeStep {
-                        was_tried: false,
-                        ..passed("token", found)
-                    }
-                });
+                steps.push(passed("token", granted(exchange)));
                 steps.push(scopes(exchange, &token));
                 steps.push(statement(statements, account).await);
             }
@@ -85,11 +72,23 @@ impl Probe {
 impl fmt::Display for Probe {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.steps.iter().try_for_each(|step| match &step.advice {
-            None if !step.was_tried => writeln!(out, "?     {:<8}{}", step.name, step.found),
             None => writeln!(out, "ok    {:<8}{}", step.name, step.found),
             Some(advice) => writeln!(out, "FAIL  {:<8}{}: {advice}", step.name, step.found),
         })
     }
+}
+
+/// Returns the finding about a new token, with the calls that the service allows.
+fn granted(exchange: &Exchange) -> String {
+    let windows = exchange.caller.pacer.policy().windows().iter();
+    let budget = windows.max_by_key(|window| window.length()).map(|window| {
+        format!(
+            ", one of {} in {} s",
+            window.limit(),
+            window.length().as_secs()
+        )
+    });
+    format!("there is a new one{}", budget.unwrap_or_default())
 }
 
 fn passed(name: &'static str, found: impl Into<String>) -> ProbeStep {
@@ -97,7 +96,6 @@ fn passed(name: &'static str, found: impl Into<String>) -> ProbeStep {
         name,
         found: found.into(),
         advice: None,
-        was_tried: true,
     }
 }
 
@@ -110,7 +108,6 @@ fn failed(
         name,
         found: found.into(),
         advice: Some(advice.into()),
-        was_tried: true,
     }
 }
 

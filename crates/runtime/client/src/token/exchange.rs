@@ -17,9 +17,13 @@ use bankrail_statement::ErrorCode;
 use bankrail_values::{SecretString, Timestamp, excerpt};
 use http::StatusCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The advice about scopes that a token lacks.
 pub(crate) const SCOPES: &str = "ask the service to grant them to the customer";
+
+/// A shorter lifetime than this is logged: the calls of an hour are used up before it ends.
+const SHORT_LIFETIME: Duration = Duration::from_secs(360);
 
 /// The parts of a token call.
 pub(crate) struct Exchange {
@@ -56,6 +60,11 @@ impl Exchange {
         {
             return Ok(token);
         }
+        self.call_and_keep(admitted).await
+    }
+
+    /// The token of a call, which is put into the cache.
+    pub(crate) async fn call_and_keep(&self, admitted: Admitted) -> Result<Token, CallError> {
         let mut token = self.call(admitted, &self.assertion).await?;
         if let Some(cache) = &self.cache {
             cache.keep(&mut token, self.now()).await;
@@ -116,6 +125,13 @@ impl Exchange {
                     expires_at = %token.expires_at,
                     "token obtained"
                 );
+                let lifetime = token.expires_at.saturating_since(token.asked_at);
+                if lifetime < SHORT_LIFETIME {
+                    tracing::warn!(
+                        lifetime_s = lifetime.as_secs(),
+                        "the lifetime of the token is short, and token calls are few"
+                    );
+                }
                 if let Some(advice) = clock_ahead.and_then(about_clock) {
                     tracing::warn!(%advice, "the clocks differ");
                 }

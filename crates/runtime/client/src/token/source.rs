@@ -106,6 +106,15 @@ impl TokenSource {
             .unwrap_or_else(|| Err(closed()))
     }
 
+    /// A token of a new call, whatever is at hand. It is kept and used from then on.
+    pub(crate) async fn renew(&self) -> Result<Arc<Token>, CallError> {
+        let exchange = &self.0.exchange;
+        let admitted = exchange.caller.admit(&exchange.caller.pacer).await?;
+        let token = Arc::new(exchange.call_and_keep(admitted).await?);
+        self.lock().current = Some(token.clone());
+        Ok(token)
+    }
+
     /// Uses this token, which was obtained elsewhere, until it expires or the service refuses it.
     /// It takes the place of the current one, is taken to have the requested scopes, and is not put
     /// into the token cache.

@@ -30,24 +30,28 @@ async fn a_free_way_takes_one_token_call_and_no_statement_call() {
     provider
         .statements(no_metadata())
         .statements([refused()])
-        .tokens([Reply::token(1, 3600)]);
-    for token in [
-        "ok    token   there is a new one",
-        "?     token   one of 1 s ago is kept",
-    ] {
+        .tokens([Reply::token(1, 3600), Reply::token(2, 3600)]);
+    for _ in 0..2 {
         let probe = client.probe(None).await;
         clock.advance(Duration::from_secs(1));
+        let token = "ok    token   there is a new one, one of 10 in 3600 s\n";
         assert!(
             probe.passed() && probe.to_string().contains(token),
             "{probe}"
         );
         let names: Vec<&str> = probe.steps.iter().map(|step| step.name).collect();
         assert_eq!(names, ["reach", "clock", "token", "scopes", "service"]);
-        let fine = |line: &&str| line.starts_with("ok    ") || line.starts_with(token);
+        let fine = |line: &&str| line.starts_with("ok    ");
         assert_eq!(probe.to_string().lines().filter(fine).count(), 5, "{probe}");
         provider.statements(no_metadata()).statements([refused()]);
     }
-    assert_eq!(provider.token_calls().len(), 1);
+    assert_eq!(provider.token_calls().len(), 2);
+    let used = client.tokens().token().await.unwrap();
+    assert_eq!(
+        used.access_token.expose_secret(),
+        crate::provider::token_text(2),
+        "the new one is kept and used"
+    );
     let calls = provider.statement_calls();
     assert_eq!(
         calls
@@ -66,6 +70,23 @@ async fn a_free_way_takes_one_token_call_and_no_statement_call() {
                 .clone()
                 .all(|call| call.header("apikey").is_empty())
     );
+}
+
+#[tokio::test]
+async fn a_probe_with_a_refused_key_fails_although_a_token_is_kept() {
+    let (provider, client, _) = Provider::client().await;
+    provider.tokens([
+        Reply::token(1, 3600),
+        timely(401, r#"{"error":"invalid_client"}"#),
+    ]);
+    client.tokens().token().await.unwrap();
+    provider.statements(no_metadata());
+    let probe = client.probe(None).await;
+    assert!(!probe.passed(), "{probe}");
+    assert!(step(&probe, "token").advice.is_some(), "{probe}");
+    // The token that is kept is still good for calls.
+    client.tokens().token().await.unwrap();
+    assert_eq!(provider.token_calls().len(), 2);
 }
 
 #[tokio::test]
@@ -183,7 +204,10 @@ async fn what_stands_in_the_way_is_named() {
     let account = "012003123456789".parse().unwrap();
     let error = r#"{"requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","error":{"statusCode":"EC000_003","title":"?"}}"#;
     let refused = Reply::new(403, error);
-    provider.statements(no_metadata()).statements([refused]);
+    provider
+        .statements(no_metadata())
+        .statements([refused])
+        .tokens([Reply::token(2, 3600)]);
     let probe = client.probe(Some(&account)).await;
     let step = step(&probe, "account");
     assert!(

@@ -1,3 +1,4 @@
+use crate::log::Log;
 use crate::provider::{API_KEY, KEY, Provider, Reply, request, request_key, start, token_text};
 use bankrail_client::{
     AnswerForm, CallError, CallFault, Client, Credentials, ExchangeError, Pacing,
@@ -788,4 +789,39 @@ pub(crate) fn chain(error: &dyn Error) -> String {
         text.push_str(&chain(source));
     }
     text
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_token_that_expires_at_once_is_refused_and_a_short_one_is_logged() {
+    let log = Log::start();
+    let (provider, client, _) = Provider::client().await;
+    provider.tokens([Reply::token(1, 0), Reply::token(2, 359)]);
+    let error = client.tokens().token().await.unwrap_err();
+    assert!(
+        matches!(
+            error.fault,
+            CallFault::Response(TokenResponseError::Member {
+                member: "expires_in",
+                ..
+            })
+        ),
+        "{error:?}"
+    );
+    let text = log.text();
+    let line = text.lines().find(|line| line.contains("no token")).unwrap();
+    assert!(line.contains("a whole number of seconds from 1"), "{line}");
+    assert!(
+        !text.contains("the lifetime of the token is short"),
+        "{text}"
+    );
+    client.tokens().token().await.unwrap();
+    let text = log.text();
+    assert!(
+        text.contains("the lifetime of the token is short, and token calls are few lifetime_s=359"),
+        "{text}"
+    );
+    let (provider, client, _) = Provider::client().await;
+    provider.tokens([Reply::token(3, 360)]);
+    client.tokens().token().await.unwrap();
+    assert_eq!(log.text().matches("is short").count(), 1);
 }
