@@ -61,7 +61,7 @@ impl Alias {
         let (holds, expected) = match alias_type {
             AliasType::Telephone => (
                 pattern::telephone(text),
-                "+, 1 to 3 digits, - and 2 to 30 digits",
+                "+, 1 to 3 digits, -, a digit that is not 0, and 1 to 29 digits",
             ),
             AliasType::Email if strict => (
                 pattern::email(text) && pattern::email_strict(text),

@@ -74,7 +74,7 @@ pub enum SignError {
     #[error("the signature made elsewhere is not valid for the key")]
     NotThisKey,
     /// The remote key could not be used.
-    #[error("the remote key could not be used")]
+    #[error(transparent)]
     Remote(#[from] crate::remote::RemoteError),
 }
 

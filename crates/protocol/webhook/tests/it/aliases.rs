@@ -125,7 +125,11 @@ fn an_alias_says_what_it_is_and_what_was_expected() {
             .to_string(),
     };
     for (alias_type, strict, expected) in [
-        (Telephone, false, "+, 1 to 3 digits, - and 2 to 30 digits"),
+        (
+            Telephone,
+            false,
+            "+, 1 to 3 digits, -, a digit that is not 0, and 1 to 29 digits",
+        ),
         (
             Email,
             false,
