@@ -24,6 +24,18 @@ pub struct EntryLine<'a> {
     pub entry: &'a Entry,
     /// The transaction; `None` for an entry without details.
     pub transaction: Option<&'a Transaction>,
+    /// The place of the transaction within the entry, counted from 1; 0 for an entry without
+    /// details. Together with the entry's identifier it identifies the line.
+    pub number: usize,
+    /// The account that the entry is about; `None` from [`Entry::lines`], which does not have it.
+    pub account: Option<&'a Account>,
+}
+
+/// One side of a payment.
+struct Side<'a> {
+    party: Option<&'a Party>,
+    ultimate: Option<&'a Party>,
+    account: Option<&'a CounterpartyAccount>,
 }
 
 impl Direction {
@@ -54,16 +66,26 @@ impl Entry {
 
     /// Returns one line per transaction, or one for the entry itself where none are detailed.
     pub fn lines(&self) -> impl Iterator<Item = EntryLine<'_>> {
-        let alone = self.transactions().next().is_none();
-        let own = alone.then_some(EntryLine {
+        self.lines_on(None)
+    }
+
+    /// Returns the [lines](Self::lines) of an entry on this account, so that no party of the
+    /// account is taken for the counterparty.
+    pub fn lines_on<'a>(
+        &'a self,
+        account: Option<&'a Account>,
+    ) -> impl Iterator<Item = EntryLine<'a>> {
+        let line = move |number, transaction| EntryLine {
             entry: self,
-            transaction: None,
-        });
+            transaction,
+            number,
+            account,
+        };
+        let alone = self.transactions().next().is_none();
+        let own = alone.then(|| line(0, None));
+        let transactions = self.transactions().enumerate();
         own.into_iter()
-            .chain(self.transactions().map(|transaction| EntryLine {
-                entry: self,
-                transaction: Some(transaction),
-            }))
+            .chain(transactions.map(move |(index, own)| line(index + 1, Some(own))))
     }
 
     /// Returns the amount as it changes the account: debits are negative. `None` for an unknown
@@ -97,6 +119,7 @@ impl Entry {
     }
 
     /// Returns the counterparty: that of the first transaction that names one.
+    /// [`lines_on`](Self::lines_on) also excludes the parties of the account.
     #[must_use]
     pub fn counterparty(&self) -> Option<&Party> {
         self.lines().find_map(|line| line.counterparty())
@@ -111,14 +134,17 @@ impl Entry {
     /// Returns all references of the entry and its transactions: the wire name, or the kind of a
     /// proprietary one, and the text.
     pub fn references(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.own_references()
+            .chain(self.transactions().flat_map(Transaction::references))
+    }
+
+    fn own_references(&self) -> impl Iterator<Item = (&str, &str)> {
         let own = [
             ("NtryRef", &self.reference),
             ("AcctSvcrRef", &self.servicer_reference),
         ];
-        let own = own
-            .into_iter()
-            .filter_map(|(name, text)| Some((name, text.as_ref()?.as_str())));
-        own.chain(self.transactions().flat_map(Transaction::references))
+        own.into_iter()
+            .filter_map(|(name, text)| Some((name, text.as_ref()?.as_str())))
     }
 }
 
@@ -143,8 +169,9 @@ impl Transaction {
     }
 
     /// Returns the texts of the transaction: the [narrative](Remittance::narrative) of its
-    /// remittance information, then `AddtlTxInf`. Each text stands on its own line, and a repeated
-    /// line is left out.
+    /// remittance information, then the reason of a return (`RtrInf`: the code and each
+    /// `AddtlInf`), then `AddtlTxInf`. Each text stands on its own line, and a repeated line is left
+    /// out.
     #[must_use]
     pub fn narrative(&self) -> String {
         let mut lines = Vec::new();
@@ -155,6 +182,11 @@ impl Transaction {
     fn texts<'a>(&'a self, lines: &mut Vec<Cow<'a, str>>) {
         if let Some(remittance) = &self.remittance {
             remittance.texts(lines);
+        }
+        if let Some(returned) = &self.return_information {
+            let reason = returned.reason.as_ref().and_then(ReturnReason::as_str);
+            lines.extend(reason.map(Cow::from));
+            pieces(&returned.additional_information, lines);
         }
         lines.extend(
             self.additional_information
@@ -219,10 +251,10 @@ impl Remittance {
         remittance
     }
 
-    /// Returns the texts of the remittance information: the pieces of `Ustrd` joined without a
-    /// separator, then of each `Strd` the creditor's reference (`CdtrRefInf/Ref`), the numbers of
-    /// the documents (`RfrdDocInf/Nb`) and each `AddtlRmtInf`. Each text stands on its own line,
-    /// and a repeated line is left out.
+    /// Returns the texts of the remittance information: each `Ustrd`, then of each `Strd` the
+    /// creditor's reference (`CdtrRefInf/Ref`), the numbers of the documents (`RfrdDocInf/Nb`) and
+    /// each `AddtlRmtInf`. Each text stands on its own line, and a repeated line is left out. A text
+    /// of exactly 140 code points was cut there, and the next one continues it.
     #[must_use]
     pub fn narrative(&self) -> String {
         let mut lines = Vec::new();
@@ -231,7 +263,7 @@ impl Remittance {
     }
 
     fn texts<'a>(&'a self, lines: &mut Vec<Cow<'a, str>>) {
-        lines.push(self.unstructured.iter().map(Text::as_str).collect());
+        pieces(&self.unstructured, lines);
         for part in &self.structured {
             let reference = part
                 .creditor_reference
@@ -243,11 +275,7 @@ impl Remittance {
                 .iter()
                 .filter_map(|document| document.number.as_ref());
             lines.extend(numbers.map(|number| number.as_str().into()));
-            lines.extend(
-                part.additional_information
-                    .iter()
-                    .map(|text| text.as_str().into()),
-            );
+            pieces(&part.additional_information, lines);
         }
     }
 }
@@ -255,19 +283,20 @@ impl Remittance {
 impl<'a> EntryLine<'a> {
     /// Returns the amount of the line: that of the transaction; that of the entry where there is
     /// none, or where the only transaction of the entry states none. `None` for one of several that
-    /// states none.
+    /// states none. See [`account_money`](Self::account_money) for payments in another currency.
     #[must_use]
     pub fn amount(&self) -> Option<&'a Amount> {
-        match self.transaction {
-            None => Some(&self.entry.amount),
-            Some(transaction) => {
-                let alone = self.entry.transactions().nth(1).is_none();
-                transaction
-                    .amount
-                    .as_ref()
-                    .or(alone.then_some(&self.entry.amount))
-            }
-        }
+        self.own_amount().or(self.whole())
+    }
+
+    fn own_amount(&self) -> Option<&'a Amount> {
+        self.transaction?.amount.as_ref()
+    }
+
+    /// Returns the amount of the entry, unless it has several transactions.
+    fn whole(&self) -> Option<&'a Amount> {
+        let alone = self.entry.transactions().nth(1).is_none();
+        alone.then_some(&self.entry.amount)
     }
 
     /// Returns the direction of the line: that of the transaction; that of the entry where there is
@@ -294,6 +323,29 @@ impl<'a> EntryLine<'a> {
         self.direction().apply_to_money(self.amount()?)
     }
 
+    /// Returns the signed amount of the line in the currency of the entry, which is that of the
+    /// account: that of the transaction, else its counter value (`AmtDtls/CntrValAmt`) or the
+    /// amount between the banks (`TxAmt`), else the entry's where this is the only transaction, else
+    /// the amount as ordered (`InstdAmt`). `None` where the document does not have it.
+    #[must_use]
+    pub fn account_money(&self) -> Option<Money> {
+        let details = self
+            .transaction
+            .and_then(|transaction| transaction.amount_details.as_deref());
+        let detail = |of: fn(&AmountDetails) -> &Option<Box<ExchangedAmount>>| {
+            Some(&of(details?).as_deref()?.amount)
+        };
+        let own = [
+            self.own_amount(),
+            detail(|details| &details.counter_value),
+            detail(|details| &details.transaction),
+        ];
+        let ordered = detail(|details| &details.instructed);
+        let found = own.into_iter().chain([self.whole(), ordered]).flatten();
+        let mut found = found.filter(|amount| amount.currency() == self.entry.amount.currency());
+        self.direction().apply_to_money(found.next()?)
+    }
+
     /// Returns the texts of the line: the [narrative](Transaction::narrative) of the transaction,
     /// or `AddtlNtryInf` of the whole entry where there is no transaction or it has no text.
     #[must_use]
@@ -311,41 +363,115 @@ impl<'a> EntryLine<'a> {
         own.or_else(whole).unwrap_or_default()
     }
 
-    /// Returns the counterparty: the debtor of a credit, the creditor of a debit. For a reversal it
-    /// is the other way round, because its parties keep the roles that they had in the reversed
-    /// payment.
+    /// Returns all references of the line: those of the entry and of the transaction, each with its
+    /// wire name, or the kind of a proprietary one.
+    pub fn references(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+        let own = self.transaction.into_iter();
+        self.entry
+            .own_references()
+            .chain(own.flat_map(Transaction::references))
+    }
+
+    /// Returns the debtor's reference (`EndToEndId`), as written: `NOTPROVIDED` where there is none.
+    #[must_use]
+    pub fn end_to_end_id(&self) -> Option<&'a str> {
+        let references = self.transaction?.references.as_deref()?;
+        references.end_to_end_id.as_ref().map(Text::as_str)
+    }
+
+    /// Returns the counterparty: the debtor of a credit, the creditor of a debit. For a reversal or
+    /// a return (`RtrInf`) it is the other way round, because the parties keep the roles that they
+    /// had in the payment. Where only the ultimate party has a name, it is the counterparty.
+    ///
+    /// Where the [account](Self::account) is known, its own party is never the counterparty: if it
+    /// is on the one side of the payment, the other side is the counterparty's.
     #[must_use]
     pub fn counterparty(&self) -> Option<&'a Party> {
-        let parties = self.parties()?;
-        if self.is_incoming()? {
-            parties.debtor.as_deref()
-        } else {
-            parties.creditor.as_deref()
-        }
+        let (side, _) = self.sides()?;
+        let named = |party: &&Party| party.name.is_some();
+        let first = side.party.filter(named).or(side.ultimate);
+        first.or(side.party)
+    }
+
+    /// Returns the party on whose behalf the [counterparty](Self::counterparty) paid, or for whom it
+    /// was paid (`UltmtDbtr`, `UltmtCdtr`).
+    #[must_use]
+    pub fn ultimate_counterparty(&self) -> Option<&'a Party> {
+        self.sides()?.0.ultimate
     }
 
     /// Returns the account of the counterparty.
     #[must_use]
     pub fn counterparty_account(&self) -> Option<&'a CounterpartyAccount> {
-        let parties = self.parties()?;
-        if self.is_incoming()? {
-            parties.debtor_account.as_deref()
-        } else {
-            parties.creditor_account.as_deref()
+        self.sides()?.0.account
+    }
+
+    /// Returns the account on the side of the entry's account, such as a virtual account within it.
+    #[must_use]
+    pub fn own_account(&self) -> Option<&'a CounterpartyAccount> {
+        self.sides()?.1.account
+    }
+
+    /// Returns the side of the counterparty and that of the account. `None` also where both are the
+    /// account's.
+    fn sides(&self) -> Option<(Side<'a>, Side<'a>)> {
+        let (other, own) = self.roles()?;
+        let is_own = |side: &Side<'_>| self.account.is_some_and(|account| side.is_of(account));
+        match (is_own(&other), is_own(&own)) {
+            (false, _) => Some((other, own)),
+            (true, false) => Some((own, other)),
+            (true, true) => None,
         }
     }
 
-    fn parties(&self) -> Option<&'a TransactionParties> {
-        self.transaction?.parties.as_deref()
-    }
-
-    fn is_incoming(&self) -> Option<bool> {
-        let reversal = self.entry.reversal == Some(true);
+    /// Returns the side of the counterparty and that of the account, by their roles alone.
+    fn roles(&self) -> Option<(Side<'a>, Side<'a>)> {
+        let transaction = self.transaction?;
+        let parties = transaction.parties.as_deref()?;
+        let debtor = Side {
+            party: parties.debtor.as_deref(),
+            ultimate: parties.ultimate_debtor.as_deref(),
+            account: parties.debtor_account.as_deref(),
+        };
+        let creditor = Side {
+            party: parties.creditor.as_deref(),
+            ultimate: parties.ultimate_creditor.as_deref(),
+            account: parties.creditor_account.as_deref(),
+        };
+        let back = self.entry.reversal == Some(true) || transaction.return_information.is_some();
         match self.direction() {
-            Direction::Credit => Some(!reversal),
-            Direction::Debit => Some(reversal),
             Direction::Other(_) => None,
+            direction if (*direction == Direction::Credit) != back => Some((debtor, creditor)),
+            _ => Some((creditor, debtor)),
         }
+    }
+}
+
+impl Side<'_> {
+    /// Returns true if the side is that of the account: by its identification, else by the name of
+    /// its owner.
+    fn is_of(&self, account: &Account) -> bool {
+        match self.account.and_then(|own| own.id.as_str()) {
+            Some(id) => account.id.as_str() == Some(id),
+            None => {
+                let name = self.party.and_then(|party| party.name.as_ref());
+                let owner = account.owner.as_deref();
+                name.is_some() && name == owner.and_then(|owner| owner.name.as_ref())
+            }
+        }
+    }
+}
+
+/// Adds a line for each text. A text of the greatest length was cut there, and the next one
+/// continues it.
+fn pieces<'a, const MOST: usize>(texts: &'a [Text<MOST>], lines: &mut Vec<Cow<'a, str>>) {
+    let mut cut = false;
+    for text in texts.iter().map(Text::as_str) {
+        match lines.last_mut().filter(|_| cut) {
+            Some(line) => line.to_mut().push_str(text),
+            None => lines.push(text.into()),
+        }
+        cut = text.chars().count() == MOST;
     }
 }
 

@@ -15,7 +15,7 @@ pub use rules::{CountedEntries, Disagreement};
 #[doc(hidden)]
 pub mod __private {
     pub use crate::access::balances::{balance, closing, opening, running};
-    pub use crate::rules::compare_summary;
+    pub use crate::rules::compare_sums;
     pub use bankrail_iso20022::__private::Watch;
     pub use bankrail_values::Decimal;
 }

@@ -6,9 +6,10 @@ mod tally;
 pub use disagreement::{CountedEntries, Disagreement};
 use tally::Tally;
 
-use crate::{Account, Entry, EntryDetails, Summary};
+use crate::{
+    Account, Balance, Charges, CurrencyCode, Entry, EntryDetails, Extras, Pagination, Summary,
+};
 use bankrail_iso20022::__private::{Watch, shown};
-use bankrail_iso20022::Amount;
 use bankrail_values::Decimal;
 
 /// Remembers the currency of the account, in which the entries are expected.
@@ -26,7 +27,7 @@ pub(crate) fn summary(summary: &Summary, by: &mut impl Watch) {
     }
 }
 
-/// Counts an entry, and compares its currency with that of the account.
+/// Counts an entry, and compares its currency with that of the account, and its details with it.
 pub(crate) fn entry(entry: &Entry, by: &mut impl Watch) {
     let Some(memory) = by.memory() else { return };
     let tally = memory.get::<Tally>();
@@ -37,6 +38,70 @@ pub(crate) fn entry(entry: &Entry, by: &mut impl Watch) {
         let (account, found) = (shown(account.as_str()), shown(found.as_str()));
         by.report(Disagreement::EntryCurrency { account, found }.into());
     }
+    if let Some(disagreement) = details(entry) {
+        by.report(disagreement.into());
+    }
+}
+
+/// Compares the transactions of an entry with it.
+fn details(entry: &Entry) -> Option<Disagreement> {
+    let currency = entry.amount.currency()?;
+    let amounts = entry.transactions().filter_map(|own| own.amount.as_ref());
+    let mut others = amounts.filter_map(|own| own.currency().filter(|own| *own != currency));
+    if let Some(found) = others.next() {
+        return Some(Disagreement::TransactionCurrency {
+            entry: shown(currency.as_str()),
+            found: shown(found.as_str()),
+        });
+    }
+    let incomplete = |details: &EntryDetails| {
+        let stated = details.batch.as_ref().map(|batch| &batch.transactions);
+        let stated = stated.and_then(|count| count.as_ref()?.to_number());
+        details.transactions.is_empty()
+            || stated.is_some_and(|stated| stated != number(details.transactions.len()))
+    };
+    if entry.details.is_empty() || entry.details.iter().any(incomplete) {
+        return None;
+    }
+    let whole = entry.signed_amount()?;
+    let mut summed = Decimal::ZERO;
+    let mut charged = charged_of(entry.charges.as_deref(), currency)?;
+    for line in entry.lines() {
+        let transaction = line.transaction?;
+        let amount = transaction.amount.as_ref()?;
+        // Interest and tax may be part of the difference, and are of any sign.
+        if amount.currency().is_none()
+            || transaction.interest.is_some()
+            || transaction.tax.is_some()
+        {
+            return None;
+        }
+        summed = summed.checked_add(line.signed_amount()?)?;
+        let own = charged_of(transaction.charges.as_deref(), currency)?;
+        charged = charged.checked_add(own)?;
+    }
+    let difference = whole.checked_sub(summed)?;
+    // Details of a reversal may have the direction of what is reversed.
+    let mirrored = entry.reversal == Some(true) && whole == -summed;
+    let explained = entry.interest.is_some() || difference.abs() <= charged || mirrored;
+    (!explained).then_some(Disagreement::DetailsSum {
+        entry: whole,
+        summed,
+        difference,
+    })
+}
+
+/// Returns the most that charges may amount to; `None` where they are in another currency.
+fn charged_of(charges: Option<&Charges>, currency: &CurrencyCode) -> Option<Decimal> {
+    let Some(charges) = charges else {
+        return Some(Decimal::ZERO);
+    };
+    let records = charges.records.iter().map(|record| &record.amount);
+    let mut all = records.chain(&charges.total);
+    all.try_fold(Decimal::ZERO, |sum, amount| {
+        let same = amount.currency() == Some(currency);
+        sum.checked_add(amount.value()).filter(|_| same)
+    })
 }
 
 /// Compares the count and total of a batch with its transactions, if these are detailed.
@@ -54,43 +119,50 @@ pub(crate) fn entry_details(details: &EntryDetails, by: &mut impl Watch) {
     {
         by.report(Disagreement::BatchCount { stated, counted }.into());
     }
-    let Some(total) = &batch.total else { return };
-    let same_currency = |amount: &Amount| amount.currency() == total.currency();
+    let first = details.transactions.first();
+    let currency = first.and_then(|first| first.amount.as_ref()?.currency());
     // Amounts in several currencies have no sum.
-    if !details
-        .transactions
-        .iter()
-        .all(|transaction| transaction.amount.as_ref().is_some_and(same_currency))
-    {
-        return;
-    }
     let summed = details
         .transactions
         .iter()
         .try_fold(Decimal::ZERO, |sum, transaction| {
-            sum.checked_add(transaction.signed_amount()?)
+            let same = transaction.amount.as_ref()?.currency() == currency;
+            sum.checked_add(transaction.signed_amount().filter(|_| same)?)
         });
-    // The stated total is an amount without a sign.
-    if let Some(summed) = summed.map(|sum| sum.abs())
-        && summed != total.value()
+    let Some(summed) = summed else { return };
+    if let Some(stated) = &batch.direction
+        && stated.apply(summed).is_some_and(|sum| sum < Decimal::ZERO)
     {
-        by.report(
-            Disagreement::BatchTotal {
-                stated: total.value(),
-                summed,
-            }
-            .into(),
-        );
+        let stated = stated.clone();
+        by.report(Disagreement::BatchDirection { stated, summed }.into());
+    }
+    // The stated total is an amount without a sign.
+    let total = batch.total.as_ref();
+    if let Some(total) = total.filter(|total| total.currency() == currency)
+        && summed.abs() != total.value()
+    {
+        let (stated, summed) = (total.value(), summed.abs());
+        by.report(Disagreement::BatchTotal { stated, summed }.into());
     }
 }
 
-/// Compares the summary of a report or statement with its entries, all of which have been counted.
-pub fn compare_summary(summary: Option<&Summary>, by: &mut impl Watch) {
+/// Compares the summary and the balances of a report or statement with its entries, all of which
+/// have been counted. With parts beyond the schema, which may be entries or balances that could not
+/// be read, the balances are not compared.
+pub fn compare_sums(
+    summary: Option<&Summary>,
+    balances: &[Balance],
+    page: Option<&Pagination>,
+    extras: &Extras,
+    by: &mut impl Watch,
+) {
     let Some(memory) = by.memory() else { return };
-    // Taken also without a summary, so that the next report or statement starts from zero.
+    // Taken in any case, so that the next report or statement starts from zero.
     let tally = std::mem::take(memory.get::<Tally>());
-    let Some(summary) = summary else { return };
-    for disagreement in tally.compare(summary) {
+    let found = summary.map(|summary| tally.compare(summary));
+    let complete = extras.is_empty();
+    let gap = complete.then(|| tally.balance(balances, page)).flatten();
+    for disagreement in found.into_iter().flatten().chain(gap) {
         by.report(disagreement.into());
     }
 }

@@ -90,15 +90,18 @@ pub struct Report {
     pub extras: Extras,
 }
 
-/// Compares the summary with the entries, once all have been read.
+/// Compares the summary and the balances with the entries, once all have been read.
 fn compare(report: &Report, by: &mut impl Watch) {
-    shared::compare_summary(report.summary.as_deref(), by);
+    let page = report.pagination.as_ref();
+    let summary = report.summary.as_deref();
+    shared::compare_sums(summary, &report.balances, page, &report.extras, by);
 }
 
 impl Report {
     /// Returns one line per transaction, or per entry where no transactions are detailed.
     pub fn lines(&self) -> impl Iterator<Item = EntryLine<'_>> {
-        self.entries.iter().flat_map(Entry::lines)
+        let lines = |entry| Entry::lines_on(entry, Some(&self.account));
+        self.entries.iter().flat_map(lines)
     }
 
     /// Returns the first balance of a kind.
@@ -108,10 +111,11 @@ impl Report {
     }
 
     /// Returns the opening balance: the first `OPBD`, otherwise the first `PRCD`, the closing
-    /// balance before.
+    /// balance before. On a page after the first that has neither, the first `ITBD`, if another
+    /// booked balance closes the page.
     #[must_use]
     pub fn opening_balance(&self) -> Option<&Balance> {
-        shared::opening(&self.balances)
+        shared::opening(&self.balances, self.pagination.as_ref())
     }
 
     /// Returns the closing balance: the last `CLBD`, otherwise the last `ITBD`, the booked balance

@@ -1,6 +1,6 @@
 //! Balances by kind, and the balance after each entry.
 
-use crate::{Balance, BalanceCode, BalanceTypeCode, Entry, EntryStatus};
+use crate::{Balance, BalanceCode, BalanceTypeCode, Entry, EntryStatus, Pagination};
 use bankrail_iso20022::CurrencyCode;
 use bankrail_values::{Decimal, Money};
 
@@ -31,10 +31,35 @@ pub fn balance<'a>(balances: &'a [Balance], kind: &BalanceCode) -> Option<&'a Ba
 }
 
 /// Returns the first opening balance; where there is none, the first closing balance of the day
-/// before.
-pub fn opening(balances: &[Balance]) -> Option<&Balance> {
+/// before; where there is neither, the interim balance that opens a later page.
+pub fn opening<'a>(balances: &'a [Balance], page: Option<&Pagination>) -> Option<&'a Balance> {
     let opening = balance(balances, &BalanceCode::OpeningBooked);
-    opening.or_else(|| balance(balances, &BalanceCode::PreviouslyClosedBooked))
+    opening
+        .or_else(|| balance(balances, &BalanceCode::PreviouslyClosedBooked))
+        .or_else(|| carried(balances, page))
+}
+
+/// Returns the first interim balance of a page after the first, if another booked balance closes
+/// the page: alone, it may be that which closes it.
+fn carried<'a>(balances: &'a [Balance], page: Option<&Pagination>) -> Option<&'a Balance> {
+    let first = balance(balances, &BalanceCode::InterimBooked)?;
+    let later = page?.page.to_number()? > 1;
+    let closing = closing(balances)?;
+    (later && !std::ptr::eq(first, closing)).then_some(first)
+}
+
+/// Returns the opening and the closing balance between which the report's entries are all that was
+/// booked: those of a report on a single page, or of a later page that an interim balance opens. An
+/// interim balance of a single page was taken at any time, and says nothing of its entries.
+pub(crate) fn framing<'a>(
+    balances: &'a [Balance],
+    page: Option<&Pagination>,
+) -> Option<(&'a Balance, &'a Balance)> {
+    let opening = opening(balances, page)?;
+    let closing = closing(balances)?;
+    let whole = closing.is(&BalanceCode::ClosingBooked)
+        && page.is_none_or(|page| page.last_page && page.page.to_number() == Some(1));
+    (whole || opening.is(&BalanceCode::InterimBooked)).then_some((opening, closing))
 }
 
 /// Returns the last closing balance; where there is none, the last interim one.

@@ -16,11 +16,11 @@ impl AccountId {
         }
     }
 
-    /// Returns the identification that is no IBAN, without its scheme and issuer.
+    /// Returns the identification that is no IBAN, with its scheme and issuer.
     #[must_use]
-    pub fn other(&self) -> Option<&Text<34>> {
+    pub fn other(&self) -> Option<&OtherAccountId> {
         match self {
-            Self::Other(other) => Some(&other.id),
+            Self::Other(other) => Some(other),
             _ => None,
         }
     }

@@ -1,5 +1,6 @@
 //! Counts, sums and currencies that a document states and that its parts contradict.
 
+use crate::Direction;
 use bankrail_iso20022::{BrokenRule, FindingKind};
 use bankrail_values::Decimal;
 use std::fmt;
@@ -66,6 +67,48 @@ pub enum Disagreement {
         /// The sum of the details.
         summed: Decimal,
     },
+    /// A batch states the other direction than its details have.
+    #[error("the batch states {stated}, its details sum up to {summed}")]
+    BatchDirection {
+        /// The stated direction.
+        stated: Direction,
+        /// The sum of the details, negative for a debit.
+        summed: Decimal,
+    },
+    /// Details that sum up to another amount than that of their entry.
+    #[error(
+        "the details of the entry of {entry} sum up to {summed}, the difference is {difference}"
+    )]
+    DetailsSum {
+        /// The amount of the entry, negative for a debit.
+        entry: Decimal,
+        /// The sum of the details, negative for debits.
+        summed: Decimal,
+        /// The amount of the entry less the sum.
+        difference: Decimal,
+    },
+    /// A transaction in another currency than its entry.
+    #[error("expected transactions in the entry's currency {entry}, found {found}")]
+    TransactionCurrency {
+        /// The entry's currency; cut and escaped when it is not a code.
+        entry: String,
+        /// The transaction's currency; cut and escaped when it is not a code.
+        found: String,
+    },
+    /// A closing balance that is not the opening balance and the booked entries.
+    #[error(
+        "the closing balance is {closing}, the opening balance of {opening} and the booked entries of {booked} are {summed}"
+    )]
+    ClosingBalance {
+        /// The opening balance, negative when overdrawn.
+        opening: Decimal,
+        /// The sum of the booked entries.
+        booked: Decimal,
+        /// The opening balance and the booked entries.
+        summed: Decimal,
+        /// The closing balance that the document states.
+        closing: Decimal,
+    },
     /// An entry in another currency than its account.
     #[error("expected the account's currency {account}, found {found}")]
     EntryCurrency {
@@ -116,6 +159,10 @@ impl From<Disagreement> for FindingKind {
             Disagreement::NetAmount { .. } => "NetAmount",
             Disagreement::BatchCount { .. } => "BatchCount",
             Disagreement::BatchTotal { .. } => "BatchTotal",
+            Disagreement::BatchDirection { .. } => "BatchDirection",
+            Disagreement::DetailsSum { .. } => "DetailsSum",
+            Disagreement::TransactionCurrency { .. } => "TransactionCurrency",
+            Disagreement::ClosingBalance { .. } => "ClosingBalance",
             Disagreement::EntryCurrency { .. } => "EntryCurrency",
         };
         Self::BrokenRule(BrokenRule::new(name, disagreement))

@@ -1,7 +1,7 @@
 //! Running totals over the entries of a report or statement.
 
 use super::disagreement::{CountedEntries, Disagreement};
-use crate::access::Total;
+use crate::access::{Total, balances::framing};
 use crate::*;
 use bankrail_iso20022::__private::shown;
 use bankrail_values::Decimal;
@@ -12,11 +12,23 @@ use std::collections::HashMap;
 pub(super) struct Tally {
     pub(super) currency: Option<CurrencyCode>,
     all: Totals,
+    /// The sum of the booked entries.
+    booked: Booked,
     /// The totals of the bank transaction codes that the summary states, in its order.
     stated: Vec<Stated>,
     /// The index of each code in `stated`; `None` for a code that is stated twice, whose totals are
     /// not compared.
     places: HashMap<String, Option<usize>>,
+}
+
+/// The signed sum of booked entries.
+#[derive(Clone, Debug, Default)]
+struct Booked {
+    sum: Decimal,
+    currency: Option<CurrencyCode>,
+    /// True once an entry is not booked yet, or has no sign, another currency or too many digits, so
+    /// that the document does not decide what was booked between its balances.
+    unclear: bool,
 }
 
 /// The entries that belong to one total of a bank transaction code.
@@ -60,6 +72,7 @@ impl Tally {
 
     pub(super) fn count(&mut self, entry: &Entry) {
         self.all.add(&entry.direction, entry.amount.value());
+        self.booked.add(entry);
         // Without a stated code no key is needed, and making one for each entry takes time.
         if self.places.is_empty() {
             return;
@@ -71,6 +84,28 @@ impl Tally {
         {
             stated.totals.add(&entry.direction, entry.amount.value());
         }
+    }
+
+    /// Returns the disagreement of the balances with the booked entries between them.
+    pub(super) fn balance(
+        &self,
+        balances: &[Balance],
+        page: Option<&Pagination>,
+    ) -> Option<Disagreement> {
+        let (opening, closing) = framing(balances, page)?;
+        let currency = self.booked.currency.as_ref();
+        let same = |balance: &Balance| currency.is_some() && balance.amount.currency() == currency;
+        if self.booked.unclear || !same(opening) || !same(closing) {
+            return None;
+        }
+        let (opening, closing) = (opening.signed_amount()?, closing.signed_amount()?);
+        let summed = opening.checked_add(self.booked.sum)?;
+        (summed != closing).then_some(Disagreement::ClosingBalance {
+            opening,
+            booked: self.booked.sum,
+            summed,
+            closing,
+        })
     }
 
     /// Returns the disagreements of the summary.
@@ -123,6 +158,26 @@ impl Tally {
             }
         }
         found
+    }
+}
+
+impl Booked {
+    fn add(&mut self, entry: &Entry) {
+        match entry.status {
+            // For information only.
+            EntryStatus::Information => return,
+            EntryStatus::Booked => {}
+            _ => self.unclear = true,
+        }
+        let currency = entry.amount.currency();
+        if self.currency.is_none() {
+            self.currency = currency.cloned();
+        }
+        let added = entry
+            .signed_amount()
+            .and_then(|own| self.sum.checked_add(own));
+        self.unclear |= added.is_none() || self.currency.as_ref() != currency;
+        self.sum = added.unwrap_or_default();
     }
 }
 

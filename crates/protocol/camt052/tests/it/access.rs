@@ -5,7 +5,7 @@ use bankrail_camt052::{
     AccountId, AvailabilityDate, BalanceCode, BalanceSubType, BalanceTypeCode, ChargeType, Date,
     DateOrDateTime, DateOrDateTimePeriod, DatePeriod, DateTime, DateTimePeriod, Document,
     InstrumentQuantity, IssuedId, OtherAccountId, PlainDecimal, PriceType, PriceValue,
-    PriceValueType, Rate, RateType, ReadOptions, Report, Text,
+    PriceValueType, Rate, RateType, ReadOptions, Report,
 };
 use bankrail_values::{Currency, Money};
 
@@ -37,7 +37,7 @@ fn the_narrative_is_taken_from_all_places_in_order() {
         )
     };
     let first = transaction(
-        &format!("<Ustrd>in pie</Ustrd><Ustrd>ces</Ustrd>{structured}"),
+        &format!("<Ustrd>in pieces</Ustrd>{structured}"),
         "<AddtlTxInf>first</AddtlTxInf>",
     );
     let second = transaction(
@@ -277,7 +277,7 @@ fn choices_print_what_they_hold() {
     assert_eq!(
         AccountId::Other(OtherAccountId::new("1".into()))
             .other()
-            .map(Text::as_str),
+            .map(|other| other.id.as_str()),
         Some("1")
     );
     assert_eq!(AvailabilityDate::Actual(day).actual(), Some(day));

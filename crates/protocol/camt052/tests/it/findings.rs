@@ -497,7 +497,10 @@ fn batches_are_compared_where_their_details_can_be_summed_up() {
         |currency: &str, value: &str| format!("<TtlAmt Ccy=\"{currency}\">{value}</TtlAmt>");
     for (details, expected) in [
         (batch("2", &total("AUD", "5.00")) + &two, vec![]),
-        (batch("2", &total("AUD", "1")) + &mixed, vec![]),
+        (
+            batch("2", &total("AUD", "1")) + &mixed,
+            vec!["the details of the entry of 5.00 sum up to -1.00, the difference is 6.00"],
+        ),
         (batch("2", "") + &two, vec![]),
         (
             batch("3", "") + &two,
@@ -510,7 +513,7 @@ fn batches_are_compared_where_their_details_can_be_summed_up() {
         (batch("2", &total("EUR", "6")) + &two, vec![]),
         (
             batch("2", &total("AUD", "6")) + &two.replace("AUD\">3", "EUR\">3"),
-            vec![],
+            vec!["expected transactions in the entry's currency AUD, found EUR"],
         ),
         (
             batch("2", &total("AUD", "6")) + "<TxDtls/><TxDtls/>",

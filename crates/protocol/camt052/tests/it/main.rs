@@ -17,6 +17,7 @@ mod payload_table;
 mod pyiso20022;
 mod quoting;
 mod reading;
+mod reports;
 mod respell;
 mod round_trips;
 mod samples;
