@@ -57,11 +57,11 @@ pub fn apply_narrative(
 }
 
 /// Removes the creditor account from all credits of an entry, and from all transactions of a
-/// reversal: a credit that is reversed is a debit, and names the same account.
+/// reversal or return: a credit that is reversed is a debit, and names the same account.
 fn hide_creditor_accounts(entry: &mut Entry) {
     let every = entry.reversal == Some(true);
-    for transaction in of_direction(entry, move |direction| {
-        every || *direction == Direction::Credit
+    for transaction in chosen(entry, move |transaction, direction| {
+        every || transaction.return_information.is_some() || *direction == Direction::Credit
     }) {
         let Some(parties) = &mut transaction.parties else {
             continue;
@@ -75,19 +75,21 @@ fn hide_creditor_accounts(entry: &mut Entry) {
 /// Returns the credits among an entry's transactions. A transaction that states no direction has
 /// that of the entry.
 fn credits(entry: &mut Entry) -> impl Iterator<Item = &mut Transaction> {
-    of_direction(entry, |direction| *direction == Direction::Credit)
+    chosen(entry, |_, direction| *direction == Direction::Credit)
 }
 
-fn of_direction(
+fn chosen(
     entry: &mut Entry,
-    wanted: impl Fn(&Direction) -> bool,
+    wanted: impl Fn(&Transaction, &Direction) -> bool,
 ) -> impl Iterator<Item = &mut Transaction> {
     let whole = &entry.direction;
     let transactions = entry
         .details
         .iter_mut()
         .flat_map(|details| &mut details.transactions);
-    transactions.filter(move |transaction| wanted(transaction.direction.as_ref().unwrap_or(whole)))
+    transactions.filter(move |transaction| {
+        wanted(transaction, transaction.direction.as_ref().unwrap_or(whole))
+    })
 }
 
 /// Removes related parties and unstructured remittance text from all transactions of an entry.
@@ -99,6 +101,8 @@ pub fn strip_narrative(entry: &mut Entry) {
         .flat_map(|details| &mut details.transactions)
     {
         transaction.parties = None;
+        // A second RltdPties or RmtInf is kept beyond the schema.
+        transaction.extras.clear();
         if let Some(remittance) = &mut transaction.remittance {
             remittance.unstructured.clear();
             // Elements beyond the schema may hold the same text.
@@ -146,15 +150,14 @@ impl VirtualAccount {
         }
     }
 
-    /// Returns the virtual account of an entry's first credit; `None` if that names no account with
-    /// an issuing branch.
+    /// Returns the virtual account of an entry's first credit; `None` if that names no account of
+    /// its payee with an issuing branch. The payee of a returned or reversed payment was its payer.
     #[must_use]
     pub fn of(entry: &Entry) -> Option<Self> {
         let credit = entry
             .lines()
-            .find(|line| *line.direction() == Direction::Credit)?
-            .transaction?;
-        match &credit.parties.as_ref()?.creditor_account.as_ref()?.id {
+            .find(|line| *line.direction() == Direction::Credit)?;
+        match &credit.own_account()?.id {
             CamtAccountId::Other(id) => Self::new(id.id.as_str(), id.issuer.as_ref()?.as_str()),
             _ => None,
         }

@@ -171,6 +171,85 @@ fn structured_remittance_stays_and_every_transaction_is_stripped() {
 }
 
 #[test]
+fn no_text_beyond_the_schema_is_left_where_the_narrative_is_not_asked_for() {
+    for structured in ["", STRUCTURED] {
+        let mut secret = fast(&format!(
+            "<Ustrd>text</Ustrd>{structured}<Note>secret</Note>"
+        ));
+        let parties = fast("<Ustrd>x</Ustrd>").details[0].transactions[0]
+            .parties
+            .clone();
+        assert!(parties.is_some());
+        let bare = shown(
+            secret.clone(),
+            EntryChannel::FastPayment,
+            AccountKind::Ordinary,
+            false,
+        );
+        assert!(!format!("{bare:?}").contains("secret"), "{bare:?}");
+        let kept = shown(
+            secret.clone(),
+            EntryChannel::Ordinary,
+            AccountKind::Ordinary,
+            false,
+        );
+        assert_eq!(kept, secret);
+        // A second remittance information is kept beside the first.
+        let twice = format!(
+            "{PARTIES}<RmtInf><Ustrd>one</Ustrd></RmtInf><RmtInf><Ustrd>secret</Ustrd></RmtInf>"
+        );
+        secret = entry(entry_xml("25.00", "<Dt>2021-07-29</Dt>", "", &twice, ""));
+        assert!(format!("{secret:?}").contains("secret"));
+        let bare = shown(
+            secret,
+            EntryChannel::FastPayment,
+            AccountKind::Ordinary,
+            false,
+        );
+        assert!(!format!("{bare:?}").contains("secret"), "{bare:?}");
+    }
+}
+
+#[test]
+fn only_a_debit_that_takes_a_credit_back_hides_its_creditor_account() {
+    let returned = "<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf>";
+    for (reversal, returned, hides) in [
+        (None, "", false),
+        (Some(false), "", false),
+        (Some(true), "", true),
+        (None, returned, true),
+        (Some(false), returned, true),
+    ] {
+        let rest = format!("{PARTIES}{returned}");
+        let debit =
+            entry_xml("25.00", "<Dt>2021-07-29</Dt>", "", &rest, "").replace("CRDT", "DBIT");
+        let mut debit = entry(debit);
+        debit.reversal = reversal;
+        let kind = AccountKind::WithVirtualAccounts;
+        let found = shown(debit.clone(), EntryChannel::Ordinary, kind, false);
+        let expected = if hides {
+            without_creditor_account(debit)
+        } else {
+            debit
+        };
+        assert_eq!(found, expected, "{reversal:?} {returned}");
+    }
+}
+
+#[test]
+fn the_payee_of_a_returned_payment_is_no_virtual_account_of_the_payer() {
+    let credit = |rest: &str| entry(entry_xml("25.00", "<Dt>2021-07-29</Dt>", "", rest, ""));
+    let number = |entry: &Entry| VirtualAccount::of(entry).map(|own| own.number().to_owned());
+    let mut paid = credit(PARTIES);
+    assert_eq!(number(&paid).as_deref(), Some("006430991"));
+    paid.reversal = Some(false);
+    assert_eq!(number(&paid).as_deref(), Some("006430991"));
+    paid.reversal = Some(true);
+    assert_eq!(number(&paid), None);
+    assert_eq!(number(&credit(&format!("{PARTIES}<RtrInf/>"))), None);
+}
+
+#[test]
 fn virtual_accounts_are_named_with_their_branch() {
     let virtual_account = VirtualAccount::new("006430991", "010201").unwrap();
     let mut credited = entry(plain("25.00", "x"));
