@@ -224,6 +224,7 @@ impl Poller {
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         notices::begin();
+        self.log_excess();
         let (stopping, stopped) = watch::channel(false);
         // Runs beside the polls and ends with this function.
         let _forgetting = self.0.options.retention.map(|retention| {
@@ -297,27 +298,22 @@ impl Poller {
     /// webhooks, leave it to alarms over the metrics instead.
     ///
     /// # Errors
-    /// [`PollerFault`] if an account is stopped, or if no page of one was recorded for
-    /// two hours and twice its interval, counted from when the poller was
-    /// made. Where the accounts need the calls of an hour and more for their last polls of a day,
-    /// it is two hours more than that takes.
+    /// [`PollerFault`] until this poller has recorded a page of some account, and while the service
+    /// refuses the key or the token. Also if an account is stopped, or if no page of one was
+    /// recorded for two hours and twice its interval, counted from when the poller was made. Where
+    /// the accounts need the calls of an hour and more for their last polls of a day, it is two
+    /// hours more than that takes.
     pub fn check(&self) -> Result<(), PollerFault> {
-        let (mut stopped, mut stale) = (Vec::new(), Vec::new());
-        let ages = self.0.board.ages(self.now());
         let planned = plan::longest_wait(self.0.accounts.len(), self.calls_an_hour());
-        for ((polled, label), (is_stopped, age)) in
-            self.0.accounts.iter().zip(&self.0.labels).zip(ages)
-        {
-            if is_stopped {
-                stopped.push(label.clone());
-            } else if age > STALE_AFTER.max(polled.every.saturating_mul(2)).max(planned) {
-                stale.push(label.clone());
-            }
-        }
-        if stopped.is_empty() && stale.is_empty() {
+        let longest =
+            |polled: &PolledAccount| STALE_AFTER.max(polled.every.saturating_mul(2)).max(planned);
+        let accounts = self.0.labels.iter().zip(&self.0.accounts);
+        let accounts = accounts.map(|(label, polled)| (label.clone(), longest(polled)));
+        let fault = self.0.board.faults(self.now(), accounts);
+        if fault == PollerFault::default() {
             Ok(())
         } else {
-            Err(PollerFault { stopped, stale })
+            Err(fault)
         }
     }
 
@@ -343,7 +339,7 @@ impl Poller {
                         until: now,
                         reason: WaitReason::Turn,
                     };
-                    (row.due, row.failures) = (now, 0);
+                    (row.due, row.failures, row.refusals) = (now, 0, 0);
                 }
                 stopped
             })
@@ -355,6 +351,28 @@ impl Poller {
 
     fn now(&self) -> Timestamp {
         self.0.source.now()
+    }
+
+    /// Logs that the accounts together need more calls than are allowed, if that is so.
+    fn log_excess(&self) {
+        let accounts = &self.0.accounts;
+        let wanted: usize = accounts
+            .iter()
+            .map(|polled| plan::polls_an_hour(polled.every))
+            .sum();
+        let allowed = self.calls_an_hour();
+        if wanted > allowed {
+            let hour = u64::try_from(accounts.len()).map_or(u64::MAX, |count| 3_600 * count);
+            let every = hour.div_ceil(u64::try_from(allowed).unwrap_or(u64::MAX).max(1));
+            tracing::warn!(
+                accounts = self.0.labels.join(", "),
+                wanted,
+                allowed,
+                "the accounts are to be polled more often in an hour than calls are allowed, so that \
+                 polls come later: poll each every {every} s (PolledAccount::every), or have the \
+                 service allow more calls (ClientOptions::statement_limits)"
+            );
+        }
     }
 
     /// Returns the number of calls in an hour that a plan counts on.

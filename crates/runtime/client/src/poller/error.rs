@@ -3,8 +3,10 @@
 use super::movement::MovementError;
 use crate::call_error::{CallError, show_the_service};
 use bankrail_statement::WalkError;
+use bankrail_values::Timestamp;
 use std::borrow::Cow;
 use std::error::Error;
+use std::fmt;
 
 /// The reason for which a [`Poller`](super::Poller) has stopped polling an account.
 #[derive(Debug, thiserror::Error)]
@@ -57,31 +59,54 @@ impl PollError {
     }
 }
 
-/// Which accounts are not polled as they should be, by their names in logs
-/// ([`PolledAccount::label`]).
+/// The faults of a poller, with accounts by their names in logs ([`PolledAccount::label`]).
 ///
 /// [`PolledAccount::label`]: super::PolledAccount::label
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "accounts that are stopped: {}; accounts without a page for too long: {}",
-    names(stopped),
-    names(stale)
-)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PollerFault {
     /// The accounts that are stopped.
     pub stopped: Vec<String>,
+    /// Those of them whose statement the service has refused more than once in a row, each with the
+    /// time of the next call: they are asked less and less.
+    pub refused: Vec<(String, Timestamp)>,
     /// The accounts without a recorded page for too long ([`Poller::check`](super::Poller::check)).
     pub stale: Vec<String>,
+    /// True if this poller has recorded no page of any account yet.
+    pub never_polled: bool,
+    /// True if the last call for a token was refused, or the statement endpoint has refused the
+    /// token and its successor.
+    pub token_refused: bool,
 }
 
-fn names(labels: &[String]) -> String {
-    if labels.is_empty() {
-        "none".to_owned()
-    } else {
-        labels.join(", ")
+impl fmt::Display for PollerFault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let refused = |(label, until): &(String, Timestamp)| format!("{label} until {until}");
+        let refused: Vec<String> = self.refused.iter().map(refused).collect();
+        let mut faults = Vec::new();
+        if self.token_refused {
+            faults.push("the service refuses the token, its key or the API key".to_owned());
+        }
+        if self.never_polled {
+            faults.push("no page of any account yet".to_owned());
+        }
+        for (what, labels) in [
+            ("accounts that are stopped", &self.stopped),
+            (
+                "accounts that keep being refused, asked less and less",
+                &refused,
+            ),
+            ("accounts without a page for too long", &self.stale),
+        ] {
+            if !labels.is_empty() {
+                faults.push(format!("{what}: {}", labels.join(", ")));
+            }
+        }
+        out.write_str(&faults.join("; "))
     }
 }
+
+impl Error for PollerFault {}
 
 #[cfg(test)]
 mod tests {

@@ -29,13 +29,18 @@ bankrail_values::options! {
         /// stopped when they are used up. Default: it is handed over three times, again after 1 s
         /// and after 10 s, with 20 % jitter.
         pub(super) handler_schedule: Schedule = Schedule::new([0, 1, 10].map(Duration::from_secs), 20),
+        /// Logs the text of a handler's error, with those of its causes, where the handler failed.
+        /// For handlers whose errors hold nothing that a log must not have, such as amounts and
+        /// names. Default: no.
+        pub(super) log_handler_errors: bool = false,
         /// The pauses before a page is fetched again after a transient failure, but not before a
         /// `Retry-After`. The last pause is repeated without end. Default: after 1 s, then after
         /// twice as long each time up to 15 min, with 20 % jitter.
         pub(super) retry_schedule: Schedule = Schedule::new(PAUSES.map(Duration::from_secs), 20),
         /// The time after which a stopped account is tried again, and again after each failure.
-        /// `None`: never. Its statement is that of a day, so what is mended soon loses nothing.
-        /// Default: an hour.
+        /// `None`: never. Its statement is that of a day, so what is mended soon loses nothing. If
+        /// the service keeps refusing the statement, as of a closed account, the time doubles with
+        /// each refusal up to a day, until a page is recorded. Default: an hour.
         pub(super) retry_stopped: Option<Duration> = Some(Duration::from_secs(3600)),
         /// The retention of an entry's record after its booking day, at least two days.
         /// [`Poller::run`](super::Poller::run) forgets older entries of the polled accounts once an

@@ -90,6 +90,12 @@ pub(super) fn longest_wait(accounts: usize, calls_an_hour: usize) -> Duration {
     hours(accounts.div_ceil(calls_an_hour.max(1)).saturating_add(2))
 }
 
+/// Returns the number of polls in an hour.
+pub(super) fn polls_an_hour(every: Duration) -> usize {
+    // Lossless: an interval is at least a second, so there are at most 3,600.
+    usize::try_from(HOUR.as_secs() / every.as_secs().max(1)).unwrap_or(usize::MAX)
+}
+
 fn hours(count: usize) -> Duration {
     HOUR.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX))
 }

@@ -1,13 +1,14 @@
 //! The status of a poller, account by account.
 
 use super::account::PolledAccount;
-use super::error::PollError;
-use super::plan::HOUR;
+use super::error::{PollError, PollerFault};
+use super::plan::{HOUR, polls_an_hour};
 use crate::CallError;
 use bankrail_statement::AccountId;
 use bankrail_values::Timestamp;
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -111,7 +112,11 @@ impl fmt::Display for WaitReason {
 
 /// The state of all accounts.
 #[derive(Debug)]
-pub(super) struct Board(Mutex<Vec<Row>>);
+pub(super) struct Board {
+    rows: Mutex<Vec<Row>>,
+    /// True after a call that the service refused for its token, until one gets further.
+    token_refused: AtomicBool,
+}
 
 #[derive(Debug)]
 pub(super) struct Row {
@@ -121,6 +126,8 @@ pub(super) struct Row {
     pub(super) due: Timestamp,
     /// The number of failures since a page was recorded.
     pub(super) failures: u32,
+    /// The number of times in a row that it was stopped because its statement was refused.
+    pub(super) refusals: u32,
     /// The number of pages of the running poll that were recorded.
     pages: usize,
     /// The number of pages of its last full walk.
@@ -160,6 +167,7 @@ impl Board {
             },
             due: now,
             failures: 0,
+            refusals: 0,
             pages: 0,
             usual: 1,
             calls: VecDeque::new(),
@@ -170,7 +178,10 @@ impl Board {
             last_full_walk: None,
             last_failure: None,
         };
-        Self(Mutex::new((0..accounts).map(|_| row()).collect()))
+        Self {
+            rows: Mutex::new((0..accounts).map(|_| row()).collect()),
+            token_refused: AtomicBool::new(false),
+        }
     }
 
     pub(super) fn next(&self, now: Timestamp) -> Next {
@@ -237,12 +248,37 @@ impl Board {
         (page.unwrap_or_default(), full_walk.unwrap_or_default())
     }
 
-    /// Of each account, whether it is stopped, and for how long it has been without a page.
-    pub(super) fn ages(&self, now: Timestamp) -> Vec<(bool, Duration)> {
-        self.lock()
-            .iter()
-            .map(|row| (row.stopped_since.is_some(), row.age(row.last_page, now)))
-            .collect()
+    /// Returns the faults of these accounts, of which each may be without a page for so long.
+    pub(super) fn faults(
+        &self,
+        now: Timestamp,
+        accounts: impl Iterator<Item = (String, Duration)>,
+    ) -> PollerFault {
+        let rows = self.lock();
+        let mut fault = PollerFault {
+            never_polled: !rows.is_empty() && rows.iter().all(|row| row.last_page.is_none()),
+            token_refused: self.token_refused.load(Ordering::Relaxed),
+            ..PollerFault::default()
+        };
+        for ((label, longest), row) in accounts.zip(rows.iter()) {
+            if row.stopped_since.is_some() {
+                if row.refusals > 1
+                    && let Some(until) = row.ready_at()
+                {
+                    fault.refused.push((label.clone(), until));
+                }
+                fault.stopped.push(label);
+            } else if row.age(row.last_page, now) > longest {
+                fault.stale.push(label);
+            }
+        }
+        fault
+    }
+
+    /// Notes whether the service refuses this side's key, and returns true if that is news.
+    pub(super) fn token_refused(&self, refused: bool) -> bool {
+        // Relaxed: nothing else is published with it.
+        self.token_refused.swap(refused, Ordering::Relaxed) != refused
     }
 
     /// Lets each account that waits for a call wait until then.
@@ -324,7 +360,7 @@ impl Board {
 
     fn lock(&self) -> MutexGuard<'_, Vec<Row>> {
         // A panic elsewhere leaves each row consistent.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -346,16 +382,14 @@ impl Row {
 
     /// A page was recorded. Returns since when the account had been stopped.
     pub(super) fn recorded(&mut self, now: Timestamp) -> Option<Timestamp> {
-        (self.failures, self.last_page) = (0, Some(now));
+        (self.failures, self.refusals, self.last_page) = (0, 0, Some(now));
         self.stopped_since.take()
     }
 
     /// Returns the number of calls that it makes in an hour: a full walk, and polls of one call.
     fn usual_calls(&self, every: Duration) -> usize {
-        let polls = HOUR.as_secs() / every.as_secs().max(1);
         self.usual
-            // Lossless: an interval is at least a second, so there are at most 3,600.
-            .saturating_add(usize::try_from(polls).unwrap_or(usize::MAX))
+            .saturating_add(polls_an_hour(every))
             .saturating_sub(1)
     }
 

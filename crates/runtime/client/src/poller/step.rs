@@ -16,14 +16,19 @@ use bankrail_statement::{
     AccountId, AccountPoll, EntryIdentity, EntryLinks, PageDecision, PollCommit, PollPosition,
     PollStep, PolledPage, Recorded, ReplyFinding, SortOrder, StatedAccount, StatementDay,
 };
-use bankrail_values::{StoreError, Timestamp, jitter};
+use bankrail_values::{StoreError, Timestamp, causes, jitter};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
+use tracing::field::display;
 
 /// The number of times in a row that the service fails to answer a cursor, or that another process
 /// is faster with a page, after which the poller begins again.
 const PATIENCE: u32 = 3;
+
+/// The longest time after which an account that keeps being refused is asked again, unless
+/// [`PollerOptions::retry_stopped`](super::PollerOptions::retry_stopped) is longer.
+const LONGEST_REFUSED: Duration = Duration::from_secs(24 * 3_600);
 
 /// The walk of an account between two of its pages. The slot is empty while a page is worked on: if
 /// that is interrupted, the account continues at the position that the store has.
@@ -106,6 +111,7 @@ impl Poller {
                 if !matches!(&answer, Err(error) if is_held_back(error)) {
                     self.0.board.change(index, |row| row.called(asked_at));
                 }
+                self.note_refusal(answer.as_ref().err());
                 match answer {
                     Ok(page) => Fetched::new(page, asked_at, self.0.options.unbooked),
                     Err(error) => {
@@ -270,7 +276,10 @@ impl Poller {
                 match options.handler_schedule.delay(times, jitter()) {
                     Some(pause) => {
                         let until = self.now().saturating_add(pause);
-                        tracing::warn!(account = self.label(index), times, %until, "the handler failed");
+                        let error = options
+                            .log_handler_errors
+                            .then(|| display(causes(&*source)));
+                        tracing::warn!(account = self.label(index), times, error, %until, "the handler failed");
                         self.wait_until(index, until, WaitReason::Handler);
                         slot.0 = Some(Walker {
                             page: Some(fetched),
@@ -318,6 +327,23 @@ impl Poller {
         Some(AccountPoll::new(position, self.0.options.walks))
     }
 
+    /// Notes whether the service refuses this side's key, and logs it at once.
+    fn note_refusal(&self, error: Option<&CallError>) {
+        let Some(refused) = refuses_key(error) else {
+            return;
+        };
+        let is_new = self.0.board.token_refused(refused);
+        if let Some(error) = error.filter(|_| is_new && refused) {
+            tracing::error!(
+                error = error.kind(),
+                status = error.status,
+                request_key = error.request_key.map(display),
+                advice = %error.advice(),
+                "the service refuses the key: no account is polled"
+            );
+        }
+    }
+
     /// Decides what follows a failed call: the walker that continues, unless the account is
     /// stopped.
     fn not_fetched(
@@ -356,12 +382,7 @@ impl Poller {
             let not_before = match (error.call, &error.fault) {
                 // A token endpoint that fails with a 5xx is not among them: that is usually
                 // transient.
-                (
-                    Call::Token,
-                    CallFault::Refused { .. }
-                    | CallFault::Unexpected { .. }
-                    | CallFault::Response(_),
-                ) => {
+                (Call::Token, _) if refuses_key(Some(&error)) == Some(true) => {
                     let later = self.after_refused_token();
                     self.0.board.delay(later);
                     Some(later)
@@ -477,16 +498,38 @@ impl Poller {
             _ => None,
         };
         let now = self.now();
-        let retry_at = self
-            .0
-            .options
-            .retry_stopped
-            .map(|pause| now.saturating_add(pause));
+        let is_refused = matches!(
+            &error,
+            PollError::Statement(CallError {
+                fault: CallFault::Service { .. } | CallFault::Unexpected { .. },
+                ..
+            })
+        );
+        let refusals = self.0.board.change(index, |row| {
+            row.refusals = if is_refused {
+                row.refusals.saturating_add(1)
+            } else {
+                0
+            };
+            row.refusals
+        });
+        let doublings = refusals.unwrap_or(0).saturating_sub(1);
+        let retry_at = self.0.options.retry_stopped.map(|pause| {
+            // A closed account costs one call a day in the end.
+            let longer = pause.saturating_mul(1_u32.checked_shl(doublings).unwrap_or(u32::MAX));
+            now.saturating_add(longer.min(LONGEST_REFUSED.max(pause)))
+        });
         // At the end of a program nothing is wrong with the account.
         let closed = matches!(
             &error,
             PollError::Statement(error) if matches!(error.fault, CallFault::Closed)
         );
+        let cause = match &error {
+            PollError::Handler { source, .. } if self.0.options.log_handler_errors => {
+                Some(display(causes(&**source)))
+            }
+            _ => None,
+        };
         if closed {
             tracing::info!(
                 account = self.label(index),
@@ -498,6 +541,8 @@ impl Poller {
                 error = error.kind(),
                 request_key = request_key.map(tracing::field::display),
                 until = retry_at.map(tracing::field::display),
+                refusals = refusals.filter(|refusals| *refusals > 1),
+                cause,
                 advice = %error.advice(),
                 "an account is no longer polled"
             );
@@ -581,6 +626,26 @@ fn may_pass(error: &CallError) -> bool {
         CallFault::Closed => false,
         CallFault::Unauthorized | CallFault::Unexpected { .. } | CallFault::Reply(_) => true,
         _ => error.call == Call::Token || error.is_retryable(),
+    }
+}
+
+/// Returns true if the service refuses this side's key or token, false if a call got further, and
+/// `None` if it was not judged.
+fn refuses_key(error: Option<&CallError>) -> Option<bool> {
+    let Some(error) = error else {
+        return Some(false);
+    };
+    match (error.call, &error.fault) {
+        (
+            Call::Token,
+            CallFault::Refused { .. } | CallFault::Unexpected { .. } | CallFault::Response(_),
+        )
+        | (Call::Statement, CallFault::Unauthorized) => Some(true),
+        (
+            Call::Statement,
+            CallFault::Service { .. } | CallFault::Reply(_) | CallFault::Payload(_),
+        ) => Some(false),
+        _ => None,
     }
 }
 

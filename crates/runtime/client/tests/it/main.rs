@@ -22,6 +22,7 @@ mod outages;
 mod pacer;
 mod pages;
 mod poller;
+mod poller_logs;
 mod probe;
 mod provider;
 mod receivers;
