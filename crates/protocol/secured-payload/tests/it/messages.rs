@@ -624,3 +624,30 @@ fn what_many_parsers_refuse_is_not_sealed() {
     }
     assert!(sealer.seal("\"\\ud83d\\udc4d 👍\"".as_bytes()).is_ok());
 }
+
+/// The header that is signed is bounded by the same option as the header of the JWE.
+#[test]
+fn the_bound_on_headers_is_that_of_both_layers() {
+    let keys = backends().next().unwrap();
+    let long = "x".repeat(5_000);
+    let options = SealOptions::new().recipient("note", long).unwrap();
+    let inner = Sealer::new(keys.signing.clone(), keys.encryption(), options)
+        .seal(b"{}")
+        .unwrap();
+    let kid = "k".repeat(1_500);
+    let outer = Sealer::new(
+        keys.signing.clone(),
+        keys.encryption().with_kid(&kid),
+        SealOptions::new(),
+    )
+    .seal(b"{}")
+    .unwrap();
+    let opens = |message: &str, max: Option<usize>| {
+        let options = OpenOptions::new();
+        let options = max.map_or(options.clone(), |max| options.max_header(max));
+        keys.opener_with(options).open(message).is_ok()
+    };
+    assert!(!opens(&inner, None) && opens(&inner, Some(6_000)));
+    assert!(!opens(&inner, Some(5_000)));
+    assert!(opens(&outer, None) && !opens(&outer, Some(1_500)));
+}

@@ -12,7 +12,7 @@ use bankrail_secured_payload::{
 };
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 
 #[derive(Debug)]
@@ -232,6 +232,81 @@ fn a_remote_signer_is_replaced_while_it_is_in_use() {
     assert_eq!(kid().as_deref(), Some("old"));
     sealer.replace_signing_key(new);
     assert_eq!(kid().as_deref(), Some("new"));
+}
+
+/// A signer during whose work both keys of its sealer are replaced.
+#[derive(Debug)]
+struct Replaced {
+    signing: SigningKey,
+    sealer: OnceLock<Sealer<Arc<Replaced>>>,
+    next: Option<(Arc<Replaced>, EncryptionKey)>,
+}
+
+impl Replaced {
+    fn new(signing: SigningKey, next: Option<(Arc<Replaced>, EncryptionKey)>) -> Arc<Self> {
+        let sealer = OnceLock::new();
+        Arc::new(Self {
+            signing,
+            sealer,
+            next,
+        })
+    }
+}
+
+impl RemoteSigner for Replaced {
+    fn verifying_key(&self) -> VerifyingKey {
+        self.signing.verifying_key()
+    }
+
+    fn sign<'a>(&'a self, request: SignRequest<'a>) -> RemoteFuture<'a, Vec<u8>> {
+        Box::pin(async move {
+            if let (Some(sealer), Some((signing, encryption))) = (self.sealer.get(), &self.next) {
+                sealer.replace_signing_key(signing.clone());
+                sealer.replace_encryption_key(encryption.clone());
+            }
+            let signature = self.signing.sign(request.message());
+            signature.map_err(RemoteError::permanent)
+        })
+    }
+}
+
+/// Keys that are replaced in one step are never mixed in one message.
+#[test]
+fn a_message_is_sealed_with_the_keys_from_before_a_change_while_the_signer_works() {
+    let decryption = |kid: &str| {
+        DecryptionKey::generate(RsaSize::Rsa2048)
+            .unwrap()
+            .with_kid(kid)
+    };
+    let signing = |kid: &str| {
+        SigningKey::generate(RsaSize::Rsa2048)
+            .unwrap()
+            .with_kid(kid)
+    };
+    let (old, new) = (decryption("old"), decryption("new"));
+    let after = Replaced::new(signing("after"), None);
+    let before = Replaced::new(
+        signing("before"),
+        Some((after.clone(), new.encryption_key())),
+    );
+    let theirs = [&before, &after].map(|signer| signer.verifying_key());
+    let sealer = Sealer::new(before.clone(), old.encryption_key(), SealOptions::new());
+    before.sealer.set(sealer.clone()).unwrap();
+    let opener = Opener::new(
+        KeySet::new([old, new]).unwrap(),
+        KeySet::new(theirs).unwrap(),
+        OpenOptions::new(),
+    )
+    .unwrap();
+    for (signed, encrypted) in [("before", "old"), ("after", "new")] {
+        let opened = opener
+            .open(&now(sealer.seal_remote(b"{}")).unwrap())
+            .unwrap();
+        assert_eq!(
+            (opened.signing_kid(), opened.encryption_kid()),
+            (Some(signed), Some(encrypted))
+        );
+    }
 }
 
 #[test]

@@ -243,6 +243,47 @@ fn the_table_decides_what_is_sent() {
 }
 
 #[test]
+fn a_header_with_two_values_is_refused_however_often_each_is_there() {
+    use MessageKind::{MandateOutcome, Query};
+    for values in [
+        &[A, B][..],
+        &[A, B, B],
+        &[A, A, B],
+        &[A, B, A],
+        &[A, B, B, B],
+    ] {
+        for name in [MESSAGE_ID, REQUEST_KEY] {
+            let other = if name == MESSAGE_ID {
+                REQUEST_KEY
+            } else {
+                MESSAGE_ID
+            };
+            let mut headers = vec![(other, A)];
+            headers.extend(values.iter().map(|value| (name, *value)));
+            assert!(
+                matches!(
+                    parse(MandateOutcome, &headers),
+                    Err(DeliveryHeaderError::Malformed { name: found, .. }) if found == name
+                ),
+                "{headers:?}"
+            );
+        }
+        // An optional header is read as absent.
+        let mut headers = vec![(MESSAGE_ID, A), (REQUEST_KEY, A)];
+        headers.extend(values.iter().map(|value| (CORRELATION_ID, *value)));
+        let (read, findings) = parse(MandateOutcome, &headers).unwrap();
+        assert_eq!((read.correlation_id, findings.len()), (None, 1));
+    }
+    let priorities = ["ATTENDED", "UNATTENDED", "UNATTENDED"].map(|value| (PRIORITY, value));
+    let mut headers = vec![(MESSAGE_ID, A), (REQUEST_KEY, A)];
+    headers.extend(priorities);
+    let (read, findings) = parse(MandateOutcome, &headers).unwrap();
+    assert_eq!((read.priority, findings.len()), (None, 1));
+    // One value leaves no doubt.
+    assert!(parse(Query, &[(MESSAGE_ID, A); 3]).is_ok());
+}
+
+#[test]
 fn required_headers_refuse_and_optional_ones_are_findings() {
     use MessageKind::{MandateNotification, MandateOutcome, Query};
     let read = parse(

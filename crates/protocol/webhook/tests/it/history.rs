@@ -480,6 +480,61 @@ fn where_turns_are_missing_time_decides() {
     }
 }
 
+/// The end of an action is at the time of its first report, whichever report arrives first.
+#[test]
+fn of_two_reports_of_one_action_the_earlier_time_counts() {
+    for (by_outcome, by_notification) in [(20, 50), (50, 20)] {
+        let reports = [
+            notification(10, 1, "MCRC", "CREA", "CMPL", "ACTV"),
+            outcome(by_outcome, 2, "STCH", "CMPL", "SUSD"),
+            notification(by_notification, 2, "MSCH", "STCH", "CMPL", "SUSD"),
+            notification(30, 3, "MSCH", "STCH", "CMPL", "ACTV"),
+        ];
+        let mut order = vec![0, 1, 2, 3];
+        permutations(&mut order, 0, &mut |order| {
+            let mut history = MandateHistory::new();
+            for at in order {
+                reports[*at].apply(&mut history);
+            }
+            assert_eq!(
+                (history.state(), history.is_complete()),
+                (MandateState::Active, true),
+                "{order:?}"
+            );
+        });
+    }
+}
+
+/// A report that is made again has a new time, which changes nothing.
+#[test]
+fn of_one_report_that_is_sent_twice_the_earlier_time_counts() {
+    for (first, again) in [(20, 50), (50, 20)] {
+        let mut history = MandateHistory::new();
+        notification(10, 1, "MCRC", "CREA", "CMPL", "ACTV").apply(&mut history);
+        notification(30, 3, "MSCH", "STCH", "CMPL", "ACTV").apply(&mut history);
+        notification(first, 2, "MSCH", "STCH", "CMPL", "SUSD").apply(&mut history);
+        let repeated = notification(again, 2, "MSCH", "STCH", "CMPL", "SUSD");
+        assert_eq!(repeated.apply(&mut history), Observation::Repeated);
+        assert_eq!(
+            (history.state(), history.is_complete()),
+            (MandateState::Active, true)
+        );
+    }
+    for (first, again) in [(20, 50), (50, 20)] {
+        let mut history = PaymentHistory::new();
+        history.apply(&payment(first, "PDNG"));
+        assert_eq!(
+            history.apply(&payment(again, "PDNG")),
+            Observation::Repeated
+        );
+        assert_eq!(
+            history.apply(&payment(30, "ACSC")),
+            Observation::Advanced,
+            "settled after the earlier time"
+        );
+    }
+}
+
 #[test]
 fn a_refused_creation_excludes_what_only_a_created_mandate_has() {
     let refused = notification(10, 1, "MCRD", "CREA", "DECL", "CNCD");
