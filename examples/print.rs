@@ -1,4 +1,4 @@
-//! Prints each line of a statement: the first program of README.md. `cargo run --example print`
+//! Prints each entry of a statement: the first program of README.md. `cargo run --example print`
 
 use bankrail::camt052::Document;
 
@@ -7,11 +7,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let xml = std::fs::read(file).map_err(|error| format!("{file}: {error}"))?;
     let read = Document::parse(xml).map_err(|error| format!("{file}: {error}"))?;
     for report in &read.document.reports {
-        for line in report.lines() {
-            let money = line
+        for entry in &report.entries {
+            let money = entry
                 .signed_money()
-                .ok_or("a line has no amount, sign or currency")?;
-            println!("{money:>12}  {}  {}", line.entry.status, line.narrative());
+                .ok_or("an entry has no sign or currency")?;
+            println!("{money:>12}  {}  {}", entry.status, entry.narrative());
         }
     }
     read.findings
