@@ -116,10 +116,13 @@ pub enum CallFault {
         /// negative for a lag.
         clock_ahead: Option<i64>,
     },
-    /// The service counted too many calls: 429. Calls of this client are held back until
-    /// [`CallError::retry_at`], the time of the service's `Retry-After`. Default: without one, as
-    /// long as the slowest limit takes for one call, which under the specification's limits is 6
-    /// minutes for tokens and 144 s for statements.
+    /// The service counted too many calls: 429. Calls are held back until [`CallError::retry_at`],
+    /// the time of the service's `Retry-After`: those for a token, and those for the statement of
+    /// this account. Those for other accounts are held back for as long as the slowest limit takes
+    /// for one call, and until then only if the next of them is answered with a `Retry-After` too.
+    /// Default: without a `Retry-After`, all calls are held back for as long as the slowest limit
+    /// takes for one, which under the specification's limits is 6 minutes for tokens and 144 s for
+    /// statements.
     #[error("the endpoint answered that there were too many calls")]
     TooManyCalls,
     /// The token endpoint or a gateway in front of it failed: 5xx, or the gateway's own code under

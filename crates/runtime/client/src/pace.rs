@@ -45,7 +45,7 @@ impl Closing {
     }
 }
 
-/// The calls of each account, where the service counts them apart.
+/// The calls of each account, where the service counts them apart or holds them back.
 #[derive(Debug)]
 pub(crate) struct PacedApart {
     policy: Policy,
@@ -69,6 +69,12 @@ impl PacedApart {
             clock,
             pacers: Mutex::default(),
         }
+    }
+
+    /// Returns the pacer of an account that has one.
+    pub(crate) fn known(&self, account: &str) -> Option<Arc<Pacer>> {
+        let pacers = self.pacers.lock().unwrap_or_else(PoisonError::into_inner);
+        pacers.get(account).cloned()
     }
 
     /// Returns the pacer of an account.

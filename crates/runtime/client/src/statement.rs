@@ -18,7 +18,7 @@ use bankrail_mailbox::ArchiveLabel;
 use bankrail_statement::{AccountId, Checkpoint, ErrorCode, StatementReply, StatementRequest};
 use bankrail_values::Timestamp;
 use http::{HeaderValue, StatusCode};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Fetches statements of registered accounts (Specification: "Request statement").
 ///
@@ -35,6 +35,11 @@ struct Parts {
     caller: Caller,
     /// `None`: all accounts share the caller's pacer.
     apart: Option<PacedApart>,
+    /// The accounts whose calls a `Retry-After` holds back.
+    held: PacedApart,
+    /// The account whose call was answered with a `Retry-After` last, and until when, if no call
+    /// has succeeded since.
+    refused: Mutex<Option<(String, Timestamp)>>,
     tokens: TokenSource,
     read: ReadOptions,
     archive: Option<Archive>,
@@ -44,6 +49,7 @@ impl StatementClient {
     pub(crate) fn new(
         caller: Caller,
         apart: Option<PacedApart>,
+        held: PacedApart,
         tokens: TokenSource,
         read: ReadOptions,
         archive: Option<Archive>,
@@ -51,6 +57,8 @@ impl StatementClient {
         Self(Arc::new(Parts {
             caller,
             apart,
+            held,
+            refused: Mutex::default(),
             tokens,
             read,
             archive,
@@ -161,11 +169,45 @@ impl StatementClient {
         apart.as_ref().map_or_else(|| caller.pacer.clone(), of)
     }
 
+    /// Holds calls back until the time of an answer's `Retry-After`, and returns that time.
+    ///
+    /// The limits are a customer's, but an answer does not say whether it is meant for the account
+    /// or for all of them. So the account waits until then, and the others for one call of the
+    /// slowest limit only. If the next account gets a `Retry-After` too, with no good answer
+    /// between, it is meant for all, and all wait until then.
+    fn hold(&self, request: &StatementRequest, reply: &Reply) -> Option<Timestamp> {
+        let (caller, pacer, account) = (&self.0.caller, self.pacer(request), request.account_id());
+        if self.counts_apart() {
+            return caller.hold(&pacer, reply);
+        }
+        reply.retry_after?;
+        let until = caller.hold(&self.0.held.of(account), reply)?;
+        let now = self.now();
+        let before = self.refused().replace((account.to_owned(), until));
+        let is_for_all = before.is_some_and(|(other, held)| other != account && held > now);
+        let briefly = now.saturating_add(Caller::pause(&pacer));
+        pacer.hold_until(if is_for_all {
+            until
+        } else {
+            until.min(briefly)
+        });
+        Some(until)
+    }
+
+    fn refused(&self) -> MutexGuard<'_, Option<(String, Timestamp)>> {
+        // The pair is written at once, so a panic elsewhere leaves it consistent.
+        let refused = self.0.refused.lock();
+        refused.unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn send(&self, request: &StatementRequest) -> Result<(Reply, Arc<Token>), CallError> {
         let (parts, asked_at) = (&*self.0, self.now());
         // The token is needed before the call is counted, and asked for again because waiting can
         // outlast its life.
         parts.tokens.token().await?;
+        if let Some(held) = parts.held.known(request.account_id()) {
+            drop(parts.caller.admit(&held).await?);
+        }
         let admitted = parts.caller.admit(&self.pacer(request)).await?;
         let token = parts.tokens.token().await?;
         let mut authorization =
@@ -195,6 +237,7 @@ impl StatementClient {
         let status = reply.status.as_u16();
         let (error, refusal) = match StatementReply::parse(status, &reply.body) {
             Ok(StatementReply::Statement(received)) => {
+                *self.refused() = None;
                 return StatementPage::read(request, received, status, &self.0.read);
             }
             Ok(StatementReply::Error(error)) => (Some(error), None),
@@ -214,7 +257,9 @@ impl StatementClient {
         };
         if reply.status == StatusCode::TOO_MANY_REQUESTS {
             failed.fault = CallFault::TooManyCalls;
-            failed.retry_at = Some(caller.hold_refused(&self.pacer(request), reply));
+            let until = self.hold(request, reply);
+            let pacer = self.pacer(request);
+            failed.retry_at = until.or_else(|| Some(caller.hold_refused(&pacer, reply)));
             return Err(failed);
         }
         // A gateway in front of the service answers 401 with its own code, under any status
@@ -225,8 +270,7 @@ impl StatementClient {
             return Err(failed);
         }
         if reply.status.is_server_error() {
-            // Other callers too are held back, because the service has not refused this call alone.
-            failed.retry_at = caller.hold(&self.pacer(request), reply);
+            failed.retry_at = self.hold(request, reply);
         }
         failed.fault = match (error, refusal) {
             (Some(error), _) => CallFault::Service {

@@ -221,13 +221,17 @@ impl Caller {
     /// Holds calls back after a 429. Without `Retry-After`, they are held back for as long as the
     /// slowest limit takes for one call, because a service may count refused calls too.
     pub(crate) fn hold_refused(&self, pacer: &Pacer, reply: &Reply) -> Timestamp {
-        self.hold(pacer, reply).unwrap_or_else(|| {
-            let windows = pacer.policy().windows().iter();
-            let slowest = windows
-                .map(|window| window.length() / window.limit().max(1))
-                .max();
-            self.hold_for(pacer, slowest.unwrap_or(HOLD_WITHOUT_LIMITS))
-        })
+        self.hold(pacer, reply)
+            .unwrap_or_else(|| self.hold_for(pacer, Self::pause(pacer)))
+    }
+
+    /// Returns for how long the slowest limit takes for one call.
+    pub(crate) fn pause(pacer: &Pacer) -> Duration {
+        let windows = pacer.policy().windows().iter();
+        let slowest = windows
+            .map(|window| window.length() / window.limit().max(1))
+            .max();
+        slowest.unwrap_or(HOLD_WITHOUT_LIMITS)
     }
 
     fn hold_for(&self, pacer: &Pacer, wait: Duration) -> Timestamp {

@@ -217,6 +217,12 @@ impl ClientOptions {
                 self.clock.clone(),
             )
         });
+        let held = PacedApart::new(
+            Policy::unlimited(),
+            PacerOptions::new().pacing(self.pacing),
+            credentials.code.clone(),
+            self.clock.clone(),
+        );
         let caller = caller(
             endpoint,
             Call::Statement,
@@ -225,7 +231,8 @@ impl ClientOptions {
             limit,
         );
         let read = self.read_options;
-        let statements = StatementClient::new(caller, apart, tokens.clone(), read, self.archive);
+        let statements =
+            StatementClient::new(caller, apart, held, tokens.clone(), read, self.archive);
         Ok(Parts {
             tokens,
             statements,

@@ -1,10 +1,11 @@
 //! How long calls wait, what they say meanwhile, and what ends their waiting.
 
 use crate::log::Log;
-use crate::provider::{Provider, Reply, request, start, token_text};
+use crate::provider::{ACCOUNT, Provider, Reply, request, start, token_text};
 use crate::tokens::until;
 use bankrail_client::{Call, CallFault, Pacing};
 use bankrail_rate_limit::Policy;
+use bankrail_statement::{AccountId, StatementRequest};
 use bankrail_values::Timestamp;
 use std::time::Duration;
 
@@ -234,4 +235,51 @@ async fn a_sent_call_is_answered_after_closing() {
     provider.release();
     assert_eq!(sent.await.unwrap().unwrap().entries().count(), 2);
     assert_eq!(provider.statement_calls()[0].bearer(), token_text(1));
+}
+
+/// The limits are a customer's, but an answer does not say of whom it speaks.
+#[tokio::test]
+async fn a_long_retry_after_for_one_account_silences_no_other_unless_that_gets_one_too() {
+    let of = |account: &str| StatementRequest::new(&AccountId::parse(account).unwrap());
+    let (this, other, third) = (of(ACCOUNT), of("012003000000102"), of("012003000000103"));
+    for (status, is_for_all) in [(429, false), (503, false), (429, true), (503, true)] {
+        let (provider, _, clock) = Provider::client().await;
+        let client = provider.client_with(provider.options(&clock).pacing(Pacing::Fail));
+        let later = || Reply::new(status, "").header("retry-after", "3000");
+        provider
+            .tokens([Reply::token(1, 36_000)])
+            .statements([later()]);
+        let page = async |request: &StatementRequest| client.statements().page(request).await;
+        // Of the others' pages the document is that of the first account, and refused as such.
+        let is_read = async |request: &StatementRequest| {
+            page(request)
+                .await
+                .err()
+                .is_none_or(|error| matches!(error.fault, CallFault::Reply(_)))
+        };
+        let held = async |request: &StatementRequest, until: u64| {
+            let error = page(request).await.unwrap_err();
+            assert!(matches!(error.fault, CallFault::HeldBack), "{error:?}");
+            assert_eq!(error.retry_at, Some(after(until)), "{status} {is_for_all}");
+        };
+        assert_eq!(page(&this).await.unwrap_err().retry_at, Some(after(3_000)));
+        held(&this, 3_000).await;
+        held(&other, 144).await;
+        clock.set(after(144));
+        if is_for_all {
+            provider.statements([later(), Reply::page(0, None), Reply::page(0, None)]);
+            assert_eq!(page(&other).await.unwrap_err().retry_at, Some(after(3_144)));
+            held(&third, 3_144).await;
+            clock.set(after(3_143));
+            held(&this, 3_144).await;
+            clock.set(after(3_144));
+        } else {
+            provider.statements((0..3).map(|_| Reply::page(0, None)));
+            assert!(is_read(&other).await && is_read(&third).await);
+            held(&this, 3_000).await;
+            clock.set(after(3_000));
+        }
+        page(&this).await.unwrap();
+        assert!(provider.statement_calls().len() <= 4);
+    }
 }
