@@ -20,9 +20,9 @@ use std::{
     env, error::Error, future::pending, future::ready, path::PathBuf, sync::Arc, time::Duration,
 };
 
-const TABLE: &str = "CREATE TABLE IF NOT EXISTS imported (account, id, amount, currency, day, UNIQUE (account, id))";
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS imported (account, id, amount, currency, day, may_replace, UNIQUE (account, id))";
 const ADD: &str =
-    "INSERT INTO imported VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (account, id) DO NOTHING";
+    "INSERT INTO imported VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (account, id) DO NOTHING";
 const REMOVE: &str = "DELETE FROM imported WHERE account = ?1 AND id = ?2";
 
 #[tokio::main]
@@ -33,11 +33,13 @@ async fn main() -> Result<(), MainError> {
     let (shutdown, metrics) = (Shutdown::on_signal()?, Prometheus::install()?);
     let folder = PathBuf::from(env::args().nth(1).ok_or("usage: biller FOLDER")?);
     let bank = Connection::open(&folder)?;
+    // All accounts share 25 calls an hour.
+    let every = Duration::from_secs(150) * u32::try_from(bank.accounts.len())?;
+    let every = every.max(Duration::from_secs(600));
     let accounts: Vec<_> = bank
         .accounts
         .iter()
-        .cloned()
-        .map(PolledAccount::new)
+        .map(|id| PolledAccount::new(id.clone()).every(every))
         .collect();
     if accounts.is_empty() {
         Err("connection.toml: expected accounts, found none")?;
@@ -61,7 +63,7 @@ async fn main() -> Result<(), MainError> {
         store.clone(),
         accounts,
         import,
-        PollerOptions::new(),
+        PollerOptions::new().log_handler_errors(true),
     );
     let receivers = bank.receivers(Arc::new(store.inbox()), ReceiversOptions::new())?;
     let worker = receivers.worker(
@@ -108,7 +110,7 @@ async fn main() -> Result<(), MainError> {
 /// Lets the table hold what the bank lists as booked, in the transaction that records it. A debit
 /// is negative.
 async fn import(new: NewEntries) -> Result<SqliteWork, Box<dyn Error + Send + Sync>> {
-    let (account, changes) = (new.account.clone(), new.changes()?);
+    let (account, changes) = (new.account.clone(), new.changes());
     Ok(SqliteWork::new(move |sql| {
         changes.iter().try_for_each(|change| match change {
             LedgerChange::Remove { id, .. } => sql
@@ -118,12 +120,15 @@ async fn import(new: NewEntries) -> Result<SqliteWork, Box<dyn Error + Send + Sy
             LedgerChange::Add(one) => {
                 let (amount, currency) = (one.amount.amount().to_string(), one.amount.currency());
                 let day = one.booked_on.map(|on| on.to_string());
+                // Rows that this one may stand for: a person decides, so that no money counts twice.
+                let earlier: Vec<_> = one.may_replace.iter().map(ToString::to_string).collect();
                 let row = (
                     account.as_str(),
                     one.id.as_bytes(),
                     amount,
                     currency.as_str(),
                     day,
+                    earlier.join(" "),
                 );
                 sql.connection().execute(ADD, row).map(drop)
             }

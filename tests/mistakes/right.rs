@@ -51,7 +51,7 @@ async fn run() -> Result<(), MainError> {
 }
 
 async fn import(new: NewEntries) -> Result<SqliteWork, Box<dyn Error + Send + Sync>> {
-    let (account, changes) = (new.account.clone(), new.changes()?);
+    let (account, changes) = (new.account.clone(), new.changes());
     Ok(SqliteWork::new(move |sql| {
         changes.iter().try_for_each(|change| match change {
             LedgerChange::Remove { id, .. } => {

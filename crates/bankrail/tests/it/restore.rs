@@ -109,7 +109,7 @@ impl Biller {
                 LedgerChange::Add(one) => format!("{:?} {}", one.id, one.amount),
                 LedgerChange::Remove { id, .. } => format!("{id:?} removed"),
             };
-            let changes = new.changes().unwrap();
+            let changes = new.changes();
             told.lock().unwrap().extend(changes.iter().map(tell));
             told.lock()
                 .unwrap()

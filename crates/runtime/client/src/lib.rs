@@ -66,9 +66,9 @@ pub use exchange_error::{CallPhase, ExchangeError};
 pub use pacer::{PaceError, Pacer, PacerOptions, Pacing, Permit};
 #[cfg(feature = "statement")]
 pub use poller::{
-    AccountState, AccountStatus, CallFailure, LedgerChange, Movement, MovementError, NewEntries,
-    NewEntriesHandler, NewEntry, PageFuture, PageSource, PollError, PolledAccount, Poller,
-    PollerFault, PollerOptions, Removal, TransactionalNewEntriesHandler, WaitReason,
+    AccountState, AccountStatus, Addition, CallFailure, LedgerChange, Movement, MovementError,
+    NewEntries, NewEntriesHandler, NewEntry, PageFuture, PageSource, PollError, PolledAccount,
+    Poller, PollerFault, PollerOptions, Removal, TransactionalNewEntriesHandler, WaitReason,
 };
 #[cfg(feature = "connection")]
 pub use sealing::SealingSecretFileError;

@@ -17,7 +17,7 @@ mod tests;
 pub use account::PolledAccount;
 pub use error::{PollError, PollerFault};
 pub use handler::{NewEntries, NewEntriesHandler, NewEntry, TransactionalNewEntriesHandler};
-pub use movement::{LedgerChange, Movement, MovementError, Removal};
+pub use movement::{Addition, LedgerChange, Movement, MovementError, Removal};
 pub use options::PollerOptions;
 pub use source::{PageFuture, PageSource};
 pub use status::{AccountState, AccountStatus, CallFailure, WaitReason};
@@ -50,7 +50,8 @@ const STALE_AFTER: Duration = Duration::from_secs(2 * 3600);
 /// - The relation of an entry to earlier ones is handed over with it: an entry that the bank has
 ///   booked under another reference, or corrected, replaces the earlier one. Entries that vanish,
 ///   come late or return, balances that do not add up, and an account that changes its currency are
-///   handed over, logged and counted. None of this stops an account. Relations rest on the
+///   handed over, logged and counted. So are entries that cannot be booked or are in another
+///   currency, and reports dated far off. None of this stops an account. Relations rest on the
 ///   account's position in the store, so one process polls an account: of two, only doubled new
 ///   entries are noticed.
 /// - Entries are handed over page by page, and each page is one transaction.
@@ -68,8 +69,10 @@ const STALE_AFTER: Duration = Duration::from_secs(2 * 3600);
 ///   ([`PollerOptions::handler_schedule`]), or when its statement cannot be read to its end. It is
 ///   also stopped when a call fails in a way that cannot pass. [`Poller::status`] and
 ///   [`Poller::check`] report it until a page of it is recorded. It is tried again after an hour
-///   ([`PollerOptions::retry_stopped`]), and at once after [`Poller::resume`]. The others are
-///   polled on.
+///   ([`PollerOptions::retry_stopped`]), and at once after [`Poller::resume`]. If the service keeps
+///   refusing it, it is tried ever later, up to a day. The others are polled on.
+/// - If the accounts need more calls than are allowed, polls come later, and one line of the log
+///   says so when the poller begins, with the interval that fits.
 /// - The intraday statement of a day ends with the day, and cannot be asked for afterwards. So each
 ///   account is polled shortly before midnight where the bank is ([`PollerOptions::last_poll`]), by
 ///   the offset of its reports, and the hours before leave calls for that. After midnight the last
@@ -92,7 +95,7 @@ const STALE_AFTER: Duration = Duration::from_secs(2 * 3600);
 /// let store = Arc::new(SqliteStore::open("biller.db", SqliteOptions::new())?);
 /// let accounts = [PolledAccount::new(AccountId::parse("012003123456789")?)];
 /// let book = |new: NewEntries| async move {
-///     let (account, changes) = (new.account.clone(), new.changes()?);
+///     let (account, changes) = (new.account.clone(), new.changes());
 ///     Ok(SqliteWork::new(move |transaction| {
 ///         let sql = transaction.connection();
 ///         for change in changes {
@@ -105,9 +108,12 @@ const STALE_AFTER: Duration = Duration::from_secs(2 * 3600);
 ///                 LedgerChange::Add(movement) => {
 ///                     // Negative for a debit, as in "-12.50" and "AUD".
 ///                     let (amount, currency) = (movement.amount.amount().to_string(), movement.amount.currency());
-///                     let row = (account.as_str(), movement.id.as_bytes(), amount, currency.as_str(), movement.text);
+///                     // Rows that this one may stand for: a person decides, so that no money counts twice.
+///                     let earlier: Vec<_> = movement.may_replace.iter().map(ToString::to_string).collect();
+///                     let (id, text, earlier) = (movement.id.as_bytes(), movement.text, earlier.join(" "));
+///                     let row = (account.as_str(), id, amount, currency.as_str(), text, earlier);
 ///                     // The table's key is account and id.
-///                     sql.execute("INSERT INTO ledger VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING", row)?;
+///                     sql.execute("INSERT INTO ledger VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING", row)?;
 ///                 }
 ///             }
 ///         }

@@ -171,7 +171,7 @@ impl StatementClient {
 
     /// Holds calls back until the time of an answer's `Retry-After`, and returns that time.
     ///
-    /// The limits are a customer's, but an answer does not say whether it is meant for the account
+    /// The limits are a customer's, but an answer does not show whether it is meant for the account
     /// or for all of them. So the account waits until then, and the others for one call of the
     /// slowest limit only. If the next account gets a `Retry-After` too, with no good answer
     /// between, it is meant for all, and all wait until then.

@@ -19,7 +19,7 @@ impl EntryParts {
         parts.add(0, Some(entry.status.as_str()));
         parts.day(1, entry.booking_date.as_ref());
         parts.day(2, entry.value_date.as_ref());
-        parts.code(3, Some(&entry.bank_transaction_code));
+        parts.code(3, (&entry.bank_transaction_code).into());
         parts.add(5, entry.additional_information.as_ref().map(AsRef::as_ref));
         for batch in entry
             .details

@@ -98,6 +98,25 @@ pub enum AccountNotice {
         /// The code or name now.
         to: String,
     },
+    /// An entry that cannot be booked, because it has no usable amount, direction or currency. The
+    /// others of the page are handed over.
+    Unbookable {
+        /// Its [id](crate::SeenEntry::id).
+        id: SeenEntryId,
+    },
+    /// A new entry in another currency than its account.
+    ForeignCurrency {
+        /// Its [id](crate::SeenEntry::id).
+        id: SeenEntryId,
+    },
+    /// The document names its account in another way than the request, such as by an IBAN, so that
+    /// nothing shows that it is the same account.
+    OtherAccount,
+    /// A report was made on a day more than a week before or after the call.
+    DatedFarOff {
+        /// The day.
+        day: Date,
+    },
 }
 
 impl EntryRelation {
@@ -116,7 +135,7 @@ impl EntryRelation {
 
 impl AccountNotice {
     /// All values of [`AccountNotice::kind`].
-    pub const KINDS: [&str; 7] = [
+    pub const KINDS: [&str; 11] = [
         "vanished",
         "all_vanished",
         "reappeared",
@@ -124,6 +143,10 @@ impl AccountNotice {
         "day_incomplete",
         "currency_changed",
         "kind_changed",
+        "unbookable",
+        "foreign_currency",
+        "other_account",
+        "dated_far_off",
     ];
 
     /// Returns the kind of notice as one word, for logs and metrics.
@@ -137,6 +160,10 @@ impl AccountNotice {
             Self::DayIncomplete { .. } => "day_incomplete",
             Self::CurrencyChanged { .. } => "currency_changed",
             Self::KindChanged { .. } => "kind_changed",
+            Self::Unbookable { .. } => "unbookable",
+            Self::ForeignCurrency { .. } => "foreign_currency",
+            Self::OtherAccount => "other_account",
+            Self::DatedFarOff { .. } => "dated_far_off",
         }
     }
 }

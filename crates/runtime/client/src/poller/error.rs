@@ -67,8 +67,8 @@ impl PollError {
 pub struct PollerFault {
     /// The accounts that are stopped.
     pub stopped: Vec<String>,
-    /// Those of them whose statement the service has refused more than once in a row, each with the
-    /// time of the next call: they are asked less and less.
+    /// The stopped accounts whose statement the service has refused more than once in a row, each
+    /// with the time of the next call: they are asked less and less.
     pub refused: Vec<(String, Timestamp)>,
     /// The accounts without a recorded page for too long ([`Poller::check`](super::Poller::check)).
     pub stale: Vec<String>,

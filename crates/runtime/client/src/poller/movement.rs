@@ -2,9 +2,14 @@
 
 use super::handler::{NewEntries, NewEntry};
 use bankrail_camt052::{CurrencyCode, DateOrDateTime, EntryStatus};
-use bankrail_statement::{AccountId, AccountNotice, EntryRelation, SeenEntryId};
-use bankrail_values::{Date, Money};
+use bankrail_statement::{
+    AccountId, AccountNotice, EntryRelation, ReplyFinding, SeenEntryId, StatementDay,
+};
+use bankrail_values::{Date, Money, Timestamp};
 use std::fmt;
+
+/// The most days between the day on which a report was made and that of the call, without a notice.
+const MAX_DAYS_OFF: i64 = 7;
 
 /// A change of a ledger that holds what the bank lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +22,23 @@ pub enum LedgerChange {
         /// The reason.
         because: Removal,
     },
-    /// A new row.
+    /// A new row. [`Movement::because`] has the reason.
     Add(Movement),
+}
+
+/// The reason for which a movement is added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Addition {
+    /// The entry is new: one of [`NewEntries::entries`]. If it replaces an earlier one, that was
+    /// removed before.
+    New,
+    /// The entry was removed, because another one replaced it or because it was pending and
+    /// vanished, and the bank lists it again: one of [`NewEntries::again`]. It has its earlier id.
+    Returned,
+    /// The bank has changed the parties or the text of a known entry: one of [`NewEntries::again`].
+    /// It has its earlier id and amount, and was removed before.
+    TextChanged,
 }
 
 /// The reason for which a movement no longer counts.
@@ -43,6 +63,8 @@ pub struct Movement {
     /// The identifier within the account, the same each time the entry is handed over
     /// ([`NewEntry::id`]).
     pub id: SeenEntryId,
+    /// The reason for which it is added.
+    pub because: Addition,
     /// The amount as it changes the account: negative for a debit. In the account's currency if the
     /// entry states none.
     pub amount: Money,
@@ -77,6 +99,11 @@ impl Movement {
         Ok(Self {
             account: all.account.clone(),
             id,
+            because: match new.relation {
+                EntryRelation::Returned { .. } => Addition::Returned,
+                EntryRelation::TextChanged => Addition::TextChanged,
+                _ => Addition::New,
+            },
             amount: Money::new(amount, currency),
             status: entry.status.clone(),
             booked_on: day(&entry.booking_date),
@@ -107,13 +134,10 @@ impl NewEntries {
     /// and adding a row that is there changes nothing.
     ///
     /// A booked entry that the bank no longer lists is not removed, because that may be a mistake:
-    /// it is in [`NewEntries::notices`], and a person decides.
-    ///
-    /// # Errors
-    /// [`MovementError`] for the first entry without a usable amount, currency or direction. A
-    /// handler that returns it stops the account
-    /// ([`PollError::Handler`](super::PollError::Handler)), and nothing is booked wrong.
-    pub fn changes(&self) -> Result<Vec<LedgerChange>, MovementError> {
+    /// it is in [`NewEntries::notices`], and a person decides. So is an entry without a usable
+    /// amount, currency or direction: it is left out, and is one of [`NewEntries::unbookable`].
+    #[must_use]
+    pub fn changes(&self) -> Vec<LedgerChange> {
         let mut changes = Vec::new();
         for notice in &self.notices {
             if let AccountNotice::Vanished { id, booked: false } = notice {
@@ -137,9 +161,58 @@ impl NewEntries {
                 id,
                 because: Removal::Replaced,
             }));
-            changes.push(LedgerChange::Add(Movement::of(one, self)?));
+            changes.extend(Movement::of(one, self).map(LedgerChange::Add));
         }
-        Ok(changes)
+        changes
+    }
+
+    /// Returns for each entry that cannot be booked what it lacks, with the entry's id. A handler
+    /// that books all of a page or nothing returns the first one as its error, which stops the
+    /// account.
+    #[must_use]
+    pub fn unbookable(&self) -> Vec<MovementError> {
+        let all = self.entries.iter().chain(&self.again);
+        all.filter_map(|one| Movement::of(one, self).err())
+            .collect()
+    }
+
+    /// Adds the notices about its new entries, and those about the page that were not given
+    /// before. `asked_at` is the time of the request. Returns all that there are about the page.
+    pub(super) fn notice(
+        &mut self,
+        asked_at: Timestamp,
+        before: &[AccountNotice],
+    ) -> Vec<AccountNotice> {
+        for one in &self.entries {
+            let currency = one.entry.amount.currency();
+            let differs = |account| currency.is_some_and(|own| own != account);
+            if Movement::of(one, self).is_err() {
+                self.notices.push(AccountNotice::Unbookable { id: one.id });
+            } else if self.account_currency().is_some_and(differs) {
+                let notice = AccountNotice::ForeignCurrency { id: one.id };
+                self.notices.push(notice);
+            }
+        }
+        let mut of_page = Vec::new();
+        let is_other =
+            |finding: &ReplyFinding| matches!(finding, ReplyFinding::PayloadAccount { .. });
+        if self.findings().iter().any(is_other) {
+            of_page.push(AccountNotice::OtherAccount);
+        }
+        for report in &self.page.document.reports {
+            let day = StatementDay::of(report).map(|made| made.day);
+            let is_far = |day: &Date| {
+                let days = (day.to_time() - asked_at.date().to_time()).whole_days();
+                days.abs() > MAX_DAYS_OFF
+            };
+            of_page.extend(
+                day.filter(is_far)
+                    .map(|day| AccountNotice::DatedFarOff { day }),
+            );
+        }
+        let news = of_page.iter().filter(|notice| !before.contains(notice));
+        self.notices.extend(news.cloned());
+        of_page
     }
 
     /// The currency of the account, which is that of its entries: as the report states it, if there

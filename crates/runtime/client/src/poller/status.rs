@@ -4,7 +4,7 @@ use super::account::PolledAccount;
 use super::error::{PollError, PollerFault};
 use super::plan::{HOUR, polls_an_hour};
 use crate::CallError;
-use bankrail_statement::AccountId;
+use bankrail_statement::{AccountId, AccountNotice};
 use bankrail_values::Timestamp;
 use std::collections::VecDeque;
 use std::fmt;
@@ -135,6 +135,8 @@ pub(super) struct Row {
     /// The times of its calls in the last hour, the last one last.
     calls: VecDeque<Timestamp>,
     pub(super) stopped_since: Option<Timestamp>,
+    /// The notices about its last page itself, of which each was given once.
+    pub(super) notices: Vec<AccountNotice>,
     /// The time at which the poller was made.
     polled_since: Timestamp,
     pub(super) last_page: Option<Timestamp>,
@@ -172,6 +174,7 @@ impl Board {
             usual: 1,
             calls: VecDeque::new(),
             stopped_since: None,
+            notices: Vec::new(),
             polled_since: now,
             last_page: None,
             last_poll: None,

@@ -177,13 +177,15 @@ impl Poller {
         self.0.board.set(index, AccountState::HandingOver);
         let options = &self.0.options;
         let (page, attempt) = (&fetched.page, fetched.handed_over.saturating_add(1));
-        let new = NewEntries::of(
+        let mut new = NewEntries::of(
             &polled.id,
             page,
             polled_entries(page, options.unbooked),
             &commit,
             attempt,
         );
+        let said = self.0.board.change(index, |row| row.notices.clone());
+        let of_page = new.notice(fetched.asked_at, &said.unwrap_or_default());
         let count = new.entries.len();
         let notices = Notices::of(&new);
         let stopped = stopping.clone();
@@ -208,7 +210,10 @@ impl Poller {
                 if self
                     .0
                     .board
-                    .change(index, |row| row.recorded(now))
+                    .change(index, |row| {
+                        row.notices = of_page;
+                        row.recorded(now)
+                    })
                     .flatten()
                     .is_some()
                 {

@@ -12,8 +12,8 @@ use crate::{AnswerForm, Call, CallError, CallFault, CallPhase, ExchangeError, St
 use bankrail_camt052::ReadOptions;
 use bankrail_mailbox::Schedule;
 use bankrail_statement::{
-    EntryKey, ErrorCode, PollCommit, Recorded, SeenEntry, StatementReply, StatementRequest,
-    WalkError,
+    AccountNotice, EntryKey, ErrorCode, PollCommit, Recorded, SeenEntry, StatementReply,
+    StatementRequest, WalkError,
 };
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{Date, StoreErrorKind, StoreFuture};
@@ -56,6 +56,8 @@ struct Table {
     /// The currency of the account and the balances, as XML.
     currency: &'static str,
     balances: String,
+    /// True if its documents have an IBAN in place of the account.
+    other_account: bool,
     /// The duration of a call.
     takes: Duration,
     /// The cursor of every page, if not its index.
@@ -174,8 +176,13 @@ impl Bank {
         let xml = format!(
             "<Document xmlns='urn:iso:std:iso:20022:tech:xsd:camt.052.001.06'><BkToCstmrAcctRpt><GrpHdr><MsgId>m\
              </MsgId><CreDtTm>2026-11-21T16:00:00+10:00</CreDtTm></GrpHdr><Rpt><Id>r</Id>\
-             <CreDtTm>{made}</CreDtTm><Acct><Id><Othr><Id>{account}</Id></Othr></Id>{}</Acct>\
+             <CreDtTm>{made}</CreDtTm><Acct><Id>{}</Id>{}</Acct>\
              {}{}</Rpt></BkToCstmrAcctRpt></Document>",
+            if self.with(|table| table.other_account) {
+                "<IBAN>GB33BUKB20201555555555</IBAN>".to_owned()
+            } else {
+                format!("<Othr><Id>{account}</Id></Othr>")
+            },
             self.with(|table| table.currency),
             self.with(|table| table.balances.clone()),
             self.with(|table| table.entries.clone()).unwrap_or_else(|| amounts.iter().map(entry).collect())
@@ -1227,13 +1234,10 @@ async fn movements(entries: &[String], options: PollerOptions) -> (Vec<Movement>
     let handler = move |new: NewEntries| {
         let taken = taken.clone();
         async move {
-            let added = new
-                .changes()?
-                .into_iter()
-                .filter_map(|change| match change {
-                    LedgerChange::Add(movement) => Some(movement),
-                    LedgerChange::Remove { .. } => None,
-                });
+            let added = new.changes().into_iter().filter_map(|change| match change {
+                LedgerChange::Add(movement) => Some(movement),
+                LedgerChange::Remove { .. } => None,
+            });
             taken.lock().unwrap().extend(added);
             Ok(())
         }
@@ -1329,29 +1333,117 @@ async fn a_pending_entry_that_is_booked_is_handed_over_when_it_is() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_entry_that_does_not_say_what_it_does_stops_its_account_and_books_nothing() {
+async fn a_bad_direction_or_currency_costs_its_entry_alone_and_is_said() {
     let right = entry(" Ccy='AUD'>1.00", "CRDT", BOOKED, "1");
+    let last = entry(" Ccy='AUD'>3.00", "CRDT", BOOKED, "3");
+    let currency = "expected the code of a currency in Amt or Acct";
     for (wrong, said) in [
         (
-            entry(" Ccy='AUD'>1.00", "WHAT", BOOKED, "2"),
+            entry(" Ccy='AUD'>2.00", "WHAT", BOOKED, "2"),
             "expected CRDT or DBIT in CdtDbtInd",
         ),
-        (
-            entry(">1.00", "CRDT", BOOKED, "2"),
-            "expected the code of a currency in Amt or Acct",
-        ),
-        (
-            entry(" Ccy='usd'>1.00", "CRDT", BOOKED, "2"),
-            "expected the code of a currency in Amt or Acct",
-        ),
+        (entry(">2.00", "CRDT", BOOKED, "2"), currency),
+        (entry(" Ccy='aud'>2.00", "CRDT", BOOKED, "2"), currency),
+        (entry(" Ccy='XXXX'>2.00", "CRDT", BOOKED, "2"), currency),
     ] {
-        let (movements, poller) = movements(&[right.clone(), wrong], PollerOptions::new()).await;
-        assert!(movements.is_empty());
-        let PollError::Handler { source, .. } = &*stopped(&poller, A) else {
-            panic!("the handler refused it")
+        let bank = Bank::new(&[(A, &[&[1]])]);
+        bank.with(|table| table.entries = Some([&*right, &*wrong, &*last].concat()));
+        let all = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let taken = all.clone();
+        let handler = move |new: NewEntries| {
+            taken.lock().unwrap().push(new);
+            async { Ok(()) }
         };
-        assert!(source.to_string().contains(said), "{source}");
+        let poller = with_handler(
+            &bank,
+            [PolledAccount::new(id(A))],
+            handler,
+            PollerOptions::new(),
+        );
+        run_for(&poller, seconds(1_300)).await;
+        assert_eq!(poller.check(), Ok(()));
+        let all = all.lock().unwrap();
+        let [new] = &all[..] else { panic!("said once") };
+        let amounts: Vec<String> = new
+            .changes()
+            .into_iter()
+            .map(|change| match change {
+                LedgerChange::Add(movement) => movement.amount.to_string(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(amounts, ["1.00 AUD", "3.00 AUD"]);
+        assert_eq!(
+            new.notices,
+            [AccountNotice::Unbookable {
+                id: new.entries[1].id
+            }]
+        );
+        let [why] = &new.unbookable()[..] else {
+            panic!("one entry")
+        };
+        assert!(why.to_string().ends_with(said), "{why}");
+        // A handler that wants all or nothing stops its account, with the reason in the log.
+        let error = PollError::Handler {
+            times: 1,
+            source: Box::new(*why),
+        };
+        assert!(error.advice().ends_with(said));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_foreign_currency_another_account_and_a_date_far_off_are_said_once_each() {
+    let bank = Bank::new(&[(A, &[&[1]])]);
+    let usd = entry(" Ccy='USD'>7.00", "CRDT", BOOKED, "1");
+    let aud = entry(" Ccy='AUD'>8.00", "CRDT", BOOKED, "2");
+    bank.with(|table| {
+        table.entries = Some([usd, aud].concat());
+        table.currency = "<Ccy>AUD</Ccy>";
+        table.zone = Some(|_| 10);
+        table.ahead = seconds(0);
+    });
+    let notices = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let noted = notices.clone();
+    let handler = move |new: NewEntries| {
+        noted.lock().unwrap().extend(new.notices.clone());
+        async { Ok(()) }
+    };
+    let poller = with_handler(
+        &bank,
+        [PolledAccount::new(id(A))],
+        handler,
+        PollerOptions::new(),
+    );
+    let kinds = || -> Vec<&str> {
+        let taken = std::mem::take(&mut *notices.lock().unwrap());
+        taken.iter().map(AccountNotice::kind).collect()
+    };
+    run_for(&poller, seconds(1_300)).await;
+    assert_eq!(kinds(), ["foreign_currency"]);
+    // Without a zone its reports are of one moment, and after more than a week that is far off.
+    for (days, expected) in [(6, vec![]), (3, vec!["dated_far_off"]), (0, vec![])] {
+        bank.with(|table| {
+            table.zone = None;
+            table.ahead += seconds(days * 86_400);
+        });
+        run_for(&poller, seconds(1_300)).await;
+        let found = kinds();
+        let found: Vec<&str> = found
+            .into_iter()
+            .filter(|kind| *kind != "day_incomplete")
+            .collect();
+        assert_eq!(found, expected, "{days}");
+    }
+    bank.with(|table| table.other_account = true);
+    run_for(&poller, seconds(1_300)).await;
+    assert_eq!(kinds(), ["other_account"]);
+    bank.with(|table| table.other_account = false);
+    run_for(&poller, seconds(1_300)).await;
+    bank.with(|table| table.other_account = true);
+    run_for(&poller, seconds(1_300)).await;
+    assert_eq!(kinds(), ["other_account"], "said again");
+    assert!(poller.status()[0].stopped_since.is_none());
 }
 
 #[tokio::test(start_paused = true)]

@@ -131,7 +131,11 @@ pub(super) fn entries(
     });
     let notices = new.notices.iter().map(|notice| {
         let detail = match notice {
-            AccountNotice::Vanished { id, .. } | AccountNotice::Reappeared { id } => id.to_string(),
+            AccountNotice::Vanished { id, .. }
+            | AccountNotice::Reappeared { id }
+            | AccountNotice::Unbookable { id }
+            | AccountNotice::ForeignCurrency { id } => id.to_string(),
+            AccountNotice::DatedFarOff { day } => day.to_string(),
             AccountNotice::AllVanished { count } => count.to_string(),
             AccountNotice::BalanceGap { difference } => difference.to_string(),
             AccountNotice::DayIncomplete {

@@ -67,6 +67,10 @@ pub(super) fn print(event: &Event, output: &mut Output) -> Result<(), Failure> {
                 "day_incomplete" => "was not seen to the end of",
                 "currency_changed" => "changed its currency from",
                 "kind_changed" => "changed its kind from",
+                "unbookable" => "has no usable amount, direction or currency for the entry",
+                "foreign_currency" => "has in another currency the entry",
+                "other_account" => "is named otherwise in its statement",
+                "dated_far_off" => "has a statement that was made on",
                 other => other,
             };
             (

@@ -87,7 +87,10 @@ pub(super) fn poller(
     journal: Journal,
 ) -> Poller {
     let handler = move |new: NewEntries| keep::entries(journal.clone(), &new);
-    let options = PollerOptions::new().retention(RETENTION).unbooked(true);
+    let options = PollerOptions::new()
+        .retention(RETENTION)
+        .unbooked(true)
+        .log_handler_errors(true);
     Poller::transactional(pages, store.clone(), accounts, handler, options)
 }
 

@@ -22,11 +22,11 @@ pub(super) struct Replaceable<'a> {
 
 /// The pending entries with the payment of a new one.
 pub(super) enum Payment {
-    /// There are none.
+    /// No such entry.
     None,
-    /// It may be one of them.
+    /// Nothing certain, because the new one may be any of several entries.
     Unclear,
-    /// It is this one.
+    /// The entry that it replaces.
     Replaces(SeenEntryId),
 }
 

@@ -330,6 +330,16 @@ fn each_notice_and_relation_has_a_kind() {
             "currency_changed",
         ),
         (AccountNotice::KindChanged { from, to }, "kind_changed"),
+        (
+            AccountNotice::Unbookable { id: [0; 32].into() },
+            "unbookable",
+        ),
+        (
+            AccountNotice::ForeignCurrency { id: [0; 32].into() },
+            "foreign_currency",
+        ),
+        (AccountNotice::OtherAccount, "other_account"),
+        (AccountNotice::DatedFarOff { day: date(0) }, "dated_far_off"),
     ];
     for (notice, kind) in &notices {
         assert_eq!(notice.kind(), *kind);

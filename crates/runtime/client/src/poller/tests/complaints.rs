@@ -5,7 +5,7 @@
 //! archive.
 
 use super::*;
-use bankrail_statement::{AccountNotice, SeenEntryId};
+use bankrail_statement::SeenEntryId;
 use bankrail_values::Decimal;
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ impl Ledger {
             let ledger = ledger.clone();
             async move {
                 let (rows, notices) = &mut *ledger.0.lock().unwrap();
-                for change in new.changes()? {
+                for change in new.changes() {
                     match change {
                         LedgerChange::Remove { id, .. } => assert!(rows.remove(&id).is_some()),
                         LedgerChange::Add(movement) => {

@@ -1,7 +1,6 @@
 //! A day of the bank, from midnight to midnight in its zone.
 
 use super::*;
-use bankrail_statement::AccountNotice;
 
 /// Where clocks are set forward on 4 October 2026 at 02:00 and back on 4 April 2027 at 03:00.
 fn zone(at: Timestamp) -> i8 {
