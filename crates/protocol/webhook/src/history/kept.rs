@@ -5,7 +5,9 @@ use super::{MandateHistory, MandateState, Observation, PaymentHistory, PaymentSt
 use crate::ids::{MandateId, Uetr};
 use crate::message::{Message, Text35};
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
+use std::borrow::Cow;
 use std::fmt;
+use std::time::Duration;
 
 /// An identifier of a mandate or a payment in messages.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -235,8 +237,11 @@ impl Fold {
     /// Folds a message into the kept histories that have a name of it, in any order. `None` if
     /// nothing is to be stored: the message is about neither a mandate nor a payment, or has a
     /// status that this version does not know and is the first of its kind.
+    ///
+    /// A message that is dated more than a day after `now`, by the caller's clock, counts as
+    /// processed at `now`: a date of the year 9999 would prevail over every later report.
     #[must_use]
-    pub fn of(message: &Message, mut known: Vec<KeptHistory>) -> Option<Self> {
+    pub fn of(message: &Message, mut known: Vec<KeptHistory>, now: Timestamp) -> Option<Self> {
         let mut ids = HistoryId::of(message);
         // The oldest history keeps its number, which programs may have stored.
         known.sort_unstable_by_key(|kept| kept.number);
@@ -266,7 +271,7 @@ impl Fold {
                 history.merge(other);
             }
         }
-        let observation = history.apply(message);
+        let observation = history.apply(&credibly_dated(message, now));
         // A message that changes no history does not begin one either.
         if number.is_none() && observation == Observation::NotApplicable {
             return None;
@@ -288,6 +293,23 @@ impl Fold {
     fn position(kept: &KeptHistory) -> (HistoryState, bool) {
         (kept.state(), kept.history.is_complete())
     }
+}
+
+/// Returns the message, with `now` as its time if that is too far ahead to be true.
+fn credibly_dated(message: &Message, now: Timestamp) -> Cow<'_, Message> {
+    /// Further than any clock is ahead.
+    const MOST_AHEAD: Duration = Duration::from_secs(86_400);
+    if message.creation_date_time() <= now.saturating_add(MOST_AHEAD) {
+        return Cow::Borrowed(message);
+    }
+    let mut message = message.clone();
+    *match &mut message {
+        Message::MandateOutcome(message) => &mut message.creation_date_time,
+        Message::MandateNotification(message) => &mut message.creation_date_time,
+        Message::PaymentOutcome(message) => &mut message.creation_date_time,
+        Message::Query(message) => &mut message.creation_date_time,
+    } = now;
+    Cow::Owned(message)
 }
 
 /// A store of the histories of mandates and payments. Each operation is durable before it returns.

@@ -717,7 +717,7 @@ fn a_kept_history_is_read_back_and_other_bytes_are_not() {
     use bankrail_webhook::history::{Fold, History};
     let message =
         Message::from(samples::mandate_notification(&Trigger::CreationConfirmed).unwrap());
-    let fold = Fold::of(&message, Vec::new()).unwrap();
+    let fold = Fold::of(&message, Vec::new(), at(0)).unwrap();
     assert_eq!(
         History::from_json(&fold.history.to_json()),
         Some(fold.history)
@@ -733,7 +733,7 @@ fn a_fold_says_whether_the_state_changes_and_joins_the_histories_of_one_payment(
     use bankrail_webhook::history::{Fold, History, HistoryId, HistoryState, KeptHistory};
     let kept = |number: u64, messages: &[Message]| {
         let folded = messages.iter().fold(Vec::new(), |known, message| {
-            let Fold { ids, history, .. } = Fold::of(message, known).unwrap();
+            let Fold { ids, history, .. } = Fold::of(message, known, at(0)).unwrap();
             vec![KeptHistory {
                 number,
                 scope: String::new(),
@@ -757,14 +757,19 @@ fn a_fold_says_whether_the_state_changes_and_joins_the_histories_of_one_payment(
         // Still active, and no longer without a gap.
         (mandate(outcome(20, 2, "STCH", "CMPL", "ACTV")), true),
     ] {
-        let fold = Fold::of(&message, vec![kept(4, std::slice::from_ref(&confirmed))]).unwrap();
+        let fold = Fold::of(
+            &message,
+            vec![kept(4, std::slice::from_ref(&confirmed))],
+            at(0),
+        )
+        .unwrap();
         assert_eq!(
             (fold.number, fold.changed, fold.merged),
             (Some(4), changed, vec![]),
             "{message:?}"
         );
     }
-    let first = Fold::of(&confirmed, Vec::new()).unwrap();
+    let first = Fold::of(&confirmed, Vec::new(), at(0)).unwrap();
     assert_eq!(
         (first.number, first.changed, first.merged),
         (None, true, vec![])
@@ -790,7 +795,7 @@ fn a_fold_says_whether_the_state_changes_and_joins_the_histories_of_one_payment(
             kept(9, &[paid(by_uetr, false, true)]),
             kept(7, &[paid(by_instruction, true, false)]),
         ];
-        let fold = Fold::of(&both, known.to_vec()).unwrap();
+        let fold = Fold::of(&both, known.to_vec(), at(0)).unwrap();
         assert_eq!(
             (fold.number, fold.changed, fold.merged),
             (Some(7), true, vec![9]),
@@ -958,4 +963,50 @@ fn each_message_has_its_effect() {
         );
     }
     wrong.none();
+}
+
+/// A date far ahead would prevail over every later report.
+#[test]
+fn a_message_of_the_year_9999_does_not_decide_for_ever() {
+    use bankrail_webhook::history::{Fold, HistoryState, KeptHistory};
+    const DAY: i64 = 86_400;
+    let told = |time: Timestamp, number, state| {
+        let Told::Notification(mut message) =
+            notification(0, number, "MSCH", "STCH", "CMPL", state)
+        else {
+            unreachable!("made above");
+        };
+        message.creation_date_time = time;
+        Message::MandateNotification(message)
+    };
+    let Told::Notification(created) = notification(0, 1, "MCRC", "CREA", "CMPL", "ACTV") else {
+        unreachable!("made above");
+    };
+    let created = Message::MandateNotification(created);
+    for (dated, expected) in [
+        (Timestamp::MAX, MandateState::Active),
+        (at(20 + DAY + 1), MandateState::Active),
+        // As far ahead as a clock may be: the later date prevails.
+        (at(20 + DAY), MandateState::Suspended),
+    ] {
+        let mut known = Vec::new();
+        for (now, message) in [
+            (10, created.clone()),
+            (20, told(dated, 2, "SUSD")),
+            (30, told(at(30), 3, "ACTV")),
+            // The same report again, later.
+            (40, told(dated, 2, "SUSD")),
+        ] {
+            let fold = Fold::of(&message, known, at(now)).unwrap();
+            known = vec![KeptHistory {
+                number: 1,
+                scope: String::new(),
+                ids: fold.ids,
+                history: fold.history,
+                changed_at: at(now),
+                change: 1,
+            }];
+        }
+        assert_eq!(known[0].state(), HistoryState::Mandate(expected), "{dated}");
+    }
 }

@@ -130,7 +130,7 @@ impl Records {
         let named =
             |kept: &&KeptHistory| kept.scope == scope && kept.ids.iter().any(|id| ids.contains(id));
         let known = self.histories.values().filter(named).cloned().collect();
-        let Some(fold) = Fold::of(message, known) else {
+        let Some(fold) = Fold::of(message, known, now) else {
             return Ok(Observation::NotApplicable);
         };
         let Fold {

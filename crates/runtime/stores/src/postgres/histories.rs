@@ -247,7 +247,7 @@ async fn apply(
         .iter()
         .min_by_key(|kept| kept.number)
         .map(|kept| (kept.changed_at, kept.change));
-    let Some(fold) = Fold::of(message, known) else {
+    let Some(fold) = Fold::of(message, known, now) else {
         session.commit_with([]).await?;
         return Ok(Observation::NotApplicable);
     };

@@ -204,7 +204,7 @@ fn apply(
         .iter()
         .min_by_key(|kept| kept.number)
         .map(|kept| (kept.changed_at, kept.change));
-    let Some(fold) = Fold::of(message, known) else {
+    let Some(fold) = Fold::of(message, known, now) else {
         return Ok(Observation::NotApplicable);
     };
     let (changed_at, change) = match before {
