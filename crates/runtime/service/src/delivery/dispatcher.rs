@@ -585,7 +585,9 @@ bankrail_values::options! {
         /// When deliveries to an endpoint that keeps failing are paused. Default:
         /// [`BreakerPolicy::default`].
         breaker: BreakerPolicy = BreakerPolicy::default(),
-        /// The treatment of a 2xx answer without the acknowledgement. Default: a failure.
+        /// The treatment of a 2xx answer without the acknowledgement, unless a receiver has its own
+        /// ([`Endpoint::with_missing_acknowledgement`](super::Endpoint::with_missing_acknowledgement)).
+        /// Default: a failure.
         missing_acknowledgement: MissingAcknowledgement = MissingAcknowledgement::default(),
         /// The most bytes of an answer that are read. Default: 64 KiB.
         max_response: usize = 64 * 1024,

@@ -1,5 +1,6 @@
 //! The customers' receivers.
 
+use super::MissingAcknowledgement;
 use super::breaker::{Breaker, BreakerPolicy, Ended};
 use super::snapshot::{CircuitState, EndpointSnapshot};
 use bankrail_http::names::{API_KEY, is_reserved};
@@ -61,6 +62,7 @@ pub struct Endpoint {
     api_key: Option<(HeaderName, HeaderValue)>,
     sealer: Arc<dyn SealPayload>,
     paths: HashMap<MessageKind, String>,
+    missing_acknowledgement: Option<MissingAcknowledgement>,
 }
 
 impl Endpoint {
@@ -73,6 +75,7 @@ impl Endpoint {
             api_key: None,
             sealer,
             paths: HashMap::new(),
+            missing_acknowledgement: None,
         }
     }
 
@@ -129,6 +132,15 @@ impl Endpoint {
         self
     }
 
+    /// Returns the same receiver with its own treatment of a 2xx answer without the acknowledgement,
+    /// in place of
+    /// [`DispatcherOptions::missing_acknowledgement`](super::DispatcherOptions::missing_acknowledgement).
+    #[must_use]
+    pub fn with_missing_acknowledgement(mut self, treatment: MissingAcknowledgement) -> Self {
+        self.missing_acknowledgement = Some(treatment);
+        self
+    }
+
     /// Returns the name of the receiver.
     #[must_use]
     pub fn id(&self) -> &EndpointId {
@@ -147,6 +159,10 @@ impl Endpoint {
 
     pub(super) fn api_key(&self) -> Option<&(HeaderName, HeaderValue)> {
         self.api_key.as_ref()
+    }
+
+    pub(super) fn missing_acknowledgement(&self) -> Option<MissingAcknowledgement> {
+        self.missing_acknowledgement
     }
 
     pub(super) fn sealer(&self) -> &dyn SealPayload {

@@ -17,7 +17,7 @@ mod transactions;
 mod urls;
 pub(crate) mod world;
 
-use self::world::{Reply, World, fresh_headers};
+use self::world::{Reply, World, endpoint, fresh_headers};
 use bankrail_mailbox::{DeliveryNote, Enqueued, OutboxState};
 use bankrail_secured_payload::SecuredPayload;
 use bankrail_service::delivery::{BreakerPolicy, EnqueueError, MissingAcknowledgement};
@@ -298,6 +298,31 @@ async fn only_the_acknowledgement_ends_a_delivery() {
                 }
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn one_receiver_has_its_own_rule_of_acknowledgements() {
+    use MissingAcknowledgement::{Delivered, Failed};
+    for (of_all, of_acme, expected) in [
+        (Failed, Some(Delivered), OutboxState::Delivered),
+        (Delivered, Some(Failed), OutboxState::Pending),
+        (Delivered, None, OutboxState::Delivered),
+        (Failed, None, OutboxState::Pending),
+    ] {
+        let world = World::with(|options| options.missing_acknowledgement(of_all));
+        if let Some(rule) = of_acme {
+            let acme = endpoint(&world.acme, 0).with_missing_acknowledgement(rule);
+            world.endpoints.insert(acme);
+        }
+        world.receiver.script([Reply::Body(200, String::new())]);
+        let id = world.enqueue_one().await;
+        world.dispatcher.run_once().await.unwrap();
+        assert_eq!(
+            world.entry(id).await.state,
+            expected,
+            "{of_all:?} {of_acme:?}"
+        );
     }
 }
 

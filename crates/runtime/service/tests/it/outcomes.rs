@@ -62,7 +62,7 @@ async fn the_reason_why_a_token_is_refused_is_known_to_the_provider_alone() {
         ),
         (
             token_request(API_KEY, foreign),
-            "token ACME assertion: expected one of the verifier's audiences as the claim aud, found",
+            "token ACME assertion: expected \"https://auth.example/v1.0/auth\" as the claim aud, found",
         ),
         (
             token_request(OTHER_KEY, good.clone()),

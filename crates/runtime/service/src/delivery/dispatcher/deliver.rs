@@ -126,7 +126,10 @@ impl Shared {
         let terms = Terms {
             timeout: self.options.timeout,
             max_response: self.options.max_response,
-            retry_unacknowledged: self.options.missing_acknowledgement
+            retry_unacknowledged: known
+                .endpoint
+                .missing_acknowledgement()
+                .unwrap_or(self.options.missing_acknowledgement)
                 == MissingAcknowledgement::Failed,
         };
         let kind = MessageKind::from_name(entry.message.kind.as_str());

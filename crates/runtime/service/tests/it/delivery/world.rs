@@ -268,7 +268,7 @@ pub(super) async fn paused(outbox: &dyn OutboxStore, now: Timestamp) -> Vec<Endp
     paused.map(|one| one.endpoint).collect()
 }
 
-fn endpoint(id: &EndpointId, customer: usize) -> Endpoint {
+pub(crate) fn endpoint(id: &EndpointId, customer: usize) -> Endpoint {
     sealed_by(id, sealer(customer))
 }
 
