@@ -3,7 +3,7 @@
 use super::KeyText;
 use super::reader::Reader;
 use crate::customers::CustomerProblem;
-use bankrail_jose::{Jwk, JwkSet, KeyError, KeyHandle, KeyOptions, KeySet, PublicKey};
+use bankrail_jose::{KeyError, KeyHandle, KeyMaterial, KeyOptions, KeySet, PublicKey};
 use std::path::PathBuf;
 use toml::Spanned;
 use zeroize::Zeroizing;
@@ -88,22 +88,24 @@ pub(super) fn content(
 fn keys_of<K: KeyHandle>(text: &str) -> Result<(Vec<K>, Vec<String>), String> {
     let refused = |error: KeyError| error.to_string();
     let options = KeyOptions::default();
-    let jwk = if !text.trim_start().starts_with('{') {
-        Jwk::from(PublicKey::from_pem(text).map_err(refused)?)
-    } else if let Ok(set) = JwkSet::parse(text) {
-        let (keys, unusable) =
-            KeySet::from_jwk_set(&set, &options).map_err(|error| error.to_string())?;
-        let unusable = unusable.iter().chain(set.unusable()).map(|key| {
-            let kid = key
-                .kid
-                .as_ref()
-                .map(|kid| format!(" {kid}"))
-                .unwrap_or_default();
-            format!("key{kid} at index {}: {}", key.index, key.error)
-        });
-        return Ok((keys.keys().to_vec(), unusable.collect()));
-    } else {
-        Jwk::parse(text).map_err(refused)?
+    let jwk = match KeyMaterial::parse(text.as_bytes()).map_err(refused)? {
+        KeyMaterial::Jwk(jwk) => jwk,
+        KeyMaterial::Public(_, key) => key.into(),
+        // Beside its certificate, if the file has one.
+        KeyMaterial::Private(..) => PublicKey::from_pem(text).map_err(refused)?.into(),
+        KeyMaterial::Set(set) => {
+            let (keys, unusable) =
+                KeySet::from_jwk_set(&set, &options).map_err(|error| error.to_string())?;
+            let unusable = unusable.iter().chain(set.unusable()).map(|key| {
+                let kid = key
+                    .kid
+                    .as_ref()
+                    .map(|kid| format!(" {kid}"))
+                    .unwrap_or_default();
+                format!("key{kid} at index {}: {}", key.index, key.error)
+            });
+            return Ok((keys.keys().to_vec(), unusable.collect()));
+        }
     };
     if jwk.private_key().is_some() {
         return Err("expected a public key, found a private one".to_owned());
