@@ -28,7 +28,8 @@ pub enum RetryAfter {
 impl RetryAfter {
     /// Reads the only `Retry-After` header: digits, or a date in any of HTTP's three spellings.
     /// `None` if there is no such header, more than one, or one with other content. A number of
-    /// seconds above 2^64 − 1 counts as that.
+    /// seconds above 2^64 − 1 counts as that. A date is the time after the answer's own `Date`, if
+    /// there is one, because the clocks of the two sides differ.
     #[must_use]
     pub fn from_headers(headers: &HeaderMap) -> Option<Self> {
         let text = content::only(headers, &RETRY_AFTER)?
@@ -41,8 +42,11 @@ impl RetryAfter {
                 text.parse().unwrap_or(u64::MAX),
             )));
         }
-        let date: SystemTime = httpdate::parse_http_date(text).ok()?;
-        Some(Self::At(date.into()))
+        let at = Timestamp::from(httpdate::parse_http_date(text).ok()?);
+        Some(match content::date(headers) {
+            Some(answered) => Self::After(at.saturating_since(answered)),
+            None => Self::At(at),
+        })
     }
 
     /// Returns the time to wait from `now`; zero for a date that has passed.

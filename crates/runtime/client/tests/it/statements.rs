@@ -319,12 +319,15 @@ async fn each_account_has_the_limit_for_itself_where_the_service_counts_so() {
 }
 
 #[tokio::test]
-async fn a_429_is_told_and_holds_the_next_call_back() {
+async fn a_429_is_told_and_holds_the_next_call_back_by_the_answers_clock() {
     let (provider, client, clock) = Provider::client().await;
     provider.tokens([Reply::token(1, 3600)]);
     let body = r#"{"requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","error":{"statusCode":"EC429","title":"x"}}"#;
-    provider
-        .statements([Reply::new(429, body).header("retry-after", "Sat, 21 Nov 2026 06:02:00 GMT")]);
+    // This side's clock is ten minutes behind.
+    let refused = Reply::new(429, body)
+        .header("date", "Sat, 21 Nov 2026 06:10:00 GMT")
+        .header("retry-after", "Sat, 21 Nov 2026 06:12:00 GMT");
+    provider.statements([refused]);
     provider.statements([Reply::page(0, None)]);
     let error = client.statements().page(&request()).await.unwrap_err();
     let retry_at = start().saturating_add(Duration::from_secs(120));

@@ -2,7 +2,7 @@
 
 use bankrail_http::RetryAfter;
 use bankrail_values::Timestamp;
-use http::header::RETRY_AFTER;
+use http::header::{DATE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue};
 use std::time::Duration;
 
@@ -43,6 +43,33 @@ fn seconds_and_dates() {
     twice.append(RETRY_AFTER, "1".parse().unwrap());
     twice.append(RETRY_AFTER, "2".parse().unwrap());
     assert_eq!(RetryAfter::from_headers(&twice), None);
+}
+
+/// The clock of the one who asks may be wrong; that of the answer made both dates.
+#[test]
+fn a_date_is_counted_from_the_date_of_the_answer() {
+    let read = |at: &str, answered: &str| {
+        let mut headers = HeaderMap::new();
+        headers.insert(RETRY_AFTER, at.parse().unwrap());
+        headers.insert(DATE, answered.parse().unwrap());
+        RetryAfter::from_headers(&headers).unwrap()
+    };
+    let at = "Thu, 29 Jul 2021 01:03:00 GMT";
+    let asked = read(at, "Thu, 29 Jul 2021 01:02:00 GMT");
+    for now in ["01:02:00", "00:52:00", "01:12:00"] {
+        let now = format!("2021-07-29T{now}.000Z").parse().unwrap();
+        assert_eq!(asked.wait(now), Duration::from_secs(60), "{now}");
+    }
+    let past = read(at, "Thu, 29 Jul 2021 01:03:01 GMT");
+    assert_eq!(past, RetryAfter::After(Duration::ZERO));
+    assert_eq!(
+        read(at, "yesterday"),
+        RetryAfter::At("2021-07-29T01:03:00.000Z".parse().unwrap())
+    );
+    assert_eq!(
+        read("7", "Thu, 29 Jul 2021 01:02:00 GMT"),
+        RetryAfter::After(Duration::from_secs(7))
+    );
 }
 
 #[test]
