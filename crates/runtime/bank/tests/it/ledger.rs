@@ -11,12 +11,12 @@ mod served;
 mod stored;
 mod together;
 
-use crate::engines::{Books, Engine, over_both};
+use crate::engines::{Books, Engine, Sqlite, over_both};
 use bankrail_bank::{Booking, BookingKind};
 use bankrail_service::testing::{LedgerFixture, ledger_suite, ledger_suite_while_booking};
-use bankrail_service::{LedgerAnswer, LedgerPage, RegisteredAccount, StatementQuery};
+use bankrail_service::{Ledger, LedgerAnswer, LedgerPage, RegisteredAccount, StatementQuery};
 use bankrail_statement::{AccountId, MaxEntries, PagePosition, SortOrder};
-use bankrail_values::{Currency, Date};
+use bankrail_values::{Currency, Date, StoreFuture};
 
 /// An account id of ACME's.
 fn account() -> AccountId {
@@ -110,6 +110,35 @@ async fn it_is_a_good_ledger_while_entries_are_booked<E: Engine>() {
     }
     ledger_suite_while_booking(&ledger, &fixture(), async || {
         ledger.book(&account(), &paid("1.00 AUD")).await.unwrap();
+    })
+    .await;
+}
+
+/// A ledger whose balance never moves.
+#[derive(Debug)]
+struct Frozen<L>(L);
+
+impl<L: Ledger> Ledger for Frozen<L> {
+    fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
+        Box::pin(async move {
+            let mut answer = self.0.statement(query).await?;
+            if let LedgerAnswer::Page(page) = &mut answer {
+                page.balance = "50.00".parse().unwrap();
+            }
+            Ok(answer)
+        })
+    }
+}
+
+#[tokio::test]
+#[should_panic(expected = "what was booked moves the balance by its amount")]
+async fn a_ledger_whose_balance_does_not_follow_the_bookings() {
+    let ledger = Frozen(ledger::<Sqlite>().await);
+    for _ in 0..5 {
+        ledger.0.book(&account(), &paid("10.00 AUD")).await.unwrap();
+    }
+    ledger_suite_while_booking(&ledger, &fixture(), async || {
+        ledger.0.book(&account(), &paid("1.00 AUD")).await.unwrap();
     })
     .await;
 }

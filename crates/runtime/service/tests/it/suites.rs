@@ -56,6 +56,21 @@ async fn each_fault_of_a_ledger_is_named() {
     );
 }
 
+/// One line, not every entry twice.
+#[tokio::test]
+async fn a_wrong_order_is_named_by_the_number_of_its_entry() {
+    let far = refused(|world| world.ledger.far.store(1, Ordering::SeqCst)).await;
+    assert!(far.contains("in place of number 2"), "{far}");
+    assert!(far.len() < 200, "{far}");
+}
+
+#[tokio::test]
+#[should_panic(expected = "a page has the account's balance")]
+async fn a_ledger_with_a_wrong_balance() {
+    let world = World::new();
+    ledger_suite(&*world.ledger, &fixture().balance("1.00".parse().unwrap())).await;
+}
+
 #[tokio::test]
 #[should_panic(expected = "an account is unknown to customers that it is not registered for")]
 async fn a_ledger_that_shows_accounts_to_strangers() {
