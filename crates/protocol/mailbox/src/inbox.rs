@@ -296,7 +296,8 @@ pub trait Inbox: Debug + Send + Sync {
     ) -> StoreFuture<'a, ReceiveOutcome>;
 
     /// Leases up to `limit` pending entries that are due and free, of these kinds (no kinds: all),
-    /// in the order of their arrival. If many entries became due again, an engine may consider only
+    /// in the order of their arrival. An entry that was never leased is due, even if it was received
+    /// while the clock was ahead. If many entries became due again, an engine may consider only
     /// the first thousand of them; later calls consider the rest.
     fn lease<'a>(
         &'a self,
@@ -378,6 +379,17 @@ pub trait Inbox: Debug + Send + Sync {
     /// An engine may leave out expired leases, because their entries are free, and extended ones,
     /// because their answer was not lost.
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64>;
+
+    /// Undoes what a clock that was ahead has written. Pending entries that are due after `latest`
+    /// are due now; leases that last beyond it end. Returns the number of
+    /// changed entries. An engine
+    /// may consider only the first thousand; later calls consider the rest.
+    ///
+    /// A worker calls it when [`LeaseOwners::is_recall_due`](crate::LeaseOwners::is_recall_due)
+    /// returns true, with the latest instant that its schedule
+    /// ([`Schedule::longest_delay`](crate::Schedule::longest_delay)) and its leases allow. Workers
+    /// with longer ones over the same store would lose theirs.
+    fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64>;
 
     /// Returns dead letters, after the entry `after`, in the order of their arrival.
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>>;

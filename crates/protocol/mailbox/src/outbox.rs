@@ -202,6 +202,16 @@ pub trait Outbox: Debug + Send + Sync {
     /// made the lease and only the answer was lost ([`LeaseOwners`](crate::LeaseOwners)).
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64>;
 
+    /// Undoes what a clock that was ahead has written. Pending entries that are due after `latest`
+    /// are due now; leases and circuits that last beyond it end. Returns the number of
+    /// changed entries.
+    ///
+    /// A worker calls it when [`LeaseOwners::is_recall_due`](crate::LeaseOwners::is_recall_due)
+    /// returns true, with the latest instant that its schedule
+    /// ([`Schedule::longest_delay`](crate::Schedule::longest_delay)) and its leases allow. Workers
+    /// with longer ones over the same store would lose theirs.
+    fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64>;
+
     /// Returns the first instant at which a pending entry can be leased: it is due, free of its
     /// lease, and its endpoint is neither stopped nor held back by its circuit. `None`: there is no
     /// such entry.

@@ -79,6 +79,16 @@ impl Schedule {
         asked.min(self.longest_retry_after)
     }
 
+    /// Returns the longest delay, with its jitter. An entry that waits for longer, and for longer
+    /// than a `Retry-After` is [granted](Schedule::granted), has its time from a clock that was
+    /// ahead.
+    #[must_use]
+    pub fn longest_delay(&self) -> Duration {
+        let made = 0..u32::try_from(self.delays.len()).unwrap_or(u32::MAX);
+        let delays = made.filter_map(|made| self.delay(made, u64::MAX));
+        delays.max().unwrap_or_default()
+    }
+
     /// The number of deliveries before a message becomes a dead letter.
     #[must_use]
     pub fn attempts(&self) -> usize {

@@ -1,6 +1,7 @@
 //! The owners of one worker's leases.
 
 use super::LeaseOwner;
+use bankrail_values::Timestamp;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -9,6 +10,9 @@ const MADE_LATE: Duration = Duration::from_secs(30);
 
 /// The maximum number of remembered leases without an answer.
 const MAX_UNANSWERED: usize = 100;
+
+/// The time between two searches for entries of a clock that was ahead.
+const RECALL_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The owners of one worker's leases: one for each lease, so that a call for one lease never
 /// changes another.
@@ -49,6 +53,7 @@ pub struct LeaseOwners {
     random: [u8; 16],
     asked: u64,
     unanswered: VecDeque<Unanswered>,
+    recalled: Option<Timestamp>,
 }
 
 /// A lease without an answer, which the store may have made.
@@ -68,7 +73,21 @@ impl LeaseOwners {
             random,
             asked: 0,
             unanswered: VecDeque::new(),
+            recalled: None,
         }
+    }
+
+    /// Returns true if the worker should look for entries of a clock that was ahead
+    /// ([`Outbox::recall`](crate::Outbox::recall), [`Inbox::recall`](crate::Inbox::recall)) before
+    /// it leases: the first time, once a minute, and when its clock was set back.
+    pub fn is_recall_due(&mut self, now: Timestamp) -> bool {
+        let is_due = self
+            .recalled
+            .is_none_or(|at| now < at || now.saturating_since(at) >= RECALL_INTERVAL);
+        if is_due {
+            self.recalled = Some(now);
+        }
+        is_due
     }
 
     /// Returns the owner of a lease that is about to be requested, for this duration.
@@ -151,6 +170,25 @@ mod tests {
             "however long the store fails"
         );
         assert!(owners.unanswered(after(72)).is_empty(), "it is over");
+    }
+
+    #[test]
+    fn what_a_clock_was_ahead_by_is_looked_for_once_a_minute_and_when_it_was_set_back() {
+        let (mut owners, _) = owners();
+        let at = |seconds: i64| Timestamp::saturating_from_unix_millis(seconds * 1000);
+        let looks = [
+            (0, true),
+            (59, false),
+            (60, true),
+            (2_592_000, true),
+            (61, true),
+            (62, false),
+            (0, true),
+            (-1, true),
+        ];
+        for (seconds, expected) in looks {
+            assert_eq!(owners.is_recall_due(at(seconds)), expected, "{seconds}");
+        }
     }
 
     #[test]

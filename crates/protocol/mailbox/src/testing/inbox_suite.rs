@@ -61,6 +61,7 @@ pub async fn inbox_suite<I: Inbox>(mut make: impl AsyncFnMut() -> I) {
     leases_run_out(&make().await).await;
     leases_are_taken_over(&make().await).await;
     all_leases_of_an_owner_are_given_back(&make().await).await;
+    what_a_clock_was_ahead_by_is_undone(&make().await).await;
     poison_is_given_up(&make().await).await;
     completed_entries_are_forgotten(&make().await).await;
     for seed in 0..4 {
@@ -685,6 +686,67 @@ async fn leases_are_taken_over(inbox: &impl Inbox) {
             .await
             .expect("complete")
     );
+}
+
+/// What was received, leased and released while the clock was ahead.
+async fn what_a_clock_was_ahead_by_is_undone(inbox: &impl Inbox) {
+    let receive = async |number, now| {
+        let received = inbox.receive(&incoming(&[number], 1, 1), at(now)).await;
+        received.expect("receive").id()
+    };
+    let lease_of = async |number, until, now| {
+        let leased = inbox.lease(&[], 100, lease(number, until), at(now)).await;
+        let leased = leased.expect("lease").into_iter().map(|entry| entry.id);
+        leased.collect::<Vec<EntryId>>()
+    };
+    for ahead in [3_601, 1_000_000, 31_536_000] {
+        let number = u8::try_from(ahead % 251).expect("a short number");
+        let released = receive(number, ahead).await;
+        let unfinished = receive(number.wrapping_add(1), ahead).await;
+        let both = lease_of(1, ahead + 60, ahead).await;
+        assert_eq!(both, [released, unfinished], "both are due");
+        let due = at(ahead + 30);
+        let given_back = inbox.release(released, owner(1), due, "busy").await;
+        assert!(given_back.expect("release"));
+        let received = receive(number.wrapping_add(2), ahead).await;
+        let soon = receive(number.wrapping_add(3), 0).await;
+        assert_eq!(
+            lease_of(2, 10, 0).await,
+            [received, soon],
+            "an entry that was never leased is due"
+        );
+        let later = inbox.release(soon, owner(2), at(3_600), "busy").await;
+        assert!(later.expect("release"));
+        assert_eq!(
+            inbox.recall(at(3_600), at(0)).await.expect("recall"),
+            3,
+            "entries that were leased and wait beyond the latest instant, and no others"
+        );
+        assert_eq!(
+            lease_of(3, 10, 0).await,
+            [released, unfinished],
+            "what waited for a clock that was ahead is due now"
+        );
+        assert_eq!(inbox.recall(at(3_600), at(0)).await.expect("recall"), 0);
+        assert!(
+            !inbox
+                .complete(unfinished, owner(1), at(1))
+                .await
+                .expect("complete"),
+            "a lease that was ended is not its owner's"
+        );
+        for (id, by) in [(released, 3), (unfinished, 3), (received, 2)] {
+            let done = inbox.complete(id, owner(by), at(1)).await;
+            assert!(done.expect("complete"));
+        }
+        assert_eq!(lease_of(4, 4_000, 3_600).await, [soon]);
+        assert!(
+            inbox
+                .complete(soon, owner(4), at(3_600))
+                .await
+                .expect("complete")
+        );
+    }
 }
 
 async fn all_leases_of_an_owner_are_given_back(inbox: &impl Inbox) {

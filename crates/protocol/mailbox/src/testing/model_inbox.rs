@@ -151,7 +151,9 @@ impl Inbox for ModelInbox {
         let free = state
             .stored
             .iter_mut()
-            .filter(|stored| stored.is_free(now) && stored.due <= now)
+            .filter(|stored| {
+                stored.is_free(now) && (stored.due <= now || stored.entry.attempts == 0)
+            })
             .filter(wanted);
         let free =
             free.filter(|stored| stored.entry.follows.is_none_or(|id| !pending.contains(&id)));
@@ -199,6 +201,22 @@ impl Inbox for ModelInbox {
         };
         let leased = state.stored.iter_mut().filter(owned);
         ready(leased.map(Stored::give_back).map(|()| 1).sum())
+    }
+
+    fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64> {
+        let mut state = self.state();
+        let pending = state.stored.iter_mut();
+        let pending = pending.filter(|stored| stored.entry.state == InboxState::Pending);
+        let recalled = pending.map(|stored| {
+            let leased = stored.lease.filter(|lease| lease.until <= latest);
+            let ended = std::mem::replace(&mut stored.lease, leased) != leased;
+            let late = stored.due > latest && stored.entry.attempts > 0;
+            if late {
+                stored.due = now;
+            }
+            u64::from(ended || late)
+        });
+        ready(recalled.sum())
     }
 
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {

@@ -254,6 +254,24 @@ impl Outbox for ModelOutbox {
         ready(leased.map(|stored| stored.lease = None).map(|()| 1).sum())
     }
 
+    fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64> {
+        let mut state = self.state();
+        let held = |circuit: &Circuit| circuit.held_until() > Some(latest);
+        state.circuits.retain(|_, circuit| !held(circuit));
+        let pending = state.stored.iter_mut();
+        let pending = pending.filter(|stored| stored.entry.state == OutboxState::Pending);
+        let recalled = pending.map(|stored| {
+            let leased = stored.lease.filter(|lease| lease.until <= latest);
+            let ended = std::mem::replace(&mut stored.lease, leased) != leased;
+            let late = stored.entry.due > latest;
+            if late {
+                stored.entry.due = now;
+            }
+            u64::from(ended || late)
+        });
+        ready(recalled.sum())
+    }
+
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
         let state = self.state();
         let running = state.stored.iter().filter(|stored| {

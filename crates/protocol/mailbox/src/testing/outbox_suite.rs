@@ -77,6 +77,7 @@ pub async fn outbox_suite<O: OutboxStore>(mut make: impl AsyncFnMut() -> O) {
     oldest_in_outbox(&make().await).await;
     leases_run_out(&make().await).await;
     all_leases_of_an_owner_are_given_back(&make().await).await;
+    what_a_clock_was_ahead_by_is_undone(&make().await).await;
     deliveries_are_recorded(&make().await).await;
     endpoints_have_bounds(&make().await).await;
     only_leases_that_last_count(&make().await).await;
@@ -266,6 +267,64 @@ async fn leases_run_out(outbox: &impl OutboxStore) {
         own,
         "an owner whose lease is over may record a delivery if nobody took the message over"
     );
+}
+
+/// What was enqueued, leased, released and held while the clock was ahead.
+async fn what_a_clock_was_ahead_by_is_undone(outbox: &impl OutboxStore) {
+    let enqueue = async |to, number, now| {
+        let stored = outbox.enqueue(&outgoing(to, number), at(now)).await;
+        stored.expect("enqueue").id()
+    };
+    let lease_of = async |number, until, now| {
+        let leased = outbox.lease(all(lease(number, until)), at(now)).await;
+        let mut leased = ids(&leased.expect("lease"));
+        leased.sort_unstable();
+        leased
+    };
+    for ahead in [3_601, 1_000_000, 31_536_000] {
+        let number = u8::try_from(ahead % 251).expect("a short number");
+        let unfinished = enqueue(1, number, ahead).await;
+        let released = enqueue(2, number, ahead).await;
+        let both = lease_of(1, ahead + 60, ahead).await;
+        assert_eq!(both, [unfinished, released], "both are due");
+        let given_back = outbox.release(released, owner(1), at(ahead + 30)).await;
+        assert!(given_back.expect("release"));
+        let waiting = enqueue(1, number.wrapping_add(1), ahead).await;
+        let held = enqueue(3, number, 0).await;
+        let rests_until = Some(at(ahead));
+        let rest = Circuit {
+            rests_until,
+            ..Circuit::default()
+        };
+        outbox
+            .hold_endpoint(&endpoint(3), rest)
+            .await
+            .expect("hold");
+        let soon = enqueue(4, number, 0).await;
+        assert_eq!(lease_of(2, 10, 0).await, [soon], "the others are ahead");
+        let later = outbox.release(soon, owner(2), at(3_600)).await;
+        assert!(later.expect("release"));
+        assert_eq!(
+            outbox.recall(at(3_600), at(0)).await.expect("recall"),
+            3,
+            "entries that wait beyond the latest instant, and no others"
+        );
+        assert_eq!(
+            lease_of(3, 10, 0).await,
+            [unfinished, released, waiting, held],
+            "what waited for a clock that was ahead is due now"
+        );
+        assert!(outbox.circuits().await.expect("circuits").is_empty());
+        assert_eq!(outbox.recall(at(3_600), at(0)).await.expect("recall"), 0);
+        assert_eq!(lease_of(4, 4_000, 3_600).await.last(), Some(&soon));
+        for id in [unfinished, released, waiting, held, soon] {
+            let done = Disposition::Delivered;
+            let recorded = outbox
+                .record(id, owner(4), &delivery(1), done, None, at(3_601))
+                .await;
+            assert!(recorded.expect("record"));
+        }
+    }
 }
 
 async fn all_leases_of_an_owner_are_given_back(outbox: &impl OutboxStore) {

@@ -47,6 +47,10 @@ enum Fault {
     NotGivenBack,
     /// Those of all owners are given back.
     AllGivenBack,
+    /// What a clock was ahead by is not undone.
+    NotRecalled,
+    /// What is due soon is recalled, too.
+    AllRecalled,
     /// Dead letters are forgotten.
     Unlisted,
     /// Keys outlive their entries.
@@ -150,6 +154,14 @@ impl Inbox for Faulty {
         })
     }
 
+    fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64> {
+        match self.1 {
+            Fault::NotRecalled => Box::pin(async { Ok(0) }),
+            Fault::AllRecalled => self.0.recall(now, now),
+            _ => self.0.recall(latest, now),
+        }
+    }
+
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
         self.0.dead_letters(after, limit)
     }
@@ -200,6 +212,8 @@ fn the_suite_finds_each_fault() {
         Fault::NoTakeOver,
         Fault::NotGivenBack,
         Fault::AllGivenBack,
+        Fault::NotRecalled,
+        Fault::AllRecalled,
         Fault::Unlisted,
         Fault::Unforgetting,
     ] {

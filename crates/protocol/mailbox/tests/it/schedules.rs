@@ -95,3 +95,17 @@ fn retry_after_is_a_floor_and_is_cut() {
         Disposition::DeadLetter
     );
 }
+
+#[test]
+fn the_longest_delay_has_its_whole_jitter() {
+    let longest = |delays: &[u64], jitter| {
+        let delays = delays.iter().copied().map(Duration::from_secs);
+        Schedule::new(delays, jitter).longest_delay()
+    };
+    assert_eq!(longest(&[], 20), Duration::ZERO);
+    assert_eq!(longest(&[0, 100, 10], 20), Duration::from_secs(120));
+    assert_eq!(
+        Schedule::default().longest_delay(),
+        Duration::from_secs(24 * 3600 * 6 / 5)
+    );
+}

@@ -232,9 +232,22 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         // One lease is made after the other, so that a failed one is given back before the next.
         let owners = &mut *self.owners.lock().await;
         self.give_back(owners).await?;
+        let now = self.clock.now();
+        if owners.is_recall_due(now) {
+            let longest = self
+                .options
+                .schedule
+                .longest_delay()
+                .max(self.options.lease);
+            match self.inbox.recall(now.saturating_add(longest), now).await? {
+                0 => {}
+                messages => {
+                    tracing::warn!(messages, "messages of a clock that was ahead are due now")
+                }
+            }
+        }
         // Noted before the inbox is asked: without an answer, messages may be leased to this owner.
         let owner = owners.ask(Instant::now().into_std(), self.options.lease);
-        let now = self.clock.now();
         let entries = self
             .inbox
             .lease(&kinds, free, self.lease_from(owner, now), now)

@@ -93,6 +93,9 @@ impl Inbox for Faulty {
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
         failing!(self, self.inner.release_all(owners))
     }
+    fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64> {
+        failing!(self, self.inner.recall(latest, now))
+    }
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
         failing!(self, self.inner.dead_letters(after, limit))
     }

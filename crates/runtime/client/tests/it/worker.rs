@@ -565,3 +565,29 @@ async fn the_text_of_a_retry_is_in_the_line_and_cut() {
         "{line}"
     );
 }
+
+/// A message that came, one that failed and one whose worker died while the clock was ahead.
+#[tokio::test]
+async fn messages_of_a_clock_that_was_ahead_are_handled_now() {
+    for ahead in [3_600, 86_400, 365 * 86_400].map(Duration::from_secs) {
+        let (inbox, receivers, clock) = setup();
+        let calls = Arc::default();
+        clock.advance(ahead);
+        deliver(&receivers, KIND, &message(KIND)).await;
+        let dead = failing(&receivers, &calls, std::future::pending);
+        let dead = tokio::spawn(async move { dead.run_due().await });
+        while calls.load(Ordering::SeqCst) == 0 {
+            tokio::task::yield_now().await;
+        }
+        dead.abort();
+        let _ = dead.await;
+        deliver(&receivers, MessageKind::Query, &message(MessageKind::Query)).await;
+        clock.set(start());
+        let worker = failing(&receivers, &calls, || async { Ok(()) });
+        assert_eq!(worker.run_due().await.unwrap(), 1, "{ahead:?}");
+        assert_eq!(state(&inbox, 1).await, InboxState::Completed);
+        let query = Handlers::new().on(|_: Delivery<QueryNotification>| std::future::ready(Ok(())));
+        assert_eq!(receivers.worker(query).run_due().await.unwrap(), 1);
+        assert_eq!(state(&inbox, 2).await, InboxState::Completed);
+    }
+}

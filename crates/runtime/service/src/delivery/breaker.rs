@@ -34,7 +34,7 @@ bankrail_values::options! {
 const FIRST_PAUSE: Duration = Duration::from_secs(30);
 
 /// The longest time that a circuit stays open.
-const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
 /// The duration of a delivery, sealing included, from which on an answer counts as a failure of the
 /// endpoint: two thirds of the default time-out. The message is delivered or not by the answer's

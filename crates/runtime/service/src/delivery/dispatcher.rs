@@ -10,6 +10,7 @@ mod running;
 use self::pauses::Pauses;
 use self::places::Places;
 use self::running::Running;
+use super::breaker::LONGEST_PAUSE;
 use super::endpoint::Endpoints;
 use super::snapshot::DispatcherSnapshot;
 use super::transport::Transport;
@@ -419,6 +420,15 @@ impl Shared {
         }
         // Before the call, so that this process counts the lease as over no later than the outbox.
         let (now, asked) = (self.clock.now(), Instant::now());
+        if leases.owners.is_recall_due(now) {
+            let latest = now.saturating_add(self.options.longest_wait());
+            match self.outbox.recall(latest, now).await? {
+                0 => {}
+                messages => {
+                    tracing::warn!(messages, "messages of a clock that was ahead are due now")
+                }
+            }
+        }
         let ends = asked + self.options.lease();
         let owner = leases.owners.ask(asked.into_std(), self.options.lease());
         let lease = Lease {
@@ -629,6 +639,20 @@ impl DispatcherOptions {
         let quarter =
             u32::try_from(self.concurrency.min(self.slow_concurrency) / 4).unwrap_or(u32::MAX);
         quarter / self.per_endpoint.max(1)
+    }
+
+    /// Returns the longest time for which a message, a lease or a circuit may last.
+    fn longest_wait(&self) -> Duration {
+        let asked = self.schedule.granted(Duration::MAX);
+        let waits = [
+            asked,
+            LONGEST_PAUSE,
+            self.lease(),
+            self.unknown_endpoint_pause,
+        ];
+        waits
+            .into_iter()
+            .fold(self.schedule.longest_delay(), Duration::max)
     }
 
     /// Returns the length of a lease: enough for a delivery with sealing, and for recording it

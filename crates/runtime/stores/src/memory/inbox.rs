@@ -72,6 +72,10 @@ impl Inbox for MemoryInbox {
         Box::pin(async move { Ok(self.messages().release_all(owners)) })
     }
 
+    fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(async move { Ok(self.messages().recall(latest, now)) })
+    }
+
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
         Box::pin(async move {
             let messages = self.messages();
@@ -262,6 +266,23 @@ impl Messages {
         released
     }
 
+    fn recall(&mut self, latest: Timestamp, now: Timestamp) -> u64 {
+        let mut recalled = 0;
+        for id in &self.pending {
+            let Some(stored) = self.entries.get_mut(id) else {
+                continue;
+            };
+            let leased = stored.lease.filter(|lease| lease.until <= latest);
+            let ended = std::mem::replace(&mut stored.lease, leased) != leased;
+            let late = stored.due > latest && stored.entry.attempts > 0;
+            if late {
+                stored.due = now;
+            }
+            recalled += u64::from(ended || late);
+        }
+        recalled
+    }
+
     fn resend(&mut self, id: EntryId, now: Timestamp) -> bool {
         let stored = self
             .entries
@@ -296,7 +317,7 @@ impl Messages {
                 .is_some_and(|id| self.pending.contains(&id));
             if wanted
                 && !held
-                && stored.due <= now
+                && (stored.due <= now || stored.entry.attempts == 0)
                 && stored.lease.is_none_or(|lease| lease.is_over(now))
             {
                 stored.lease = Some(lease);

@@ -115,6 +115,10 @@ impl Outbox for MemoryOutbox {
         })
     }
 
+    fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(async move { Ok(self.messages().recall(latest, now)) })
+    }
+
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
         Box::pin(async move {
             let messages = self.messages();
@@ -372,6 +376,29 @@ impl Messages {
             }
         }
         entries
+    }
+
+    fn recall(&mut self, latest: Timestamp, now: Timestamp) -> u64 {
+        let lasts = |circuit: &Circuit| circuit.held_until() <= Some(latest);
+        self.circuits.retain(|_, circuit| lasts(circuit));
+        let is_ahead = |stored: &&Stored| {
+            let leased = stored.lease.is_some_and(|lease| lease.until > latest);
+            leased || stored.entry.due > latest
+        };
+        let ahead: Vec<EntryId> = self
+            .pending()
+            .filter(is_ahead)
+            .map(|stored| stored.entry.id)
+            .collect();
+        for &id in &ahead {
+            if let Some(stored) = self.entries.get_mut(&id) {
+                stored.lease = stored.lease.filter(|lease| lease.until <= latest);
+                if stored.entry.due > latest {
+                    self.make_pending(id, now);
+                }
+            }
+        }
+        u64::try_from(ahead.len()).unwrap_or(u64::MAX)
     }
 
     fn record(

@@ -67,6 +67,18 @@ const DEAD_LETTERS: &str =
     WHERE finished.state = 'dead_letter' AND finished.entry > $1
     ORDER BY finished.entry LIMIT $2";
 
+const RECALL: &str = "WITH chosen AS (
+        SELECT entry FROM bankrail_inbox_queue WHERE waits IS NOT NULL AND waits > $1
+        FOR UPDATE SKIP LOCKED)
+    UPDATE bankrail_inbox_queue
+    SET due = CASE WHEN due > $1 THEN $2 ELSE due END,
+        owner = CASE WHEN until <= $1 THEN owner END, until = CASE WHEN until <= $1 THEN until END,
+        waits = CASE WHEN until <= $1 THEN greatest(until, $2) ELSE $2 END,
+        changed = (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)
+            THEN 9223372036854775807 ELSE txid_current() END
+            FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1)
+    WHERE entry = ANY (ARRAY(SELECT entry FROM chosen))";
+
 const RESEND: &str = "WITH entry AS (
         DELETE FROM bankrail_inbox_finished WHERE entry = $1 AND state = 'dead_letter'
         RETURNING entry, last_error)
@@ -144,6 +156,14 @@ impl Inbox for PostgresInbox {
         Box::pin(self.store.with_session(async move |session| {
             session
                 .execute(RELEASE_ALL, params![owner_bytes(owners)])
+                .await
+        }))
+    }
+
+    fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(self.store.with_session(async move |session| {
+            session
+                .execute(RECALL, params![latest.unix_millis(), now.unix_millis()])
                 .await
         }))
     }

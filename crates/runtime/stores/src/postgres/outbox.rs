@@ -92,6 +92,38 @@ const RELEASE_ALL: &str = "UPDATE bankrail_outbox_queue
     WHERE owner = ANY ($1)
         AND lease >= (SELECT leases_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)";
 
+// Free messages by a search of each endpoint's last ones, in the index of free messages, and leased
+// ones by the index of leases. `SKIP LOCKED`: a locked message is being worked on.
+const RECALL: &str = "WITH RECURSIVE name (endpoint) AS (
+        (SELECT endpoint FROM bankrail_outbox_queue
+        WHERE owner IS NULL ORDER BY endpoint, due, entry LIMIT 1)
+        UNION ALL
+        SELECT next.endpoint FROM name
+        CROSS JOIN LATERAL (SELECT endpoint FROM bankrail_outbox_queue AS queue
+            WHERE owner IS NULL AND queue.endpoint > name.endpoint
+            ORDER BY queue.endpoint, queue.due, queue.entry LIMIT 1) AS next),
+    ahead AS (
+        SELECT queue.entry FROM name
+        CROSS JOIN LATERAL (SELECT entry FROM bankrail_outbox_queue AS queue
+            WHERE owner IS NULL AND queue.endpoint = name.endpoint AND due > $1) AS queue
+        UNION ALL
+        SELECT entry FROM bankrail_outbox_queue
+        WHERE lease >= (SELECT leases_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)
+            AND greatest(due, until) > $1),
+    chosen AS (
+        SELECT entry FROM bankrail_outbox_queue WHERE entry = ANY (ARRAY(SELECT entry FROM ahead))
+        FOR UPDATE SKIP LOCKED),
+    circuits AS (DELETE FROM bankrail_circuit WHERE greatest(open_until, rests_until) > $1)
+    UPDATE bankrail_outbox_queue
+    SET due = CASE WHEN due > $1 THEN $2 ELSE due END,
+        owner = CASE WHEN until <= $1 THEN owner END, until = CASE WHEN until <= $1 THEN until END,
+        lease = CASE WHEN until <= $1 THEN lease END,
+        freed = CASE WHEN until <= $1 THEN NULL
+            ELSE (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)
+                THEN 9223372036854775807 ELSE txid_current() END
+                FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1) END
+    WHERE entry = ANY (ARRAY(SELECT entry FROM chosen))";
+
 // Adds a delivery to a message that becomes due again, and closes the circuit of an endpoint as
 // `Circuit::closed` does, in one statement and so in one round trip.
 const RETRY: &str = "WITH closed AS (
@@ -226,6 +258,14 @@ impl Outbox for PostgresOutbox {
         Box::pin(self.store.with_session(async move |session| {
             session
                 .execute(RELEASE_ALL, params![owner_bytes(owners)])
+                .await
+        }))
+    }
+
+    fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(self.store.with_session(async move |session| {
+            session
+                .execute(RECALL, params![latest.unix_millis(), now.unix_millis()])
                 .await
         }))
     }

@@ -136,8 +136,8 @@ if op == 'lease' then
       for _, id in ipairs(ids) do
         if is_lost(id) then
           lost[#lost + 1] = id
-        -- The times fail only after a clock was set back.
-        elseif number(id, 'due') <= now and is_free(id) and not is_held(id) then
+        -- The times fail only after a clock was set back. One that was never leased was due when it came.
+        elseif (number(id, 'due') <= now or field(id, 'attempts') == '0') and is_free(id) and not is_held(id) then
           found[#found + 1] = id
           left = left - 1
         end
@@ -201,6 +201,21 @@ if op == 'release_all' then
     end
   end
   return released
+end
+
+-- the latest instant that is believed
+if op == 'recall' then
+  local latest, waiting = tonumber(ARGV[3]), P .. ':waiting'
+  local ids = redis.call('ZRANGEBYSCORE', waiting, '(' .. ARGV[3], '+inf', 'LIMIT', 0, 1000)
+  for _, id in ipairs(ids) do
+    redis.call('ZREM', waiting, id)
+    if not is_lost(id) then
+      if number(id, 'due') > latest then redis.call('HSET', entry(id), 'due', text(now)) end
+      if not is_free(id) and number(id, 'until') > latest then end_lease(id) end
+      wait(id)
+    end
+  end
+  return #ids
 end
 
 -- number

@@ -242,6 +242,12 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
         })
     }
 
+    fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(self.call("recall", now, move |command| {
+            command.arg(latest.unix_millis());
+        }))
+    }
+
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
         Box::pin(async move {
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);

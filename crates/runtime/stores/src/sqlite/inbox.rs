@@ -43,7 +43,7 @@ const NEXT_KIND: &str = "SELECT kind FROM bankrail_inbox
 // leases are not read.
 const READY: &str =
     "SELECT id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL AND kind = :kind
-    AND due <= :now AND (until IS NULL OR until <= :now)
+    AND (due <= :now OR attempts = 0) AND (until IS NULL OR until <= :now)
     AND (follows IS NULL OR NOT EXISTS
         (SELECT 1 FROM bankrail_inbox AS interim
         WHERE interim.id = bankrail_inbox.follows AND interim.state = 'pending'))
@@ -84,6 +84,13 @@ const RELEASE_ALL: &str = "UPDATE bankrail_inbox SET owner = NULL, until = NULL,
     WHERE state = 'pending' AND waits IS NOT NULL
         AND hex(owner) IN (SELECT value FROM json_each(?1)))";
 
+const RECALL: &str = "UPDATE bankrail_inbox SET due = CASE WHEN due > ?1 THEN ?2 ELSE due END,
+    owner = CASE WHEN until > ?1 THEN NULL ELSE owner END,
+    until = CASE WHEN until > ?1 THEN NULL ELSE until END,
+    waits = CASE WHEN until <= ?1 THEN max(until, ?2) ELSE ?2 END
+    WHERE id IN (SELECT id FROM bankrail_inbox
+        WHERE state = 'pending' AND waits IS NOT NULL AND waits > ?1)";
+
 const RESEND: &str = "UPDATE bankrail_inbox
     SET state = 'pending', due = ?2, waits = NULL, finished = NULL, attempts = 0
     WHERE id = ?1 AND state = 'dead_letter'";
@@ -123,6 +130,7 @@ pub(super) const DAILY: &[&str] = &[
     FOLLOW,
     UPDATE,
     RELEASE_ALL,
+    RECALL,
     RESEND,
     FORGET,
 ];
@@ -163,6 +171,13 @@ impl Inbox for SqliteInbox {
         self.store
             .database
             .write(move |connection| release_all(connection, &owners))
+    }
+
+    fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64> {
+        self.store.database.write(move |connection| {
+            let ahead = params![latest.unix_millis(), now.unix_millis()];
+            u64::try_from(run(connection, RECALL, ahead)?).map_err(Fault::corrupt)
+        })
     }
 
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {

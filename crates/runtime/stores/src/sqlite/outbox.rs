@@ -12,6 +12,7 @@ use bankrail_mailbox::{
 };
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use rusqlite::{Connection, named_params, params};
+use std::ops::ControlFlow;
 
 mod changed;
 mod circuit;
@@ -49,6 +50,15 @@ const RELEASE: &str =
 
 const RELEASE_ALL: &str =
     "UPDATE bankrail_outbox SET owner = NULL, until = NULL WHERE owner IS NOT NULL AND owner = ?1";
+
+// Of one endpoint, by the indexes of its pending and its leased messages.
+const RECALL: &str = "UPDATE bankrail_outbox SET due = CASE WHEN due > ?2 THEN ?3 ELSE due END,
+    owner = CASE WHEN until > ?2 THEN NULL ELSE owner END,
+    until = CASE WHEN until > ?2 THEN NULL ELSE until END
+    WHERE id IN (SELECT id FROM bankrail_outbox
+        WHERE state = 'pending' AND endpoint = ?1 AND due > ?2
+        UNION ALL
+        SELECT id FROM bankrail_outbox WHERE owner IS NOT NULL AND endpoint = ?1 AND until > ?2)";
 
 const RECORD: &str =
     "UPDATE bankrail_outbox SET state = :state, due = coalesce(:due, due), finished = :finished,
@@ -89,6 +99,7 @@ pub(super) const DAILY: &[&str] = &[
     FIND,
     RELEASE,
     RELEASE_ALL,
+    RECALL,
     RECORD,
     INSERT_DELIVERY,
     DELIVERIES,
@@ -124,6 +135,23 @@ impl Outbox for SqliteOutbox {
                 let more = run(connection, RELEASE_ALL, params![owner.as_bytes()])?;
                 Ok(released + u64::try_from(more).map_err(Fault::corrupt)?)
             })
+        })
+    }
+
+    fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64> {
+        self.store.database.write(move |connection| {
+            let mut recalled = 0;
+            lease::each_endpoint(connection, "", None, |endpoint| {
+                let ahead = params![endpoint, latest.unix_millis(), now.unix_millis()];
+                recalled += run(connection, RECALL, ahead)?;
+                if let Some(kept) = circuit::find(connection, endpoint)?
+                    && kept.held_until() > Some(latest)
+                {
+                    circuit::forget(connection, endpoint)?;
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
+            u64::try_from(recalled).map_err(Fault::corrupt)
         })
     }
 

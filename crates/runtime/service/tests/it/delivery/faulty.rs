@@ -112,6 +112,9 @@ impl Outbox for Faulty {
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
         failing!(self, self.inner.release_all(owners))
     }
+    fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64> {
+        failing!(self, self.inner.recall(latest, now))
+    }
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
         failing!(self, self.inner.next_due())
     }

@@ -354,3 +354,58 @@ async fn nothing_is_lost_to_a_receiver_that_fails_at_random() {
         assert!(entry.state != OutboxState::Delivered || times > 0);
     }
 }
+
+/// A message that was enqueued, and one that failed and whose receiver asked for a rest, while the
+/// clock was ahead.
+#[tokio::test]
+async fn messages_of_a_clock_that_was_ahead_are_delivered_now() {
+    for days in [2, 30, 365] {
+        let world = World::new();
+        let start = world.clock.now();
+        world.clock.advance(Duration::from_secs(days * 86_400));
+        world
+            .receiver
+            .script([Reply::Asking(503, "3600".to_owned())]);
+        let failed = world.enqueue_one().await;
+        assert_eq!(world.dispatcher.run_once().await.unwrap(), 1);
+        let new = world.enqueue_to(&world.beta).await;
+        world.clock.set(start);
+        assert_eq!(world.dispatcher.run_once().await.unwrap(), 2, "{days}");
+        for id in [failed, new] {
+            assert_eq!(world.entry(id).await.state, OutboxState::Delivered);
+        }
+    }
+}
+
+/// Beyond what the schedule allows nothing waits; within it, nothing waits for longer.
+#[tokio::test]
+async fn a_clock_that_was_ahead_by_less_than_a_delay_costs_no_more_than_that() {
+    let world = World::new();
+    let start = world.clock.now();
+    world.clock.advance(Duration::from_secs(3_600));
+    let id = world.enqueue_one().await;
+    world.clock.set(start);
+    assert_eq!(world.dispatcher.run_once().await.unwrap(), 0);
+    world.clock.advance(Duration::from_secs(3_600));
+    assert_eq!(world.dispatcher.run_once().await.unwrap(), 1);
+    assert_eq!(world.entry(id).await.state, OutboxState::Delivered);
+}
+
+/// A restart after the clock was ahead, and a clock that was behind.
+#[tokio::test]
+async fn a_dispatcher_that_begins_finds_messages_of_a_clock_that_was_ahead() {
+    let world = World::new();
+    let start = world.clock.now();
+    world.clock.advance(Duration::from_secs(30 * 86_400));
+    let ahead = world.enqueue_one().await;
+    world
+        .clock
+        .set(start.saturating_sub(Duration::from_secs(30 * 86_400)));
+    let behind = world.enqueue_to(&world.beta).await;
+    world.clock.set(start);
+    let restarted = world.dispatcher_over(world.outbox.clone(), Default::default());
+    assert_eq!(restarted.run_once().await.unwrap(), 2);
+    for id in [ahead, behind] {
+        assert_eq!(world.entry(id).await.state, OutboxState::Delivered);
+    }
+}

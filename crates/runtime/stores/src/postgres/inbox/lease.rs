@@ -76,7 +76,7 @@ const LEASE: &str = "WITH found AS (
         CROSS JOIN LATERAL (SELECT queue.entry FROM bankrail_inbox_queue AS queue
             WHERE waits IS NULL AND (queue.kind, queue.entry) >= (mark.kind, mark.entry)
                 AND queue.kind <= mark.kind
-                AND due <= $3 AND (until IS NULL OR until <= $3)
+                AND (due <= $3 OR attempts = 0) AND (until IS NULL OR until <= $3)
                 AND (follows IS NULL OR
                     (SELECT entry FROM bankrail_inbox_queue AS interim
                         WHERE interim.entry = queue.follows) IS NULL)

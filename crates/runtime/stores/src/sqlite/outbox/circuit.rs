@@ -47,6 +47,10 @@ pub(super) fn close(
     }
 }
 
+pub(super) fn forget(connection: &Connection, endpoint: &str) -> Result<(), Fault> {
+    run(connection, FORGET, [endpoint]).map(drop)
+}
+
 pub(super) fn keep(
     connection: &Connection,
     endpoint: &EndpointId,
@@ -58,7 +62,7 @@ pub(super) fn keep(
         rests_until,
     }) = circuit
     else {
-        return run(connection, FORGET, [endpoint.as_str()]).map(drop);
+        return forget(connection, endpoint.as_str());
     };
     let [open_until, rests_until] =
         [open_until, rests_until].map(|until| until.map(Timestamp::unix_millis));

@@ -169,13 +169,29 @@ pub(super) fn next_due(connection: &Connection) -> Result<Option<Timestamp>, Fau
         .transpose()
 }
 
-/// Visits the endpoints that have something pending and are not stopped, with their circuits: in
-/// the order of their names, those behind `from`, as far as `until`.
+/// Visits the endpoints that have something pending and are not stopped, with their circuits, in the
+/// order of [`each_endpoint`].
 fn each_open_endpoint(
     connection: &Connection,
     from: &str,
     until: Option<&str>,
     mut visit: impl FnMut(&str, Option<Circuit>) -> Result<ControlFlow<()>, Fault>,
+) -> Result<(), Fault> {
+    each_endpoint(connection, from, until, |endpoint| {
+        match open_endpoint(connection, endpoint)? {
+            Some(circuit) => visit(endpoint, circuit),
+            None => Ok(ControlFlow::Continue(())),
+        }
+    })
+}
+
+/// Visits the endpoints that have something pending: in the order of their names, those behind
+/// `from`, as far as `until`.
+pub(super) fn each_endpoint(
+    connection: &Connection,
+    from: &str,
+    until: Option<&str>,
+    mut visit: impl FnMut(&str) -> Result<ControlFlow<()>, Fault>,
 ) -> Result<(), Fault> {
     let mut next_endpoint = connection.prepare_cached(NEXT_ENDPOINT)?;
     let mut endpoint = from.to_owned();
@@ -187,9 +203,7 @@ fn each_open_endpoint(
         if until.is_some_and(|until| *endpoint > *until) {
             break;
         }
-        if let Some(circuit) = open_endpoint(connection, &endpoint)?
-            && visit(&endpoint, circuit)?.is_break()
-        {
+        if visit(&endpoint)?.is_break() {
             break;
         }
     }
