@@ -148,15 +148,16 @@ impl Message {
         let ident = &self.sequence.ident;
         quote! {
             impl #ident {
-                /// Reads a document tolerantly, from text or bytes.
+                /// Reads a document tolerantly: from text, whose declared encoding does not count,
+                /// or from bytes in the encoding that they declare.
                 ///
                 /// # Errors
-                /// `ReadError` when the document is malformed, of another message, misses a
-                /// mandatory part that the model cannot do without, or holds an invalid amount.
+                /// `ReadError` when the document is malformed or of another message, or when a part that the
+                /// model cannot do without cannot be read.
                 pub fn parse(
-                    xml: impl AsRef<[u8]>,
+                    xml: impl #private::Source,
                 ) -> Result<#private::Parsed<Self>, #private::ReadError> {
-                    Self::parse_bytes(xml.as_ref(), &#private::ReadOptions::default())
+                    Self::parse_with(xml, &#private::ReadOptions::default())
                 }
 
                 /// Reads a document, from text or bytes.
@@ -164,9 +165,9 @@ impl Message {
                 /// # Errors
                 /// As [`parse`](Self::parse); also what the options refuse.
                 pub fn parse_with(
-                    xml: impl AsRef<[u8]>, options: &#private::ReadOptions,
+                    xml: impl #private::Source, options: &#private::ReadOptions,
                 ) -> Result<#private::Parsed<Self>, #private::ReadError> {
-                    Self::parse_bytes(xml.as_ref(), options)
+                    Self::parse_bytes(xml.as_ref(), &#private::options_for(&xml, options))
                 }
 
                 // Not generic, so that it is compiled once and not in each crate that reads.

@@ -41,8 +41,6 @@ pub struct Tag {
 pub struct Unreadable {
     /// The expected form.
     pub expected: &'static str,
-    /// True when reading can continue without the value, where the schema does not demand it.
-    pub slight: bool,
 }
 
 /// The facet of the schema that a readable value breaks.

@@ -131,6 +131,13 @@ pub enum FindingKind {
         /// The text, cut and escaped.
         found: String,
     },
+    /// Text that declares another encoding than UTF-8. The declaration was ignored, because text
+    /// has been decoded already.
+    #[error("expected UTF-8 as the encoding of a text, found {found}")]
+    DeclaredEncoding {
+        /// The encoding; cut and escaped when long.
+        found: String,
+    },
     /// A character that XML 1.0 cannot carry, in a model that was not read.
     #[error("expected characters that XML 1.0 can carry, found U+{:04X}", u32::from(*.found))]
     Character {
@@ -182,6 +189,7 @@ impl FindingKind {
             Self::Length { .. } => "Length",
             Self::Pattern { .. } => "Pattern",
             Self::Unreadable { .. } => "Unreadable",
+            Self::DeclaredEncoding { .. } => "DeclaredEncoding",
             Self::Character { .. } => "Character",
             Self::Envelope => "Envelope",
             Self::IbanCheckDigits { .. } => "IbanCheckDigits",
@@ -197,7 +205,8 @@ impl FindingKind {
     pub fn is_schema(&self) -> bool {
         !matches!(
             self,
-            Self::IbanCheckDigits { .. }
+            Self::DeclaredEncoding { .. }
+                | Self::IbanCheckDigits { .. }
                 | Self::BicCountry { .. }
                 | Self::CutZeros { .. }
                 | Self::BrokenRule(_)

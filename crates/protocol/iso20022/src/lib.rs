@@ -27,7 +27,7 @@ pub use bankrail_derive::{Choice, Code, Element, Message};
 pub use bankrail_values::UnknownCode;
 pub use extra::{Extra, ExtraPart, ExtraStep, Extras};
 pub use finding::{BrokenRule, Finding, FindingKind, Position};
-pub use message::{Parsed, UnitReader, WriteError, WriteOptions};
+pub use message::{Parsed, Source, UnitReader, WriteError, WriteOptions};
 pub use read::{
     FurtherFindings, LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits, ReadOptions,
 };
@@ -53,9 +53,9 @@ pub mod __private {
     #[cfg(feature = "arbitrary")]
     pub use crate::invent::{Invent, InventField};
     pub use crate::message::check::{check, check_schema};
-    pub use crate::message::read::{parse, parse_counting, read, read_counting};
+    pub use crate::message::read::{options_for, parse, parse_counting, read, read_counting};
     pub use crate::message::write::{append_json_content, to_xml, write_json_string, write_to};
-    pub use crate::message::{Message, Parsed, WriteError, WriteOptions};
+    pub use crate::message::{Message, Parsed, Source, WriteError, WriteOptions};
     pub use crate::node::{
         Alternative, Content, Node, Record, SchemaElement, SchemaType, Simple, Slot, check_field,
         check_simple, is_plain_field, is_sound, simple_faults, write_field, write_field_kept,

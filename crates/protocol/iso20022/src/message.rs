@@ -9,7 +9,7 @@ pub(crate) mod stream;
 pub(crate) mod write;
 
 pub use output::WriteError;
-pub use read::Parsed;
+pub use read::{Parsed, Source};
 pub use stream::UnitReader;
 pub use write::WriteOptions;
 

@@ -8,6 +8,7 @@ mod decode;
 mod error;
 mod events;
 mod findings;
+mod foreign;
 mod halt;
 mod keep;
 mod namespaces;

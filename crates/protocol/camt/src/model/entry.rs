@@ -37,9 +37,9 @@ pub struct Entry {
     /// When each part of the amount becomes available. `Avlbty`.
     #[element("Avlbty")]
     pub availability: Vec<Availability>,
-    /// The kind of transaction. `BkTxCd`.
-    #[element("BkTxCd")]
-    pub bank_transaction_code: BankTransactionCode,
+    /// The kind of transaction. `BkTxCd`, mandatory in the schema; tolerant reading may miss it.
+    #[element("BkTxCd", soft)]
+    pub bank_transaction_code: Option<BankTransactionCode>,
     /// True when the bank takes no commission on it. `ComssnWvrInd`.
     #[element("ComssnWvrInd")]
     pub commission_waived: Option<bool>,

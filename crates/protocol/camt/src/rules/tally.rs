@@ -78,7 +78,8 @@ impl Tally {
             return;
         }
         let booked = entry.status == EntryStatus::Booked;
-        if let Some(Some(place)) = self.places.get(&key(&entry.bank_transaction_code))
+        if let Some(code) = &entry.bank_transaction_code
+            && let Some(Some(place)) = self.places.get(&key(code))
             && let Some(stated) = self.stated.get_mut(*place)
             && stated.forecast.is_none_or(|forecast| forecast != booked)
         {

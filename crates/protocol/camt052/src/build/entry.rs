@@ -158,7 +158,8 @@ impl EntryBuilder {
             domain,
             BankTransactionFamily::new(family, sub_family),
         ));
-        let mut entry = Entry::new(amount, direction, EntryStatus::Booked, code);
+        let mut entry = Entry::new(amount, direction, EntryStatus::Booked);
+        entry.bank_transaction_code = Some(code);
         entry.booking_date = Some(DateOrDateTime::Date(Date::from(self.booked)));
         entry.value_date = Some(DateOrDateTime::Date(Date::from(self.value_date)));
         let mut details = EntryDetails::default();

@@ -3,8 +3,8 @@
 
 use crate::findings::document;
 use bankrail_camt052::{
-    AccountId, Amount, BankTransactionCode, Date, DateOrDateTime, Direction, Document, Entry,
-    EntryStatus, OtherAccountId, Remittance, Report, Summary, Text, Transaction, summary_of,
+    AccountId, Amount, Date, DateOrDateTime, Direction, Document, Entry, EntryStatus,
+    OtherAccountId, Remittance, Report, Summary, Text, Transaction, summary_of,
 };
 use bankrail_values::{Currency, Decimal, Money};
 
@@ -201,12 +201,7 @@ fn a_narrative_is_cut_into_pieces_of_140_code_points() {
 fn entries(amounts: &[(&str, Direction)]) -> Vec<Entry> {
     let entry = |(amount, direction): &(&str, Direction)| {
         let amount = Amount::new(Decimal::from_str_exact(amount).unwrap(), Currency::AUD).unwrap();
-        Entry::new(
-            amount,
-            direction.clone(),
-            EntryStatus::Booked,
-            BankTransactionCode::new(),
-        )
+        Entry::new(amount, direction.clone(), EntryStatus::Booked)
     };
     amounts.iter().map(entry).collect()
 }

@@ -7,6 +7,7 @@ mod access;
 mod any_value;
 mod both_readers;
 mod checking;
+mod damaged;
 mod entries;
 mod findings;
 mod hostile;

@@ -21,10 +21,46 @@ pub struct Parsed<M> {
     pub further_findings: FurtherFindings,
 }
 
+/// A document in memory: text, whose declared encoding does not count, or bytes in the encoding that
+/// they declare.
+pub trait Source: AsRef<[u8]> {
+    /// True for text.
+    const IS_TEXT: bool;
+}
+
+impl Source for str {
+    const IS_TEXT: bool = true;
+}
+
+impl Source for String {
+    const IS_TEXT: bool = true;
+}
+
+impl Source for [u8] {
+    const IS_TEXT: bool = false;
+}
+
+impl Source for Vec<u8> {
+    const IS_TEXT: bool = false;
+}
+
+impl<const BYTES: usize> Source for [u8; BYTES] {
+    const IS_TEXT: bool = false;
+}
+
+impl<S: Source + ?Sized> Source for &S {
+    const IS_TEXT: bool = S::IS_TEXT;
+}
+
+/// Returns the options for a document in memory.
+pub fn options_for<S: Source>(_: &S, options: &ReadOptions) -> ReadOptions {
+    options.text(options.text || S::IS_TEXT)
+}
+
 /// Reads a document from text or bytes.
 pub fn parse<M: Message>(bytes: &[u8], options: &ReadOptions) -> Result<Parsed<M>, ReadError> {
     // A text in memory needs no copy, and its places are counted only where there are findings.
-    match plain_text(bytes, &options.limits) {
+    match plain_text(bytes, options) {
         Some(text) => read_tokens(TextTokens::new(text), options),
         None => read(bytes, options),
     }

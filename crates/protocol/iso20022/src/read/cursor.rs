@@ -205,7 +205,6 @@ impl<T: Tokens> Cursor<T> {
             self.keep_unknown()?;
             return Ok(Child::Unknown);
         };
-        self.events.refuse_nil()?;
         self.push(field.wire);
         Ok(Child::Field(index))
     }

@@ -6,7 +6,8 @@ use crate::finding::shown;
 use std::borrow::Cow;
 
 /// Checks `version`, `encoding` and `standalone`, in this order; the text is the part after `xml`.
-pub(crate) fn check(text: &str) -> Result<(), ReadErrorKind> {
+/// Returns the encoding if it is another than UTF-8.
+pub(crate) fn check(text: &str) -> Result<Option<Box<str>>, ReadErrorKind> {
     let mut found = Vec::new();
     // No bound on their number: the token is bounded, and any fourth attribute is refused below.
     attributes::parse(text, usize::MAX, &mut found)?;
@@ -23,14 +24,17 @@ pub(crate) fn check(text: &str) -> Result<(), ReadErrorKind> {
         ));
     }
     // XML fixes the order (2.8), so each is taken only if it comes next.
-    rest.next_if(|(name, value)| *name == "encoding" && is_encoding_name(value));
+    let encoding = rest.next_if(|(name, value)| *name == "encoding" && is_encoding_name(value));
     rest.next_if(|(name, value)| *name == "standalone" && matches!(*value, "yes" | "no"));
     match rest.next() {
         Some((name, _)) => Err(malformed(&format!(
             "unexpected or invalid {} in the XML declaration",
             shown(name)
         ))),
-        None => Ok(()),
+        None => Ok(encoding
+            .map(|(_, encoding)| encoding)
+            .filter(|encoding| !is_utf8(encoding))
+            .map(Box::from)),
     }
 }
 
@@ -59,6 +63,12 @@ fn is_version(version: &str) -> bool {
     version
         .strip_prefix("1.")
         .is_some_and(|minor| !minor.is_empty() && minor.bytes().all(|b| b.is_ascii_digit()))
+}
+
+fn is_utf8(encoding: &str) -> bool {
+    ["UTF-8", "UTF8"]
+        .iter()
+        .any(|name| name.eq_ignore_ascii_case(encoding))
 }
 
 fn is_encoding_name(name: &str) -> bool {

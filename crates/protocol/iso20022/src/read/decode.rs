@@ -2,6 +2,7 @@
 
 use super::declaration::declared_encoding;
 use super::error::{LimitKind, ReadErrorKind};
+use super::foreign;
 use super::options::{Mode, ReadLimits, ReadOptions};
 use crate::finding::{Position, shown};
 use encoding_rs::{
@@ -31,6 +32,8 @@ pub(crate) struct Decoded<R> {
     met: bool,
     limits: ReadLimits,
     strict: bool,
+    /// The source is UTF-8, whatever it declares.
+    is_text: bool,
     /// Bytes read from the source.
     read: u64,
     /// Bytes of text consumed since the last `begin_token`.
@@ -73,6 +76,7 @@ impl<R: BufRead> Decoded<R> {
             met: false,
             limits: options.limits,
             strict: options.mode == Mode::Strict,
+            is_text: options.text,
             read: 0,
             token: 0,
             at: Position {
@@ -179,7 +183,7 @@ impl<R: BufRead> Decoded<R> {
             };
             let plain: Vec<u8> = head.iter().copied().filter(|b| *b != 0).collect();
             // A declaration begins right after the byte order mark, or there is none to wait for.
-            let decided = plain.len() >= 8
+            let decided = plain.len() >= foreign::bytes_to_tell(&plain)
                 && memchr::memmem::find(&plain, b"<?xml").is_none_or(|at| at >= 4)
                 || memchr::memmem::find(&plain, b"?>").is_some()
                 || head.len() >= DECLARATION * wide;
@@ -204,6 +208,14 @@ impl<R: BufRead> Decoded<R> {
     }
 
     fn detect(&mut self, head: &[u8]) {
+        if let Some(found) = foreign::kind(head) {
+            self.failure = Some(ReadErrorKind::NotXml { found });
+            return;
+        }
+        if self.is_text {
+            self.encoding = Encoding::Utf8;
+            return;
+        }
         let utf16 =
             |decoder: &'static encoding_rs::Encoding| Some((Encoding::Utf16, Some(decoder)));
         // UTF-32 is tried before UTF-16, because it may begin with the same two bytes.
@@ -502,17 +514,20 @@ fn forbidden_from(text: &[u8], from: usize, to: usize) -> Option<(usize, u32)> {
 
 /// Returns the text of a document that is UTF-8 and holds only characters that XML allows; `None`
 /// for the decoder's cases.
-pub(crate) fn plain_text<'a>(bytes: &'a [u8], limits: &ReadLimits) -> Option<&'a str> {
+pub(crate) fn plain_text<'a>(bytes: &'a [u8], options: &ReadOptions) -> Option<&'a str> {
     // The decoder finds the place at which the limit is met.
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limits.document_bytes {
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > options.limits.document_bytes {
         return None;
     }
     let head = bytes
         .get(..bytes.len().min(DECLARATION))
         .unwrap_or_default();
     let marked = head.starts_with("\u{feff}".as_bytes());
-    let declared = declared_encoding(head);
-    if !marked && declared.is_some_and(|name| !name.eq_ignore_ascii_case("UTF-8")) {
+    let decoded = marked || options.text;
+    if !decoded && declared_encoding(head).is_some_and(|name| !name.eq_ignore_ascii_case("UTF-8")) {
+        return None;
+    }
+    if foreign::kind(head).is_some() {
         return None;
     }
     // The fastest variant has no place of an error; the decoder finds that.

@@ -46,6 +46,12 @@ pub enum ReadErrorKind {
         /// The character's number.
         found: u32,
     },
+    /// No XML but another kind of file, or nothing.
+    #[error("expected an XML document, found {found}")]
+    NotXml {
+        /// The kind of file.
+        found: &'static str,
+    },
     /// Not well-formed XML.
     #[error("malformed XML: {detail}")]
     Malformed {
@@ -61,14 +67,16 @@ pub enum ReadErrorKind {
         /// The entity; cut when long.
         name: String,
     },
-    /// The document element is another.
-    #[error("expected the element Document, found {found}")]
+    /// The document element, or the only element in it, is another.
+    #[error("expected the element {expected}, found {found}{}", named(found))]
     WrongRoot {
-        /// Its name; cut and escaped when long.
+        /// The element.
+        expected: &'static str,
+        /// The name of the other; cut and escaped when long.
         found: String,
     },
     /// The document is of another namespace: another message, another version, or none.
-    #[error("expected the namespace {expected}, found {found}")]
+    #[error("expected the namespace {expected}, found {found}{}", named(found))]
     WrongNamespace {
         /// The namespace of the message.
         expected: &'static str,
@@ -89,9 +97,6 @@ pub enum ReadErrorKind {
         /// The text, cut and escaped.
         found: String,
     },
-    /// The attribute `xsi:nil`, which no element of the schema may have.
-    #[error("expected content, found xsi:nil")]
-    Nil,
     /// A bound of [`ReadLimits`](crate::ReadLimits) is exceeded.
     #[error("expected at most {max} {limit}")]
     Limit {
@@ -226,6 +231,19 @@ impl ReadErrorKind {
             }),
             _ => None,
         }
+    }
+}
+
+/// Returns what a namespace or an element of another document shows about it.
+fn named(found: &str) -> &'static str {
+    if found.ends_with("camt.053.001.06") || found.ends_with("BkToCstmrStmt") {
+        ", of a camt.053.001.06, which the crate bankrail-camt053 reads"
+    } else if found.ends_with("camt.052.001.06") || found.ends_with("BkToCstmrAcctRpt") {
+        ", of a camt.052.001.06, which the crate bankrail-camt052 reads"
+    } else if found.eq_ignore_ascii_case("html") {
+        ", of an HTML page"
+    } else {
+        ""
     }
 }
 

@@ -12,7 +12,7 @@ use super::attributes::{self, Attribute, malformed, occurs_twice, repeated};
 use super::decode::token_limit;
 use super::error::{LimitKind, ReadErrorKind};
 use super::halt::Halt;
-use super::namespaces::{Namespaces, XML, XMLNS, XSI};
+use super::namespaces::{Namespaces, XML, XMLNS};
 use super::options::ReadLimits;
 use super::start::StartTag;
 use super::tokens::{Mark, Tokens};
@@ -35,6 +35,8 @@ pub(crate) struct Events<T> {
     /// White space at the beginning of the text being gathered; it counts only if other text
     /// follows.
     blank: String,
+    /// The encoding that the document declares, if another than UTF-8.
+    declared: Option<Box<str>>,
     /// The last start tag was that of an empty element: its end is the next event.
     empty: bool,
     /// The number of open elements.
@@ -67,6 +69,7 @@ impl<T: Tokens> Events<T> {
             tag: StartTag::default(),
             attributes: Vec::new(),
             blank: String::new(),
+            declared: None,
             empty: false,
             depth: 0,
             elements: 0,
@@ -233,25 +236,6 @@ impl<T: Tokens> Events<T> {
         Ok(())
     }
 
-    /// Refuses the element just begun, which is one of the schema, when it has the attribute
-    /// `xsi:nil`.
-    #[inline]
-    pub(crate) fn refuse_nil(&mut self) -> Result<(), Halt> {
-        let nil = self.attributes.iter().any(|attribute| {
-            attribute
-                .name
-                .split_once(':')
-                .is_some_and(|(prefix, local)| {
-                    local == "nil" && self.namespaces.get(prefix) == Some(XSI)
-                })
-        });
-        if nil {
-            Err(self.halt(ReadErrorKind::Nil))
-        } else {
-            Ok(())
-        }
-    }
-
     /// Takes an end tag.
     #[inline]
     pub(crate) fn close(&mut self) {
@@ -307,6 +291,11 @@ impl<T: Tokens> Events<T> {
     /// Returns the namespaces in scope.
     pub(crate) fn namespaces(&self) -> &Namespaces {
         &self.namespaces
+    }
+
+    /// Takes the encoding that the document declares, if another than UTF-8.
+    pub(crate) fn take_declared(&mut self) -> Option<Box<str>> {
+        self.declared.take()
     }
 
     /// Returns the last start tag.

@@ -103,6 +103,24 @@ impl Findings {
         self.options.mode == Mode::Tolerant && !self.options.deny_findings
     }
 
+    /// True when the schema's findings refuse the document.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.options.mode == Mode::Strict
+    }
+
+    /// True when the document was text before it was read.
+    pub(crate) fn is_of_text(&self) -> bool {
+        self.options.text
+    }
+
+    /// Returns the name of the first element found that the schema does not have.
+    pub(crate) fn unknown_element(&self) -> Option<String> {
+        self.found.iter().find_map(|finding| match &finding.kind {
+            FindingKind::UnknownElement { name } => Some(name.clone()),
+            _ => None,
+        })
+    }
+
     /// True when a unit that cannot be read is kept as markup.
     pub(crate) fn keeps_unreadable(&self) -> bool {
         self.options.keep_unreadable

@@ -15,7 +15,6 @@ pub(crate) struct Halted {
     pub(crate) position: Position,
     /// The element, where it is not the one that the cursor is at.
     pub(crate) path: Option<String>,
-    slight: bool,
 }
 
 impl Halt {
@@ -24,7 +23,6 @@ impl Halt {
             kind,
             position,
             path: None,
-            slight: false,
         }))
     }
 
@@ -34,23 +32,6 @@ impl Halt {
             self.0.kind,
             ReadErrorKind::Missing { .. } | ReadErrorKind::Unreadable { .. }
         )
-    }
-
-    /// True when a mandatory part is missing.
-    pub(crate) fn is_missing(&self) -> bool {
-        matches!(self.0.kind, ReadErrorKind::Missing { .. })
-    }
-
-    /// True when reading can continue without the element: a mandatory part is missing, or a date
-    /// or time is invalid.
-    pub(crate) fn is_slight(&self) -> bool {
-        self.is_missing() || self.0.slight
-    }
-
-    /// Sets whether reading can continue without the element although its content is invalid.
-    pub(crate) fn slight(mut self, slight: bool) -> Self {
-        self.0.slight = slight;
-        self
     }
 
     pub(crate) fn at(mut self, path: String) -> Self {

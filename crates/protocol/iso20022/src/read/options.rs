@@ -5,10 +5,11 @@
 #[non_exhaustive]
 pub enum Mode {
     /// Deviations are kept and reported: order, unknown parts, unknown codes, texts out of bounds,
-    /// numbers of up to 28 digits where the schema has fewer, and dates without hyphens. So are
-    /// missing parts that the schema demands and the model has as `Option`. An invalid date or time
-    /// and an empty element are kept as markup and reported, where they or an element around them
-    /// are optional. The default.
+    /// numbers of up to 28 digits where the schema has fewer, dates without hyphens or with a time,
+    /// and times without seconds. So are missing parts that the schema demands and the model has as
+    /// `Option`. A part that cannot be read costs itself: it, or the nearest part around it that
+    /// may be missing, is kept as markup and reported. What is left refused is what could misstate
+    /// money. The default.
     #[default]
     Tolerant,
     /// Exactly the schema: any finding of the schema refuses the document. One exception:
@@ -29,6 +30,7 @@ pub struct ReadOptions {
     pub(crate) mode: Mode,
     pub(crate) deny_findings: bool,
     pub(crate) keep_unreadable: bool,
+    pub(crate) text: bool,
     pub(crate) limits: ReadLimits,
 }
 
@@ -64,6 +66,15 @@ impl ReadOptions {
             keep_unreadable,
             ..self
         }
+    }
+
+    /// Reads the source as UTF-8 and ignores the encoding that the document declares. Set it for text
+    /// that was decoded before, such as a member of a JSON object. A declared encoding other than
+    /// UTF-8 is a finding. `parse` reads a `str` and a `String` so without this option. Default:
+    /// false.
+    #[must_use]
+    pub const fn text(self, text: bool) -> Self {
+        Self { text, ..self }
     }
 
     /// True when a document with any finding is refused.

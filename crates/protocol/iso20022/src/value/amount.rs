@@ -52,7 +52,6 @@ impl<const FRACTION: u32> Amount<FRACTION> {
     fn read(text: &str, currency: Option<CurrencyCode>) -> Result<Self, Unreadable> {
         let unreadable = Unreadable {
             expected: expected(18, FRACTION, true),
-            slight: false,
         };
         read_kept(text, 18, FRACTION, true)
             .map(|value| Self { value, currency })

@@ -14,7 +14,6 @@ impl Simple for bool {
             "false" | "0" => Ok(false),
             _ => Err(Unreadable {
                 expected: "true, false, 1 or 0",
-                slight: false,
             }),
         }
     }

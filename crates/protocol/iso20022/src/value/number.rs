@@ -263,10 +263,7 @@ impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Simple
         let expected = expected(DIGITS, FRACTION, UNSIGNED);
         read_kept(text, DIGITS, FRACTION, UNSIGNED)
             .map(Self)
-            .ok_or(Unreadable {
-                expected,
-                slight: false,
-            })
+            .ok_or(Unreadable { expected })
     }
 
     fn append(&self, out: &mut Output<'_>) {

@@ -96,7 +96,7 @@ impl Content {
     /// Adds the rest of the content, for an entry without a reference.
     pub(super) fn rest(&mut self, entry: &Entry) {
         self.date(entry.value_date.as_ref());
-        self.bank_transaction_code(Some(&entry.bank_transaction_code));
+        self.bank_transaction_code(entry.bank_transaction_code.as_ref());
         self.text(entry.additional_information.as_ref().map(AsRef::as_ref));
         self.count(entry.details.len());
         for details in &entry.details {

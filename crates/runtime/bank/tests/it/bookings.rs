@@ -72,7 +72,7 @@ fn each_kind_has_its_code_direction_and_channel() {
             self::booking(kind, "12.50 AUD")
         };
         let LedgerEntry { entry, channel, .. } = booking.to_entry().unwrap();
-        let domain = entry.bank_transaction_code.domain.as_ref().unwrap();
+        let domain = entry.bank_transaction_code.unwrap().domain.unwrap();
         let codes = [&domain.code, &domain.family.code, &domain.family.sub_family]
             .map(|code| code.as_str().to_owned());
         assert_eq!(codes.join(" "), code, "{kind}");

@@ -71,8 +71,8 @@ const COLUMNS: [Column; 24] = [
     ("proprietary_code", |of| {
         of.entry
             .bank_transaction_code
-            .proprietary
             .as_ref()
+            .and_then(|code| code.proprietary.as_ref())
             .map_or("", |own| own.code.as_str())
             .into()
     }),
@@ -107,7 +107,7 @@ const COLUMNS: [Column; 24] = [
 
 impl EntryRow<'_> {
     fn domain(&self) -> Option<&BankTransactionDomain> {
-        self.entry.bank_transaction_code.domain.as_ref()
+        self.entry.bank_transaction_code.as_ref()?.domain.as_ref()
     }
 
     /// The first reference of this name.

@@ -60,7 +60,11 @@ impl Row {
             signed: entry.signed_amount(),
             amount: signed(entry.amount.value(), &entry.direction),
             currency: text(entry.amount.currency()),
-            code: code(&entry.bank_transaction_code),
+            code: entry
+                .bank_transaction_code
+                .as_ref()
+                .map(code)
+                .unwrap_or_default(),
             counterparty: text(entry.counterparty_name()),
             references: owned(entry.references()),
             narrative: entry.narrative(),

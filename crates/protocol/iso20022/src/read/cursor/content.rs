@@ -41,10 +41,9 @@ impl<T: Tokens> Cursor<T> {
         faults: fn(&V, &str) -> Vec<FindingKind>,
     ) -> Result<V, Halt> {
         self.read_text()?;
-        let value = parse(&self.text).map_err(|Unreadable { expected, slight }| {
+        let value = parse(&self.text).map_err(|Unreadable { expected }| {
             let found = excerpt(&self.text);
             self.halt_here(ReadErrorKind::Unreadable { expected, found })
-                .slight(slight)
         })?;
         // Before the element is left, because a finding has the path of the current element.
         for kind in faults(&value, &self.text) {

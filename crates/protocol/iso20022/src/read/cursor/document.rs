@@ -2,6 +2,8 @@
 
 use super::Cursor;
 use crate::extra::Extra;
+use crate::finding::{FindingKind, shown};
+use crate::read::error::ReadErrorKind;
 use crate::read::halt::Halt;
 use crate::read::tokens::Tokens;
 
@@ -17,10 +19,24 @@ impl<T: Tokens> Cursor<T> {
     /// message itself.
     pub(super) fn open_message(&mut self) -> Result<(), Halt> {
         self.push(self.shape.document);
+        if let Some(found) = self
+            .events
+            .take_declared()
+            .filter(|_| self.findings.is_of_text())
+        {
+            let found = shown(&found);
+            self.report(FindingKind::DeclaredEncoding { found });
+        }
         self.begin()?;
         match self.alternative(self.shape.root)? {
             Some(_) => Ok(()),
-            None => Err(self.missing(self.shape.root_name())),
+            None => Err(match self.findings.unknown_element() {
+                Some(found) => self.halt_here(ReadErrorKind::WrongRoot {
+                    expected: self.shape.root_name(),
+                    found,
+                }),
+                None => self.missing(self.shape.root_name()),
+            }),
         }
     }
 

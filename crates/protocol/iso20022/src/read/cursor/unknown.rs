@@ -4,10 +4,11 @@ use super::Cursor;
 use crate::extra::ExtraPart;
 use crate::finding::{FindingKind, push_step, shown};
 use crate::read::attributes::malformed;
+use crate::read::error::ReadErrorKind;
 use crate::read::halt::Halt;
 use crate::read::namespaces::XSI;
 use crate::read::tokens::Tokens;
-use crate::xml::{is_blank, is_qualified_name};
+use crate::xml::{is_blank, is_qualified_name, is_space};
 use bankrail_values::excerpt;
 
 impl<T: Tokens> Cursor<T> {
@@ -88,6 +89,18 @@ impl<T: Tokens> Cursor<T> {
                 && matches!(local, "schemaLocation" | "noNamespaceSchemaLocation")
             {
                 continue;
+            }
+            // The schema allows no element to be nil, and so in strict reading not even `false`.
+            if namespace == Some(XSI) && local == "nil" {
+                match attribute.value.trim_matches(is_space) {
+                    "true" | "1" => {
+                        let found = "xsi:nil".to_owned();
+                        let expected = "content";
+                        return Err(self.halt_here(ReadErrorKind::Unreadable { expected, found }));
+                    }
+                    "false" | "0" if !self.findings.is_strict() => continue,
+                    _ => {}
+                }
             }
             let namespace: Option<Box<str>> = namespace.map(Box::from);
             self.report(FindingKind::UnknownAttribute {

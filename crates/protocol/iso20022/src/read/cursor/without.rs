@@ -1,8 +1,8 @@
 //! Elements that cannot be read and without which reading can continue: they are kept as markup,
 //! and reported.
 //!
-//! - An invalid date or time, where the schema does not demand it, and an empty element of which
-//!   the schema demands parts. The nearest element around it that may be missing is kept as markup.
+//! - An element that may be missing, with an invalid value in it or without a part that the schema
+//!   demands of it. The innermost such element is kept as markup.
 //! - A unit, such as an entry, on request. A reader of one part after the other hands it out as an
 //!   error and goes on.
 
@@ -12,9 +12,7 @@ use crate::read::error::ReadError;
 use crate::read::findings::FurtherFindings;
 use crate::read::halt::{Halt, Halted};
 use crate::read::keep::Sequence;
-use crate::read::tokens::{Mark, TextTokens, Tokens};
-use crate::xml::is_blank;
-use quick_xml::events::Event;
+use crate::read::tokens::{Mark, Tokens};
 
 /// The state to return to when the element whose start tag has just been read cannot be read.
 #[derive(Clone, Copy, Debug)]
@@ -59,11 +57,7 @@ impl<T: Tokens> Cursor<T> {
             self.shape.is_group(around, name),
             self.shape.is_unit(around, name),
         );
-        let asked = if unit {
-            self.findings.keeps_unreadable()
-        } else {
-            halt.is_slight()
-        };
+        let asked = !unit || self.findings.keeps_unreadable();
         // Markup that is malformed or over a limit ends reading, because nothing after it can be
         // relied on. A group is never dropped, because its units would be lost with it.
         if !may_miss || group || !halt.is_of_content() {
@@ -77,11 +71,6 @@ impl<T: Tokens> Cursor<T> {
             return Err(halt);
         }
         let mut xml = self.rest(place)?;
-        // Only an empty element stands for none; one with values and without a mandatory part is
-        // wrong.
-        if !unit && halt.is_missing() && !holds_nothing(&xml) {
-            return Err(halt);
-        }
         // Before returning to the place, because the reason is about the innermost element.
         let path = self.path.text();
         let Halted { kind, position, .. } = halt.into_parts();
@@ -138,24 +127,5 @@ impl<T: Tokens> Cursor<T> {
         }
         self.path.take_late();
         self.keeper.return_to(place.sequence, place.extras);
-    }
-}
-
-/// True for markup without any text but white space.
-fn holds_nothing(xml: &str) -> bool {
-    let mut tokens = TextTokens::new(xml);
-    loop {
-        match tokens.next() {
-            Ok(Event::Text(text)) if is_blank(&text) => {}
-            Ok(
-                Event::Start(_)
-                | Event::Empty(_)
-                | Event::End(_)
-                | Event::Comment(_)
-                | Event::PI(_),
-            ) => {}
-            Ok(Event::Eof) => return true,
-            _ => return false,
-        }
     }
 }

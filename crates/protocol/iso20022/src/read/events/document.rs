@@ -29,6 +29,7 @@ impl<T: Tokens> Events<T> {
                 // The event has the `xml` of the declaration, which is cut off.
                 Ok(Event::Decl(declaration)) if self.mark.text == 0 => {
                     declaration::check(declaration.get(3..).unwrap_or_default())
+                        .map(|encoding| self.declared = encoding)
                 }
                 other => outside(other),
             };
@@ -42,7 +43,8 @@ impl<T: Tokens> Events<T> {
         let ours = self.is_ours()?;
         if self.tag.local_name() != document {
             let found = shown(self.tag.local_name());
-            return Err(self.halt(ReadErrorKind::WrongRoot { found }));
+            let expected = "Document";
+            return Err(self.halt(ReadErrorKind::WrongRoot { expected, found }));
         }
         if !ours {
             let found = self.namespaces.get(self.tag.prefix().unwrap_or_default());
@@ -52,7 +54,7 @@ impl<T: Tokens> Events<T> {
                 found,
             }));
         }
-        self.refuse_nil()
+        Ok(())
     }
 
     /// Reads from the end tag of the document element to the end of the document.
@@ -82,9 +84,7 @@ fn outside(event: Result<Event<'_>, quick_xml::Error>) -> Result<(), ReadErrorKi
             "expected the XML declaration at the very beginning",
         )),
         Ok(Event::DocType(_)) => Err(ReadErrorKind::DocumentType),
-        Ok(Event::Eof) => Err(malformed(
-            "expected a document element, found the end of the document",
-        )),
+        Ok(Event::Eof) => Err(ReadErrorKind::NotXml { found: "nothing" }),
         Ok(_) => Err(malformed(
             "expected nothing but white space beside the document element",
         )),

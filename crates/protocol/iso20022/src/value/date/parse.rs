@@ -173,6 +173,20 @@ pub(super) fn read_date_time(text: &str) -> Option<DateTime> {
     })
 }
 
+/// Reads `YYYY-MM-DDThh:mm`, perhaps with an offset, as of second 0.
+#[cold]
+pub(super) fn read_without_seconds(text: &str) -> Option<DateTime> {
+    let (minute, offset) = text.split_at_checked("YYYY-MM-DDThh:mm".len())?;
+    read_date_time(&format!("{minute}:00{offset}"))
+}
+
+/// Reads the day of a date and time.
+#[cold]
+pub(super) fn read_day_of_time(text: &str) -> Option<Date> {
+    let at = read_date_time(text).or_else(|| read_without_seconds(text))?;
+    Some(at.date)
+}
+
 pub(super) fn read_fraction(digits: &[u8]) -> Option<Fraction> {
     match u8::try_from(digits.len()) {
         // A point needs a digit after it.

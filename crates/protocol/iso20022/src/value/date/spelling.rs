@@ -1,8 +1,12 @@
 //! Writing dates and times, and what they share as simple values.
 
-use super::parse::{read_any_date, read_date, read_date_time, read_year_month, trim};
+use super::parse::{
+    read_any_date, read_date, read_date_time, read_day_of_time, read_without_seconds,
+    read_year_month, trim,
+};
 use super::{Date, DateFormatError, DateTime, Fraction, Offset, YearMonth};
 use crate::field::{Fault, Unreadable};
+use crate::finding::FindingKind;
 use crate::node::Simple;
 use crate::output::Output;
 use bankrail_values::excerpt;
@@ -12,10 +16,11 @@ const DATE: &str = "a date such as 2021-07-29";
 const YEAR_MONTH: &str = "a year and month such as 2021-07";
 const DATE_TIME: &str = "a date and time such as 2021-07-29T17:10:05+10:00";
 
-/// States the name of each type in XML Schema, the expected form of a text, and its exact and its
-/// tolerant reader. Then come the fault of a value that was read tolerantly, and the writer.
+/// States the name of each type in XML Schema, the expected form of a text, its exact and its
+/// tolerant reader, and the reader of a text of which the value does not hold all, with the texts
+/// that are surely not for it. Then come the fault of a value that was read tolerantly, and the writer.
 macro_rules! spelled {
-    ($($Type:ident $xs:literal $expected:ident $read:ident $kept:ident,
+    ($($Type:ident $xs:literal $expected:ident $read:ident $kept:ident $part:ident $whole:expr,
         |$faulty:ident| $fault:expr,
         |$value:ident, $out:ident| $write:block
     )*) => {$(
@@ -57,7 +62,8 @@ macro_rules! spelled {
 
         impl Simple for $Type {
             fn parse(text: &str) -> Result<Self, Unreadable> {
-                $kept(trim(text)).ok_or(Unreadable { expected: $expected, slight: true })
+                let text = trim(text);
+                $kept(text).or_else(|| $part(text)).ok_or(Unreadable { expected: $expected })
             }
 
             fn append(&self, out: &mut Output<'_>) {
@@ -68,6 +74,16 @@ macro_rules! spelled {
             fn fault(&self) -> Option<Fault> {
                 let $faulty = self;
                 $fault
+            }
+
+            #[inline]
+            fn lost(&self, text: &str) -> Option<FindingKind> {
+                let text = trim(text);
+                let whole: fn(&str) -> bool = $whole;
+                (!whole(text) && $kept(text).is_none()).then(|| FindingKind::Pattern {
+                    expected: $expected,
+                    found: excerpt(text),
+                })
             }
         }
 
@@ -90,13 +106,13 @@ macro_rules! spelled {
 }
 
 spelled! {
-    Date "xs:date" DATE read_date read_any_date,
+    Date "xs:date" DATE read_date read_any_date read_day_of_time |text| text.len() < 16,
     |date| date.basic.then_some(Fault::Pattern { expected: DATE }),
     |date, out| {
         spell_day(date, out)?;
         spell_offset(date.offset, out)
     }
-    YearMonth "xs:gYearMonth" YEAR_MONTH read_year_month read_year_month,
+    YearMonth "xs:gYearMonth" YEAR_MONTH read_year_month read_year_month read_year_month |_| true,
     |_month| None,
     |month, out| {
         spell_year(month.year, out)?;
@@ -104,7 +120,7 @@ spelled! {
         out.write_str(two(month.month))?;
         spell_offset(month.offset, out)
     }
-    DateTime "xs:dateTime" DATE_TIME read_date_time read_date_time,
+    DateTime "xs:dateTime" DATE_TIME read_date_time read_date_time read_without_seconds |text| text.as_bytes().get(16) == Some(&b':'),
     |_at| None,
     |at, out| {
         spell_day(&at.date, out)?;
