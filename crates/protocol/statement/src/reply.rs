@@ -29,13 +29,14 @@ pub enum StatementReply {
 const LIMITS: JsonLimits = JsonLimits::new().max_bytes(usize::MAX);
 
 impl StatementReply {
-    /// Reads an answer. The caller bounds the length of the body; nothing larger than the body is
+    /// Reads an answer, a byte order mark before it allowed. The caller bounds the length of the body; nothing larger than the body is
     /// allocated.
     ///
     /// # Errors
     /// [`ReplyError`] if the answer is neither a statement with a 2xx status nor an error object.
     pub fn parse(status: u16, body: &[u8]) -> Result<Self, ReplyError> {
         let success = (200..=299).contains(&status);
+        let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
         let mut members = match json::read_object(body, &LIMITS) {
             Ok(members) => members,
             Err(error) if success => return Err(ReplyError::Json(error)),

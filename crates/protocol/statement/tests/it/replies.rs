@@ -228,3 +228,47 @@ fn what_is_no_answer() {
         Err(ReplyError::RequestKey { .. })
     ));
 }
+
+#[test]
+fn a_byte_order_mark_before_an_answer_is_skipped_and_its_payload_is_text() {
+    let xml = "<?xml version=\\\"1.0\\\" encoding=\\\"utf-16\\\"?><Document xmlns=\\\"urn:iso:std:iso:20022:tech:xsd:camt.052.001.06\\\"><BkToCstmrAcctRpt><GrpHdr><MsgId>é</MsgId><CreDtTm>2021-07-29T17:10:05Z</CreDtTm></GrpHdr><Rpt><Id>r</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm><Acct><Id><Othr><Id>1</Id></Othr></Id></Acct></Rpt></BkToCstmrAcctRpt></Document>";
+    let body = format!(
+        "\u{feff}{{\"accountId\":\"1\",\"extract\":\"intraday\",\"payload\":\"{xml}\",\"requestKey\":\"{KEY}\",\
+         \"moreTransactionsAvailable\":false}}"
+    );
+    let StatementReply::Statement(statement) = StatementReply::parse(200, body.as_bytes()).unwrap()
+    else {
+        panic!("{body}")
+    };
+    let parsed = statement.document().unwrap();
+    let header = parsed.document.group_header.unwrap();
+    assert_eq!(header.message_id.as_str(), "é");
+    let found: Vec<&str> = parsed
+        .findings
+        .iter()
+        .map(|finding| finding.kind.name())
+        .collect();
+    assert_eq!(found, ["DeclaredEncoding"]);
+    // A second one is no JSON.
+    assert!(StatementReply::parse(200, format!("\u{feff}{body}").as_bytes()).is_err());
+}
+
+#[test]
+fn answers_after_public_trouble_keep_their_names() {
+    let Some(root) = std::env::var_os("BANKRAIL_SHARED") else {
+        println!("BANKRAIL_SHARED not set: skipped");
+        return;
+    };
+    let folder = std::path::PathBuf::from(root).join("samples/reports");
+    for name in ["answer-ISO-8859-1.json", "answer-utf-16.json"] {
+        let body = std::fs::read(folder.join(name)).unwrap();
+        let StatementReply::Statement(statement) = StatementReply::parse(200, &body).unwrap()
+        else {
+            panic!("{name}")
+        };
+        let parsed = statement.document().unwrap();
+        let entry = &parsed.document.reports[0].entries[0];
+        assert_eq!(entry.counterparty_name(), Some("Jörg Weiß"), "{name}");
+        assert_eq!(parsed.findings[0].kind.name(), "DeclaredEncoding", "{name}");
+    }
+}

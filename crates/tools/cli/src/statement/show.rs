@@ -41,12 +41,15 @@ fn show(path: &str, wide: bool, output: &mut Output) -> Result<Outcome, Failure>
     let mut table = Table::new(wide, output);
     let mut running = None;
     let mut tally = Tally::default();
+    let mut has_unread = false;
     loop {
         let read = match source.next() {
             Ok(Some(read)) => read,
             Ok(None) => break,
             Err(error) => {
-                table.finish(output)?;
+                if !table.is_empty() {
+                    table.finish(output)?;
+                }
                 return Err(source.failure(&error));
             }
         };
@@ -72,6 +75,7 @@ fn show(path: &str, wide: bool, output: &mut Output) -> Result<Outcome, Failure>
                 head(&source, &report, output)?;
                 let begin = Running::new(&report);
                 table.begin(begin.title());
+                has_unread = false;
                 running = Some(begin);
             }
             Ok(StreamItem::Entry(entry)) => {
@@ -83,12 +87,18 @@ fn show(path: &str, wide: bool, output: &mut Output) -> Result<Outcome, Failure>
                 )?;
             }
             Ok(StreamItem::ReportEnd(_)) => {
-                table.finish(output)?;
+                // "no entries" is not true of a report whose entries could not be read.
+                if !table.is_empty() || !has_unread {
+                    table.finish(output)?;
+                }
                 for line in std::mem::take(&mut tally).lines() {
                     output.line(format_args!("totals     {}", shown(&line)))?;
                 }
             }
-            Err(_) => outcome = Outcome::Findings,
+            Err(_) => {
+                has_unread = true;
+                outcome = Outcome::Findings;
+            }
             Ok(_) => {}
         }
     }

@@ -32,7 +32,8 @@ impl Source {
         let (xml, answer) = open(path)?;
         Ok(Self {
             name: input::name(path).to_owned(),
-            reader: EntryReader::new(xml, options),
+            // A payload is text, whatever encoding it declares.
+            reader: EntryReader::new(xml, options.text(answer.is_some())),
             answer,
         })
     }
@@ -106,6 +107,10 @@ impl Source {
             ReadErrorKind::Limit { .. } => {
                 Failure::refused(self.error(error), "no document of this kind is that large")
             }
+            ReadErrorKind::NotXml { .. } => Failure::refused(
+                self.error(error),
+                "pass a camt.052.001.06 document, unpacked, or the whole answer that it came in",
+            ),
             _ => Failure::refused(
                 self.error(error),
                 "ask the sender for a camt.052.001.06 document",
@@ -122,15 +127,16 @@ fn open(path: &str) -> Result<(Box<dyn BufRead>, Option<ReceivedStatement>), Fai
         .fill_buf()
         .map_err(|error| input::unreadable(path, &error))?;
     let begin = begin.strip_prefix(BYTE_ORDER_MARK).unwrap_or(begin);
-    if begin.trim_ascii_start().first() != Some(&b'{') {
+    let begin = begin.trim_ascii_start();
+    // A SWIFT message begins with a brace, too.
+    if !begin.starts_with(b"{") || begin.starts_with(b"{1:") {
         return Ok((Box::new(source), None));
     }
     let body = input::read_rest(path, source, MAX_JSON_BYTES)?;
-    let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&body);
     let refused = |what: String, next| {
         Failure::refused(shown(&format!("{}: {what}", input::name(path))), next)
     };
-    match StatementReply::parse(200, body) {
+    match StatementReply::parse(200, &body) {
         Ok(StatementReply::Statement(mut statement)) => {
             let xml = Cursor::new(std::mem::take(&mut statement.payload).into_bytes());
             Ok((Box::new(xml), Some(statement)))

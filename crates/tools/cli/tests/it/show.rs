@@ -92,3 +92,38 @@ fn findings_and_batches_are_shown_where_they_are() {
     );
     assert!(out.contains("8 findings"), "{out}");
 }
+
+#[test]
+fn what_is_no_report_is_named_and_has_no_entries_line() {
+    for (bytes, words) in [
+        (&b""[..], "found nothing"),
+        (b"PK\x03\x04\x14\x00\x08\x08", "found a ZIP archive"),
+        (b"<html><body>Login</body></html>", "found an HTML page"),
+        (b":20:STARTUMS\r\n:25:1/2\r\n", "found an MT940"),
+        (
+            b"{1:F01AAAABB99AXXX0000000000}",
+            "a SWIFT message such as MT940",
+        ),
+        (b"Date;Amount\r\n", "separated values (CSV)"),
+    ] {
+        for command in ["show", "check", "csv"] {
+            let ran = run_with(["statement", command, "-"], bytes);
+            let text = ran.out + &ran.err;
+            assert!(text.contains(words), "{command}: {text}");
+            assert!(!text.contains("no entries"), "{command}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_payload_is_text_whatever_encoding_it_declares() {
+    let xml = xml([entry("1.00").debtor("Jörg Weiß")]);
+    for encoding in ["ISO-8859-1", "utf-16"] {
+        let xml = xml.replace("UTF-8", encoding);
+        assert!(xml.contains(encoding), "{xml}");
+        let ran = run_with(["statement", "show", "-"], answer(&xml, false).as_bytes());
+        let text = ran.out + &ran.err;
+        assert!(text.contains("Jörg Weiß"), "{text}");
+        assert!(text.contains("as the encoding of a text"), "{text}");
+    }
+}

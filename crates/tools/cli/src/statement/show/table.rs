@@ -96,6 +96,11 @@ impl Table {
         }
     }
 
+    /// True when the report has had no entry.
+    pub(super) fn is_empty(&self) -> bool {
+        self.empty
+    }
+
     /// Prints what has been collected.
     pub(super) fn finish(&mut self, output: &mut Output) -> Result<(), Failure> {
         if self.empty {

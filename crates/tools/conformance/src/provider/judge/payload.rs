@@ -223,7 +223,7 @@ fn views<'a>(statement: &'a Statement, document: &'a roxmltree::Document<'a>) ->
 /// Reads the payload with the library's strict reader, which refuses everything outside the schema.
 fn by_schema(statement: &Statement) -> Option<Found> {
     let options = ReadOptions::default().mode(Mode::Strict);
-    match Document::read_with(statement.payload.as_bytes(), &options) {
+    match Document::parse_with(&statement.payload, &options) {
         Ok(_) => Some(Found::Right),
         Err(error) => match error.kind() {
             // Other rows fail for these errors.
@@ -270,7 +270,7 @@ mod tests {
             let xml = format!(
                 "<Document xmlns=\"{NAMESPACE}\"><BkToCstmrAcctRpt>{message}</BkToCstmrAcctRpt></Document>"
             );
-            Document::read_with(xml.as_bytes(), &options)
+            Document::parse_with(&xml, &options)
         };
         read(ACCOUNT).unwrap();
         for (part, expected) in [
