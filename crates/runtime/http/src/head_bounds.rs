@@ -4,7 +4,7 @@ use crate::body::{BodyReader, DRAINING, Peer};
 use bytes::Bytes;
 use http::header::HOST;
 use http::uri::Authority;
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri};
+use http::{HeaderMap, Request, Response, StatusCode, Uri};
 use http_body::Body;
 use pin_project_lite::pin_project;
 use std::error::Error;
@@ -45,8 +45,8 @@ impl HeadBounds {
         ]
     }
 
-    /// Judges the head of a request: its bounds, and that it has at most one `Host`, which is well
-    /// formed (RFC 9112 section 3.2). The server itself refuses a request without `Host`, which is
+    /// Judges the head of a request: its bounds, and that it has at most one `Host`, which is a host
+    /// with or without a port (RFC 9112 section 3.2); so is a host in the address. The server itself refuses a request without `Host`, which is
     /// allowed over HTTP/2.
     ///
     /// # Errors
@@ -79,7 +79,11 @@ impl HeadBounds {
         }
         let mut hosts = headers.get_all(HOST).iter();
         let first = hosts.next();
-        if hosts.next().is_none() && first.is_none_or(is_host) {
+        let named = uri.authority().map(Authority::as_str);
+        if hosts.next().is_none()
+            && first.is_none_or(|host| host.to_str().is_ok_and(is_host))
+            && named.is_none_or(is_host)
+        {
             Ok(())
         } else {
             Err(HeadFault::Host)
@@ -87,10 +91,22 @@ impl HeadBounds {
     }
 }
 
-/// A host with or without a port, or nothing, as for an address that has no host.
-fn is_host(value: &HeaderValue) -> bool {
-    let is_authority = |text: &str| !text.contains('@') && text.parse::<Authority>().is_ok();
-    value.is_empty() || value.to_str().is_ok_and(is_authority)
+/// Returns true for a host with or without a port of 16 bits.
+fn is_host(text: &str) -> bool {
+    let Ok(authority) = text.parse::<Authority>() else {
+        return false;
+    };
+    let host = authority.host();
+    let port = text.strip_prefix(host).map(|rest| rest.strip_prefix(':'));
+    match port {
+        // The host of a text with a user name is not its start.
+        None => false,
+        Some(None) => host == text,
+        Some(Some(port)) => {
+            let is_number = port.bytes().all(|byte| byte.is_ascii_digit());
+            is_number && !host.is_empty() && (port.is_empty() || port.parse::<u16>().is_ok())
+        }
+    }
 }
 
 /// The reason for which the head of a request is refused.

@@ -84,7 +84,8 @@ fn there_is_at_most_one_host_and_it_is_one() {
         b"bank.example:8443",
         b"127.0.0.1",
         b"[::1]:80",
-        b"",
+        b"bank.example:",
+        b"bank.example:65535",
     ] {
         assert_eq!(judge(&[good]), Ok(()), "{good:?}");
     }
@@ -94,6 +95,11 @@ fn there_is_at_most_one_host_and_it_is_one() {
         b"a@bank.example",
         b"bank.example/x",
         b"bank.example, other",
+        b"",
+        b":80",
+        b"bank.example:99999",
+        b"bank.example:+1",
+        b"bank.example:8x",
         b"\xe9",
     ] {
         assert_eq!(judge(&[bad]), Err(HeadFault::Host), "{bad:?}");

@@ -54,7 +54,13 @@ async fn over_http_1_1_there_is_one_host() {
     for (request, status) in [
         ("GET / HTTP/1.1\r\nhost: localhost\r\n", 200),
         ("GET / HTTP/1.0\r\n", 200),
-        ("GET / HTTP/1.1\r\nhost:\r\n", 200),
+        ("GET / HTTP/1.1\r\nhost:\r\n", 400),
+        ("GET / HTTP/1.1\r\nhost: localhost:99999\r\n", 400),
+        (
+            "GET http://localhost:99999/ HTTP/1.1\r\nhost: localhost\r\n",
+            400,
+        ),
+        ("GET / HTTP/1.1\r\nhost: localhost:65535\r\n", 200),
         ("GET / HTTP/1.1\r\n", 400),
         ("GET http://localhost/ HTTP/1.1\r\n", 400),
         ("POST / HTTP/1.1\r\nContent-Length: 0\r\n", 400),
