@@ -2,7 +2,8 @@
 
 use bankrail_http::content;
 use http::HeaderMap;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::header::CONTENT_TYPE;
+use std::borrow::Cow;
 use std::fmt;
 
 /// The form of an answer, by its headers.
@@ -13,28 +14,21 @@ pub enum AnswerForm {
     Json,
     /// An HTML page.
     Html,
-    /// Compressed, which no call asks for.
-    Compressed,
+    /// Compressed in this coding, which every call asks not to be.
+    Compressed(&'static str),
     /// Another form, or none stated.
     Other,
 }
 
 impl AnswerForm {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
-        let starts = |name, with: &str| {
-            let value = headers
-                .get(name)
-                .and_then(|value| value.to_str().ok())
-                .unwrap_or_default();
-            value
-                .get(..with.len())
-                .is_some_and(|start| start.eq_ignore_ascii_case(with))
-        };
-        if headers.contains_key(CONTENT_ENCODING) && !starts(CONTENT_ENCODING, "identity") {
-            Self::Compressed
+        let content_type = headers.get(CONTENT_TYPE).map(|value| value.as_bytes());
+        let start = content_type.and_then(|text| text.get(.."text/html".len()));
+        if let Some(coding) = content::coding(headers) {
+            Self::Compressed(coding)
         } else if content::is_json_or_suffix(headers) {
             Self::Json
-        } else if starts(CONTENT_TYPE, "text/html") {
+        } else if start.is_some_and(|start| start.eq_ignore_ascii_case(b"text/html")) {
             Self::Html
         } else {
             Self::Other
@@ -42,12 +36,12 @@ impl AnswerForm {
     }
 
     /// Describes an answer of this form that is not one of the service.
-    pub(crate) fn cause(self) -> &'static str {
+    pub(crate) fn cause(self) -> Cow<'static, str> {
         match self {
-            Self::Json => "the answer is JSON, but not the service's",
-            Self::Html => "the answer is an HTML page",
-            Self::Compressed => "the answer is compressed, which was not asked for",
-            Self::Other => "the answer is not JSON",
+            Self::Json => "the answer is JSON, but not the service's".into(),
+            Self::Html => "the answer is an HTML page".into(),
+            Self::Compressed(_) => self.to_string().into(),
+            Self::Other => "the answer is not JSON".into(),
         }
     }
 }
@@ -57,7 +51,9 @@ impl fmt::Display for AnswerForm {
         out.write_str(match self {
             Self::Json => "JSON",
             Self::Html => "HTML",
-            Self::Compressed => "compressed",
+            Self::Compressed(coding) => {
+                return write!(out, "expected an uncompressed body, found {coding}");
+            }
             Self::Other => "not JSON",
         })
     }
@@ -66,6 +62,7 @@ impl fmt::Display for AnswerForm {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use http::header::CONTENT_ENCODING;
 
     #[test]
     fn a_form_is_that_of_the_headers() {
@@ -86,15 +83,15 @@ mod tests {
             (
                 "application/json",
                 Some("gzip"),
-                AnswerForm::Compressed,
-                "compressed",
+                AnswerForm::Compressed("gzip"),
+                "expected an uncompressed body, found gzip",
             ),
             ("Text/HTML; charset=utf-8", None, AnswerForm::Html, "HTML"),
             (
                 "text/html",
                 Some("br"),
-                AnswerForm::Compressed,
-                "compressed",
+                AnswerForm::Compressed("br"),
+                "expected an uncompressed body, found br",
             ),
             ("text/plain", None, AnswerForm::Other, "not JSON"),
             ("", None, AnswerForm::Other, "not JSON"),

@@ -139,11 +139,13 @@ pub enum CallFault {
     },
     /// An answer that does not come from the endpoint, such as a redirect, an HTML page or a bare
     /// status.
-    #[error("expected the endpoint's answer, found another one ({form})")]
+    #[error("expected the endpoint's answer, found {}", found(*form, target.as_deref()))]
     #[non_exhaustive]
     Unexpected {
         /// The form of the answer.
         form: AnswerForm,
+        /// The host and the path of a redirect's target, cut and escaped.
+        target: Option<Box<str>>,
     },
     /// An answer with status 200 whose body is not a token response.
     #[error("the token response is unusable")]
@@ -284,6 +286,21 @@ impl CallError {
                 Some(404 | 405) => "check the address of the service: it has no statements there",
                 _ => "ask the service what the code means",
             },
+            (
+                CallFault::Unexpected {
+                    target: Some(_), ..
+                },
+                _,
+            ) => "give the address that it leads to if that is the service's, and try again",
+            (
+                CallFault::Unexpected {
+                    form: AnswerForm::Compressed(_),
+                    ..
+                },
+                _,
+            ) => {
+                "let what stands between here and the service leave answers uncompressed, as Accept-Encoding asks"
+            }
             (CallFault::Unexpected { .. }, Call::Token) => {
                 "check the address of the token endpoint, and what stands between here and there"
             }
@@ -302,7 +319,11 @@ impl CallError {
     pub(crate) fn cause(&self) -> Option<Cow<'static, str>> {
         Some(match &self.fault {
             CallFault::Transport(error) => error.cause().into(),
-            CallFault::Unexpected { form } => form.cause().into(),
+            CallFault::Unexpected {
+                target: Some(target),
+                ..
+            } => format!("a redirect to {target}, which is not followed").into(),
+            CallFault::Unexpected { form, .. } => form.cause(),
             CallFault::Response(source) => match source {
                 TokenResponseError::Json(_) => "the answer is no acceptable JSON".into(),
                 TokenResponseError::TokenType { .. } => "the token type is not Bearer".into(),
@@ -370,6 +391,15 @@ impl fmt::Display for CallError {
 impl Error for CallError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.fault.source()
+    }
+}
+
+/// Describes an answer that is not the endpoint's.
+fn found(form: AnswerForm, target: Option<&str>) -> String {
+    match (form, target) {
+        (_, Some(target)) => format!("a redirect to {target}, which is not followed"),
+        (AnswerForm::Compressed(coding), None) => format!("a body compressed with {coding}"),
+        (form, None) => format!("another one ({form})"),
     }
 }
 

@@ -280,7 +280,10 @@ impl StatementClient {
             (None, Some(source)) if reply.status.is_success() && reply.form == AnswerForm::Json => {
                 CallFault::Reply(source)
             }
-            _ => CallFault::Unexpected { form: reply.form },
+            _ => CallFault::Unexpected {
+                form: reply.form,
+                target: reply.target.clone(),
+            },
         };
         Err(failed)
     }

@@ -9,12 +9,13 @@ use crate::pace::Closing;
 use crate::pacer::{PaceError, Pacer, Permit};
 use bankrail_http::{BodyReader, EndpointUrl, RequestKey, RetryAfter, content};
 use bankrail_statement::ErrorCode;
-use bankrail_values::{HyphenatedUuid, Timestamp};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use bankrail_values::{HyphenatedUuid, Timestamp, excerpt};
+use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tracing::field::display;
+use url::Position;
 use zeroize::Zeroizing;
 
 /// Calls one endpoint of the service for one customer.
@@ -72,6 +73,8 @@ pub(crate) struct Reply {
     /// The lead of this side's clock over the answer's `Date`, in seconds.
     pub(crate) clock_ahead: Option<i64>,
     pub(crate) form: AnswerForm,
+    /// The host and the path of a redirect's target.
+    pub(crate) target: Option<Box<str>>,
     /// Overwritten when dropped, because a token's answer is secret; for other answers this costs
     /// little.
     pub(crate) body: Zeroizing<Vec<u8>>,
@@ -153,6 +156,7 @@ impl Caller {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         headers.extend(authorization.map(|value| (AUTHORIZATION, value)));
         // The key is sent with every call, also those without a token.
         headers.extend([self.api_key.clone()]);
@@ -189,6 +193,7 @@ impl Caller {
             clock_ahead: content::date(&head.headers)
                 .map(|date| self.now().unix_seconds() - date.unix_seconds()),
             form: AnswerForm::of(&head.headers),
+            target: self.target(head.status, &head.headers),
             body: Zeroizing::new(Vec::new()),
         };
         let mut body = BodyReader::new(&head.headers, body);
@@ -201,6 +206,13 @@ impl Caller {
             .map_err(|_| late(CallPhase::Read))?;
         read.map_err(|error| ExchangeError::from_body(error, head.status))?;
         Ok(reply)
+    }
+
+    /// Returns host and path of a redirect's target. The query can hold secrets.
+    fn target(&self, status: StatusCode, headers: &HeaderMap) -> Option<Box<str>> {
+        let location = headers.get(LOCATION).filter(|_| status.is_redirection())?;
+        let target = self.endpoint.url().join(location.to_str().ok()?).ok()?;
+        Some(excerpt(&target[Position::BeforeHost..Position::AfterPath]).into())
     }
 
     /// Holds back all calls of this pacer until the time of the answer's `Retry-After`, and returns

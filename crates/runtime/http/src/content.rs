@@ -46,13 +46,15 @@ pub fn is_json_or_suffix(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Returns true if there is a `Content-Encoding` other than `identity`.
+/// Returns the first `Content-Encoding` other than `identity`, in words of this crate. `None` if
+/// there is none.
 #[must_use]
-pub fn is_encoded(headers: &HeaderMap) -> bool {
-    headers
-        .get_all(CONTENT_ENCODING)
-        .iter()
-        .any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
+pub fn coding(headers: &HeaderMap) -> Option<&'static str> {
+    let mut codings = headers.get_all(CONTENT_ENCODING).iter();
+    let found = codings.find(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))?;
+    let mut known = ["gzip", "deflate", "br", "zstd"].into_iter();
+    let is_it = |name: &&str| found.as_bytes().eq_ignore_ascii_case(name.as_bytes());
+    Some(known.find(is_it).unwrap_or("another coding"))
 }
 
 /// The media type without its parameters.

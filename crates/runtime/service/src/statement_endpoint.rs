@@ -50,7 +50,7 @@ impl Operation for Statement {
         if !content::is_json(call.headers) {
             return Err(Refusal::MediaType);
         }
-        if content::is_encoded(call.headers) {
+        if content::coding(call.headers).is_some() {
             return Err(Refusal::Encoding(StatementFailure::MediaType));
         }
         let request = StatementRequest::from_json(&body).map_err(Refusal::Request)?;

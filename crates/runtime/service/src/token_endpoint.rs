@@ -38,7 +38,7 @@ impl Operation for Token {
         form: Result<Bytes, BodyError>,
     ) -> Result<Self::Input, Refusal> {
         let form = form.map_err(Refusal::Body)?;
-        if content::is_encoded(call.headers) {
+        if content::coding(call.headers).is_some() {
             return Err(Refusal::Encoding(StatementFailure::Validation));
         }
         let request = TokenRequest::from_form(content::content_type(call.headers), &form)

@@ -435,7 +435,7 @@ fn service(status: u16, code: ErrorCode) -> CallError {
 fn stray(status: u16, form: AnswerForm) -> CallError {
     CallError {
         status: Some(status),
-        ..failed(CallFault::Unexpected { form })
+        ..failed(CallFault::Unexpected { form, target: None })
     }
 }
 

@@ -20,6 +20,8 @@ pub(super) enum Refusal {
     Fault(EndpointFault),
     ApiKey,
     ContentType,
+    /// A compressed body.
+    Coding(&'static str),
     Head(HeadFault),
     Body(BodyError),
     Headers(DeliveryHeaderError),
@@ -142,6 +144,12 @@ impl Refusal {
                     reason,
                 )
             }
+            Self::Coding(found) => row(
+                Stage::ContentType,
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "delivery with a compressed body",
+                format_args!("expected an uncompressed body, found {found}"),
+            ),
             Self::Head(fault) => row(
                 Stage::Headers,
                 fault.status(),

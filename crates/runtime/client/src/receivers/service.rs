@@ -205,12 +205,10 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
     /// Without a content type there is nothing to contradict that the body is JSON (RFC 9110
     /// section 8.3).
     fn check_head(&self, head: &Parts) -> Result<(), Refusal> {
-        let is_other = head.headers.contains_key(CONTENT_TYPE) && !content::is_json(&head.headers);
-        if is_other {
-            Err(Refusal::ContentType)
-        } else {
-            Ok(())
+        if head.headers.contains_key(CONTENT_TYPE) && !content::is_json(&head.headers) {
+            return Err(Refusal::ContentType);
         }
+        content::coding(&head.headers).map_or(Ok(()), |found| Err(Refusal::Coding(found)))
     }
 
     fn body_bounds(&self) -> (usize, Duration) {

@@ -197,6 +197,10 @@ impl Exchange {
             clock_ahead,
             ..
         } = *reply;
+        let unexpected = || CallFault::Unexpected {
+            form,
+            target: reply.target.clone(),
+        };
         let unreadable = match status {
             StatusCode::OK => match TokenResponse::from_json(&reply.body) {
                 Ok(response) => {
@@ -242,11 +246,9 @@ impl Exchange {
         } else {
             let fault = match unreadable {
                 // A page of some proxy.
-                Some(TokenResponseError::Json(_)) if form != AnswerForm::Json => {
-                    CallFault::Unexpected { form }
-                }
+                Some(TokenResponseError::Json(_)) if form != AnswerForm::Json => unexpected(),
                 Some(source) => CallFault::Response(source),
-                None => CallFault::Unexpected { form },
+                None => unexpected(),
             };
             (fault, None)
         };

@@ -108,6 +108,12 @@ async fn each_refusal_is_told_with_its_stage() {
             "application/json",
         ),
         (
+            with_header("content-encoding", "gzip"),
+            DeliveryStage::ContentType,
+            415,
+            "expected an uncompressed body, found gzip",
+        ),
+        (
             delivery(KIND, "x".repeat(4_001)),
             DeliveryStage::Body,
             413,

@@ -383,12 +383,14 @@ async fn odd_answers() {
         ),
         (
             "a redirect",
-            Reply::new(307, "").header("location", "https://example.com/"),
+            Reply::new(307, "").header("location", "https://u:p@example.com:8/a?q=hunter2"),
             |error| {
-                matches!(error.fault, CallFault::Unexpected { .. })
+                error
+                    .to_string()
+                    .ends_with("a redirect to \"example.com:8/a\", which is not followed")
                     && error.status == Some(307)
                     && error.advice()
-                        == "check the address of the service, and what stands between here and there"
+                        == "give the address that it leads to if that is the service's, and try again"
             },
         ),
         ("JSON that is none", Reply::new(200, "{"), |error| {

@@ -1,6 +1,6 @@
 //! Content types and encodings.
 
-use bankrail_http::content::{is_encoded, is_json, is_json_or_suffix};
+use bankrail_http::content::{coding, is_json, is_json_or_suffix};
 use http::HeaderMap;
 use http::HeaderValue;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
@@ -43,9 +43,8 @@ fn json_has_several_names() {
 #[test]
 fn identity_is_no_encoding() {
     let coded = |text| HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static(text))]);
-    assert!(
-        is_encoded(&coded("gzip"))
-            && !is_encoded(&coded("Identity"))
-            && !is_encoded(&HeaderMap::new())
-    );
+    assert_eq!(coding(&coded("GZip")), Some("gzip"));
+    assert_eq!(coding(&coded("gzip, br")), Some("another coding"));
+    assert_eq!(coding(&coded("Identity")), None);
+    assert_eq!(coding(&HeaderMap::new()), None);
 }

@@ -274,7 +274,7 @@ async fn bodies_that_are_not_what_they_should_be() {
         matches!(
             error.fault,
             CallFault::Unexpected {
-                form: AnswerForm::Compressed,
+                form: AnswerForm::Compressed("gzip"),
                 ..
             }
         ) && error.status == Some(200),
