@@ -58,7 +58,7 @@ pub(crate) async fn measure(curve: &Curve<'_>) {
     while !pem.ends_with("-----END CERTIFICATE-----\n") {
         pem += &(lines.next_line().await.unwrap().unwrap() + "\n");
     }
-    let mut tls = client_config(Some(&TlsRoots::OnlyPem(pem.into_bytes()))).unwrap();
+    let mut tls = client_config(Some(&TlsRoots::OnlyPem(pem.into_bytes())), None).unwrap();
     tls.alpn_protocols = vec![b"http/1.1".to_vec()];
     let tls = TlsConnector::from(Arc::new(tls));
     drop(connect(&tls, port).await);

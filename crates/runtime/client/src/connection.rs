@@ -39,6 +39,12 @@
 //! scopes = ["…"]
 //! signing_kid = "2026-11"
 //! roots = "ca.pem"
+//! system_roots = true
+//!
+//! # Where calls need them:
+//! proxy = "http://user:password@proxy.example:3128"
+//! no_proxy = "localhost,.bank.internal"
+//! client_certificate = "client.pem"
 //!
 //! # Where there is something to poll, and to receive:
 //! accounts = ["012003123456789"]
@@ -53,6 +59,9 @@
 //! provider_keys = "bank-keys"
 //! # The proxies that connections come through, if not directly:
 //! trusted_proxies = ["10.0.0.0/24"]
+//! # The authorities of client certificates, if callers have to show one:
+//! client_roots = "bank-ca.pem"
+//! client_certificate_optional = false
 //! ```
 //!
 //! # Keys that do not belong together
@@ -125,6 +134,24 @@ pub struct Connection {
     /// A file of the certificate authorities of the provider as PEM, at most 4 MiB. Without it:
     /// those of the operating system.
     pub roots: Option<PathBuf>,
+    /// True if the authorities of the operating system are trusted beside those of `roots`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub system_roots: bool,
+    /// The proxy of calls, as [`Proxy::parse`](crate::Proxy::parse) reads it, such as
+    /// `socks5h://proxy.example:1080`. Without it: that of the environment.
+    #[serde(
+        default,
+        serialize_with = "write_proxy",
+        deserialize_with = "read_proxy",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub proxy: Option<SecretString>,
+    /// The hosts that are called without `proxy`, as [`Proxy::except`](crate::Proxy::except) reads
+    /// them.
+    pub no_proxy: Option<String>,
+    /// The file of the certificate that is shown to a service which asks for one, with its private
+    /// key, as PEM, at most 1 MiB. It is read when the client is made.
+    pub client_certificate: Option<PathBuf>,
     /// True if the provider counts 25 statement calls an hour for each account instead of for the
     /// customer ([`ClientOptions::limit_per_account`](crate::ClientOptions::limit_per_account)).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -175,6 +202,12 @@ pub struct ReceiverConnection {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub trusted_proxies: Vec<IpNet>,
+    /// The file of the certificate authorities of callers as PEM, at most 4 MiB: a caller without a
+    /// certificate of theirs is refused in the handshake. Without it, no certificate is asked for.
+    pub client_roots: Option<PathBuf>,
+    /// True if a caller may also show no certificate.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub client_certificate_optional: bool,
 }
 
 impl Connection {
@@ -193,6 +226,10 @@ impl Connection {
             signing_key: "signing.pem".into(),
             signing_kid: None,
             roots: None,
+            system_roots: false,
+            proxy: None,
+            no_proxy: None,
+            client_certificate: None,
             limit_per_account: false,
             accounts: Vec::new(),
             receivers: None,
@@ -250,11 +287,13 @@ impl Connection {
         let place = |file: &mut PathBuf| *file = folder.join(&*file);
         place(&mut self.signing_key);
         self.roots.as_mut().map(place);
+        self.client_certificate.as_mut().map(place);
         if let Some(receivers) = &mut self.receivers {
             place(&mut receivers.certificate);
             place(&mut receivers.certificate_key);
             place(&mut receivers.decryption_key);
             place(&mut receivers.provider_keys);
+            receivers.client_roots.as_mut().map(place);
         }
     }
 }
@@ -277,6 +316,8 @@ impl ReceiverConnection {
             decryption_key: "decryption.pem".into(),
             provider_keys: "provider.jwks.json".into(),
             trusted_proxies: Vec::new(),
+            client_roots: None,
+            client_certificate_optional: false,
         }
     }
 }
@@ -319,4 +360,21 @@ fn read_secret<'de, D: Deserializer<'de>>(from: D) -> Result<SecretString, D::Er
         toml::Value::String(text) => Ok(text.into()),
         _ => Err(D::Error::custom("expected an API key in quotation marks")),
     }
+}
+
+fn write_proxy<S: Serializer>(proxy: &Option<SecretString>, to: S) -> Result<S::Ok, S::Error> {
+    proxy
+        .as_ref()
+        .map(SecretString::expose_secret)
+        .serialize(to)
+}
+
+/// Reads the address of a proxy, which may have a password.
+fn read_proxy<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SecretString>, D::Error> {
+    let text = match toml::Value::deserialize(from)? {
+        toml::Value::String(text) => text,
+        _ => return Err(D::Error::custom("expected a proxy in quotation marks")),
+    };
+    crate::Proxy::parse(&text).map_err(D::Error::custom)?;
+    Ok(Some(text.into()))
 }

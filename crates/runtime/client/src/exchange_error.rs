@@ -2,7 +2,7 @@
 //! of the errors below, never from their texts.
 
 use bankrail_http::BodyError;
-use bankrail_http::tls::TlsFault;
+use bankrail_http::tls::{TlsFault, error_chain};
 use http::StatusCode;
 use std::error::Error;
 use std::fmt;
@@ -36,7 +36,7 @@ pub enum ExchangeError {
         phase: CallPhase,
     },
     /// The connection broke after sending had started. The service may have counted the call.
-    #[error("the connection broke before the answer was complete")]
+    #[error("no complete answer: the connection broke off")]
     #[non_exhaustive]
     Interrupted {
         /// The part of the call: waiting for the answer, or reading it.
@@ -172,14 +172,17 @@ impl Diagnosis {
                 cause: "no answer in time",
                 advice: is_slow,
             },
-            ExchangeError::Interrupted { phase, source } => match fault_of_tls(&**source) {
-                Some(fault) => Self::of_tls(fault),
-                None => Self {
-                    phase: *phase,
-                    cause: "the connection was closed",
-                    advice: "try again, or check what stands between here and the service, such as a proxy",
-                },
-            },
+            ExchangeError::Interrupted { phase, source } => {
+                let found = TlsFault::within(&**source).or_else(|| refused_late(*phase, &**source));
+                found.map_or(
+                    Self {
+                        phase: *phase,
+                        cause: "the connection was closed",
+                        advice: "try again, or check what stands between here and the service, such as a proxy",
+                    },
+                    Self::of_tls,
+                )
+            }
             ExchangeError::TooLarge { .. } => Self {
                 phase: CallPhase::Read,
                 cause: "the answer is larger than allowed",
@@ -196,7 +199,7 @@ impl Diagnosis {
                 advice: "check the name in the address, or that of the proxy, and the name server of this machine",
             };
         }
-        if let Some(fault) = fault_of_tls(error) {
+        if let Some(fault) = TlsFault::within(error) {
             return Self::of_tls(fault);
         }
         let timed_out = find::<reqwest::Error>(error).is_some_and(reqwest::Error::is_timeout);
@@ -234,25 +237,16 @@ impl Diagnosis {
     }
 }
 
-fn fault_of_tls(error: &(dyn Error + 'static)) -> Option<TlsFault> {
-    chain(error).find_map(TlsFault::of)
+/// Returns the fault of a server that refuses the client's certificate. In TLS 1.3 it does so after
+/// the handshake, and HTTP/2 keeps the kind and the text of the error alone.
+fn refused_late(phase: CallPhase, error: &(dyn Error + 'static)) -> Option<TlsFault> {
+    let is_tls = find::<io::Error>(error)?.kind() == io::ErrorKind::InvalidData;
+    (phase == CallPhase::Answer && is_tls).then_some(TlsFault::Refused)
 }
 
 /// Returns the first error of this kind in the chain.
 fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
-    chain(error).find_map(<dyn Error>::downcast_ref)
-}
-
-/// Walks an error and its causes. The error inside an I/O error is one of them, although it is not
-/// its `source`.
-fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error| {
-        let held = error
-            .downcast_ref::<io::Error>()
-            .and_then(io::Error::get_ref);
-        held.map(|held| held as &(dyn Error + 'static))
-            .or_else(|| error.source())
-    })
+    error_chain(error).find_map(<dyn Error>::downcast_ref)
 }
 
 /// A name that the operating system does not resolve.

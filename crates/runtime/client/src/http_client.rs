@@ -1,8 +1,9 @@
 //! The HTTP client under every call of this crate.
 
 use crate::exchange_error::NotResolved;
-use bankrail_http::EndpointUrl;
-use bankrail_http::tls::{TlsError, TlsRoots, client_config};
+use bankrail_http::tls::{ClientCertificate, TlsError, TlsRoots, client_config};
+use bankrail_http::{EndpointUrl, Proxy, ProxyError};
+use reqwest::NoProxy;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::error::Error;
 use std::sync::Arc;
@@ -11,26 +12,43 @@ use std::time::Duration;
 /// The reason for which there is no client.
 pub(crate) enum HttpClientError {
     Tls(TlsError),
+    Proxy(ProxyError),
     Http(Box<dyn Error + Send + Sync>),
 }
 
-/// Makes the client for calls of these addresses. Without `roots` it trusts the authorities of the
-/// operating system; with `http_on_loopback` it ignores the environment's proxies.
+/// The way of calls to the service. Without roots, the authorities of the operating system are
+/// trusted. Without a proxy, that of the environment is used, but not with `http_on_loopback`.
+#[derive(Clone, Copy)]
+pub(crate) struct Way<'a> {
+    pub(crate) roots: Option<&'a TlsRoots>,
+    pub(crate) certificate: Option<&'a ClientCertificate>,
+    pub(crate) proxy: Option<&'a Proxy>,
+    pub(crate) http_on_loopback: bool,
+}
+
+/// Makes the client for calls of these addresses.
 pub(crate) fn build(
-    roots: Option<&TlsRoots>,
-    http_on_loopback: bool,
+    way: Way<'_>,
     urls: &[&EndpointUrl],
     connect_timeout: Duration,
 ) -> Result<reqwest::Client, HttpClientError> {
     let roots = if urls.iter().all(|url| url.is_plain_http()) {
         // No certificate is needed, and a container may have none.
-        roots
+        way.roots
     } else {
-        Some(roots.unwrap_or(&TlsRoots::Platform))
+        Some(way.roots.unwrap_or(&TlsRoots::Platform))
     };
+    let tls = client_config(roots, way.certificate).map_err(HttpClientError::Tls)?;
+    let proxy = match way.proxy {
+        Some(proxy) => Some(proxy.clone()),
+        // A proxy of the environment is not meant for a test on one machine.
+        None if way.http_on_loopback => None,
+        None => Proxy::from_environment().map_err(HttpClientError::Proxy)?,
+    };
+    let failed = |error: reqwest::Error| HttpClientError::Http(Box::new(error.without_url()));
     let mut http = reqwest::Client::builder()
-        .tls_backend_preconfigured(client_config(roots).map_err(HttpClientError::Tls)?)
-        .https_only(!http_on_loopback)
+        .tls_backend_preconfigured(tls)
+        .https_only(!way.http_on_loopback)
         // A redirect would carry the API key, and on one host the token, to an address that was not
         // checked.
         .redirect(reqwest::redirect::Policy::none())
@@ -39,12 +57,14 @@ pub(crate) fn build(
         .connect_timeout(connect_timeout)
         .dns_resolver(Arc::new(Names))
         .user_agent(concat!("bankrail-client/", env!("CARGO_PKG_VERSION")));
-    if http_on_loopback {
-        // A proxy would get the secrets that must not leave the machine.
-        http = http.no_proxy();
+    // The variables of the environment were read above, where a malformed one is an error.
+    http = http.no_proxy();
+    if let Some(proxy) = proxy {
+        // For https only: a proxy would get the secrets of a call without TLS.
+        let through = reqwest::Proxy::https(proxy.expose_url().as_str()).map_err(failed)?;
+        http = http.proxy(through.no_proxy(NoProxy::from_string(proxy.exceptions())));
     }
-    http.build()
-        .map_err(|error| HttpClientError::Http(Box::new(error.without_url())))
+    http.build().map_err(failed)
 }
 
 /// The resolver of the operating system, whose failures are [`NotResolved`].

@@ -49,9 +49,9 @@ pub use archive::{Archive, ArchiveOptions, Archived};
 #[cfg(feature = "statement")]
 pub use archive::{ImportError, Imported, Replay};
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
-pub use bankrail_http::tls::{TlsError, TlsRoots};
+pub use bankrail_http::tls::{ClientCertificate, TlsError, TlsRoots};
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
-pub use bankrail_http::{AddressError, AddressFault};
+pub use bankrail_http::{AddressError, AddressFault, Proxy, ProxyError};
 #[cfg(feature = "statement")]
 pub use bankrail_mailbox::Schedule;
 #[cfg(feature = "statement")]

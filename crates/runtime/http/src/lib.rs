@@ -13,9 +13,15 @@ mod head_bounds;
 pub mod names;
 #[cfg(feature = "operations")]
 pub mod operations;
+#[cfg(feature = "endpoint-url")]
+mod proxy;
+#[cfg(feature = "endpoint-url")]
+mod public_address;
 mod recurring;
 mod request_key;
 mod retry_after;
+#[cfg(any(feature = "serve", feature = "tls"))]
+mod rustls_parts;
 #[cfg(feature = "serve")]
 pub mod serve;
 #[cfg(feature = "tls")]
@@ -30,6 +36,10 @@ pub use endpoint_url::{AddressError, AddressFault, EndpointUrl};
 pub use head_bounds::{
     HeadBounds, HeadBoundsFuture, HeadBoundsLayer, HeadBoundsService, HeadFault,
 };
+#[cfg(feature = "endpoint-url")]
+pub use proxy::{Proxy, ProxyError};
+#[cfg(feature = "endpoint-url")]
+pub use public_address::is_public;
 pub use recurring::{FORGET_EVERY, Recurring};
 pub use request_key::{RequestKeyFuture, RequestKeyLayer, RequestKeyService};
 pub use retry_after::RetryAfter;

@@ -51,7 +51,7 @@ pub use self::certificate_files::CertificateFiles;
 pub use self::connection::HttpService;
 pub use self::options::ServerOptions;
 pub use self::shutdown::Shutdown;
-pub use self::tls::{CertificateError, server_config};
+pub use self::tls::{CertificateError, ClientAuthorities, server_config};
 #[doc(no_inline)]
 pub use ipnet::IpNet;
 

@@ -1,12 +1,18 @@
-//! Which certificates a client trusts.
+//! The certificates that a client trusts, and the one that it shows.
 
-use rustls::crypto::CryptoProvider;
-use rustls::pki_types::CertificateDer;
+use crate::rustls_parts::{certificates, provider, roots};
+use rustls::client::ResolvesClientCert;
+use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject;
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{CertificateError, ClientConfig, OtherError, RootCertStore};
-use rustls_platform_verifier::BuilderVerifierExt;
+use rustls_platform_verifier::{BuilderVerifierExt, Verifier};
 use std::error::Error;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::io;
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 /// The certificate authorities that a client trusts.
 #[derive(Clone, Debug, Default)]
@@ -17,44 +23,110 @@ pub enum TlsRoots {
     Platform,
     /// Only those in this PEM text, such as a private authority's.
     OnlyPem(Vec<u8>),
+    /// The authorities of the operating system and those in this PEM text.
+    PlatformAndPem(Vec<u8>),
+}
+
+/// The certificate that a client shows to a server which asks for one, with its private key. Cheap
+/// to clone. Equal if their PEM texts are.
+#[derive(Clone)]
+pub struct ClientCertificate {
+    pem: Arc<Zeroizing<String>>,
+    certified: Arc<CertifiedKey>,
+}
+
+impl ClientCertificate {
+    /// Reads a PEM text with the chain of certificates, the client's own first, and its private
+    /// key: one file, or two joined. Other sections are ignored.
+    ///
+    /// # Errors
+    /// [`TlsError::ClientCertificate`] if one of them is absent or unreadable, or if certificate
+    /// and key do not belong together.
+    pub fn from_pem(pem: &str) -> Result<Self, TlsError> {
+        let read = || {
+            let chain = certificates(pem.as_bytes())?;
+            let key = PrivateKeyDer::from_pem_slice(pem.as_bytes())?;
+            Ok(CertifiedKey::from_der(chain, key, &provider())?)
+        };
+        let certified = read().map_err(TlsError::ClientCertificate)?;
+        Ok(Self {
+            pem: Arc::new(pem.to_owned().into()),
+            certified: Arc::new(certified),
+        })
+    }
+
+    /// Returns the PEM text, **with the private key**.
+    #[must_use]
+    pub fn expose_pem(&self) -> &str {
+        &self.pem
+    }
+}
+
+impl PartialEq for ClientCertificate {
+    fn eq(&self, other: &Self) -> bool {
+        self.pem == other.pem
+    }
+}
+
+impl Eq for ClientCertificate {}
+
+impl Hash for ClientCertificate {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.pem.hash(state);
+    }
+}
+
+impl fmt::Debug for ClientCertificate {
+    /// Prints no part of the key.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let chain = self.certified.cert.len();
+        write!(out, "ClientCertificate({chain} certificates)")
+    }
 }
 
 /// Makes a configuration for TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1, with the process's crypto
-/// provider if one is installed and AWS-LC otherwise. With `None`, no certificate is trusted.
+/// provider if one is installed and AWS-LC otherwise. With `None`, no certificate is trusted, or
+/// none is shown.
 ///
 /// # Errors
 /// [`TlsError`] if the certificates or the crypto provider are unusable.
-pub fn client_config(roots: Option<&TlsRoots>) -> Result<ClientConfig, TlsError> {
-    let provider = CryptoProvider::get_default()
-        .cloned()
-        .unwrap_or_else(|| Arc::new(rustls::crypto::aws_lc_rs::default_provider()));
-    let builder =
-        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+pub fn client_config(
+    trusted: Option<&TlsRoots>,
+    shown: Option<&ClientCertificate>,
+) -> Result<ClientConfig, TlsError> {
+    let provider = provider();
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions();
     let builder = builder.map_err(TlsError::provider)?;
-    let mut configuration = match roots {
+    let builder = match trusted {
         Some(TlsRoots::Platform) => builder
             .with_platform_verifier()
-            .map_err(TlsError::provider)?
-            .with_no_client_auth(),
-        Some(TlsRoots::OnlyPem(pem)) => builder
-            .with_root_certificates(read_roots(pem)?)
-            .with_no_client_auth(),
-        None => builder
-            .with_root_certificates(RootCertStore::empty())
-            .with_no_client_auth(),
+            .map_err(TlsError::provider)?,
+        Some(TlsRoots::OnlyPem(pem)) => builder.with_root_certificates(read_roots(pem)?),
+        Some(TlsRoots::PlatformAndPem(pem)) => {
+            // Read here too, because some platforms do not refuse an unreadable certificate.
+            read_roots(pem)?;
+            let own = certificates(pem).map_err(TlsError::Certificate)?;
+            let verifier = Verifier::new_with_extra_roots(own, provider);
+            builder
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(verifier.map_err(TlsError::provider)?))
+        }
+        None => builder.with_root_certificates(RootCertStore::empty()),
+    };
+    let mut configuration = match shown {
+        None => builder.with_no_client_auth(),
+        Some(shown) => {
+            let resolver = SingleCertAndKey::from(Arc::clone(&shown.certified));
+            builder.with_client_cert_resolver(Arc::new(resolver) as Arc<dyn ResolvesClientCert>)
+        }
     };
     configuration.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(configuration)
 }
 
 fn read_roots(pem: &[u8]) -> Result<RootCertStore, TlsError> {
-    let mut store = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(pem) {
-        let certificate = certificate.map_err(|error| TlsError::Certificate(Box::new(error)))?;
-        store
-            .add(certificate)
-            .map_err(|error| TlsError::Certificate(Box::new(error)))?;
-    }
+    let store = roots(pem).map_err(TlsError::Certificate)?;
     if store.is_empty() {
         Err(TlsError::NoCertificate)
     } else {
@@ -72,6 +144,9 @@ pub enum TlsError {
     /// A certificate is unreadable.
     #[error("a trusted certificate is unreadable")]
     Certificate(#[source] Box<dyn Error + Send + Sync>),
+    /// The client certificate is unusable.
+    #[error("expected a client certificate and its private key as PEM, found others")]
+    ClientCertificate(#[source] Box<dyn Error + Send + Sync>),
     /// The crypto provider or the operating system's certificates are unusable.
     #[error("the crypto provider or the system's certificates are unusable")]
     Provider(#[source] Box<dyn Error + Send + Sync>),
@@ -131,6 +206,12 @@ impl TlsFault {
         })
     }
 
+    /// The fault of TLS in an error or in one of its causes; `None` if there is none.
+    #[must_use]
+    pub fn within(error: &(dyn Error + 'static)) -> Option<Self> {
+        error_chain(error).find_map(Self::of)
+    }
+
     /// Returns the cause, in words without a text of the peer.
     #[must_use]
     pub fn cause(self) -> &'static str {
@@ -166,6 +247,20 @@ impl TlsFault {
             Self::Other => "check what stands between here and the service",
         }
     }
+}
+
+/// Walks an error and its causes. The error inside an I/O error is one of them, although it is not
+/// its `source`.
+pub fn error_chain<'a>(
+    error: &'a (dyn Error + 'static),
+) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| {
+        let held = error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref);
+        held.map(|held| held as &(dyn Error + 'static))
+            .or_else(|| error.source())
+    })
 }
 
 #[cfg(test)]

@@ -38,5 +38,5 @@ pub use self::transport::{
     TransportResponse,
 };
 pub use bankrail_http::CpuPool;
-pub use bankrail_http::tls::TlsRoots;
-pub use bankrail_http::{AddressError, AddressFault, EndpointUrl};
+pub use bankrail_http::tls::{ClientCertificate, TlsRoots};
+pub use bankrail_http::{AddressError, AddressFault, EndpointUrl, Proxy, ProxyError};

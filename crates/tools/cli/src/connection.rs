@@ -10,7 +10,7 @@ pub(crate) use refusal::call_failure;
 use crate::failure::{Failure, causes};
 use crate::input;
 use crate::keys::file::{NEXT_KEY, NEXT_ONE, NEXT_PRIVATE};
-use bankrail::client::{ClientOptionsError, Connection, ConnectionError};
+use bankrail::client::{ClientOptionsError, Connection, ConnectionError, Proxy};
 use bankrail::jose::KeyError;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -45,7 +45,9 @@ pub(crate) fn failure(error: &ConnectionError) -> Failure {
         ConnectionError::ProviderKeys(_) => {
             "put the provider's public keys there, as PEM or JWK set"
         }
-        ConnectionError::Certificate { .. } => "name a certificate and its key as PEM",
+        ConnectionError::Certificate { .. } | ConnectionError::ClientCertificate { .. } => {
+            "name a certificate and its key as PEM"
+        }
         ConnectionError::Client { source, .. } => after_options(source),
         ConnectionError::Listen { listen, source, .. } if source.kind() == ErrorKind::AddrInUse => {
             return Failure::unable(
@@ -68,6 +70,7 @@ fn after_options(error: &ClientOptionsError) -> &'static str {
         ClientOptionsError::ApiKeyHeader { .. } => {
             "give the name that the provider uses, such as apikey"
         }
+        ClientOptionsError::Proxy(_) => "correct the environment variable, or remove it",
         ClientOptionsError::Tls(_) => "give the provider's certificate authorities as PEM",
         _ => "correct the connection",
     }
@@ -102,6 +105,13 @@ pub(crate) fn given_api_key(option: Option<&str>) -> Result<Option<Zeroizing<Str
             .filter(|key| !key.is_empty())
             .map(Zeroizing::new)),
     }
+}
+
+/// The proxy of `--proxy`, which may have a password, and the hosts of `--no-proxy`.
+pub(crate) fn given_proxy(given: &str, except: Option<&str>) -> Result<Proxy, Failure> {
+    let text = given_secret(given, "a proxy")?;
+    let proxy = Proxy::parse(&text).and_then(|proxy| proxy.except(except.unwrap_or_default()));
+    proxy.map_err(|error| Failure::unable(causes(&error), "correct --proxy or --no-proxy"))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::asynchronous::block_on;
 use crate::clock::instant;
-use crate::connection::{API_KEY, call_failure, failure, given_api_key, open};
+use crate::connection::{API_KEY, call_failure, failure, given_api_key, given_proxy, open};
 use crate::failure::Failure;
 use crate::output::Output;
 use bankrail::client::{ClientOptions, Connection, Pacing, Token};
@@ -68,6 +68,22 @@ struct Over {
     /// The certificate authorities of the provider, as PEM; by default those of the system
     #[arg(long, value_name = "FILE")]
     roots: Option<PathBuf>,
+    /// Trust the certificate authorities of the system beside those of --roots
+    #[arg(long)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    system_roots: bool,
+    /// The certificate for a provider that asks for one, with its private key, as PEM
+    #[arg(long, value_name = "FILE")]
+    client_certificate: Option<PathBuf>,
+    /// The proxy, such as socks5h://proxy.example:1080, or @FILE for the first line of FILE; by
+    /// default that of HTTPS_PROXY or ALL_PROXY
+    #[arg(long, value_name = "URL")]
+    #[serde(skip)]
+    proxy: Option<String>,
+    /// The hosts that are called without the proxy, such as .bank.internal; by default those of
+    /// NO_PROXY
+    #[arg(long, value_name = "HOSTS")]
+    no_proxy: Option<String>,
 }
 
 impl Arguments {
@@ -90,6 +106,10 @@ impl Arguments {
         members.extend(Table::try_from(&self.over).map_err(wrong)?);
         if let Some(key) = given_api_key(self.over.api_key.as_deref())? {
             members.insert("api_key".to_owned(), key.as_str().into());
+        }
+        if let Some(given) = &self.over.proxy {
+            let proxy = given_proxy(given, self.over.no_proxy.as_deref())?;
+            members.insert("proxy".to_owned(), proxy.expose_url().as_str().into());
         }
         if let Some(scope) = &self.over.scope {
             members.insert(

@@ -27,7 +27,7 @@ pub(crate) fn below(base: &Url, path: &str) -> Url {
 /// A client that sends each request once, as it is, and waits this long for the answer.
 pub(crate) fn client(roots: &TlsRoots, timeout: Duration) -> Result<Client, JudgeError> {
     let client = Client::builder()
-        .tls_backend_preconfigured(client_config(Some(roots))?)
+        .tls_backend_preconfigured(client_config(Some(roots), None)?)
         .https_only(true)
         // A redirect is an answer to judge, not one to follow.
         .redirect(redirect::Policy::none())

@@ -1,6 +1,7 @@
 //! Records of customers' webhook receivers.
 
 use bankrail_http::names::API_KEY;
+use bankrail_http::tls::ClientCertificate;
 use bankrail_jose::EncryptionKey;
 use bankrail_mailbox::EndpointId;
 use bankrail_service::delivery::{Endpoint, EndpointError, EndpointUrl, SealPayload};
@@ -18,6 +19,7 @@ pub struct EndpointRecord {
     encryption_key: EncryptionKey,
     paths: BTreeMap<&'static str, (MessageKind, String)>,
     api_key: Option<(String, SecretString)>,
+    client_certificate: Option<ClientCertificate>,
 }
 
 impl EndpointRecord {
@@ -30,6 +32,7 @@ impl EndpointRecord {
             encryption_key,
             paths: BTreeMap::new(),
             api_key: None,
+            client_certificate: None,
         }
     }
 
@@ -63,6 +66,13 @@ impl EndpointRecord {
         Ok(self)
     }
 
+    /// Sets the certificate that is shown to the receiver, in place of that of all deliveries.
+    #[must_use]
+    pub fn with_client_certificate(mut self, certificate: ClientCertificate) -> Self {
+        self.client_certificate = Some(certificate);
+        self
+    }
+
     bankrail_values::getters! { self;
         /// The name of the receiver, which messages of the outbox have.
         id: &EndpointId = &self.id;
@@ -70,6 +80,8 @@ impl EndpointRecord {
         url: &EndpointUrl = &self.url;
         /// The customer's public key, for which messages are encrypted.
         encryption_key: &EncryptionKey = &self.encryption_key;
+        /// The client certificate of deliveries to this receiver; `None` for that of all.
+        client_certificate: Option<&ClientCertificate> = self.client_certificate.as_ref();
     }
 
     /// Returns the kinds of message with a path of their own.
@@ -91,7 +103,10 @@ impl EndpointRecord {
     /// [`Endpoints::insert`](bankrail_service::delivery::Endpoints::insert).
     #[must_use]
     pub fn endpoint(&self, sealer: Arc<dyn SealPayload>) -> Endpoint {
-        let endpoint = Endpoint::new(self.id.clone(), self.url.clone(), sealer);
+        let mut endpoint = Endpoint::new(self.id.clone(), self.url.clone(), sealer);
+        if let Some(certificate) = &self.client_certificate {
+            endpoint = endpoint.with_client_certificate(certificate.clone());
+        }
         let endpoint = self.paths().fold(endpoint, |endpoint, (kind, path)| {
             endpoint.with_path(kind, path)
         });

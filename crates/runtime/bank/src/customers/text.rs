@@ -11,6 +11,7 @@ use super::check::Checker;
 use super::files::Files;
 use super::limit::{HOUR_MILLIS, MINUTE_MILLIS, SECOND_MILLIS};
 use super::{ApiKeyRecord, CustomerRecord, CustomersError, EndpointRecord, LimitOverride};
+use bankrail_http::tls::ClientCertificate;
 use bankrail_jose::VerifyingKey;
 use bankrail_service::RegisteredAccount;
 use bankrail_statement::{AccountId, AccountKind};
@@ -105,6 +106,7 @@ struct EndpointText {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     paths: BTreeMap<Spanned<String>, String>,
     api_key: Option<Spanned<EndpointApiKeyText>>,
+    client_certificate: Option<Spanned<ClientCertificateText>>,
     encryption_key: Spanned<KeyText>,
 }
 
@@ -115,6 +117,14 @@ struct EndpointApiKeyText {
     header: Option<String>,
     value: Option<Zeroizing<String>>,
     file: Option<Spanned<String>>,
+}
+
+/// The client certificate of an endpoint with its key: exactly one of `file` and `pem`.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
+struct ClientCertificateText {
+    file: Option<Spanned<String>>,
+    pem: Option<Zeroizing<String>>,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -197,12 +207,17 @@ impl From<&EndpointRecord> for EndpointText {
             value: Some(value.expose_secret().to_owned().into()),
             file: None,
         };
+        let certificate = |certificate: &ClientCertificate| ClientCertificateText {
+            file: None,
+            pem: Some(certificate.expose_pem().to_owned().into()),
+        };
         let key = endpoint.encryption_key();
         Self {
             id: unplaced_text(endpoint.id().as_str()),
             url: unplaced_text(endpoint.url().as_str()),
             paths: endpoint.paths().map(path).collect(),
             api_key: endpoint.api_key().map(api_key).map(unplaced),
+            client_certificate: endpoint.client_certificate().map(certificate).map(unplaced),
             encryption_key: unplaced(KeyText::from_pem(key.to_spki_pem(), key.kid())),
         }
     }
@@ -264,7 +279,7 @@ impl CustomerRecord {
     /// [`CustomerRecord::from_toml`] makes an equal record of it, but refuses an endpoint whose
     /// address is `http`.
     ///
-    /// The text holds the API keys of webhook endpoints in clear: keep the file like a secret.
+    /// The text holds API keys and client certificates' keys of webhook endpoints in clear: keep the file like a secret.
     #[must_use]
     pub fn to_toml(&self) -> Zeroizing<String> {
         let text = toml::to_string_pretty(&CustomerText::from(self));

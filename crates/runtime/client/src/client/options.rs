@@ -3,7 +3,7 @@
 use super::{Credentials, Parts};
 use crate::archive::Archive;
 use crate::call_error::Call;
-use crate::http_client::{self, HttpClientError};
+use crate::http_client::{self, HttpClientError, Way};
 use crate::pace::{Closing, PacedApart};
 use crate::pacer::{Pacer, PacerOptions, Pacing};
 use crate::sealing::SealingSecret;
@@ -14,8 +14,8 @@ use bankrail_camt052::ReadOptions;
 use bankrail_client_assertion::token::{ScopeSet, TokenCache, TokenResponse, names};
 use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, JwtId, is_lifetime};
 use bankrail_http::names::{API_KEY, STATEMENT_PATH, TOKEN_PATH, is_reserved};
-use bankrail_http::tls::{TlsError, TlsRoots};
-use bankrail_http::{AddressError, EndpointUrl};
+use bankrail_http::tls::{ClientCertificate, TlsError, TlsRoots};
+use bankrail_http::{AddressError, EndpointUrl, Proxy, ProxyError};
 use bankrail_jose::CurrentKey;
 use bankrail_rate_limit::{CallType, CounterStore, MemoryCounters, Policy, default_limits};
 use bankrail_values::{Clock, SystemClock, ValueError, excerpt};
@@ -52,6 +52,11 @@ bankrail_values::options! {
         jti: bool = true,
         /// Which certificate authorities are trusted. Default: those of the operating system.
         tls_roots(TlsRoots => Some): Option<TlsRoots> = None,
+        /// The certificate that is shown to a service which asks for one. Default: none.
+        client_certificate(ClientCertificate => Some): Option<ClientCertificate> = None,
+        /// The proxy of calls over https. Default: that of the environment
+        /// ([`Proxy::from_environment`]), of which a malformed value is an error.
+        proxy(Proxy => Some): Option<Proxy> = None,
         /// Allows `http://` for loopback hosts, and then ignores the environment's proxies. **For
         /// tests on one machine only**: every program that can read the loopback interface can read
         /// API key, assertion and token.
@@ -151,13 +156,18 @@ impl ClientOptions {
         // one.
         let connect_timeout = self.connect_timeout.min(self.timeout / 2);
         let http = http_client::build(
-            self.tls_roots.as_ref(),
-            self.danger_allow_http_on_loopback,
+            Way {
+                roots: self.tls_roots.as_ref(),
+                certificate: self.client_certificate.as_ref(),
+                proxy: self.proxy.as_ref(),
+                http_on_loopback: self.danger_allow_http_on_loopback,
+            },
             &[&base, &auth],
             connect_timeout,
         );
         let http = http.map_err(|error| match error {
             HttpClientError::Tls(error) => ClientOptionsError::Tls(error),
+            HttpClientError::Proxy(error) => ClientOptionsError::Proxy(error),
             HttpClientError::Http(error) => ClientOptionsError::Http(error),
         })?;
         let assertion = self.assertion(&credentials, &auth)?;
@@ -314,6 +324,9 @@ pub enum ClientOptionsError {
     /// TLS could not be set up.
     #[error("TLS could not be set up")]
     Tls(#[source] TlsError),
+    /// The proxy of the environment is malformed.
+    #[error("the proxy is refused")]
+    Proxy(#[source] ProxyError),
     /// The HTTP client could not be set up.
     #[error("the HTTP client could not be set up")]
     Http(#[source] Box<dyn Error + Send + Sync>),

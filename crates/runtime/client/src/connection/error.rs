@@ -1,8 +1,8 @@
 //! Errors of a connection.
 
-use crate::ClientOptionsError;
 use crate::receivers::ReceiversOptionsError;
 use crate::receivers::keys::KeyFolderError;
+use crate::{ClientOptionsError, ProxyError, TlsError};
 use bankrail_client_assertion::token::ScopeError;
 use bankrail_http::serve::CertificateError;
 use bankrail_jose::KeyError;
@@ -93,6 +93,30 @@ pub enum ConnectionError {
         certificate: PathBuf,
         /// The file of its key.
         certificate_key: PathBuf,
+        /// The cause.
+        source: CertificateError,
+    },
+    /// The proxy, or the hosts that are called without it, cannot be used.
+    #[error("{}: proxy", .file.display())]
+    Proxy {
+        /// The connection.
+        file: PathBuf,
+        /// The cause.
+        source: ProxyError,
+    },
+    /// The client certificate cannot be used.
+    #[error("{}", .file.display())]
+    ClientCertificate {
+        /// The file of the certificate and its key.
+        file: PathBuf,
+        /// The cause.
+        source: TlsError,
+    },
+    /// The certificate authorities of callers cannot be used.
+    #[error("{}", .file.display())]
+    ClientRoots {
+        /// The file of the authorities.
+        file: PathBuf,
         /// The cause.
         source: CertificateError,
     },

@@ -3,9 +3,9 @@
 use super::{Connection, ConnectionError, ReceiverConnection, keys};
 use crate::receivers::keys::KeyFolder;
 use crate::receivers::{Receivers, ReceiversOptions};
-use crate::{Client, ClientOptions, Credentials, TlsRoots};
+use crate::{Client, ClientCertificate, ClientOptions, Credentials, Proxy, TlsRoots};
 use bankrail_client_assertion::token::ScopeSet;
-use bankrail_http::serve::{CertificateFiles, Server, ServerOptions};
+use bankrail_http::serve::{CertificateFiles, ClientAuthorities, Server, ServerOptions};
 use bankrail_jose::DecryptionKey;
 use bankrail_mailbox::Inbox;
 use bankrail_secured_payload::{OpenOptions, Opener};
@@ -45,9 +45,38 @@ impl Connection {
             })?);
         }
         if let Some(roots) = &self.roots {
-            options = options.tls_roots(TlsRoots::OnlyPem(
-                keys::read(roots, MAX_ROOTS_BYTES)?.to_vec(),
-            ));
+            let pem = keys::read(roots, MAX_ROOTS_BYTES)?.to_vec();
+            options = options.tls_roots(if self.system_roots {
+                TlsRoots::PlatformAndPem(pem)
+            } else {
+                TlsRoots::OnlyPem(pem)
+            });
+        }
+        let unusable = |source| ConnectionError::Proxy {
+            file: file(),
+            source,
+        };
+        let proxy = match &self.proxy {
+            Some(proxy) => Some(Proxy::parse(proxy.expose_secret()).map_err(unusable)?),
+            None if self.no_proxy.is_some() => Proxy::from_environment().map_err(unusable)?,
+            None => None,
+        };
+        if let Some(proxy) = proxy {
+            let exceptions = self.no_proxy.as_deref();
+            options = options.proxy(match exceptions {
+                Some(hosts) => proxy.except(hosts).map_err(unusable)?,
+                None => proxy,
+            });
+        }
+        if let Some(path) = &self.client_certificate {
+            let pem = keys::read(path, CertificateFiles::MAX_BYTES)?;
+            let certificate = ClientCertificate::from_pem(&String::from_utf8_lossy(&pem));
+            options = options.client_certificate(certificate.map_err(|source| {
+                ConnectionError::ClientCertificate {
+                    file: path.clone(),
+                    source,
+                }
+            })?);
         }
         if self.limit_per_account {
             options = options.limit_per_account(true);
@@ -129,7 +158,20 @@ impl Connection {
         };
         let certificate =
             CertificateFiles::open(&own.certificate, &own.certificate_key).map_err(unusable)?;
-        let tls = certificate.server_config().map_err(unusable)?;
+        let tls = match &own.client_roots {
+            None => certificate.server_config().map_err(unusable)?,
+            Some(file) => {
+                let pem = keys::read(file, MAX_ROOTS_BYTES)?;
+                let clients = ClientAuthorities::from_pem(&pem).map_err(|source| {
+                    ConnectionError::ClientRoots {
+                        file: file.clone(),
+                        source,
+                    }
+                })?;
+                let clients = clients.optional(own.client_certificate_optional);
+                certificate.server_config_for(&clients).map_err(unusable)?
+            }
+        };
         let listener =
             TcpListener::bind(own.listen)
                 .await

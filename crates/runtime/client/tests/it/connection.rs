@@ -1,9 +1,10 @@
 //! What is made of `connection.toml`.
 
+use crate::authority::Authority;
 use crate::log::Log;
 use crate::receivers::{DECRYPTION, SIGNING, deliver, message};
 use bankrail_client::receivers::ReceiversOptions;
-use bankrail_client::{ClientOptions, Connection, ConnectionError};
+use bankrail_client::{ClientCertificate, ClientOptions, Connection, ConnectionError, TlsRoots};
 use bankrail_http::serve::ServerOptions;
 use bankrail_jose::{RsaSize, SigningKey};
 use bankrail_mailbox::Inbox;
@@ -113,6 +114,101 @@ fn files_are_named_relative_to_the_folder_of_the_file_and_secrets_are_not_shown(
             !shown.contains("secret") && !shown.contains("our-key"),
             "{shown}"
         );
+    }
+}
+
+#[tokio::test]
+async fn proxy_and_certificates_of_a_connection_are_used_and_faults_name_the_file() {
+    let (home, authority) = (Home::new(), Authority::new());
+    let file = |client: &str, receivers: &str| {
+        let (before, after) = WHOLE.split_once("[receivers]").unwrap();
+        let text = format!("{before}{client}\n[receivers]{after}{receivers}\n");
+        home.file("connection.toml", text);
+        home.open()
+    };
+    home.file("own.pem", authority.issue_in_one("client"));
+    home.file("ca.pem", authority.pem());
+    home.file("empty.pem", "");
+    let all = "roots = 'ca.pem'\nsystem_roots = true\nproxy = 'socks5h://u:secret@proxy.example'\n\
+        no_proxy = 'localhost'\nclient_certificate = 'own.pem'";
+    let connection = file(
+        all,
+        "client_roots = 'ca.pem'\nclient_certificate_optional = true",
+    )
+    .unwrap();
+    let shown = format!("{connection:?}");
+    assert!(!shown.contains("secret@"), "{shown}");
+    let client = connection.client(ClientOptions::new()).unwrap();
+    let shown = format!("{client:?}");
+    assert!(
+        shown.contains("proxy.example") && !shown.contains("secret@"),
+        "{shown}"
+    );
+    let text = toml::to_string(&connection).unwrap();
+    let again = Connection::from_toml(&text, "again").unwrap();
+    assert_eq!(
+        again.proxy.unwrap().expose_secret(),
+        "socks5h://u:secret@proxy.example"
+    );
+
+    let refused = file("proxy = 'ftp://u:secret@proxy.example'", "").unwrap_err();
+    said(&refused, &["line 8: proxy: expected a proxy such as"]);
+    for (members, named) in [
+        (
+            "proxy = 'proxy.example'\nno_proxy = 'a b'",
+            "expected hosts without proxy",
+        ),
+        (
+            "client_certificate = 'empty.pem'",
+            "empty.pem: expected a client certificate",
+        ),
+        (
+            "client_certificate = 'absent.pem'",
+            "absent.pem: cannot be read",
+        ),
+    ] {
+        let refused = file(members, "").unwrap().client(ClientOptions::new());
+        said(&refused.unwrap_err(), &[named]);
+    }
+    let connection = file("", "client_roots = 'empty.pem'").unwrap();
+    let refused = connection
+        .server(axum::Router::<()>::new(), ServerOptions::new())
+        .await;
+    said(
+        &refused.unwrap_err(),
+        &["empty.pem: expected certificate authorities of clients"],
+    );
+}
+
+#[tokio::test]
+async fn receivers_ask_for_the_providers_certificate() {
+    let (home, authority) = (Home::new(), Authority::new());
+    home.file(
+        "connection.toml",
+        WHOLE.to_owned() + "client_roots = 'ca.pem'\n",
+    );
+    home.file("ca.pem", authority.pem());
+    let connection = home.open().unwrap();
+    let server = connection
+        .server(axum::Router::<()>::new(), ServerOptions::new())
+        .await
+        .unwrap();
+    let port = server.local_addr().unwrap().port();
+    tokio::spawn(server.run(std::future::pending()));
+    let roots = TlsRoots::OnlyPem(std::fs::read(home.path("receiver.pem")).unwrap());
+    let shown = ClientCertificate::from_pem(&authority.issue_in_one("bank")).unwrap();
+    for (shown, expected) in [(Some(shown), true), (None, false)] {
+        let tls = bankrail_http::tls::client_config(Some(&roots), shown.as_ref()).unwrap();
+        let http = reqwest::Client::builder()
+            .tls_backend_preconfigured(tls)
+            .no_proxy();
+        let answer = http
+            .build()
+            .unwrap()
+            .get(format!("https://localhost:{port}/"))
+            .send()
+            .await;
+        assert_eq!(answer.is_ok(), expected, "{answer:?}");
     }
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 mod archive;
+mod authority;
 mod config;
 mod conflicts;
 #[cfg(feature = "connection")]
@@ -17,6 +18,7 @@ mod leaks;
 mod log;
 #[cfg(feature = "metrics")]
 mod metrics;
+mod nginx;
 mod observer;
 mod outages;
 mod pacer;
@@ -25,6 +27,7 @@ mod poller;
 mod poller_logs;
 mod probe;
 mod provider;
+mod proxy;
 mod receivers;
 mod remote;
 mod sockets;
@@ -32,5 +35,6 @@ mod statements;
 mod tokens;
 mod transactional;
 mod waits;
+mod ways;
 mod words;
 mod worker;

@@ -1,7 +1,8 @@
 //! A server's certificate out of files that may change while the server runs.
 
-use super::tls::{CertificateError, certified_key, config_of, provider};
+use super::tls::{CertificateError, ClientAuthorities, certified_key, config_of};
 use crate::files;
+use crate::rustls_parts::provider;
 use rustls::ServerConfig;
 use rustls::crypto::CryptoProvider;
 use rustls::server::{ClientHello, ResolvesServerCert};
@@ -78,7 +79,19 @@ impl CertificateFiles {
     /// # Errors
     /// [`CertificateError::Unusable`] if the crypto provider supports neither version.
     pub fn server_config(&self) -> Result<ServerConfig, CertificateError> {
-        config_of(Arc::clone(&self.0.provider), Arc::new(self.clone()))
+        config_of(Arc::clone(&self.0.provider), Arc::new(self.clone()), None)
+    }
+
+    /// Makes the same configuration, which also asks clients for a certificate.
+    ///
+    /// # Errors
+    /// [`CertificateError::Unusable`] if the crypto provider supports neither version.
+    pub fn server_config_for(
+        &self,
+        clients: &ClientAuthorities,
+    ) -> Result<ServerConfig, CertificateError> {
+        let provider = Arc::clone(&self.0.provider);
+        config_of(provider, Arc::new(self.clone()), Some(clients))
     }
 
     /// Reads the files again, and returns true if the chain of certificates is another one than

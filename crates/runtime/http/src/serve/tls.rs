@@ -1,11 +1,13 @@
 //! The certificate of a server.
 
-use rustls::ServerConfig;
+use crate::rustls_parts::{certificates, provider, roots};
 use rustls::crypto::CryptoProvider;
+use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::ResolvesServerCert;
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{ResolvesServerCert, VerifierBuilderError, WebPkiClientVerifier};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::{RootCertStore, ServerConfig};
 use std::error::Error;
 use std::io;
 use std::path::PathBuf;
@@ -20,14 +22,53 @@ use std::sync::Arc;
 pub fn server_config(chain_pem: &[u8], key_pem: &[u8]) -> Result<ServerConfig, CertificateError> {
     let provider = provider();
     let certified = certified_key(chain_pem, key_pem, &provider)?;
-    config_of(provider, Arc::new(SingleCertAndKey::from(certified)))
+    config_of(provider, Arc::new(SingleCertAndKey::from(certified)), None)
 }
 
-/// The process's crypto provider if one is installed, otherwise AWS-LC.
-pub(super) fn provider() -> Arc<CryptoProvider> {
-    CryptoProvider::get_default()
-        .cloned()
-        .unwrap_or_else(|| Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
+/// The certificate authorities of clients: a server refuses a client without a certificate that one
+/// of them has issued, in the handshake. Cheap to clone.
+///
+/// A client certificate decides who may connect. It does not replace API key, assertion or token.
+#[derive(Clone, Debug)]
+pub struct ClientAuthorities {
+    roots: Arc<RootCertStore>,
+    optional: bool,
+}
+
+impl ClientAuthorities {
+    /// Reads authorities as PEM.
+    ///
+    /// # Errors
+    /// [`CertificateError::ClientAuthorities`] if the text has no certificate, or an unreadable
+    /// one.
+    pub fn from_pem(pem: &[u8]) -> Result<Self, CertificateError> {
+        let roots = roots(pem).and_then(|roots| match roots.is_empty() {
+            true => Err(VerifierBuilderError::NoRootAnchors.into()),
+            false => Ok(Arc::new(roots)),
+        });
+        Ok(Self {
+            roots: roots.map_err(CertificateError::ClientAuthorities)?,
+            optional: false,
+        })
+    }
+
+    /// Sets whether a client without a certificate may connect too. One with a certificate of
+    /// another authority is refused all the same. Default: no.
+    #[must_use]
+    pub fn optional(mut self, optional: bool) -> Self {
+        self.optional = optional;
+        self
+    }
+
+    fn verifier(&self) -> Result<Arc<dyn ClientCertVerifier>, VerifierBuilderError> {
+        let roots = Arc::clone(&self.roots);
+        let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider());
+        if self.optional {
+            verifier.allow_unauthenticated().build()
+        } else {
+            verifier.build()
+        }
+    }
 }
 
 /// Reads a chain of certificates and the private key of the first.
@@ -36,8 +77,7 @@ pub(super) fn certified_key(
     key_pem: &[u8],
     provider: &CryptoProvider,
 ) -> Result<CertifiedKey, CertificateError> {
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(chain_pem).collect();
-    let chain = chain.map_err(|error| CertificateError::Certificate(Box::new(error)))?;
+    let chain = certificates(chain_pem).map_err(CertificateError::Certificate)?;
     if chain.is_empty() {
         return Err(CertificateError::NoCertificate);
     }
@@ -47,16 +87,24 @@ pub(super) fn certified_key(
         .map_err(|error| CertificateError::Unusable(Box::new(error)))
 }
 
-/// The configuration of a server that shows the certificate of this resolver.
+/// The configuration of a server that shows the certificate of this resolver, and asks for those of
+/// clients.
 pub(super) fn config_of(
     provider: Arc<CryptoProvider>,
     certificates: Arc<dyn ResolvesServerCert>,
+    clients: Option<&ClientAuthorities>,
 ) -> Result<ServerConfig, CertificateError> {
     let builder =
         ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let builder = builder.map_err(|error| CertificateError::Unusable(Box::new(error)))?;
+    let verifier = match clients {
+        Some(clients) => clients
+            .verifier()
+            .map_err(|error| CertificateError::ClientAuthorities(Box::new(error)))?,
+        None => WebPkiClientVerifier::no_client_auth(),
+    };
     Ok(builder
-        .with_no_client_auth()
+        .with_client_cert_verifier(verifier)
         .with_cert_resolver(certificates))
 }
 
@@ -82,6 +130,9 @@ pub enum CertificateError {
     /// The private key is unreadable.
     #[error("the private key of the server is unreadable")]
     Key(#[source] Box<dyn Error + Send + Sync>),
+    /// The authorities of client certificates are unusable.
+    #[error("expected certificate authorities of clients as PEM, found others")]
+    ClientAuthorities(#[source] Box<dyn Error + Send + Sync>),
     /// The key is not that of the first certificate, or the crypto provider supports neither.
     #[error("certificate and private key of the server cannot be used together")]
     Unusable(#[source] Box<dyn Error + Send + Sync>),

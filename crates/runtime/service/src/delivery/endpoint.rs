@@ -4,6 +4,7 @@ use super::MissingAcknowledgement;
 use super::breaker::{Breaker, BreakerPolicy, Ended};
 use super::snapshot::{CircuitState, EndpointSnapshot};
 use bankrail_http::names::{API_KEY, is_reserved};
+use bankrail_http::tls::ClientCertificate;
 use bankrail_http::{CpuPool, EndpointUrl};
 use bankrail_jose::SignError;
 use bankrail_jose::remote::RemoteError;
@@ -63,6 +64,7 @@ pub struct Endpoint {
     sealer: Arc<dyn SealPayload>,
     paths: HashMap<MessageKind, String>,
     missing_acknowledgement: Option<MissingAcknowledgement>,
+    client_certificate: Option<ClientCertificate>,
 }
 
 impl Endpoint {
@@ -76,6 +78,7 @@ impl Endpoint {
             sealer,
             paths: HashMap::new(),
             missing_acknowledgement: None,
+            client_certificate: None,
         }
     }
 
@@ -141,6 +144,14 @@ impl Endpoint {
         self
     }
 
+    /// Returns the same receiver with its own client certificate, in place of
+    /// [`HttpsTransportOptions::client_certificate`](super::HttpsTransportOptions::client_certificate).
+    #[must_use]
+    pub fn with_client_certificate(mut self, certificate: ClientCertificate) -> Self {
+        self.client_certificate = Some(certificate);
+        self
+    }
+
     /// Returns the name of the receiver.
     #[must_use]
     pub fn id(&self) -> &EndpointId {
@@ -163,6 +174,10 @@ impl Endpoint {
 
     pub(super) fn missing_acknowledgement(&self) -> Option<MissingAcknowledgement> {
         self.missing_acknowledgement
+    }
+
+    pub(super) fn client_certificate(&self) -> Option<&ClientCertificate> {
+        self.client_certificate.as_ref()
     }
 
     pub(super) fn sealer(&self) -> &dyn SealPayload {

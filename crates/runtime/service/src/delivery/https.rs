@@ -4,18 +4,34 @@ use super::transport::{
     Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest,
     TransportResponse,
 };
-use bankrail_http::tls::{TlsRoots, client_config};
-use bankrail_http::{BodyError, BodyReader};
+use bankrail_http::tls::{ClientCertificate, TlsRoots, client_config, error_chain};
+use bankrail_http::{BodyError, BodyReader, Proxy, is_public};
+use reqwest::NoProxy;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use std::collections::HashMap;
 use std::error::Error;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use url::{Host, Url};
 
-/// Deliveries over HTTPS: HTTP/2 or HTTP/1.1 over TLS 1.2 or 1.3.
+/// The most HTTP clients with a certificate of an endpoint's own that are kept.
+const MAX_CLIENTS: usize = 256;
+
+/// Deliveries over HTTPS: HTTP/2 or HTTP/1.1 over TLS 1.2 or 1.3. Cheap to clone.
 ///
 /// It follows no redirection, ignores the environment's proxies, sends no `Referer`, and sends each
 /// request once.
 #[derive(Clone, Debug)]
-pub struct HttpsTransport {
+pub struct HttpsTransport(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    options: HttpsTransportOptions,
     client: reqwest::Client,
+    /// The clients for endpoints with a certificate of their own, made when they are needed.
+    // Locked to look one up, or to make one, never over an await.
+    own: Mutex<HashMap<ClientCertificate, reqwest::Client>>,
 }
 
 bankrail_values::options! {
@@ -24,6 +40,22 @@ bankrail_values::options! {
     pub struct HttpsTransportOptions {
         /// The certificate authorities that are trusted. Default: those of the operating system.
         tls_roots: TlsRoots = TlsRoots::Platform,
+        /// The certificate that is shown to a receiver which asks for one, unless its
+        /// [`Endpoint`](super::Endpoint) has another. Default: none.
+        client_certificate(ClientCertificate => Some): Option<ClientCertificate> = None,
+        /// The proxy of deliveries over https; [`Proxy::from_environment`] reads that of the
+        /// environment. Default: none, also if the environment has one, because a proxy sees the
+        /// receivers' addresses.
+        proxy(Proxy => Some): Option<Proxy> = None,
+        /// Restricts deliveries to public addresses ([`is_public`]). Default: no. Any spelling of an
+        /// address is judged, and each address that a name resolves to. Set it where customers
+        /// register their endpoints: they could name a service of one's own network.
+        ///
+        /// A proxy that resolves names decides itself where it connects to, so that
+        /// [`HttpsTransport::new`] refuses one beside this option: have the proxy refuse private
+        /// addresses, or let it be `socks5`, for which names are resolved and judged here. The
+        /// proxy's own address may be private, and is no endpoint's.
+        only_public_addresses: bool = false,
         /// The time-out of connecting. Default: 10 s.
         connect_timeout: Duration = Duration::from_secs(10),
     }
@@ -33,24 +65,120 @@ impl HttpsTransport {
     /// Creates a transport with these options.
     ///
     /// # Errors
-    /// [`HttpsTransportError`] if the trusted certificates cannot be read.
+    /// [`HttpsTransportError`] if the trusted certificates cannot be read, or the proxy does not
+    /// fit [`HttpsTransportOptions::only_public_addresses`].
     pub fn new(options: HttpsTransportOptions) -> Result<Self, HttpsTransportError> {
-        let tls = client_config(Some(&options.tls_roots)).map_err(HttpsTransportError::new)?;
-        let client = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls)
-            // A redirection could lead the secured payload and the API key to another host.
-            .redirect(reqwest::redirect::Policy::none())
-            // A proxy of the environment would see the receiver's address.
-            .no_proxy()
-            .referer(false)
-            // One delivery is one request; the outbox schedules the next one.
-            .retry(reqwest::retry::never())
-            .connect_timeout(options.connect_timeout)
-            .build()
-            .map_err(HttpsTransportError::new)?;
-        Ok(Self { client })
+        let proxy = options
+            .proxy
+            .as_ref()
+            .filter(|proxy| proxy.resolves_names());
+        if options.only_public_addresses && proxy.is_some() {
+            let reason = "expected a socks5 proxy or none where only public addresses are allowed, \
+                 found a proxy that resolves names: let it refuse private addresses, and allow all here";
+            return Err(HttpsTransportError::new(reason));
+        }
+        let client = client(&options, options.client_certificate.as_ref())?;
+        let own = Mutex::default();
+        Ok(Self(Arc::new(Inner {
+            options,
+            client,
+            own,
+        })))
     }
 }
+
+impl Inner {
+    /// Returns the client that shows this certificate.
+    fn client(
+        &self,
+        certificate: Option<&ClientCertificate>,
+    ) -> Result<reqwest::Client, HttpsTransportError> {
+        let Some(certificate) = certificate else {
+            return Ok(self.client.clone());
+        };
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = own.get(certificate) {
+            return Ok(client.clone());
+        }
+        // Certificates that were replaced are never asked for again.
+        if own.len() >= MAX_CLIENTS {
+            own.clear();
+        }
+        let client = client(&self.options, Some(certificate))?;
+        own.insert(certificate.clone(), client.clone());
+        Ok(client)
+    }
+
+    /// Returns true if this address may be called, as far as it does not depend on a name.
+    fn may_call(&self, url: &Url) -> bool {
+        let is_proxy = |name| self.options.proxy_host() == Some(name);
+        !self.options.only_public_addresses
+            || match url.host() {
+                Some(Host::Domain(name)) => !is_proxy(name),
+                Some(Host::Ipv4(address)) => is_public(address.into()),
+                Some(Host::Ipv6(address)) => is_public(address.into()),
+                None => false,
+            }
+    }
+}
+
+impl HttpsTransportOptions {
+    fn proxy_host(&self) -> Option<&str> {
+        self.proxy.as_ref()?.expose_url().host_str()
+    }
+}
+
+fn client(
+    options: &HttpsTransportOptions,
+    certificate: Option<&ClientCertificate>,
+) -> Result<reqwest::Client, HttpsTransportError> {
+    let tls =
+        client_config(Some(&options.tls_roots), certificate).map_err(HttpsTransportError::new)?;
+    let mut client = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls)
+        // A redirection could lead the secured payload and the API key to another host.
+        .redirect(reqwest::redirect::Policy::none())
+        // A proxy of the environment would see the receiver's address.
+        .no_proxy()
+        .referer(false)
+        // One delivery is one request; the outbox schedules the next one.
+        .retry(reqwest::retry::never())
+        .connect_timeout(options.connect_timeout);
+    if let Some(proxy) = &options.proxy {
+        let through = reqwest::Proxy::https(proxy.expose_url().as_str())
+            .map_err(|error| HttpsTransportError::new(error.without_url()))?;
+        client = client.proxy(through.no_proxy(NoProxy::from_string(proxy.exceptions())));
+    }
+    if options.only_public_addresses {
+        let proxy = options.proxy_host().map(str::to_owned);
+        client = client.dns_resolver(Arc::new(PublicNames { proxy }));
+    }
+    client.build().map_err(HttpsTransportError::new)
+}
+
+/// The resolver of the operating system, without addresses that are not public.
+struct PublicNames {
+    /// The name of the proxy, whose address may be any.
+    proxy: Option<String>,
+}
+
+impl Resolve for PublicNames {
+    fn resolve(&self, name: Name) -> Resolving {
+        let is_proxy = self.proxy.as_deref() == Some(name.as_str());
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let allowed = |address: IpAddr| is_proxy || is_public(address);
+            let found: Vec<_> = found.filter(|found| allowed(found.ip())).collect();
+            if found.is_empty() {
+                return Err(NOT_PUBLIC.into());
+            }
+            Ok(Box::new(found.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// The cause of a delivery that was not made.
+const NOT_PUBLIC: &str = "expected an endpoint with a public address, found another";
 
 /// The HTTPS client could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -71,8 +199,13 @@ impl HttpsTransportError {
 impl Transport for HttpsTransport {
     fn post(&self, request: TransportRequest) -> TransportFuture<'_> {
         Box::pin(async move {
-            let sent = self
-                .client
+            let refused = |cause| TransportError::new(TransportErrorKind::Connect, cause);
+            if !self.0.may_call(&request.url) {
+                return Err(refused(NOT_PUBLIC.into()));
+            }
+            let client = self.0.client(request.client_certificate.as_ref());
+            let sent = client
+                .map_err(|error| refused(Box::<dyn Error + Send + Sync>::from(error)))?
                 .post(request.url)
                 .headers(request.headers)
                 .timeout(request.timeout)
@@ -97,7 +230,10 @@ impl Transport for HttpsTransport {
 fn body_error(error: BodyError) -> TransportError {
     match error {
         BodyError::Broken(source) => match source.downcast::<reqwest::Error>() {
-            Ok(error) => transport_error(*error),
+            Ok(error) if error.is_timeout() => {
+                TransportError::new(TransportErrorKind::Timeout, error.without_url())
+            }
+            Ok(error) => TransportError::new(TransportErrorKind::Broken, error.without_url()),
             Err(other) => TransportError::new(TransportErrorKind::Broken, other),
         },
         other => TransportError::new(TransportErrorKind::Timeout, other),
@@ -107,12 +243,11 @@ fn body_error(error: BodyError) -> TransportError {
 fn transport_error(error: reqwest::Error) -> TransportError {
     let kind = if error.is_timeout() {
         TransportErrorKind::Timeout
+    } else if is_tls(&error) {
+        // After the handshake too: so a receiver refuses the client certificate in TLS 1.3.
+        TransportErrorKind::Tls
     } else if error.is_connect() {
-        if is_tls(&error) {
-            TransportErrorKind::Tls
-        } else {
-            TransportErrorKind::Connect
-        }
+        TransportErrorKind::Connect
     } else {
         TransportErrorKind::Broken
     };
@@ -121,15 +256,10 @@ fn transport_error(error: reqwest::Error) -> TransportError {
     TransportError::new(kind, error.without_url())
 }
 
-/// Returns true if rustls reported the error, as an `io::Error` of kind `InvalidData`. Such errors
-/// are nested, and `source` skips the inner one.
+/// Returns true if rustls reported the error, as an `io::Error` of kind `InvalidData`. HTTP/2 keeps
+/// kind and text alone.
 fn is_tls(error: &(dyn Error + 'static)) -> bool {
-    let io = error.downcast_ref::<std::io::Error>();
-    if io.is_some_and(|io| io.kind() == std::io::ErrorKind::InvalidData) {
-        return true;
-    }
-    let inner = io
-        .and_then(std::io::Error::get_ref)
-        .map(|inner| inner as &(dyn Error + 'static));
-    inner.or_else(|| error.source()).is_some_and(is_tls)
+    error_chain(error)
+        .filter_map(|error| error.downcast_ref::<std::io::Error>())
+        .any(|error| error.kind() == std::io::ErrorKind::InvalidData)
 }

@@ -1,6 +1,7 @@
 //! The transport of deliveries: a trait, so that tests and unusual networks can implement their
 //! own.
 
+use bankrail_http::tls::ClientCertificate;
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use std::fmt;
@@ -44,6 +45,8 @@ pub struct TransportRequest {
     pub headers: HeaderMap,
     /// The JSON of the secured payload.
     pub body: Bytes,
+    /// The certificate to show in place of the transport's own.
+    pub client_certificate: Option<ClientCertificate>,
     /// The time-out, from now to the last byte of the answer.
     pub timeout: Duration,
     /// The most bytes of the answer that are read. The rest is not read.

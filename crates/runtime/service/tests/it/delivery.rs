@@ -15,6 +15,7 @@ mod shared;
 mod snapshot;
 mod transactions;
 mod urls;
+mod ways;
 pub(crate) mod world;
 
 use self::world::{Reply, World, endpoint, fresh_headers};
@@ -69,6 +70,7 @@ async fn each_kind_goes_to_its_receiver_with_the_headers_of_the_table_and_no_oth
         let headers = fresh_headers(kind).priority(Priority::Unattended);
         let mut expected = vec![
             "accept",
+            "accept-encoding",
             "content-type",
             "priority",
             "x-api-key",

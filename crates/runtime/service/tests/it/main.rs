@@ -8,6 +8,8 @@
 )]
 
 mod audit;
+#[path = "../../../client/tests/it/authority.rs"]
+mod authority;
 mod capture;
 mod contract;
 mod delivery;
@@ -21,6 +23,8 @@ mod metrics;
 mod numbers;
 mod outcomes;
 mod paging;
+#[path = "../../../client/tests/it/proxy.rs"]
+mod proxy;
 mod shape;
 mod statement;
 mod suites;

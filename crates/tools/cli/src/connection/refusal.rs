@@ -35,7 +35,7 @@ pub(crate) fn call_failure(error: &CallError) -> Failure {
             format!("the limit of {} calls allows none now", call.name())
         }
         (CallFault::Transport(exchange), call) => {
-            return unreached(&format!("{} endpoint", call.name()), exchange);
+            return unanswered(&format!("{} endpoint", call.name()), exchange);
         }
         (
             CallFault::Unavailable
@@ -66,10 +66,15 @@ fn until(at: Timestamp) -> Cow<'static, str> {
     format!("wait until {}", instant(at)).into()
 }
 
-/// An endpoint without an answer: what stands in the way, and how to remove it.
-fn unreached(endpoint: &str, error: &ExchangeError) -> Failure {
+/// An endpoint without a complete answer: what stands in the way, and how to remove it.
+fn unanswered(endpoint: &str, error: &ExchangeError) -> Failure {
+    let what = match error {
+        ExchangeError::Connect(_) => "was not reached: ",
+        ExchangeError::TooLarge { .. } => "gave an answer that is not read: ",
+        _ => "gave ",
+    };
     Failure::unable(
-        format_args!("the {endpoint} was not reached: {}", causes(error)),
+        format_args!("the {endpoint} {what}{}", causes(error)),
         error.advice(),
     )
 }

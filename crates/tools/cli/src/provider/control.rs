@@ -220,7 +220,7 @@ async fn carry_out(
     let may_be_asked = folders.is_in_use() && folders.data("control.json").exists();
     if needs_provider || may_be_asked {
         let access = Access::read(folders)?;
-        let tls = client_config(None)
+        let tls = client_config(None, None)
             .map_err(|error| Failure::unable(causes(&error), "mend the system's certificates"))?;
         let client = reqwest::Client::builder().tls_backend_preconfigured(tls);
         match ask(client, &access, arguments).await {

@@ -81,6 +81,28 @@ pub(super) struct Arguments {
     /// of the system by default
     #[arg(long, value_name = "FILE")]
     roots: Option<PathBuf>,
+    /// Trust the system's certificate authorities beside those that were made up or are in --roots
+    #[arg(long)]
+    system_roots: bool,
+    /// The certificate for receivers that ask for one, with its private key, as PEM
+    #[arg(long, value_name = "FILE")]
+    client_certificate: Option<PathBuf>,
+    /// The proxy of deliveries, such as socks5h://proxy.example:1080, or @FILE for the first line
+    /// of FILE; none by default
+    #[arg(long, value_name = "URL")]
+    proxy: Option<String>,
+    /// The hosts that deliveries reach without --proxy, such as .bank.internal,10.0.0.0/8
+    #[arg(long, value_name = "HOSTS", requires = "proxy")]
+    no_proxy: Option<String>,
+    /// Deliver to addresses of the public Internet only: for customers who register endpoints
+    #[arg(long)]
+    only_public_addresses: bool,
+    /// Ask callers for a certificate of these authorities, as PEM
+    #[arg(long, value_name = "FILE")]
+    client_roots: Option<PathBuf>,
+    /// Let callers without a certificate in too
+    #[arg(long, requires = "client_roots")]
+    client_certificate_optional: bool,
     /// The pauses after the failed deliveries of a message, each up to 20 % more or less; then it
     /// is a dead letter
     #[arg(long, value_name = "PAUSES", default_value = PAUSES, value_parser = schedule)]
@@ -200,9 +222,11 @@ pub(super) async fn run(
     );
     let certificate =
         certificate.map_err(|error| damaged(&folders.config("server.pem"), &error))?;
-    let tls = certificate
-        .server_config()
-        .map_err(|error| damaged(&folders.config("server.pem"), &error))?;
+    let tls = match settings::client_authorities(arguments)? {
+        Some(clients) => certificate.server_config_for(&clients),
+        None => certificate.server_config(),
+    };
+    let tls = tls.map_err(|error| damaged(&folders.config("server.pem"), &error))?;
     if let Some(url) = &arguments.deliver_to {
         customers::deliver_to(folders, url, arguments.encrypt_to.as_deref())?;
     }

@@ -139,7 +139,7 @@ struct Sender<'a> {
 impl<'a> Sender<'a> {
     fn new(world: &'a World, biller: &Biller) -> Self {
         let certificate = fs::read(world.folder.path("receiver.pem")).unwrap();
-        let tls = client_config(Some(&TlsRoots::OnlyPem(certificate))).unwrap();
+        let tls = client_config(Some(&TlsRoots::OnlyPem(certificate)), None).unwrap();
         let http = reqwest::Client::builder()
             .tls_backend_preconfigured(tls)
             .no_proxy()

@@ -180,6 +180,90 @@ fn a_refusal_is_one_line_with_what_to_do_next() {
 }
 
 #[test]
+fn a_proxy_is_used_and_a_malformed_one_is_refused_without_its_password() {
+    let world = World::new();
+    let folder = crate::text(&world.folder.path(""));
+    let token = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let output = command()
+            .args(["token", "--connection", &folder])
+            .args(arguments)
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(!text.contains("hunter2"), "{text}");
+        (output.status.code().unwrap(), text)
+    };
+    let closed = "http://user:hunter2@127.0.0.1:1";
+    let file = format!("@{}", world.folder.file("proxy", closed));
+    for (arguments, variables) in [
+        (&["--proxy", closed][..], &[][..]),
+        (&["--proxy", &file], &[]),
+        (&[], &[("HTTPS_PROXY", closed)]),
+        (&[], &[("all_proxy", closed)]),
+    ] {
+        let (status, text) = token(arguments, variables);
+        assert_eq!(status, 2, "{text}");
+        assert!(
+            text.contains("was not reached") && text.contains("those of the proxy"),
+            "{text}"
+        );
+    }
+    for (arguments, variables, expected) in [
+        (
+            &["--proxy", "ftp://user:hunter2@127.0.0.1:1"][..],
+            &[][..],
+            "expected a proxy such as",
+        ),
+        (
+            &["--proxy", closed, "--no-proxy", "a b"],
+            &[],
+            "expected hosts without proxy",
+        ),
+        (
+            &[],
+            &[("HTTPS_PROXY", "htp://user:hunter2@127.0.0.1:1")],
+            "the environment variable HTTPS_PROXY cannot be used",
+        ),
+        (
+            &[],
+            &[("HTTPS_PROXY", closed), ("NO_PROXY", "<local>")],
+            "the environment variable NO_PROXY cannot be used",
+        ),
+    ] {
+        let (status, text) = token(arguments, variables);
+        assert!(status == 2 && text.contains(expected), "{text}");
+    }
+    for (arguments, variables) in [
+        (
+            &["--proxy", closed, "--no-proxy", "localhost,127.0.0.1"][..],
+            &[][..],
+        ),
+        (
+            &[],
+            &[("HTTPS_PROXY", closed), ("no_proxy", "localhost,127.0.0.1")],
+        ),
+    ] {
+        let (status, text) = token(arguments, variables);
+        assert_eq!(status, 0, "{text}");
+    }
+}
+
+#[test]
+fn what_breaks_after_sending_is_no_complete_answer() {
+    let world = World::new();
+    for fault in [Fault::Reset, Fault::HalfBody] {
+        world.bank.fail(Endpoint::Token, fault);
+        let line = world.run(&["token"], &[]).failed(2);
+        assert!(
+            line.contains("the token endpoint gave no complete answer")
+                && !line.contains("reached"),
+            "{line}"
+        );
+    }
+}
+
+#[test]
 fn a_provider_that_is_not_reached_ends_with_2() {
     let world = World::new();
     world.replace("roots = \"ca.pem\"\n", "");

@@ -395,11 +395,12 @@ fn outcome(record: &DeliveryRecord) -> String {
         (None, _) => "delivered",
         (Some(DeliveryNote::TimedOut), _) => "no answer in time",
         (Some(DeliveryNote::NoConnection), _) => {
-            "no connection: nobody listens there, or the name is unknown"
+            "no connection: nobody listens there, the name is unknown, or the address is not public"
         }
         (Some(DeliveryNote::Tls), _) => {
             "the TLS handshake failed: the receiver's certificate is of no authority that the \
-             provider trusts, or of another host"
+             provider trusts, of another host, or that of an authority itself (CA:TRUE), or the \
+             receiver asks for a client certificate; the provider's log says which"
         }
         (Some(DeliveryNote::Broken), _) => {
             "the connection broke before the answer was complete: a receiver sends \

@@ -2,8 +2,8 @@
 
 use super::reader::Reader;
 use super::{
-    AccountText, ApiKeyText, CustomerText, EndpointApiKeyText, EndpointText, KeyText, LimitText,
-    LimitsText, keys,
+    AccountText, ApiKeyText, ClientCertificateText, CustomerText, EndpointApiKeyText, EndpointText,
+    KeyText, LimitText, LimitsText, keys,
 };
 use crate::customers::check::{Parts, Places};
 use crate::customers::{
@@ -12,13 +12,14 @@ use crate::customers::{
 use bankrail_client_assertion::CustomerCode;
 use bankrail_client_assertion::token::{Scope, ScopeSet};
 use bankrail_http::names::API_KEY;
+use bankrail_http::tls::ClientCertificate;
 use bankrail_jose::{EncryptionKey, KeySet, VerifyingKey};
 use bankrail_mailbox::EndpointId;
 use bankrail_rate_limit::{CallType, Window};
 use bankrail_service::delivery::EndpointUrl;
 use bankrail_service::{ApiKeyHash, Customer, RegisteredAccount};
 use bankrail_statement::AccountId;
-use bankrail_values::{Currency, SecretString, Timestamp, excerpt};
+use bankrail_values::{Currency, SecretString, Timestamp, causes, excerpt};
 use bankrail_webhook::MessageKind;
 use std::collections::HashMap;
 use toml::Spanned;
@@ -263,7 +264,14 @@ fn endpoint(
         None => None,
         Some(text) => Some((text, endpoint_api_key(reader, text)?)),
     };
+    let certificate = match &endpoint.client_certificate {
+        None => None,
+        Some(text) => Some(client_certificate(reader, text)?),
+    };
     let mut record = EndpointRecord::new(id?, url?, keys.pop()?);
+    if let Some(certificate) = certificate {
+        record = record.with_client_certificate(certificate);
+    }
     for (kind, path) in paths {
         record = record.with_path(kind, path);
     }
@@ -302,6 +310,28 @@ fn endpoint_api_key(
     }
     let header = key.header.clone();
     Some((header.unwrap_or_else(|| API_KEY.to_string()), secret))
+}
+
+/// Returns the certificate of `pem` or of the content of `file`.
+fn client_certificate(
+    reader: &mut Reader<'_>,
+    text: &Spanned<ClientCertificateText>,
+) -> Option<ClientCertificate> {
+    let certificate = text.get_ref();
+    let (path, pem) = match (&certificate.pem, &certificate.file) {
+        (Some(pem), None) => (reader.file.to_owned(), pem.clone()),
+        (None, Some(name)) => keys::content(reader, name)?,
+        (pem, _) => {
+            let found = if pem.is_some() { "several" } else { "none" };
+            reader.expected(text, format!("expected one of file, pem, found {found}"));
+            return None;
+        }
+    };
+    if let Some(files) = &mut reader.files {
+        files.note_secret(&path);
+    }
+    let read = ClientCertificate::from_pem(&pem);
+    reader.checked(text, read.map_err(|error| causes(&error)))
 }
 
 /// Returns an instant that is stated as a date and time with an offset, such as

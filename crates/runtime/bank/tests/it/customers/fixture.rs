@@ -7,7 +7,7 @@ use bankrail_service::ApiKeyHash;
 use bankrail_values::{Clock, ManualClock};
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 /// A public key that messages are encrypted for, made once.
@@ -21,6 +21,15 @@ pub(crate) fn encryption_key() -> &'static EncryptionKey {
 }
 
 /// The public key of a customer's assertions.
+/// A client certificate and its key as one PEM text.
+pub(crate) fn client_certificate() -> &'static str {
+    static PEM: LazyLock<String> = LazyLock::new(|| {
+        let made = rcgen::generate_simple_self_signed(["bank".to_owned()]).unwrap();
+        made.cert.pem() + &made.signing_key.serialize_pem()
+    });
+    &PEM
+}
+
 pub(crate) fn verifying_key(of: usize) -> VerifyingKey {
     keys()[of].verifying_key()
 }

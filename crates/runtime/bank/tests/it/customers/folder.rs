@@ -1,6 +1,6 @@
 //! Changes of a folder while it is in use.
 
-use super::fixture::{Folder, customer, verifying_key};
+use super::fixture::{Folder, client_certificate, customer, verifying_key};
 use crate::capture::Capture;
 use bankrail_bank::{CustomerFolder, CustomerSource};
 use bankrail_service::testing::directory_suite;
@@ -216,6 +216,42 @@ async fn the_interval() {
     assert_eq!(directory.interval(), Duration::from_secs(3600));
     directory.reload().await.unwrap();
     assert_eq!(finds(&directory, "b").await.as_deref(), Some("ACME"));
+}
+
+#[test]
+fn an_endpoint_has_a_client_certificate_of_its_own() {
+    let folder = Folder::new();
+    folder.write("bank.pem", client_certificate());
+    folder.write(
+        "half.pem",
+        client_certificate().split_once("\n-----BEGIN").unwrap().0,
+    );
+    let endpoint = |certificate: &str| {
+        let text = format!(
+            "[[endpoints]]\nid = \"e\"\nurl = \"https://a.example\"\nencryption_key = {{ file = \
+             \"encryption.pem\" }}\nclient_certificate = {certificate}\n"
+        );
+        folder.write("A.toml", &customer("ACME", "acme", &[], &text));
+    };
+    endpoint("{ file = \"bank.pem\" }");
+    let book = folder.open().book();
+    let read = &book.records().next().unwrap().endpoints[0];
+    assert_eq!(
+        read.client_certificate().unwrap().expose_pem(),
+        client_certificate()
+    );
+    for (certificate, expected) in [
+        (
+            "{ file = \"half.pem\" }",
+            "expected a client certificate and its private key as PEM",
+        ),
+        ("{ file = \"absent.pem\" }", "absent.pem: cannot be read"),
+        ("{}", "expected one of file, pem, found none"),
+    ] {
+        endpoint(certificate);
+        let refused = folder.refused();
+        assert!(refused.contains(expected), "{refused}");
+    }
 }
 
 #[cfg(unix)]

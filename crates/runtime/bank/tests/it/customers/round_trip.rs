@@ -1,6 +1,6 @@
 //! A record is written as TOML and read again.
 
-use super::fixture::{Folder, encryption_key, verifying_key};
+use super::fixture::{Folder, client_certificate, encryption_key, verifying_key};
 use crate::engines::{Customers as _, Engine, Postgres, Sqlite};
 use bankrail_bank::{
     ApiKeyRecord, CustomerBook, CustomerRecord, CustomerSource as _, EndpointRecord, LimitOverride,
@@ -8,7 +8,7 @@ use bankrail_bank::{
 use bankrail_client_assertion::token::ScopeSet;
 use bankrail_jose::KeySet;
 use bankrail_rate_limit::{CallType, Window};
-use bankrail_service::delivery::EndpointUrl;
+use bankrail_service::delivery::{ClientCertificate, EndpointUrl};
 use bankrail_service::{ApiKeyHash, Customer, RegisteredAccount};
 use bankrail_values::{Currency, Timestamp};
 use bankrail_webhook::MessageKind;
@@ -101,8 +101,14 @@ fn account() -> impl Strategy<Value = RegisteredAccount> {
 fn endpoint() -> impl Strategy<Value = EndpointRecord> {
     let paths = vec((0..4_usize, "/[!-\"$->@-~]{0,20}"), 0..3);
     let api_key = option::of(("[a-z]{3,9}-[a-z]{3,9}", "[ -~é]{1,20}"));
-    ("[ -~]{1,20}", paths, api_key, option::of("[ -~]{1,9}")).prop_map(
-        |(id, paths, api_key, kid)| {
+    (
+        "[ -~]{1,20}",
+        paths,
+        api_key,
+        option::of("[ -~]{1,9}"),
+        any::<bool>(),
+    )
+        .prop_map(|(id, paths, api_key, kid, has_certificate)| {
             let key = match kid {
                 Some(kid) => encryption_key().clone().with_kid(kid),
                 None => encryption_key().clone(),
@@ -112,12 +118,15 @@ fn endpoint() -> impl Strategy<Value = EndpointRecord> {
             for (kind, path) in paths {
                 endpoint = endpoint.with_path(MessageKind::ALL[kind], path);
             }
+            if has_certificate {
+                let certificate = ClientCertificate::from_pem(client_certificate()).unwrap();
+                endpoint = endpoint.with_client_certificate(certificate);
+            }
             match api_key {
                 Some((header, value)) => endpoint.with_api_key_in(&header, value.into()).unwrap(),
                 None => endpoint,
             }
-        },
-    )
+        })
 }
 
 fn record() -> impl Strategy<Value = CustomerRecord> {

@@ -2,10 +2,10 @@
 
 use super::{RenewFuture, SenderKeys};
 use crate::exchange_error::{CallPhase, ExchangeError};
-use crate::http_client::{self, HttpClientError};
+use crate::http_client::{self, HttpClientError, Way};
 use crate::measure;
-use bankrail_http::tls::{TlsError, TlsRoots};
-use bankrail_http::{AddressError, BodyReader, EndpointUrl};
+use bankrail_http::tls::{ClientCertificate, TlsError, TlsRoots};
+use bankrail_http::{AddressError, BodyReader, EndpointUrl, Proxy, ProxyError};
 use bankrail_jose::{JwkSet, KeyError, KeySet, KeySetError, VerifyingKey};
 use http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -86,14 +86,19 @@ impl JwksUrl {
         let url = EndpointUrl::check(url, options.danger_allow_http_on_loopback)
             .map_err(JwksUrlError::Address)?;
         let http = http_client::build(
-            options.tls_roots.as_ref(),
-            options.danger_allow_http_on_loopback,
+            Way {
+                roots: options.tls_roots.as_ref(),
+                certificate: options.client_certificate.as_ref(),
+                proxy: options.proxy.as_ref(),
+                http_on_loopback: options.danger_allow_http_on_loopback,
+            },
             &[&url],
             // Half of the time, so that the answer has the other half.
             options.timeout / 2,
         );
         let http = http.map_err(|error| match error {
             HttpClientError::Tls(error) => JwksUrlError::Tls(error),
+            HttpClientError::Proxy(error) => JwksUrlError::Proxy(error),
             HttpClientError::Http(error) => JwksUrlError::Http(error),
         })?;
         let fetched = get(&http, &url, &options, None)
@@ -223,6 +228,11 @@ bankrail_values::options! {
             Duration::from_secs(10),
         /// The certificate authorities to trust. Default: those of the operating system.
         tls_roots(TlsRoots => Some): Option<TlsRoots> = None,
+        /// The certificate that is shown to an address which asks for one. Default: none.
+        client_certificate(ClientCertificate => Some): Option<ClientCertificate> = None,
+        /// The proxy of fetches over https. Default: that of the environment
+        /// ([`Proxy::from_environment`]), of which a malformed value is an error.
+        proxy(Proxy => Some): Option<Proxy> = None,
         /// Allows http on loopback addresses, for tests. Default: no.
         danger_allow_http_on_loopback: bool = false,
     }
@@ -256,6 +266,9 @@ pub enum JwksUrlError {
     /// The trusted certificates are unusable.
     #[error("address of the keys: {0}")]
     Tls(TlsError),
+    /// The proxy of the environment is malformed.
+    #[error("the proxy is refused")]
+    Proxy(#[source] ProxyError),
     /// The HTTP client could not be set up.
     #[error("the HTTP client could not be set up")]
     Http(#[source] Box<dyn Error + Send + Sync>),
@@ -288,7 +301,8 @@ async fn get(
     let getting = async {
         let mut request = http
             .get(url.url().clone())
-            .header("accept", "application/jwk-set+json, application/json");
+            .header("accept", "application/jwk-set+json, application/json")
+            .header("accept-encoding", "identity");
         if let Some(etag) = etag {
             request = request.header(IF_NONE_MATCH, etag.clone());
         }

@@ -6,6 +6,7 @@ use super::super::transport::{Transport, TransportErrorKind, TransportRequest, T
 use super::leases::end_lease;
 use super::{Leased, MissingAcknowledgement, Shared};
 use crate::measure;
+use bankrail_http::tls::TlsFault;
 use bankrail_http::{CpuPool, RetryAfter};
 use bankrail_mailbox::{
     Circuit, DeliveryNote, DeliveryRecord, Disposition, EndpointId, Intervention, OutboxEntry,
@@ -14,7 +15,7 @@ use bankrail_secured_payload::{SealError, SecuredPayload};
 use bankrail_values::{Timestamp, jitter};
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, MessageKind};
 use futures_util::FutureExt as _;
-use http::header::{ACCEPT, CONTENT_TYPE};
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -280,14 +281,21 @@ async fn post(
         Ok(answer) => judge(&answer, terms, now),
         Err(error) => {
             tracing::debug!(endpoint = %endpoint.id(), error = %error.kind(), "no answer");
+            if error.kind() == TransportErrorKind::Tls {
+                // An alert after the handshake, of which the kind alone is known.
+                let fault = TlsFault::within(&error).unwrap_or(TlsFault::Refused);
+                let (cause, advice) = (fault.cause(), fault.advice());
+                tracing::warn!(endpoint = %endpoint.id(), cause, advice, "no secure connection to a receiver");
+            }
             Outcome::without_answer(note_of(error.kind()), Health::Bad)
         }
     }
 }
 
 /// Returns the request, with the headers of the specification's table, the receiver's API key, the
-/// media types, and no others. If the message cannot be sealed, returns what this shows about the
-/// receiver: a sealer that hangs counts as a failure of the receiver.
+/// media types, a wish for an uncompressed answer, and no others. If the message cannot be sealed,
+/// returns what this shows about the receiver: a sealer that hangs counts as a failure of the
+/// receiver.
 async fn request(
     endpoint: &Endpoint,
     message: &Stored<'_>,
@@ -315,6 +323,7 @@ async fn request(
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     for (name, value) in message.headers.pairs() {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| Health::Unknown)?;
         headers.insert(
@@ -329,6 +338,7 @@ async fn request(
         url: endpoint.url(message.kind),
         headers,
         body: SecuredPayload::new(sealed).to_json().into(),
+        client_certificate: endpoint.client_certificate().cloned(),
         timeout: terms.timeout,
         max_response: terms.max_response,
     })

@@ -3,7 +3,9 @@
 use super::super::Folders;
 use super::super::control::FolderData;
 use super::super::limits::Wanted;
-use super::settings::{audience, cursor_secret, default_issuer, roots, scopes, verifier_options};
+use super::settings::{
+    audience, cursor_secret, default_issuer, scopes, transport_options, verifier_options,
+};
 use super::{Arguments, Bank};
 use crate::failure::{Failure, causes};
 use bankrail::bank::{CustomerRecord, DirectoryFollower, SqliteLedger};
@@ -11,7 +13,7 @@ use bankrail::client_assertion::Verifier;
 use bankrail::jose::CurrentKey;
 use bankrail::rate_limit::Limiter;
 use bankrail::service::ProviderOptions;
-use bankrail::service::delivery::{DispatcherOptions, HttpsTransport, HttpsTransportOptions};
+use bankrail::service::delivery::{DispatcherOptions, HttpsTransport};
 use bankrail_emulator::{BankClock, Control, ControlOptions, Emulator, EmulatorOptions, Engines};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -50,11 +52,11 @@ impl Bank {
         let ledger = SqliteLedger::new(store.clone());
         let limits = arguments.limits.limits()?;
         let limiter = Arc::new(Limiter::new(limits.clone(), Arc::new(store.clone())));
-        let transport = HttpsTransportOptions::new().tls_roots(roots(arguments, folders)?);
-        let transport = HttpsTransport::new(transport).map_err(|error| {
+        let transport = HttpsTransport::new(transport_options(arguments, folders)?);
+        let transport = transport.map_err(|error| {
             Failure::unable(
                 format_args!("webhooks: {}", causes(&error)),
-                "check --roots",
+                "check --roots, --proxy and --only-public-addresses",
             )
         })?;
         let mut options = options

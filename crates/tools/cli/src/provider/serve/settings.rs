@@ -2,15 +2,17 @@
 
 use super::super::{Folders, damaged, read};
 use super::Arguments;
+use crate::connection::given_proxy;
 use crate::failure::{Failure, causes};
 use crate::input;
 use bankrail::bank::CustomerBook;
 use bankrail::client_assertion::token::ScopeSet;
 use bankrail::client_assertion::{Audience, VerifierOptions};
-use bankrail::http::tls::{TlsError, client_config};
+use bankrail::http::serve::{CertificateFiles, ClientAuthorities};
+use bankrail::http::tls::{ClientCertificate, TlsError, client_config};
 use bankrail::mailbox::Schedule;
 use bankrail::service::CursorSecret;
-use bankrail::service::delivery::TlsRoots;
+use bankrail::service::delivery::{HttpsTransportOptions, TlsRoots};
 use bankrail_emulator::Fault;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -149,8 +151,49 @@ pub(super) fn scopes(book: &CustomerBook) -> Option<ScopeSet> {
     ScopeSet::from_scopes(scopes.into_iter().collect::<Vec<_>>()).ok()
 }
 
+/// The way of deliveries.
+pub(super) fn transport_options(
+    arguments: &Arguments,
+    folders: &Folders,
+) -> Result<HttpsTransportOptions, Failure> {
+    let mut options = HttpsTransportOptions::new()
+        .tls_roots(roots(arguments, folders)?)
+        .only_public_addresses(arguments.only_public_addresses);
+    if let Some(given) = &arguments.proxy {
+        options = options.proxy(given_proxy(given, arguments.no_proxy.as_deref())?);
+    }
+    if let Some(path) = &arguments.client_certificate {
+        let path = path.to_string_lossy();
+        let pem = input::read_text(&path, CertificateFiles::MAX_BYTES)?;
+        let certificate = ClientCertificate::from_pem(&pem).map_err(|error| {
+            let what = format!("{}: {}", input::name(&path), causes(&error));
+            Failure::unable(what, "pass both in one file with --client-certificate")
+        })?;
+        options = options.client_certificate(certificate);
+    }
+    Ok(options)
+}
+
+/// The authorities of callers' certificates, if callers are asked for one.
+pub(super) fn client_authorities(
+    arguments: &Arguments,
+) -> Result<Option<ClientAuthorities>, Failure> {
+    let Some(path) = &arguments.client_roots else {
+        return Ok(None);
+    };
+    let path = path.to_string_lossy();
+    let pem = input::read(&path, MAX_ROOTS_BYTES)?;
+    let clients = ClientAuthorities::from_pem(&pem).map_err(|error| {
+        let what = format!("{}: {}", input::name(&path), causes(&error));
+        Failure::unable(what, "pass certificates as PEM with --client-roots")
+    })?;
+    Ok(Some(
+        clients.optional(arguments.client_certificate_optional),
+    ))
+}
+
 /// The certificate authorities of receivers.
-pub(super) fn roots(arguments: &Arguments, folders: &Folders) -> Result<TlsRoots, Failure> {
+fn roots(arguments: &Arguments, folders: &Folders) -> Result<TlsRoots, Failure> {
     let mut all = Vec::new();
     if folders.is_demo() {
         let path = folders.config("ca.pem");
@@ -165,6 +208,8 @@ pub(super) fn roots(arguments: &Arguments, folders: &Folders) -> Result<TlsRoots
     }
     Ok(if all.is_empty() {
         TlsRoots::Platform
+    } else if arguments.system_roots {
+        TlsRoots::PlatformAndPem(all)
     } else {
         TlsRoots::OnlyPem(all)
     })
@@ -173,7 +218,7 @@ pub(super) fn roots(arguments: &Arguments, folders: &Folders) -> Result<TlsRoots
 /// Adds authorities to all, if they are usable.
 fn add_roots(pem: &[u8], all: &mut Vec<u8>) -> Result<(), TlsError> {
     // Each file is tried alone, so that an error names it.
-    client_config(Some(&TlsRoots::OnlyPem(pem.to_vec())))?;
+    client_config(Some(&TlsRoots::OnlyPem(pem.to_vec())), None)?;
     all.extend_from_slice(pem);
     // A file may end without a line break.
     all.push(b'\n');

@@ -186,7 +186,7 @@ impl Customer {
                 .unwrap();
         let roots =
             TlsRoots::OnlyPem(std::fs::read(home.join(file["roots"].as_str().unwrap())).unwrap());
-        let tls = client_config(Some(&roots)).unwrap();
+        let tls = client_config(Some(&roots), None).unwrap();
         let http = reqwest::Client::builder()
             .tls_backend_preconfigured(tls)
             .no_proxy()

@@ -120,6 +120,16 @@ fn a_file_of_an_option_that_cannot_be_used_is_named_with_what_to_do() {
             &other,
             "expected at least one certificate as PEM, found none; pass certificates",
         ),
+        (
+            "--client-roots",
+            &other,
+            "expected certificate authorities of clients as PEM",
+        ),
+        (
+            "--client-certificate",
+            &other,
+            "expected a client certificate and its private key",
+        ),
     ] {
         let line = Bank::try_start(&data, &[option, file])
             .err()

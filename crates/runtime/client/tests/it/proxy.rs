@@ -1,0 +1,94 @@
+//! A proxy for tests: it makes tunnels by CONNECT and by SOCKS 5, whichever it is asked for.
+
+use std::sync::{Arc, Mutex};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
+
+/// A proxy on loopback. Names lead to loopback, whatever they are.
+pub(crate) struct TestProxy {
+    pub(crate) address: String,
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl TestProxy {
+    pub(crate) async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+        let log = Arc::clone(&seen);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(tunnel(stream, Arc::clone(&log)));
+            }
+        });
+        Self { address, seen }
+    }
+
+    /// The tunnels that were asked for: `CONNECT host:port credentials`, or `SOCKS …`.
+    pub(crate) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.seen.lock().unwrap())
+    }
+}
+
+async fn tunnel(mut client: TcpStream, log: Arc<Mutex<Vec<String>>>) -> std::io::Result<()> {
+    let first = client.read_u8().await?;
+    let (asked, port) = if first == 5 {
+        socks(&mut client).await?
+    } else {
+        connect(&mut client).await?
+    };
+    log.lock().unwrap().push(asked);
+    let mut server = TcpStream::connect(("127.0.0.1", port)).await?;
+    let answer: &[u8] = match first {
+        5 => &[5, 0, 0, 1, 127, 0, 0, 1, 0, 0],
+        _ => b"HTTP/1.1 200 OK\r\n\r\n",
+    };
+    client.write_all(answer).await?;
+    copy_bidirectional(&mut client, &mut server).await?;
+    Ok(())
+}
+
+async fn connect(client: &mut TcpStream) -> std::io::Result<(String, u16)> {
+    let mut head = String::from("C");
+    while !head.ends_with("\r\n\r\n") {
+        head.push(client.read_u8().await?.into());
+    }
+    let target = head.split(' ').nth(1).unwrap().to_owned();
+    let authorization = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        name.eq_ignore_ascii_case("proxy-authorization")
+            .then_some(value)
+    });
+    let port = target.rsplit(':').next().unwrap().parse().unwrap();
+    let asked = format!("CONNECT {target} {}", authorization.unwrap_or_default());
+    Ok((asked, port))
+}
+
+async fn socks(client: &mut TcpStream) -> std::io::Result<(String, u16)> {
+    let methods = text(client).await?;
+    let mut credentials = String::new();
+    if methods.contains('\u{2}') {
+        client.write_all(&[5, 2]).await?;
+        assert_eq!(client.read_u8().await?, 1);
+        credentials = format!("{}:{}", text(client).await?, text(client).await?);
+        client.write_all(&[1, 0]).await?;
+    } else {
+        client.write_all(&[5, 0]).await?;
+    }
+    let mut request = [0; 4];
+    client.read_exact(&mut request).await?;
+    let host = match request[3] {
+        1 => std::net::Ipv4Addr::from(client.read_u32().await?).to_string(),
+        4 => std::net::Ipv6Addr::from(client.read_u128().await?).to_string(),
+        _ => text(client).await?,
+    };
+    let port = client.read_u16().await?;
+    Ok((format!("SOCKS {host}:{port} {credentials}"), port))
+}
+
+/// A text after its length.
+async fn text(client: &mut TcpStream) -> std::io::Result<String> {
+    let mut bytes = vec![0; client.read_u8().await?.into()];
+    client.read_exact(&mut bytes).await?;
+    Ok(String::from_utf8(bytes).unwrap())
+}
