@@ -2,7 +2,7 @@
 
 use crate::findings::document;
 use bankrail_camt052::{
-    Document, LimitKind, ReadError, ReadErrorKind, ReadLimits, ReadOptions, Source,
+    Document, FindingKind, LimitKind, ReadError, ReadErrorKind, ReadLimits, ReadOptions, Source,
 };
 
 fn error(bytes: impl Source) -> ReadError {

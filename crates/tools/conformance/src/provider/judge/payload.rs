@@ -227,7 +227,11 @@ fn by_schema(statement: &Statement) -> Option<Found> {
         Ok(_) => Some(Found::Right),
         Err(error) => match error.kind() {
             // Other rows fail for these errors.
-            ReadErrorKind::WrongNamespace { .. } | ReadErrorKind::WrongRoot { .. } => None,
+            ReadErrorKind::WrongNamespace { .. }
+            | ReadErrorKind::WrongRoot {
+                expected: "Document",
+                ..
+            } => None,
             _ => Some(Found::Wrong(without_text(&error))),
         },
     }
