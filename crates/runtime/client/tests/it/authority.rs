@@ -1,6 +1,6 @@
 //! An authority for tests, and the certificates that it issues.
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 
 pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
@@ -8,6 +8,9 @@ impl Authority {
     pub(crate) fn new() -> Self {
         let mut parameters = CertificateParams::new(Vec::<String>::new()).unwrap();
         parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        // OpenSSL takes a certificate whose issuer has its own name for one issued by itself.
+        let name = &mut parameters.distinguished_name;
+        name.push(DnType::CommonName, "authority");
         let key = KeyPair::generate().unwrap();
         Self(CertifiedIssuer::self_signed(parameters, key).unwrap())
     }
