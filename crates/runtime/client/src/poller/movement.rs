@@ -76,6 +76,9 @@ pub struct Movement {
     pub value_on: Option<Date>,
     /// The name of the payer of a credit, or of the payee of a debit.
     pub counterparty: Option<String>,
+    /// All references of the entry and its transactions: the wire name, such as `AcctSvcrRef`, or
+    /// the kind of a proprietary one, and the text.
+    pub references: Vec<(String, String)>,
     /// All texts of the entry, one a line.
     pub text: String,
     /// True if its day was complete already ([`NewEntry::late`]).
@@ -85,6 +88,19 @@ pub struct Movement {
 }
 
 impl Movement {
+    /// Returns the debtor's reference of the first transaction that has one (`EndToEndId`).
+    #[must_use]
+    pub fn end_to_end_id(&self) -> Option<&str> {
+        self.reference("EndToEndId")
+    }
+
+    /// Returns the first reference of a wire name or kind.
+    #[must_use]
+    pub fn reference(&self, name: &str) -> Option<&str> {
+        let mut named = self.references.iter().filter(|(kind, _)| kind == name);
+        named.next().map(|(_, text)| text.as_str())
+    }
+
     fn of(new: &NewEntry, all: &NewEntries) -> Result<Self, MovementError> {
         let (entry, id) = (&new.entry, new.id);
         let stated = entry.amount.currency().or_else(|| all.account_currency());
@@ -108,7 +124,14 @@ impl Movement {
             status: entry.status.clone(),
             booked_on: day(&entry.booking_date),
             value_on: day(&entry.value_date),
-            counterparty: entry.counterparty_name().map(str::to_owned),
+            counterparty: entry
+                .lines_on(all.page.report().map(|report| &report.account))
+                .find_map(|line| line.counterparty())
+                .and_then(|party| Some(party.name.as_ref()?.to_string())),
+            references: entry
+                .references()
+                .map(|(name, text)| (name.to_owned(), text.to_owned()))
+                .collect(),
             text: entry.narrative(),
             late: new.late,
             may_replace: match &new.relation {

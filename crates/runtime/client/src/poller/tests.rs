@@ -1290,6 +1290,36 @@ async fn a_movement_says_account_amount_with_its_sign_days_party_and_text() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_movement_has_its_references_by_type() {
+    let refs = "<Refs><EndToEndId>INV-1</EndToEndId><MndtId>M-1</MndtId><Prtry><Tp>own</Tp><Ref>P-1</Ref>\
+        </Prtry></Refs>";
+    let with = entry(" Ccy='AUD'>12.50", "CRDT", BOOKED, "S-1").replace("<Refs/>", refs);
+    let returned = entry(" Ccy='AUD'>1.00", "DBIT", BOOKED, "S-2").replace(
+        "</RmtInf>",
+        "</RmtInf><RtrInf><Rsn><Cd>MS03</Cd></Rsn></RtrInf>",
+    );
+    let (movements, _) = movements(&[with, returned], PollerOptions::new()).await;
+    let [paid, back] = movements.as_slice() else {
+        panic!("{movements:?}")
+    };
+    assert_eq!(paid.end_to_end_id(), Some("INV-1"));
+    assert_eq!(paid.reference("AcctSvcrRef"), Some("S-1"));
+    assert_eq!(paid.reference("MndtId"), Some("M-1"));
+    assert_eq!(paid.reference("own"), Some("P-1"));
+    assert_eq!(paid.references.len(), 4);
+    assert_eq!(
+        (back.end_to_end_id(), back.reference("MndtId")),
+        (None, None)
+    );
+    assert_eq!(
+        back.counterparty.as_deref(),
+        Some("Jo Payer"),
+        "the one who returned it"
+    );
+    assert_eq!(back.text, "rent\nMS03");
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_not_booked_is_handed_over_if_asked_for() {
     let of = |status: &str, reference| entry(" Ccy='AUD'>1.00", "CRDT", status, reference);
     let entries = [
