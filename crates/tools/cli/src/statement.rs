@@ -79,16 +79,19 @@ pub(crate) enum Command {
     /// Columns, named in the first row:
     ///   file, account, report: where the entry stands; report is Rpt/Id
     ///   number: of the entry in its report, from 1
+    ///   line: of the transaction in its entry, from 1, with --lines
     ///   booked, value_date, status, reversal: BookgDt, ValDt, Sts, and true for a reversal
     ///   amount, currency: the amount with its sign, debits negative
+    ///   account_amount: the amount in the currency of the account, if the document has it
     ///   direction: CRDT or DBIT, or another code, whose amount is left empty
     ///   domain, family, sub_family, proprietary_code: BkTxCd
     ///   servicer_reference, end_to_end_id: the first of the entry
     ///   references: all, as name=value, separated by semicolons
     ///   counterparty, counterparty_account: of the first transaction that names one
+    ///   ultimate_counterparty: the party behind the counterparty
     ///   virtual_account, virtual_account_issuer: CdtrAcct/Id/Othr of a credit
     ///   transactions: how many TxDtls
-    ///   narrative: all texts of the entry
+    ///   narrative: all texts of the entry or transaction, with reasons of returns
     ///
     /// Rows end with CR LF and are quoted by RFC 4180. A text that a
     /// spreadsheet would take for a formula, because it begins with = + - @, a tab
@@ -200,6 +203,9 @@ pub(crate) struct Csv {
     /// The separator of columns: one ASCII character, or tab
     #[arg(long, default_value = ",", value_parser = csv::delimiter)]
     delimiter: char,
+    /// Write one row for each transaction, and for each entry without transactions
+    #[arg(long)]
+    lines: bool,
 }
 
 #[derive(Args, Debug)]

@@ -105,6 +105,8 @@ pub(super) fn entries(
     let request_key = new.request_key();
     let at = SystemClock.now();
     let account = new.account.to_string();
+    let report = new.page.document.reports.first();
+    let stated = report.map(|report| report.account.clone());
     let entries = new.entries.iter().chain(&new.again).map(|one| {
         let earlier = match &one.relation {
             EntryRelation::New { may_replace } => {
@@ -122,7 +124,7 @@ pub(super) fn entries(
             at,
             account: account.clone(),
             id: one.id.to_string(),
-            row: Row::of(&one.entry),
+            row: Row::of(&one.entry, stated.as_ref()),
             relation: one.relation.kind().to_owned(),
             earlier,
             late: one.late,

@@ -1,12 +1,12 @@
 //! `bankrail statement csv`.
 
 use super::Csv;
-use super::row::{Row, account_text, counterparty_account, virtual_account};
+use super::row::{Row, account_text, date, owned, virtual_account};
 use super::source::Source;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Destination, Output};
 use crate::text::shown_lines;
-use bankrail::camt052::{BankTransactionDomain, Entry, ReadOptions, Report, StreamItem};
+use bankrail::camt052::{BankTransactionDomain, Entry, EntryLine, ReadOptions, Report, StreamItem};
 use csv::{Error, ErrorKind, Terminator, Writer, WriterBuilder};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -26,16 +26,27 @@ struct EntryRow<'a> {
     report: &'a Report,
     number: u64,
     entry: &'a Entry,
+    transactions: usize,
+    /// The transaction that the row is about; `None` for the whole entry.
+    line: Option<EntryLine<'a>>,
     row: Row,
 }
 
-const COLUMNS: [Column; 24] = [
+const COLUMNS: [Column; 27] = [
     ("file", |of| of.file.into()),
     ("account", |of| account_text(&of.report.account.id).into()),
     ("report", |of| of.report.id.as_str().into()),
     ("number", |of| Cell::Number(of.number.to_string())),
-    ("booked", |of| of.row.booked.as_str().into()),
-    ("value_date", |of| of.row.value_date.as_str().into()),
+    ("line", |of| {
+        let number = of.line.map(|line| line.number.to_string());
+        Cell::Number(number.unwrap_or_default())
+    }),
+    ("booked", |of| {
+        Cell::Text(date(of.entry.booking_date.as_ref()).into())
+    }),
+    ("value_date", |of| {
+        Cell::Text(date(of.entry.value_date.as_ref()).into())
+    }),
     ("status", |of| of.entry.status.as_str().into()),
     ("reversal", |of| {
         if of.entry.reversal == Some(true) {
@@ -54,7 +65,19 @@ const COLUMNS: [Column; 24] = [
         )
     }),
     ("currency", |of| of.row.currency.as_str().into()),
-    ("direction", |of| of.entry.direction.as_str().into()),
+    ("account_amount", |of| {
+        let own = of.line.map(|line| line.account_money());
+        let money = own.unwrap_or_else(|| of.entry.signed_money());
+        Cell::Number(
+            money
+                .map(|money| money.amount().to_string())
+                .unwrap_or_default(),
+        )
+    }),
+    ("direction", |of| {
+        let own = of.line.map(|line| line.direction());
+        own.unwrap_or(&of.entry.direction).as_str().into()
+    }),
     ("domain", |of| {
         of.domain().map_or("", |domain| domain.code.as_str()).into()
     }),
@@ -91,21 +114,36 @@ const COLUMNS: [Column; 24] = [
     }),
     ("counterparty", |of| of.row.counterparty.as_str().into()),
     ("counterparty_account", |of| {
-        counterparty_account(of.entry).into()
+        let account = of.lines().find_map(|line| line.counterparty_account());
+        account
+            .map_or("", |account| account_text(&account.id))
+            .into()
     }),
-    ("virtual_account", |of| {
-        virtual_account(of.entry).unwrap_or_default().0.into()
+    ("ultimate_counterparty", |of| {
+        of.row.ultimate.as_str().into()
     }),
-    ("virtual_account_issuer", |of| {
-        virtual_account(of.entry).unwrap_or_default().1.into()
-    }),
+    ("virtual_account", |of| of.virtual_account().0.into()),
+    ("virtual_account_issuer", |of| of.virtual_account().1.into()),
     ("transactions", |of| {
-        Cell::Number(of.entry.transactions().count().to_string())
+        Cell::Number(of.transactions.to_string())
     }),
     ("narrative", |of| of.row.narrative.as_str().into()),
 ];
 
-impl EntryRow<'_> {
+impl<'a> EntryRow<'a> {
+    /// The lines that the row is about.
+    fn lines(&self) -> impl Iterator<Item = EntryLine<'a>> {
+        let all = self.entry.lines_on(Some(&self.report.account));
+        let whole = self.line.is_none();
+        self.line.into_iter().chain(all.take_while(move |_| whole))
+    }
+
+    /// Number and issuer of the virtual account.
+    fn virtual_account(&self) -> (&'a str, &'a str) {
+        let found = self.lines().find_map(|line| virtual_account(&line));
+        found.unwrap_or_default()
+    }
+
     fn domain(&self) -> Option<&BankTransactionDomain> {
         self.entry.bank_transaction_code.as_ref()?.domain.as_ref()
     }
@@ -147,7 +185,7 @@ pub(crate) fn run(arguments: &Csv, output: &mut Output) -> Result<Outcome, Failu
         .map_err(unwritable)?;
     let mut outcome = Outcome::Fine;
     for path in &arguments.to.files.files {
-        outcome = outcome.and(write(path, terminal, &mut rows)?);
+        outcome = outcome.and(write(path, arguments.lines, terminal, &mut rows)?);
     }
     rows.flush()?;
     drop(rows);
@@ -155,7 +193,12 @@ pub(crate) fn run(arguments: &Csv, output: &mut Output) -> Result<Outcome, Failu
     Ok(outcome)
 }
 
-fn write(path: &str, terminal: bool, rows: &mut Writer<impl Write>) -> Result<Outcome, Failure> {
+fn write(
+    path: &str,
+    lines: bool,
+    terminal: bool,
+    rows: &mut Writer<impl Write>,
+) -> Result<Outcome, Failure> {
     let mut source = Source::open(path, ReadOptions::default())?;
     let mut report = None;
     let mut number = 0_u64;
@@ -169,18 +212,32 @@ fn write(path: &str, terminal: bool, rows: &mut Writer<impl Write>) -> Result<Ou
             Ok(StreamItem::Entry(entry)) => {
                 number += 1;
                 let Some(report) = &report else { continue };
-                let row = EntryRow {
-                    file: source.name(),
-                    report,
-                    number,
-                    entry: &entry,
-                    row: Row::of(&entry),
+                let account = Some(&report.account);
+                let transactions = entry.transactions().count();
+                let row = |line: Option<EntryLine<'_>>| match line {
+                    None => Row::of(&entry, account),
+                    Some(line) => Row {
+                        references: owned(line.references()),
+                        ..Row::of_line(&line)
+                    },
                 };
-                for (_, value) in &COLUMNS {
-                    rows.write_field(value(&row).written(terminal).as_ref())
-                        .map_err(unwritable)?;
+                let all = entry.lines_on(account).map(Some).take_while(|_| lines);
+                for line in all.chain((!lines).then_some(None)) {
+                    let row = EntryRow {
+                        file: source.name(),
+                        report,
+                        number,
+                        entry: &entry,
+                        transactions,
+                        line,
+                        row: row(line),
+                    };
+                    for (_, value) in &COLUMNS {
+                        rows.write_field(value(&row).written(terminal).as_ref())
+                            .map_err(unwritable)?;
+                    }
+                    rows.write_record(None::<&[u8]>).map_err(unwritable)?;
                 }
-                rows.write_record(None::<&[u8]>).map_err(unwritable)?;
             }
             Err(error) => {
                 number += 1;

@@ -1,7 +1,8 @@
 //! The shown parts of an entry, and of each of its transactions.
 
 use bankrail::camt052::{
-    AccountId, Balance, BankTransactionCode, DateOrDateTime, Direction, Entry, EntryLine,
+    Account, AccountId, Balance, BankTransactionCode, DateOrDateTime, Direction, Entry, EntryLine,
+    Party,
 };
 use bankrail::values::Decimal;
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,9 @@ pub(crate) struct Row {
     pub(crate) currency: String,
     pub(crate) code: String,
     pub(crate) counterparty: String,
+    /// The party behind the counterparty, unless it is the counterparty.
+    #[serde(default)]
+    pub(crate) ultimate: String,
     /// All of the entry and of its transactions.
     pub(crate) references: Vec<Reference>,
     pub(crate) narrative: String,
@@ -44,7 +48,10 @@ pub(crate) struct Reference {
 }
 
 impl Row {
-    pub(crate) fn of(entry: &Entry) -> Self {
+    pub(crate) fn of(entry: &Entry, account: Option<&Account>) -> Self {
+        let mut lines = entry.lines_on(account);
+        let line = lines.find(|line| line.counterparty().is_some());
+        let (counterparty, ultimate) = line.as_ref().map(parties).unwrap_or_default();
         Self {
             booked: date(entry.booking_date.as_ref()),
             value_date: date(entry.value_date.as_ref()),
@@ -65,22 +72,26 @@ impl Row {
                 .as_ref()
                 .map(code)
                 .unwrap_or_default(),
-            counterparty: text(entry.counterparty_name()),
+            counterparty,
+            ultimate,
             references: owned(entry.references()),
             narrative: entry.narrative(),
         }
     }
 
-    /// Makes the row of one of several transactions of an entry.
-    fn of_line(line: &EntryLine<'_>) -> Self {
+    /// Makes the row of one of several transactions of an entry, without what the entry has in
+    /// common.
+    pub(crate) fn of_line(line: &EntryLine<'_>) -> Self {
         let amount = line.amount();
+        let (counterparty, ultimate) = parties(line);
         Self {
             signed: line.signed_amount(),
             amount: amount
                 .map(|amount| signed(amount.value(), line.direction()))
                 .unwrap_or_default(),
             currency: text(amount.and_then(|amount| amount.currency())),
-            counterparty: text(line.counterparty().and_then(|party| party.name.as_ref())),
+            counterparty,
+            ultimate,
             references: line
                 .transaction
                 .map(|transaction| owned(transaction.references()))
@@ -100,17 +111,20 @@ impl Row {
         each.join(", ")
     }
 
+    /// The counterparty and the party behind it.
+    pub(crate) fn parties(&self) -> String {
+        if self.ultimate.is_empty() {
+            self.counterparty.clone()
+        } else {
+            format!("{} (for {})", self.counterparty, self.ultimate)
+        }
+    }
+
     /// The texts under the [`TITLES`], with the balance after the entry.
     pub(crate) fn cells(&self, balance: Option<Decimal>) -> [String; TITLES.len()] {
         let amount = format!("{} {}", self.amount, self.currency);
-        let [booked, value_date, status, code, counterparty] = [
-            &self.booked,
-            &self.value_date,
-            &self.status,
-            &self.code,
-            &self.counterparty,
-        ]
-        .map(String::clone);
+        let [booked, value_date, status, code] =
+            [&self.booked, &self.value_date, &self.status, &self.code].map(String::clone);
         [
             booked,
             value_date,
@@ -118,21 +132,35 @@ impl Row {
             text(balance),
             status,
             code,
-            counterparty,
+            self.parties(),
         ]
     }
 }
 
+/// The names of the counterparty and of the party behind it.
+fn parties(line: &EntryLine<'_>) -> (String, String) {
+    let name = |party: Option<&Party>| text(party.and_then(|party| party.name.as_ref()));
+    let counterparty = name(line.counterparty());
+    let mut ultimate = name(line.ultimate_counterparty());
+    if ultimate == counterparty {
+        ultimate.clear();
+    }
+    (counterparty, ultimate)
+}
+
 /// The transactions of an entry that has several.
-pub(crate) fn parts(entry: &Entry) -> impl Iterator<Item = Row> + '_ {
+pub(crate) fn parts<'a>(
+    entry: &'a Entry,
+    account: Option<&'a Account>,
+) -> impl Iterator<Item = Row> + 'a {
     let several = entry.transactions().nth(1).is_some();
     entry
-        .lines()
+        .lines_on(account)
         .filter(move |_| several)
         .map(|line| Row::of_line(&line))
 }
 
-fn owned<'a>(references: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Reference> {
+pub(crate) fn owned<'a>(references: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Reference> {
     references
         .map(|(name, value)| Reference {
             name: name.to_owned(),
@@ -198,27 +226,10 @@ pub(crate) fn account_text(id: &AccountId) -> &str {
     id.as_str().unwrap_or_default()
 }
 
-/// The counterparty's account of the first transaction that names one.
-pub(crate) fn counterparty_account(entry: &Entry) -> &str {
-    let account = entry.lines().find_map(|line| line.counterparty_account());
-    account
-        .map(|account| account_text(&account.id))
-        .unwrap_or_default()
-}
-
 /// Number and issuer of the virtual account that a credit was paid to.
-pub(crate) fn virtual_account(entry: &Entry) -> Option<(&str, &str)> {
-    let credit = entry.direction == Direction::Credit;
-    let parties = entry
-        .transactions()
-        .filter(|_| credit)
-        .filter_map(|transaction| transaction.parties.as_ref());
-    let mut accounts = parties.filter_map(|parties| parties.creditor_account.as_ref());
-    accounts.find_map(|account| match &account.id {
-        AccountId::Other(other) => Some((
-            other.id.as_str(),
-            other.issuer.as_ref().map_or("", |issuer| issuer.as_str()),
-        )),
-        _ => None,
-    })
+pub(crate) fn virtual_account<'a>(line: &EntryLine<'a>) -> Option<(&'a str, &'a str)> {
+    let credit = line.entry.direction == Direction::Credit;
+    let account = line.own_account().filter(|_| credit)?.id.other()?;
+    let issuer = account.issuer.as_ref().map_or("", |issuer| issuer.as_str());
+    Some((account.id.as_str(), issuer))
 }

@@ -39,7 +39,7 @@ fn show(path: &str, wide: bool, output: &mut Output) -> Result<Outcome, Failure>
         findings.extend(answer.findings.iter().map(ToString::to_string));
     }
     let mut table = Table::new(wide, output);
-    let mut running = None;
+    let (mut running, mut account) = (None, None);
     let mut tally = Tally::default();
     let mut has_unread = false;
     loop {
@@ -77,14 +77,12 @@ fn show(path: &str, wide: bool, output: &mut Output) -> Result<Outcome, Failure>
                 table.begin(begin.title());
                 has_unread = false;
                 running = Some(begin);
+                account = Some(report.account);
             }
             Ok(StreamItem::Entry(entry)) => {
                 tally.add(&entry);
-                table.entry(
-                    &entry,
-                    running.as_mut().and_then(|running| running.after(&entry)),
-                    output,
-                )?;
+                let balance = running.as_mut().and_then(|running| running.after(&entry));
+                table.entry(&entry, account.as_ref(), balance, output)?;
             }
             Ok(StreamItem::ReportEnd(_)) => {
                 // "no entries" is not true of a report whose entries could not be read.

@@ -114,3 +114,141 @@ fn an_entry_without_a_row_is_said() {
     assert_eq!((run.status, rows(&run.out).len()), (1, 2));
     assert!(run.err.contains("the entry has no row"), "{}", run.err);
 }
+
+/// A batch in which the entry and its transactions differ in amount, currency, sign, date, parties
+/// and reference.
+pub(crate) fn batch() -> String {
+    let transaction = |currency: &str, amount: &str, direction: &str, id: &str, more: &str| {
+        format!(
+            "<TxDtls><Refs><EndToEndId>{id}</EndToEndId></Refs><Amt Ccy=\"{currency}\">{amount}</Amt>\
+             <CdtDbtInd>{direction}</CdtDbtInd>{more}</TxDtls>"
+        )
+    };
+    let account = |role: &str, id: &str| {
+        format!("<{role}Acct><Id><Othr><Id>{id}</Id></Othr></Id></{role}Acct>")
+    };
+    let first = transaction(
+        "EUR",
+        "60.00",
+        "DBIT",
+        "E2E-1",
+        &format!(
+            "<AmtDtls><CntrValAmt><Amt Ccy=\"AUD\">100.50</Amt></CntrValAmt></AmtDtls><RltdPties>\
+             <Cdtr><Nm>Shop</Nm></Cdtr>{}<UltmtCdtr><Nm>Maker</Nm></UltmtCdtr></RltdPties>\
+             <RltdDts><IntrBkSttlmDt>2020-01-01</IntrBkSttlmDt></RltdDts>",
+            account("Cdtr", "222")
+        ),
+    );
+    let returned = transaction(
+        "AUD",
+        "0.50",
+        "CRDT",
+        "E2E-2",
+        &format!(
+            "<RltdPties><Dbtr><Nm>Own</Nm></Dbtr>{}<Cdtr><Nm>Landlord</Nm></Cdtr>{}</RltdPties>\
+             <RtrInf><Rsn><Cd>AC04</Cd></Rsn><AddtlInf>account closed</AddtlInf></RtrInf>",
+            account("Dbtr", crate::documents::ACCOUNT),
+            account("Cdtr", "333")
+        ),
+    );
+    let details = format!("<NtryDtls>{first}{returned}</NtryDtls>");
+    let (before, after) = {
+        let xml = xml([entry("-100.00")]);
+        let xml = xml.replace("<BkTxCd>", "<AcctSvcrRef>S-1</AcctSvcrRef><BkTxCd>");
+        let start = xml
+            .find("<NtryDtls>")
+            .unwrap_or_else(|| xml.find("</Ntry>").unwrap());
+        let end = xml.find("</Ntry>").unwrap();
+        (xml[..start].to_owned(), xml[end..].to_owned())
+    };
+    format!("{before}{details}{after}")
+}
+
+#[test]
+fn each_transaction_of_a_batch_is_a_row_with_lines() {
+    let table = |arguments: &[&str], xml: &str| {
+        let all = ["statement", "csv"].iter().chain(arguments).chain(&["-"]);
+        rows(&run_with(all.copied(), xml.as_bytes()).fine())
+    };
+    let read = |rows: &[Vec<String>], names: &[&str]| -> Vec<Vec<String>> {
+        let places: Vec<_> = names
+            .iter()
+            .map(|name| rows[0].iter().position(|column| column == name).unwrap())
+            .collect();
+        rows[1..]
+            .iter()
+            .map(|row| places.iter().map(|place| row[*place].clone()).collect())
+            .collect()
+    };
+    let money = [
+        "number",
+        "line",
+        "amount",
+        "currency",
+        "account_amount",
+        "direction",
+        "transactions",
+    ];
+    let who = [
+        "booked",
+        "value_date",
+        "status",
+        "servicer_reference",
+        "end_to_end_id",
+        "counterparty",
+        "counterparty_account",
+        "ultimate_counterparty",
+        "narrative",
+    ];
+    let day = "2021-07-29";
+    let whole = table(&[], &batch());
+    assert_eq!(
+        read(&whole, &money),
+        [["1", "", "-100.00", "AUD", "-100.00", "DBIT", "2"]]
+    );
+    assert_eq!(
+        read(&whole, &who),
+        [[
+            day,
+            day,
+            "BOOK",
+            "S-1",
+            "E2E-1",
+            "Shop",
+            "222",
+            "Maker",
+            "AC04\naccount closed"
+        ]]
+    );
+    let lines = table(&["--lines"], &batch());
+    assert_eq!(
+        read(&lines, &money),
+        [
+            ["1", "1", "-60.00", "EUR", "-100.50", "DBIT", "2"],
+            ["1", "2", "0.50", "AUD", "0.50", "CRDT", "2"],
+        ]
+    );
+    assert_eq!(
+        read(&lines, &who),
+        [
+            [day, day, "BOOK", "S-1", "E2E-1", "Shop", "222", "Maker", ""],
+            [
+                day,
+                day,
+                "BOOK",
+                "S-1",
+                "E2E-2",
+                "Landlord",
+                "333",
+                "",
+                "AC04\naccount closed"
+            ],
+        ]
+    );
+    // An entry without transactions has a row of its own, with line 0.
+    let plain = batch()
+        .replace("<NtryDtls>", "<X>")
+        .replace("</NtryDtls>", "</X>");
+    let numbers = read(&table(&["--lines"], &plain), &["line", "amount"]);
+    assert_eq!(numbers, [["0", "-100.00"]]);
+}

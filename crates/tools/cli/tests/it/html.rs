@@ -157,3 +157,25 @@ fn a_page_is_written_whole_or_not_at_all() {
         "nothing else is left"
     );
 }
+
+#[test]
+fn the_page_numbers_transactions_and_has_their_own_amounts_parties_and_reasons() {
+    let page = run_with(["statement", "html", "-"], crate::csv::batch().as_bytes()).fine();
+    let start = page.find("<ol>").unwrap();
+    let list = &page[start..page.find("</ol>").unwrap()];
+    for part in [
+        "-60.00 EUR Shop (for Maker)",
+        "E2E-1",
+        "+0.50 AUD Landlord",
+        "AC04",
+        "account closed",
+        "E2E-2",
+    ] {
+        assert!(list.contains(part), "{part}\n{list}");
+    }
+    assert_eq!(list.matches("<li>").count(), 2);
+    assert!(
+        page.contains("data-amount=\"-100.00\" data-currency=\"AUD\""),
+        "{page}"
+    );
+}

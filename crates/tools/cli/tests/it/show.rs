@@ -127,3 +127,27 @@ fn a_payload_is_text_whatever_encoding_it_declares() {
         assert!(text.contains("as the encoding of a text"), "{text}");
     }
 }
+
+#[test]
+fn a_transaction_is_shown_with_its_own_amount_currency_sign_and_reference() {
+    let out = run_with(["statement", "show", "-"], crate::csv::batch().as_bytes()).fine();
+    let words = |start: &str| {
+        let line = out.lines().find(|line| line.contains(start));
+        let words = line
+            .unwrap_or_else(|| panic!("{start}\n{out}"))
+            .split_whitespace();
+        words.collect::<Vec<_>>().join(" ")
+    };
+    assert!(
+        words("S-1").starts_with("2021-07-29 2021-07-29 -100.00 AUD -100.00 BOOK"),
+        "{out}"
+    );
+    assert_eq!(
+        words("-60.00"),
+        "└ -60.00 EUR Shop (for Maker) (EndToEndId E2E-1)"
+    );
+    assert_eq!(
+        words("+0.50"),
+        "└ +0.50 AUD Landlord AC04 / account closed (EndToEndId E2E-2)"
+    );
+}

@@ -9,7 +9,7 @@ use crate::clock::{moment, readable};
 use crate::failure::Failure;
 use crate::text::grouped;
 use askama::Template;
-use bankrail::camt052::{Entry, GroupHeader, Report};
+use bankrail::camt052::{Account, Entry, GroupHeader, Report};
 use bankrail::values::Decimal;
 use std::io::Write;
 
@@ -53,6 +53,7 @@ fn day(report: &Report) -> Option<String> {
 #[derive(Default)]
 pub(super) struct Page {
     running: Option<Running>,
+    account: Option<Account>,
     tally: Tally,
     number: u64,
     pub(super) unread: u64,
@@ -66,6 +67,7 @@ impl Page {
         to: &mut impl Write,
     ) -> Result<(), Failure> {
         self.running = Some(Running::new(report));
+        self.account = Some(report.account.clone());
         (self.tally, self.number) = (Tally::default(), 0);
         write_view(
             &ReportView {
@@ -97,7 +99,8 @@ impl Page {
             .running
             .as_mut()
             .and_then(|running| running.after(entry));
-        let row = Row::of(entry);
+        let account = self.account.as_ref();
+        let row = Row::of(entry, account);
         let [booked, value_date, amount, left, status, code, counterparty] = row.cells(balance);
         let [booked, value_date] = [booked, value_date].map(|day| readable(&day));
         let [amount_text, left] = [amount, left].map(|amount| grouped(&amount));
@@ -122,7 +125,7 @@ impl Page {
                 .filter(|_| row.currency.bytes().all(|b| b.is_ascii_uppercase())),
             cells: columns.into_iter().zip(cells).collect(),
             row: &row,
-            parts: parts(entry).collect(),
+            parts: parts(entry, account).collect(),
             findings,
         };
         write_view(&entry, to)

@@ -4,7 +4,7 @@ use super::super::row::{Row, TITLES, parts};
 use crate::failure::Failure;
 use crate::output::{Output, Style};
 use crate::text::{cut, pad_left, pad_right, shown, width};
-use bankrail::camt052::Entry;
+use bankrail::camt052::{Account, Entry};
 use bankrail::values::Decimal;
 
 /// The number of rows that decide the widths of columns. Further rows are printed as they are read.
@@ -71,11 +71,12 @@ impl Table {
     pub(super) fn entry(
         &mut self,
         entry: &Entry,
+        account: Option<&Account>,
         balance: Option<Decimal>,
         output: &mut Output,
     ) -> Result<(), Failure> {
-        self.row(cells(&Row::of(entry), balance), output)?;
-        for part in parts(entry) {
+        self.row(cells(&Row::of(entry, account), balance), output)?;
+        for part in parts(entry, account) {
             let mut cells = cells(&part, None);
             cells[0].push('└');
             self.row(cells, output)?;
