@@ -323,8 +323,9 @@ impl<'a> EntryLine<'a> {
         self.direction().apply_to_money(self.amount()?)
     }
 
-    /// Returns the signed amount of the line in the currency of the entry, which is that of the
-    /// account: that of the transaction, else its counter value (`AmtDtls/CntrValAmt`) or the
+    /// Returns the signed amount in the entry's currency, which is that of the account.
+    ///
+    /// The amount is that of the transaction, else its counter value (`AmtDtls/CntrValAmt`) or the
     /// amount between the banks (`TxAmt`), else the entry's where this is the only transaction, else
     /// the amount as ordered (`InstdAmt`). `None` where the document does not have it.
     #[must_use]

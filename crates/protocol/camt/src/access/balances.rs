@@ -48,9 +48,10 @@ fn carried<'a>(balances: &'a [Balance], page: Option<&Pagination>) -> Option<&'a
     (later && !std::ptr::eq(first, closing)).then_some(first)
 }
 
-/// Returns the opening and the closing balance between which the report's entries are all that was
-/// booked: those of a report on a single page, or of a later page that an interim balance opens. An
-/// interim balance of a single page was taken at any time, and says nothing of its entries.
+/// Returns the opening and the closing balance, if all booked entries between them are here.
+///
+/// They are on a single page, and on a later page that an interim balance opens. The time of an
+/// interim balance of a single page is not known, so it is not compared with the entries.
 pub(crate) fn framing<'a>(
     balances: &'a [Balance],
     page: Option<&Pagination>,
