@@ -12,8 +12,9 @@ use std::time::Duration;
 /// A request is allowed if in every window
 /// `(current + cost) × length + previous × remaining ≤ limit × length`, the second term only under
 /// [`Algorithm::Sliding`]. [`Counting::Attempts`] charges every window, then compares;
-/// [`Counting::Admitted`] charges every window if the request is allowed and none if not. A cost of 0 charges nothing, leaves the state untouched, and is refused only
-/// where the rate is above the limit.
+/// [`Counting::Admitted`] charges every window if the request is allowed and none if not. A cost of
+/// 0 charges nothing, leaves the state untouched, and is refused only where the rate is above the
+/// limit.
 ///
 /// A `now` before the last charge gives no calls beyond the limit, and nobody waits until the clock
 /// has reached a time that was wrong ([`State`]).

@@ -29,8 +29,8 @@ pub enum StatementReply {
 const LIMITS: JsonLimits = JsonLimits::new().max_bytes(usize::MAX);
 
 impl StatementReply {
-    /// Reads an answer, a byte order mark before it allowed. The caller bounds the length of the body; nothing larger than the body is
-    /// allocated.
+    /// Reads an answer, a byte order mark before it allowed. The caller bounds the length of the
+    /// body; nothing larger than the body is allocated.
     ///
     /// # Errors
     /// [`ReplyError`] if the answer is neither a statement with a 2xx status nor an error object.

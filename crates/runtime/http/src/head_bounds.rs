@@ -46,8 +46,8 @@ impl HeadBounds {
     }
 
     /// Judges the head of a request: its bounds, and that it has at most one `Host`, which is a host
-    /// with or without a port (RFC 9112 section 3.2); so is a host in the address. The server itself refuses a request without `Host`, which is
-    /// allowed over HTTP/2.
+    /// with or without a port (RFC 9112 section 3.2); so is a host in the address. The server itself
+    /// refuses a request without `Host`, which is allowed over HTTP/2.
     ///
     /// # Errors
     /// [`HeadFault`] if it exceeds a bound, or has several or a malformed `Host`.
