@@ -51,6 +51,12 @@ pub trait Endpoint: Sync {
         Ok(())
     }
 
+    /// Returns the name under which a server counts the connections of a caller. By default all
+    /// callers are one.
+    fn caller_name<'a>(&self, _: &'a Self::Caller) -> &'a str {
+        ""
+    }
+
     /// The most bytes of a body, and how long it may take to arrive.
     fn body_bounds(&self) -> (usize, Duration);
 
@@ -95,23 +101,34 @@ pub enum EndpointFault {
 pub struct AnswerBy(pub Instant);
 
 /// Notifies the server that the caller of a request is known: an extension of each request that
-/// `serve::Server` takes. [`serve`] does so as soon as [`Endpoint::identify`] has found the caller;
-/// a service without it does so itself.
+/// `serve::Server` takes. [`serve`] does so as soon as [`Endpoint::prove`] has succeeded; a service
+/// without it does so itself.
 ///
 /// A server that is full keeps the connections of callers that are known, and closes those of
-/// others.
+/// others. An API key alone makes no caller known: [`serve`] names its caller, and the server
+/// bounds the connections under one name.
 #[derive(Clone)]
-pub struct KnownCaller(Arc<dyn Fn() + Send + Sync>);
+pub struct KnownCaller(Arc<Knows>);
+
+/// A notification: the name of a caller that has proved nothing yet, or `None` once it is known.
+pub(crate) type Knows = dyn Fn(Option<&str>) + Send + Sync;
 
 impl KnownCaller {
-    /// Makes a value that calls this function at each notification.
-    pub fn new(told: impl Fn() + Send + Sync + 'static) -> Self {
+    /// Makes a value that calls this function at each notification: with the name of a caller that
+    /// has proved nothing yet, or with `None` once the caller is known.
+    pub fn new(told: impl Fn(Option<&str>) + Send + Sync + 'static) -> Self {
         Self(Arc::new(told))
     }
 
-    /// Tells the server. Telling it again changes nothing.
+    /// Names the caller whose API key the request has.
+    pub fn name(&self, caller: &str) {
+        (self.0)(Some(caller));
+    }
+
+    /// Tells the server that the request has proved to be its caller's. Telling it again changes
+    /// nothing.
     pub fn tell(&self) {
-        (self.0)();
+        (self.0)(None);
     }
 }
 
@@ -143,8 +160,9 @@ where
             return Err(EndpointFault::Method.into());
         }
         let caller = caller.insert(endpoint.identify(head).await?);
-        if let Some(known) = head.extensions.get::<KnownCaller>() {
-            known.tell();
+        let known = head.extensions.get::<KnownCaller>();
+        if let Some(known) = known {
+            known.name(endpoint.caller_name(caller));
         }
         endpoint.check_head(head)?;
         let (limit, within) = endpoint.body_bounds();
@@ -152,6 +170,9 @@ where
         // After the body, which may take its time: everything is judged at this one instant.
         let now = endpoint.now();
         let proof = endpoint.prove(caller, head, read, now).await?;
+        if let Some(known) = known {
+            known.tell();
+        }
         endpoint.work(caller, head, proof, now).await
     };
     let steps = unless_it_panics(steps);

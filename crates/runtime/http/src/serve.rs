@@ -149,6 +149,7 @@ impl<S> Server<S> {
             options,
         } = self;
         let tls = tls.map(TlsAcceptor::from);
+        let options = options.within_descriptors();
         let places = Places::new(options.clone());
         let (stop, stopped) = watch::channel(false);
         let mut connections = JoinSet::new();

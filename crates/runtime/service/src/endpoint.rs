@@ -120,6 +120,10 @@ impl<S: Operation> Endpoint for Steps<'_, S> {
         self.shared.customer_of(&head.headers).await
     }
 
+    fn caller_name<'a>(&self, customer: &'a Arc<Customer>) -> &'a str {
+        customer.code.as_str()
+    }
+
     fn body_bounds(&self) -> (usize, Duration) {
         (
             S::max_body(&self.shared.options),

@@ -2,6 +2,7 @@
 
 use super::ServerOptions;
 use crate::KnownCaller;
+use crate::endpoint::Knows;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -32,6 +33,8 @@ struct State {
     evicted: bool,
     /// True if any request had a known caller.
     has_known_caller: bool,
+    /// The caller that was last named, as [`Places`](super::places::Places) counts it.
+    caller: Option<u64>,
     /// The time at which the connection began, or a request with a known caller was last in
     /// progress.
     useful: Instant,
@@ -65,6 +68,7 @@ impl Activity {
             answered: 0,
             evicted: false,
             has_known_caller: false,
+            caller: None,
             useful: now,
             bytes_are_headers: true,
         };
@@ -103,9 +107,23 @@ impl Activity {
         self.lock().has_known_caller
     }
 
-    /// True while no request is in progress.
-    pub(super) fn is_idle(&self) -> bool {
-        self.lock().requests.is_empty()
+    /// True while no request with a known caller is in progress.
+    pub(super) fn is_expendable(&self) -> bool {
+        let state = self.lock();
+        !state
+            .requests
+            .iter()
+            .any(|request| request.has_known_caller)
+    }
+
+    /// Returns the caller that was last named.
+    pub(super) fn caller(&self) -> Option<u64> {
+        self.lock().caller
+    }
+
+    /// Sets the caller, and returns the one that was named before.
+    pub(super) fn set_caller(&self, caller: u64) -> Option<u64> {
+        self.lock().caller.replace(caller)
     }
 
     /// The written bytes have left.
@@ -207,12 +225,14 @@ pub(super) struct InProgress {
 }
 
 impl InProgress {
-    /// Returns the notification that the caller of the request is known; `knows` is called too.
-    pub(super) fn known_caller(&self, knows: Arc<dyn Fn() + Send + Sync>) -> KnownCaller {
+    /// Returns the notification about the caller of the request; `knows` is called too.
+    pub(super) fn known_caller(&self, knows: Arc<Knows>) -> KnownCaller {
         let (number, activity) = (self.number, Arc::clone(&self.activity));
-        KnownCaller::new(move || {
-            activity.caller_is_known(number);
-            knows();
+        KnownCaller::new(move |name| {
+            if name.is_none() {
+                activity.caller_is_known(number);
+            }
+            knows(name);
         })
     }
 }

@@ -29,21 +29,26 @@ bankrail_values::options! {
         pub(super) idle_timeout(Duration => |longest| longest.min(LONGEST)): Duration = Duration::from_secs(60),
         /// The time after which requests in progress are cut off at shutdown. Default: 10 s.
         pub(super) shutdown_timeout: Duration = Duration::from_secs(10),
-        /// The most connections at once, at least 1. Default: 1024.
+        /// The most connections at once, at least 1. Default: 1024. A server that starts in a
+        /// process which may not open as many files has fewer: an eighth of its limit
+        /// (`ulimit -n`) and 16 more are left for other files.
         ///
         /// When they are all taken, a new connection takes the place of another. An address is
         /// known for an hour after a request from it with a known caller
-        /// ([`KnownCaller`](crate::KnownCaller)). All others are strangers. They have three
-        /// quarters of the places, and never take that of a known address. For a new stranger, one
-        /// of the network and the address with the most connections gives up its place. A known
-        /// address takes the place of a stranger, then that of a connection that had no known
-        /// caller or is idle; while there is none, it waits in the operating system's queue. If the
-        /// process may not open as many files, a new connection takes the place of a stranger, or
-        /// of one that had no known caller, when no file descriptor is left.
+        /// ([`KnownCaller`](crate::KnownCaller)), which an API key alone is not. All others are
+        /// strangers. They have at least a quarter of the places and at most three quarters, and
+        /// take no place of a request with a known caller. For a new stranger, one of the caller
+        /// (before one is named, the network) and the address with the most connections gives up
+        /// its place. A known address takes the place of a stranger beyond their quarter, then that
+        /// of a connection that had no known caller or has none now; while there is none, it waits
+        /// in the operating system's queue. The connections with one caller's API key have at most
+        /// half of the places, except from [`ServerOptions::trusted_proxies`]: one more takes the
+        /// place of another of them. If no file descriptor is left all the same, a new connection
+        /// takes the place of a stranger, or of one that had no known caller.
         pub(super) max_connections(usize => |connections| connections.max(1)): usize = 1024,
         /// The most connections at once from one IPv4 address, or from one IPv6 network of 64 bits;
-        /// at least 1. One more takes the place of one from there that had no known caller or is
-        /// idle, and is closed if there is none. Default: 256.
+        /// at least 1. One more takes the place of one from there that had no known caller or has
+        /// none now, and is closed if there is none. Default: 256.
         pub(super) max_connections_per_address(usize => |connections| connections.max(1)): usize = 256,
         /// The networks of proxies that connections of many peers come from. They may have any
         /// number of [`ServerOptions::max_connections`], and count as known. Default: none.
@@ -53,5 +58,49 @@ bankrail_values::options! {
         /// [`HeadBounds`](crate::HeadBounds) are lower and judged by a layer that answers with
         /// both. Default: 32 KiB.
         pub(super) max_header_bytes: u32 = 32 * 1024,
+    }
+}
+
+impl ServerOptions {
+    /// With fewer connections than the process may open files.
+    pub(super) fn within_descriptors(mut self) -> Self {
+        #[cfg(unix)]
+        if let Some(limit) = rustix::process::getrlimit(rustix::process::Resource::Nofile).current {
+            let most = connections_within(limit);
+            if most < self.max_connections {
+                tracing::info!(
+                    max_connections = self.max_connections,
+                    connections = most,
+                    files = limit,
+                    "fewer connections at once, because of the limit of open files (ulimit -n)"
+                );
+                self.max_connections = most;
+            }
+        }
+        self
+    }
+}
+
+/// Returns the most connections beside the other files of a process.
+#[cfg(unix)]
+fn connections_within(limit: u64) -> usize {
+    let left = limit.saturating_sub(limit / 8 + 16).max(1);
+    usize::try_from(left).unwrap_or(usize::MAX)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #[test]
+    fn a_process_with_few_descriptors_keeps_some_for_other_files() {
+        for (limit, expected) in [
+            (0, 1),
+            (16, 1),
+            (24, 5),
+            (64, 40),
+            (1024, 880),
+            (2048, 1776),
+        ] {
+            assert_eq!(super::connections_within(limit), expected, "{limit}");
+        }
     }
 }

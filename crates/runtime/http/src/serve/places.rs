@@ -1,17 +1,21 @@
 //! The places of a server's connections, and who gives up theirs when all are taken.
 //!
-//! A peer that has proved nothing never takes the place of one that has:
+//! What has proved an API key at most never takes the place of a request that has proved to be its
+//! caller's:
 //!
 //! - An address is known for an hour after a request from it had a known caller
-//!   ([`KnownCaller`](crate::KnownCaller)). All others are strangers, who together have three
-//!   quarters of the places.
+//!   ([`KnownCaller`](crate::KnownCaller)). All others are strangers, who together have at least a
+//!   quarter of the places, and at most three quarters.
 //! - A stranger for whom no place is left takes that of another stranger. It is chosen from the
-//!   network that has the most connections, there from the address that has the most, and there it
-//!   is the one that began longest ago. So a network with few connections keeps them.
-//! - A known address takes the place of a stranger in the same way. Without one it takes that of a
-//!   connection, from any address, that has had no known caller itself, and else that of the one
-//!   that has been idle longest. If none of them is idle, it waits.
-//! - An address with as many connections as it may have gives up its own, in the same order.
+//!   caller, or before a caller is named from the network, that has the most connections, there
+//!   from the address that has the most, and there it is the one that began longest ago. So who has
+//!   few connections keeps them, however many come with one API key.
+//! - A known address takes the place of a stranger in the same way, while they have more than their
+//!   quarter. Otherwise, and for a stranger while they have less, the connection that gives way is
+//!   one of a known address that has had no known caller itself, and else the one that has been
+//!   without one longest. If each has a request with a known caller under way, the new one waits.
+//! - An address with as many connections as it may have, and a caller with half of all places,
+//!   gives up its own, in the same order.
 //! - When the operating system gives no more file descriptors, a stranger's connection is ended in
 //!   the same way, and without one, as behind a proxy, a connection that has had no known caller.
 //!
@@ -20,8 +24,11 @@
 
 use super::activity::Activity;
 use super::options::ServerOptions;
+use crate::endpoint::Knows;
 use ipnet::IpNet;
+use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -72,10 +79,24 @@ fn network(address: IpAddr, of_v4: u8, of_v6: u8) -> IpAddr {
     IpNet::new(address, bits).map_or(address, |network| network.network())
 }
 
+/// The connections of strangers that are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Group {
+    Caller(u64),
+    Network(IpAddr),
+}
+
+impl Group {
+    fn of(source: Source, one: &Activity) -> Self {
+        let caller = one.caller().map(Self::Caller);
+        caller.unwrap_or_else(|| Self::Network(source.network()))
+    }
+}
+
 /// The reason for which there is no place for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoPlace {
-    /// All are taken by known peers whose requests are under way. There will be one.
+    /// All are taken by requests with a known caller. There will be one.
     Wait,
     /// The connection is to be closed.
     Refused,
@@ -91,6 +112,8 @@ pub(super) struct Places {
 #[derive(Debug, Default)]
 struct Table {
     peers: HashMap<Source, Peer>,
+    /// The number of connections of each caller.
+    callers: HashMap<u64, usize>,
     taken: usize,
     /// The time at which addresses that are no longer known were last forgotten.
     swept: Option<Instant>,
@@ -133,16 +156,21 @@ impl Places {
             table.evict(source, &victim);
         }
         let all = self.options.max_connections;
-        let most = if known { all } else { all - all / 4 };
+        let share = all / 4;
+        let most = if known { all } else { all - share };
         // Counting strangers takes a while, and a server is seldom full.
-        if table.taken >= all || (table.taken >= most && table.held_by_strangers(now) >= most) {
-            let none = if known {
-                NoPlace::Wait
-            } else {
-                NoPlace::Refused
-            };
-            let (from, victim) = table.least_missed(now, known).ok_or(none)?;
-            table.evict(from, &victim);
+        if table.taken >= most {
+            let strangers = table.of(false, now).count();
+            if table.taken >= all || strangers >= most {
+                let least = if known { share + 1 } else { share.max(1) };
+                let victim = if strangers >= least {
+                    table.least_missed(now)
+                } else {
+                    expendable(table.of(true, now))
+                };
+                let (from, victim) = victim.ok_or(NoPlace::Wait)?;
+                table.evict(from, &victim);
+            }
         }
         let activity = Arc::new(Activity::new());
         table
@@ -163,9 +191,10 @@ impl Places {
     /// descriptor is free. `false`: there is none.
     pub(super) fn give_up_one(&self) -> bool {
         let table = &mut *self.lock();
+        let now = Instant::now();
         let victim = table
-            .least_missed(Instant::now(), true)
-            .filter(|(_, one)| !one.has_known_caller());
+            .least_missed(now)
+            .or_else(|| expendable(table.of(true, now)).filter(|(_, one)| !one.has_known_caller()));
         victim.is_some_and(|(from, victim)| {
             table.evict(from, &victim);
             true
@@ -179,51 +208,67 @@ impl Places {
 }
 
 impl Table {
-    /// The connections of strangers.
-    fn strangers(&self, now: Instant) -> impl Iterator<Item = (Source, &[Arc<Activity>])> {
-        let strangers = self
-            .peers
-            .iter()
-            .filter(move |(source, peer)| !peer.is_known(source, now));
-        strangers.map(|(source, peer)| (*source, &*peer.connections))
+    /// The connections of addresses that are known, or of strangers.
+    fn of(&self, known: bool, now: Instant) -> impl Iterator<Item = (Source, &Arc<Activity>)> {
+        let peers = self.peers.iter();
+        peers
+            .filter(move |(source, peer)| peer.is_known(source, now) == known)
+            .flat_map(|(source, peer)| peer.connections.iter().map(|one| (*source, one)))
     }
 
-    fn held_by_strangers(&self, now: Instant) -> usize {
-        self.strangers(now)
-            .map(|(_, connections)| connections.len())
-            .sum()
-    }
-
-    /// The connection that gives up its place: a stranger's, or else, for a known peer, one of a
-    /// known peer.
-    fn least_missed(&self, now: Instant, for_known: bool) -> Option<(Source, Arc<Activity>)> {
-        let mut networks: HashMap<IpAddr, usize> = HashMap::new();
-        for (source, connections) in self.strangers(now) {
-            *networks.entry(source.network()).or_default() += connections.len();
+    /// The stranger's connection that gives up its place.
+    fn least_missed(&self, now: Instant) -> Option<(Source, Arc<Activity>)> {
+        let mut groups: HashMap<Group, usize> = HashMap::new();
+        let strangers = self.of(false, now);
+        let strangers: Vec<_> = strangers
+            .map(|(source, one)| (Group::of(source, one), source, one))
+            .collect();
+        for (group, ..) in &strangers {
+            *groups.entry(*group).or_default() += 1;
         }
-        let held = |source: Source, own: &[Arc<Activity>]| {
-            (networks.get(&source.network()).copied(), own.len())
-        };
-        let most = self
-            .strangers(now)
-            .map(|(source, own)| held(source, own))
-            .max();
-        let greediest = self
-            .strangers(now)
-            .filter(|(source, own)| Some(held(*source, own)) == most);
-        let of_greediest =
-            greediest.flat_map(|(source, own)| own.iter().map(move |one| (source, one)));
-        match of_greediest.min_by_key(|(_, one)| one.useful_at()) {
-            Some((source, one)) => Some((source, Arc::clone(one))),
-            None if for_known => {
-                let all = self.peers.iter();
-                expendable(
-                    all.flat_map(|(source, peer)| {
-                        peer.connections.iter().map(|one| (*source, one))
-                    }),
-                )
+        let least = strangers.into_iter().max_by_key(|(group, source, one)| {
+            let own = self.peers.get(source).map(|peer| peer.connections.len());
+            (groups.get(group), own, Reverse(one.useful_at()))
+        });
+        least.map(|(_, source, one)| (source, Arc::clone(one)))
+    }
+
+    /// A request of a connection names its caller, which may have this many connections.
+    fn named(&mut self, source: Source, activity: &Arc<Activity>, caller: u64, most: usize) {
+        // One that has no place any more is not counted: nothing would end that.
+        let peer = self.peers.get(&source);
+        if !peer.is_some_and(|peer| {
+            peer.connections
+                .iter()
+                .any(|one| Arc::ptr_eq(one, activity))
+        }) {
+            return;
+        }
+        if let Some(before) = activity.set_caller(caller) {
+            self.uncount(before);
+        }
+        let count = self.callers.entry(caller).or_default();
+        *count += 1;
+        if *count > most {
+            let all = self
+                .peers
+                .iter()
+                .flat_map(|(source, peer)| peer.connections.iter().map(|one| (*source, one)));
+            let others =
+                all.filter(|(_, one)| one.caller() == Some(caller) && !Arc::ptr_eq(one, activity));
+            // Nothing but this one may be without a known caller.
+            let (from, victim) =
+                expendable(others).unwrap_or_else(|| (source, Arc::clone(activity)));
+            self.evict(from, &victim);
+        }
+    }
+
+    fn uncount(&mut self, caller: u64) {
+        if let Some(count) = self.callers.get_mut(&caller) {
+            *count -= 1;
+            if *count == 0 {
+                self.callers.remove(&caller);
             }
-            None => None,
         }
     }
 
@@ -244,9 +289,12 @@ impl Table {
         {
             peer.connections.swap_remove(at);
             self.taken -= 1;
-        }
-        if peer.connections.is_empty() && peer.known_until.is_none() {
-            self.peers.remove(&source);
+            if peer.connections.is_empty() && peer.known_until.is_none() {
+                self.peers.remove(&source);
+            }
+            if let Some(caller) = activity.caller() {
+                self.uncount(caller);
+            }
         }
     }
 
@@ -274,11 +322,11 @@ impl Table {
 }
 
 /// Picks the connection to evict, without regard to their addresses: one that had no known caller,
-/// or else one that is idle.
+/// or else one that has none now.
 fn expendable<'a>(
     connections: impl Iterator<Item = (Source, &'a Arc<Activity>)>,
 ) -> Option<(Source, Arc<Activity>)> {
-    let expendable = connections.filter(|(_, one)| !one.has_known_caller() || one.is_idle());
+    let expendable = connections.filter(|(_, one)| one.is_expendable());
     let first = expendable.min_by_key(|(_, one)| (one.has_known_caller(), one.useful_at()));
     first.map(|(source, one)| (source, Arc::clone(one)))
 }
@@ -296,10 +344,23 @@ impl Place {
         &self.activity
     }
 
-    /// Returns the notification that a caller of this connection is known.
-    pub(super) fn knows(&self) -> Arc<dyn Fn() + Send + Sync> {
+    /// Returns the notification about the callers of this connection.
+    pub(super) fn knows(&self) -> Arc<Knows> {
         let (places, source) = (Arc::clone(&self.places), self.source);
-        Arc::new(move || places.lock().knows(source))
+        let activity = Arc::clone(&self.activity);
+        Arc::new(move |name| {
+            let Some(name) = name else {
+                return places.lock().knows(source);
+            };
+            let mut hasher = DefaultHasher::new();
+            name.hash(&mut hasher);
+            let caller = hasher.finish();
+            // The connections of a proxy are of many callers, one after the other.
+            if !source.trusted && activity.caller() != Some(caller) {
+                let most = (places.options.max_connections / 2).max(1);
+                places.lock().named(source, &activity, caller, most);
+            }
+        })
     }
 }
 
@@ -345,6 +406,13 @@ mod tests {
         request
     }
 
+    /// A request with this caller's API key is under way, and nothing more is proved.
+    fn named_request(place: &Place, caller: &str) -> InProgress {
+        let request = place.activity.begin();
+        request.known_caller(place.knows()).name(caller);
+        request
+    }
+
     #[tokio::test(start_paused = true)]
     async fn strangers_leave_a_quarter_of_the_places_and_replace_each_other() {
         let places = places(8);
@@ -359,7 +427,7 @@ mod tests {
         assert_eq!(evicted(&strangers), [0], "the oldest gives up its place");
         let known = places.admit(address(7)).unwrap();
         assert_eq!(evicted(&strangers), [0, 1]);
-        known.knows()();
+        known.knows()(None);
         let more = [
             places.admit(address(7)).unwrap(),
             places.admit(address(7)).unwrap(),
@@ -397,12 +465,11 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nobody_unknown_takes_the_place_of_who_is_known_within_an_hour() {
+    async fn an_address_is_known_for_an_hour_and_gives_up_its_own() {
         let places = places(4);
         let known = places.admit(address(1)).unwrap();
-        known.knows()();
+        known.knows()(None);
         let others: Vec<_> = (0..3).map(|_| places.admit(address(1)).unwrap()).collect();
-        assert_eq!(places.admit(address(2)).err(), Some(NoPlace::Refused));
         later().await;
         let replacing = places.admit(address(1)).unwrap();
         assert!(known.activity.is_evicted(), "its own oldest idle one");
@@ -459,6 +526,110 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_holder_of_one_api_key_shuts_out_nobody() {
+        let places = places(16);
+        let customer = places.admit([10, 0, 0, 1].into()).unwrap();
+        drop(known_request(&customer));
+        let stranger = places.admit([10, 0, 1, 1].into()).unwrap();
+        let mut requests = vec![named_request(&stranger, "another")];
+        let mut hostile = Vec::new();
+        for network in 2..202 {
+            later().await;
+            hostile.push(places.admit([10, 0, network, 1].into()).unwrap());
+            let one = hostile.last().unwrap();
+            requests.push(named_request(one, "stolen"));
+        }
+        let mut honest = Vec::new();
+        for network in 202..212 {
+            honest.push(places.admit([10, 0, network, 1].into()).unwrap());
+            requests.push(named_request(honest.last().unwrap(), "another"));
+            honest.push(places.admit([10, 0, 0, 1].into()).unwrap());
+            known_request(honest.last().unwrap());
+            honest.truncate(2);
+        }
+        let honest: Vec<&Place> = honest.iter().chain([&customer, &stranger]).collect();
+        assert_eq!(evicted(&honest), []);
+        assert!(places.lock().callers.values().sum::<usize>() <= 16);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_quarter_of_the_places_is_for_strangers_also_among_busy_connections() {
+        let places = places(8);
+        let mut known: Vec<_> = (0..4).map(|_| places.admit(address(1)).unwrap()).collect();
+        let mut requests: Vec<_> = known.iter().map(known_request).collect();
+        for _ in 0..4 {
+            known.push(places.admit(address(2)).unwrap());
+        }
+        requests.extend(known[4..6].iter().map(known_request));
+        // Their later requests have bodies that never end.
+        let stalled: Vec<_> = known[6..].iter().collect();
+        for place in &stalled {
+            drop(known_request(place));
+            requests.push(named_request(place, ""));
+            later().await;
+        }
+        let mut strangers = Vec::new();
+        for number in 1..=2 {
+            strangers.push(places.admit(address(9)).unwrap());
+            assert_eq!(evicted(&stalled).len(), number);
+            later().await;
+        }
+        strangers.push(places.admit(address(10)).unwrap());
+        let strangers: Vec<_> = strangers.iter().collect();
+        assert_eq!(evicted(&strangers), [0], "no more than their quarter");
+        let known: Vec<_> = known[..6].iter().collect();
+        assert_eq!(evicted(&known), [], "they have proved what they ask for");
+        assert_eq!(places.admit(address(2)).err(), Some(NoPlace::Wait));
+        assert_eq!(evicted(&strangers), [0]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_caller_has_half_of_the_places_and_behind_a_proxy_any_number() {
+        let proxies = ["10.0.0.9/32".parse().unwrap()];
+        let options = ServerOptions::new().max_connections(8);
+        let places = Places::new(options.trusted_proxies(&proxies));
+        let mut own = Vec::new();
+        let mut requests = Vec::new();
+        for last in 1..=4 {
+            own.push(places.admit(address(last)).unwrap());
+            requests.push(named_request(&own[own.len() - 1], "one"));
+            later().await;
+        }
+        requests[1].known_caller(own[1].knows()).tell();
+        let proxied: Vec<_> = (0..2).map(|_| places.admit(address(9)).unwrap()).collect();
+        requests.extend(proxied.iter().map(|place| named_request(place, "one")));
+        for expected in [&[0][..], &[0, 2]] {
+            own.push(places.admit(address(5)).unwrap());
+            requests.push(named_request(&own[own.len() - 1], "one"));
+            assert_eq!(evicted(&own.iter().collect::<Vec<_>>()), expected);
+            later().await;
+        }
+        // The name of a connection that has ended is not counted, nor one that was named before.
+        let (ended, knows) = (own.remove(1), own[1].knows());
+        let late = ended.knows();
+        drop(ended);
+        late(Some("two"));
+        knows(Some("two"));
+        let counts = |places: &Places| places.lock().callers.values().sum::<usize>();
+        assert_eq!(counts(&places), 3);
+        drop(own);
+        assert_eq!(counts(&places), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_caller_beyond_its_half_whose_requests_are_all_proved_gets_no_more() {
+        let places = places(4);
+        let own = [1, 2, 3].map(|last| places.admit(address(last)).unwrap());
+        let _busy = [0, 1].map(|at| {
+            let request = named_request(&own[at], "one");
+            request.known_caller(own[at].knows()).tell();
+            request
+        });
+        let _third = named_request(&own[2], "one");
+        assert_eq!(evicted(&own.each_ref()), [2]);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn many_addresses_of_one_network_do_not_shut_out_another() {
         let places = places(16);
         let honest = [
@@ -487,9 +658,10 @@ mod tests {
         let first = places.admit(address(1)).unwrap();
         let _second = places.admit(address(2)).unwrap();
         assert!(first.activity.is_evicted());
-        first.knows()();
+        first.knows()(None);
         let again = places.admit(address(1)).unwrap();
-        assert!(places.admit(address(2)).is_err());
+        let _busy = known_request(&again);
+        assert_eq!(places.admit(address(2)).err(), Some(NoPlace::Wait));
         assert!(!again.activity.is_evicted());
     }
 
@@ -553,13 +725,13 @@ mod tests {
             places
                 .admit(std::net::Ipv4Addr::from_bits(number).into())
                 .unwrap()
-                .knows()();
+                .knows()(None);
         }
         assert!(places.lock().peers.len() <= MAX_REMEMBERED_PEERS + 1);
         assert_eq!(places.lock().taken, 0);
         tokio::time::advance(KNOWN_FOR).await;
         let place = places.admit(address(1)).unwrap();
-        place.knows()();
+        place.knows()(None);
         assert_eq!(places.lock().peers.len(), 1);
     }
 }
