@@ -3,8 +3,9 @@
 
 use crate::world::{API_KEY, SCOPES, World, statement_request, token_request};
 use axum::body::Body;
-use bankrail_http::{AnswerBy, HeadBounds, HeadFault};
+use bankrail_http::{AnswerBy, HeadBounds, HeadFault, KnownCaller};
 use http::{Request, StatusCode};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -220,4 +221,30 @@ async fn a_request_whose_time_is_over_is_answered_by_its_endpoint() {
     );
     assert!(!answer.header("x-requestkey").is_empty());
     assert_eq!(begun.elapsed().as_secs(), 120);
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn an_api_key_names_its_customer_and_a_token_makes_it_known() {
+    let world = World::with(|options| options);
+    let answer = world.send(token_request(API_KEY, world.form(SCOPES))).await;
+    let token = answer.json["access_token"].as_str().unwrap();
+    for (key, token, expected) in [
+        ("another", token, &[][..]),
+        (API_KEY, "invented", &[true]),
+        (API_KEY, token, &[true, false]),
+    ] {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let record = Arc::clone(&told);
+        let mut request = statement_request(key, token, "{}".to_owned());
+        request
+            .extensions_mut()
+            .insert(KnownCaller::new(move |name| {
+                record
+                    .lock()
+                    .unwrap()
+                    .push(name.is_some_and(|name| !name.is_empty()));
+            }));
+        world.send(request).await;
+        assert_eq!(*told.lock().unwrap(), expected, "{key} {token}");
+    }
 }
