@@ -356,6 +356,75 @@ impl Transport for Line {
 }
 
 #[tokio::test]
+async fn a_restored_biller_gets_again_what_was_delivered_since_its_backup() {
+    let (keys, files) = (Keys::generate(), Files::new());
+    let clock = Arc::new(ManualClock::new(start()));
+    let outbox = Arc::new(MemoryStore::new().outbox());
+    // The bank's dispatcher, before a biller that keeps its messages in this store.
+    let bank = |store: &SqliteStore| {
+        let options = ReceiversOptions::new().clock(clock.clone());
+        let inbox = Arc::new(store.inbox());
+        let receivers = Receivers::new(keys.opener(), API_KEY, inbox, options).unwrap();
+        let line = Arc::new(Line {
+            router: receivers.router(),
+            answers: Mutex::default(),
+        });
+        Dispatcher::new(
+            outbox.clone(),
+            endpoints("https://biller.example", &keys),
+            line,
+            clock.clone(),
+            DispatcherOptions::new(),
+        )
+        .unwrap()
+    };
+    let deliver = async |bank: &Dispatcher, numbers: std::ops::RangeInclusive<u32>| {
+        for number in numbers {
+            let (message, headers) = query(number);
+            bank.enqueue(&endpoint(), &message, headers).await.unwrap();
+        }
+        while bank.run_once().await.unwrap() > 0 {}
+    };
+    let contents = async |store: &SqliteStore| {
+        let inbox = store.inbox();
+        let mut contents = Vec::new();
+        for number in 1..=12 {
+            if let Some(entry) = inbox.find(EntryId::new(number)).await.unwrap() {
+                contents.push((entry.attributes.to_vec(), entry.body.to_vec()));
+            }
+        }
+        // Deliveries that are under way together arrive in any order.
+        contents.sort();
+        contents
+    };
+
+    let store = files.open();
+    let before = bank(&store);
+    deliver(&before, 1..=2).await;
+    clock.advance(Duration::from_secs(60));
+    let backup = clock.now();
+    files.back_up();
+    clock.advance(Duration::from_secs(60));
+    deliver(&before, 3..=12).await;
+    let lost = contents(&store).await;
+    assert_eq!(lost.len(), 12);
+    drop(before);
+    store.close().await;
+
+    let store = files.restore();
+    assert_eq!(contents(&store).await.len(), 2);
+    let after = bank(&store);
+    clock.advance(Duration::from_secs(60));
+    let until = clock.now();
+    let resent = after.resend_delivered(&endpoint(), backup, until).await;
+    assert_eq!(resent.unwrap(), 10);
+    while after.run_once().await.unwrap() > 0 {}
+    assert!(contents(&store).await == lost, "under their message ids");
+    let resent = after.resend_delivered(&endpoint(), backup, until).await;
+    assert_eq!(resent.unwrap(), 0, "each once");
+}
+
+#[tokio::test]
 async fn a_provider_goes_on_from_a_backup() {
     let (keys, files, clock) = (
         Keys::generate(),

@@ -276,8 +276,9 @@ pub trait OutboxOperator: Debug + Send + Sync {
     /// Returns an entry with its payload.
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>>;
 
-    /// Makes a dead letter pending again, due at once, its deliveries counted from zero, its
-    /// `message_id` unchanged. Returns `false` if the entry is not a dead letter.
+    /// Makes a dead letter, or an entry that was delivered, pending again: due at once, its
+    /// deliveries counted from zero, its `message_id` unchanged. Returns `false` for an entry that
+    /// is pending, dropped or forgotten.
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool>;
 
     /// Resends all dead letters of an endpoint, and returns their number. An engine may do so in

@@ -49,14 +49,17 @@ impl Stored {
     }
 
     fn resend(&mut self, now: Timestamp) -> bool {
-        let dead = self.entry.state == OutboxState::DeadLetter;
-        if dead {
+        let ended = matches!(
+            self.entry.state,
+            OutboxState::DeadLetter | OutboxState::Delivered
+        );
+        if ended {
             self.entry.state = OutboxState::Pending;
             self.entry.deliveries = 0;
             self.entry.due = now;
             self.finished_at = None;
         }
-        dead
+        ended
     }
 }
 
@@ -414,15 +417,11 @@ impl OutboxOperator for ModelOutbox {
 
     fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
         let mut state = self.state();
-        let of_endpoint = state
-            .stored
-            .iter_mut()
-            .filter(|stored| stored.entry.message.endpoint == *endpoint);
-        ready(
-            of_endpoint
-                .map(|stored| u64::from(stored.resend(now)))
-                .sum(),
-        )
+        let dead = state.stored.iter_mut().filter(|stored| {
+            stored.entry.message.endpoint == *endpoint
+                && stored.entry.state == OutboxState::DeadLetter
+        });
+        ready(dead.map(|stored| u64::from(stored.resend(now))).sum())
     }
 
     fn drop_entry<'a>(

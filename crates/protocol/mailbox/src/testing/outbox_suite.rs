@@ -85,6 +85,7 @@ pub async fn outbox_suite<O: OutboxStore>(mut make: impl AsyncFnMut() -> O) {
     the_round_goes_on_after_the_last_one(&make().await).await;
     slow_endpoints_have_a_limit_of_their_own(&make().await).await;
     dead_letters_are_sent_again(&make().await).await;
+    delivered_entries_are_resent(&make().await).await;
     delivered_entries_are_forgotten(&make().await).await;
     circuits::held_endpoints_are_left_alone(&make().await).await;
     circuits::a_trial_is_one_entry_of_all_workers(&make().await).await;
@@ -848,6 +849,36 @@ async fn dead_letters_are_sent_again(outbox: &impl OutboxStore) {
         [delivery(1)],
         "the deliveries before a message was resent are kept"
     );
+}
+
+async fn delivered_entries_are_resent(outbox: &impl OutboxStore) {
+    let id = outbox
+        .enqueue(&outgoing(1, 1), at(0))
+        .await
+        .expect("enqueue")
+        .id();
+    for round in 1..=2 {
+        assert!(!outbox.resend(id, at(9)).await.expect("resend"), "pending");
+        let leased = outbox.lease(all(lease(1, 99)), at(9)).await.expect("lease");
+        let leased: Vec<_> = leased.iter().map(|e| (e.id, e.deliveries)).collect();
+        assert_eq!(leased, [(id, 0)], "round {round}");
+        let (made, done) = (delivery(9), Disposition::Delivered);
+        let recorded = outbox.record(id, owner(1), &made, done, None, at(10));
+        assert!(recorded.await.expect("record"));
+        assert!(outbox.resend(id, at(9)).await.expect("resend"), "delivered");
+    }
+    let deliveries = outbox.deliveries(id).await.expect("deliveries");
+    assert_eq!(deliveries, [delivery(9), delivery(9)], "all are kept");
+    assert_eq!(
+        outbox
+            .resend_all(&endpoint(1), at(9))
+            .await
+            .expect("resend"),
+        0,
+        "dead letters only"
+    );
+    let counts = outbox.counts(Some(&endpoint(1))).await.expect("counts");
+    assert_eq!((counts.pending, counts.delivered), (1, 0));
 }
 
 async fn delivered_entries_are_forgotten(outbox: &impl OutboxStore) {

@@ -168,7 +168,7 @@ const DELIVERIES: &str = "SELECT started, duration, status, note FROM bankrail_d
     WHERE entry = $1 ORDER BY number";
 
 const RESEND: &str = "WITH entry AS (
-        DELETE FROM bankrail_outbox_finished WHERE entry = $1 AND state = 'dead_letter'
+        DELETE FROM bankrail_outbox_finished WHERE entry = $1 AND state <> 'dropped'
         RETURNING entry, endpoint)
     INSERT INTO bankrail_outbox_queue (entry, endpoint, due, freed)
     SELECT entry, endpoint, $2, (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)

@@ -75,7 +75,8 @@ const DELIVERIES: &str = "SELECT started, duration, status, note FROM bankrail_d
 
 const RESEND: &str =
     "UPDATE bankrail_outbox SET state = 'pending', due = ?2, finished = NULL, deliveries = 0
-    WHERE id = ?1 AND state = 'dead_letter'";
+    WHERE id = ?1 AND state <> 'pending'
+        AND NOT EXISTS (SELECT 1 FROM bankrail_dropped WHERE entry = ?1)";
 
 // A bounded number of entries, so that other writes run in between. `INDEXED BY` keeps SQLite from
 // the index by state and endpoint, after which it would have to sort all delivered entries.

@@ -260,7 +260,15 @@ impl Control {
         match (arguments.number("number"), endpoint) {
             (Some(number), None) => self.resend_one(EntryId::new(number)).await,
             (None, Some(endpoint)) => {
-                let resent = self.0.emulator.dispatcher().resend_all(&endpoint).await?;
+                let dispatcher = self.0.emulator.dispatcher();
+                let resent = match arguments.parsed("since")? {
+                    Some(since) => {
+                        let until = arguments.parsed("until")?;
+                        let until = until.unwrap_or_else(|| self.0.clock.now());
+                        dispatcher.resend_delivered(&endpoint, since, until).await?
+                    }
+                    None => dispatcher.resend_all(&endpoint).await?,
+                };
                 Ok(json!({ "resent": resent }))
             }
             _ => Err(ControlError::Wrong(

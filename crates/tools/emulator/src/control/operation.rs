@@ -409,6 +409,12 @@ impl Operation {
                     &[
                         NUMBER,
                         Member::text("endpoint", "In place of a number: all dead letters of it."),
+                        Member::text(
+                            "since",
+                            "With an endpoint: the messages delivered from this time on, in place \
+                             of dead letters, for a customer restored from a backup of that time.",
+                        ),
+                        Member::text("until", "With since: and before this time. Now by default."),
                     ]
                 },
             },

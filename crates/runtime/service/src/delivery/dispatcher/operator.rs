@@ -4,10 +4,13 @@
 
 use super::Dispatcher;
 use crate::delivery::snapshot::DispatcherSnapshot;
-use bankrail_mailbox::{DropOutcome, EndpointId, EntryId, Intervention};
-use bankrail_values::StoreError;
+use bankrail_mailbox::{DropOutcome, EndpointId, EntryId, Intervention, OutboxQuery, OutboxState};
+use bankrail_values::{StoreError, Timestamp};
 
 impl Dispatcher {
+    /// The most messages that one call of [`Dispatcher::resend_delivered`] resends.
+    pub const MAX_RESENT: u64 = 10_000;
+
     /// Returns the state of this dispatcher and of its outbox. The outbox counts its messages,
     /// which takes longer the more there are.
     ///
@@ -17,8 +20,8 @@ impl Dispatcher {
         self.shared.snapshot().await
     }
 
-    /// Resends a dead letter with its original `X-Message-Id`. False if the entry is not a dead
-    /// letter.
+    /// Resends a dead letter, or a message that was delivered, with its original `X-Message-Id`.
+    /// False if the entry is pending, dropped or forgotten.
     ///
     /// # Errors
     /// [`StoreError`] of the outbox.
@@ -43,6 +46,50 @@ impl Dispatcher {
             .outbox
             .resend_all(endpoint, self.shared.clock.now())
             .await?;
+        self.wake();
+        Ok(resent)
+    }
+
+    /// Resends the messages that were delivered to an endpoint from `from` to before `to`, with
+    /// their original `X-Message-Id`s and in the order of enqueueing: for a customer whose data was
+    /// restored from a backup of `from`. Returns the number of messages.
+    ///
+    /// At most [`MAX_RESENT`](Self::MAX_RESENT) are resent; further ones by another call with the
+    /// same `to`, once these are delivered. A message that was forgotten is not resent.
+    ///
+    /// # Errors
+    /// [`StoreError`] of the outbox. Some may have been resent.
+    pub async fn resend_delivered(
+        &self,
+        endpoint: &EndpointId,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let outbox = &self.shared.outbox;
+        let mut query = OutboxQuery::new()
+            .endpoint(endpoint.clone())
+            .state(OutboxState::Delivered)
+            .enqueued_before(to)
+            .limit(OutboxQuery::MAX_LIMIT);
+        let mut resent = 0;
+        'pages: loop {
+            let page = outbox.list(&query).await?;
+            let Some(last) = page.last().map(|summary| summary.id) else {
+                break;
+            };
+            for summary in page {
+                if summary.finished_at.is_none_or(|at| at < from || at >= to) {
+                    continue;
+                }
+                if resent == Self::MAX_RESENT {
+                    break 'pages;
+                }
+                let again = outbox.resend(summary.id, self.shared.clock.now()).await?;
+                resent += u64::from(again);
+            }
+            query = query.after(last);
+        }
+        tracing::info!(%endpoint, %from, %to, resent, "delivered messages are resent");
         self.wake();
         Ok(resent)
     }

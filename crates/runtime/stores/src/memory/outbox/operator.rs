@@ -52,10 +52,12 @@ impl Messages {
     }
 
     pub(super) fn resend(&mut self, id: EntryId, now: Timestamp) -> bool {
-        let stored = self
-            .entries
-            .get_mut(&id)
-            .filter(|stored| stored.entry.state == OutboxState::DeadLetter);
+        let stored = self.entries.get_mut(&id).filter(|stored| {
+            matches!(
+                stored.entry.state,
+                OutboxState::DeadLetter | OutboxState::Delivered
+            )
+        });
         let Some(stored) = stored else { return false };
         stored.entry.deliveries = 0;
         self.make_pending(id, now);
@@ -63,11 +65,11 @@ impl Messages {
     }
 
     pub(super) fn resend_all(&mut self, endpoint: &EndpointId, now: Timestamp) -> u64 {
-        let of_endpoint = self
-            .entries
-            .values()
-            .filter(|stored| stored.entry.message.endpoint == *endpoint);
-        let ids: Vec<_> = of_endpoint.map(|stored| stored.entry.id).collect();
+        let dead = self.entries.values().filter(|stored| {
+            stored.entry.message.endpoint == *endpoint
+                && stored.entry.state == OutboxState::DeadLetter
+        });
+        let ids: Vec<_> = dead.map(|stored| stored.entry.id).collect();
         ids.into_iter()
             .map(|id| u64::from(self.resend(id, now)))
             .sum()
