@@ -29,7 +29,7 @@ async fn the_token_url_and_the_issuer_are_audiences_and_a_refusal_says_why() {
     let line = bank.line(&refused.key);
     assert!(
         line.contains(
-            "401 DEMOCUSTOMER, POST /v1.0/auth: refused for assertion: expected one of the"
+            "401 DEMOCUSTOMER, POST /v1.0/auth: refused for assertion: expected \"https://"
         ),
         "{line}"
     );
