@@ -64,11 +64,16 @@ impl Verifier {
         Self { audience, options }
     }
 
-    bankrail_values::getters! { self;
-        /// The audience.
-        audience: &Audience = &self.audience;
-        /// The options.
-        options: &VerifierOptions = &self.options;
+    /// The audience.
+    #[must_use]
+    pub fn audience(&self) -> &Audience {
+        &self.audience
+    }
+
+    /// The options.
+    #[must_use]
+    pub fn options(&self) -> &VerifierOptions {
+        &self.options
     }
 
     /// Reads an assertion without verifying it, to find out whose keys to look up.
@@ -291,17 +296,34 @@ pub struct VerifiedAssertion {
 }
 
 impl VerifiedAssertion {
-    bankrail_values::getters! { self;
-        /// The customer who signed the assertion.
-        customer: &CustomerCode = &self.customer;
-        /// `exp`, cut to milliseconds.
-        expires_at: Timestamp = self.expires_at;
-        /// `iat`, if present, cut to milliseconds.
-        issued_at: Option<Timestamp> = self.issued_at;
-        /// `jti`, if present.
-        jwt_id: Option<&str> = self.jwt_id.as_deref();
-        /// The `kid` of the key that the signature is valid for, if the key has one.
-        key_id: Option<&str> = self.key_id.as_deref();
+    /// The customer who signed the assertion.
+    #[must_use]
+    pub fn customer(&self) -> &CustomerCode {
+        &self.customer
+    }
+
+    /// `exp`, cut to milliseconds.
+    #[must_use]
+    pub fn expires_at(&self) -> Timestamp {
+        self.expires_at
+    }
+
+    /// `iat`, if present, cut to milliseconds.
+    #[must_use]
+    pub fn issued_at(&self) -> Option<Timestamp> {
+        self.issued_at
+    }
+
+    /// `jti`, if present.
+    #[must_use]
+    pub fn jwt_id(&self) -> Option<&str> {
+        self.jwt_id.as_deref()
+    }
+
+    /// The `kid` of the key that the signature is valid for, if the key has one.
+    #[must_use]
+    pub fn key_id(&self) -> Option<&str> {
+        self.key_id.as_deref()
     }
 
     /// All claims as they were signed, also those that this crate does not read. Of them, `sub`,

@@ -131,11 +131,16 @@ impl VirtualAccount {
         (number.is_valid() && issuer.is_valid()).then_some(Self { number, issuer })
     }
 
-    bankrail_values::getters! { self;
-        /// The virtual account number.
-        number: &str = self.number.as_str();
-        /// The issuer branch code.
-        issuer: &str = self.issuer.as_str();
+    /// The virtual account number.
+    #[must_use]
+    pub fn number(&self) -> &str {
+        self.number.as_str()
+    }
+
+    /// The issuer branch code.
+    #[must_use]
+    pub fn issuer(&self) -> &str {
+        self.issuer.as_str()
     }
 
     /// Sets this account as the creditor's (`CdtrAcct/Id/Othr`) in all credits of an entry. For an

@@ -7,8 +7,8 @@ mod clock;
 mod code;
 mod currency;
 mod date;
+mod debug;
 mod decimal;
-mod getters;
 mod hash;
 #[cfg(feature = "json")]
 pub mod json;

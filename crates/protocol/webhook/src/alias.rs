@@ -105,11 +105,16 @@ impl Alias {
         self.alias_type != AliasType::Organisation || pattern::has_two_words(&self.text)
     }
 
-    bankrail_values::getters! { self;
-        /// The type.
-        alias_type: &AliasType = &self.alias_type;
-        /// The alias.
-        as_str: &str = &self.text;
+    /// The type.
+    #[must_use]
+    pub fn alias_type(&self) -> &AliasType {
+        &self.alias_type
+    }
+
+    /// The alias.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
     }
 }
 

@@ -427,11 +427,16 @@ pub struct UnreadablePayload {
 }
 
 impl UnreadablePayload {
-    bankrail_values::getters! { self;
-        /// The XML text as received.
-        xml: &str = &self.xml;
-        /// The error of the reader, with its place.
-        read_error: &ReadError = &self.source;
+    /// The XML text as received.
+    #[must_use]
+    pub fn xml(&self) -> &str {
+        &self.xml
+    }
+
+    /// The error of the reader, with its place.
+    #[must_use]
+    pub fn read_error(&self) -> &ReadError {
+        &self.source
     }
 }
 

@@ -132,10 +132,15 @@ impl Client {
         self.0.closing.close();
     }
 
-    bankrail_values::getters! { self;
-        /// The source of the customer's access tokens.
-        tokens: &TokenSource = &self.0.tokens;
-        /// The client of the statement endpoint.
-        statements: &StatementClient = &self.0.statements;
+    /// The source of the customer's access tokens.
+    #[must_use]
+    pub fn tokens(&self) -> &TokenSource {
+        &self.0.tokens
+    }
+
+    /// The client of the statement endpoint.
+    #[must_use]
+    pub fn statements(&self) -> &StatementClient {
+        &self.0.statements
     }
 }

@@ -103,16 +103,31 @@ impl MemoryStore {
         }
     }
 
-    bankrail_values::getters! { self;
-        /// The inbox of this store.
-        #[cfg(feature = "mailbox")]
-        inbox: MemoryInbox = MemoryInbox { parts: Arc::clone(&self.parts) };
-        /// The outbox of this store.
-        #[cfg(feature = "mailbox")]
-        outbox: MemoryOutbox = MemoryOutbox { parts: Arc::clone(&self.parts) };
-        /// The histories of this store.
-        #[cfg(feature = "webhook")]
-        histories: MemoryHistories = MemoryHistories { parts: Arc::clone(&self.parts) };
+    /// The inbox of this store.
+    #[cfg(feature = "mailbox")]
+    #[must_use]
+    pub fn inbox(&self) -> MemoryInbox {
+        MemoryInbox {
+            parts: Arc::clone(&self.parts),
+        }
+    }
+
+    /// The outbox of this store.
+    #[cfg(feature = "mailbox")]
+    #[must_use]
+    pub fn outbox(&self) -> MemoryOutbox {
+        MemoryOutbox {
+            parts: Arc::clone(&self.parts),
+        }
+    }
+
+    /// The histories of this store.
+    #[cfg(feature = "webhook")]
+    #[must_use]
+    pub fn histories(&self) -> MemoryHistories {
+        MemoryHistories {
+            parts: Arc::clone(&self.parts),
+        }
     }
 }
 

@@ -183,13 +183,22 @@ impl PostgresStore {
         }
     }
 
-    bankrail_values::getters! { self;
-        /// The inbox of this store.
-        #[cfg(feature = "mailbox")]
-        inbox: PostgresInbox = PostgresInbox { store: self.clone() };
-        /// The outbox of this store.
-        #[cfg(feature = "mailbox")]
-        outbox: PostgresOutbox = PostgresOutbox { store: self.clone() };
+    /// The inbox of this store.
+    #[cfg(feature = "mailbox")]
+    #[must_use]
+    pub fn inbox(&self) -> PostgresInbox {
+        PostgresInbox {
+            store: self.clone(),
+        }
+    }
+
+    /// The outbox of this store.
+    #[cfg(feature = "mailbox")]
+    #[must_use]
+    pub fn outbox(&self) -> PostgresOutbox {
+        PostgresOutbox {
+            store: self.clone(),
+        }
     }
 
     /// The rate-limit counters of this store, decided by this clock.

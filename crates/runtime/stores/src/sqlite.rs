@@ -164,16 +164,31 @@ impl SqliteStore {
         async move { database.write(twice).await }
     }
 
-    bankrail_values::getters! { self;
-        /// The inbox of this store.
-        #[cfg(feature = "mailbox")]
-        inbox: SqliteInbox = SqliteInbox { store: self.clone() };
-        /// The outbox of this store.
-        #[cfg(feature = "mailbox")]
-        outbox: SqliteOutbox = SqliteOutbox { store: self.clone() };
-        /// The histories of mandates and payments in this store.
-        #[cfg(feature = "webhook")]
-        histories: SqliteHistories = SqliteHistories { store: self.clone() };
+    /// The inbox of this store.
+    #[cfg(feature = "mailbox")]
+    #[must_use]
+    pub fn inbox(&self) -> SqliteInbox {
+        SqliteInbox {
+            store: self.clone(),
+        }
+    }
+
+    /// The outbox of this store.
+    #[cfg(feature = "mailbox")]
+    #[must_use]
+    pub fn outbox(&self) -> SqliteOutbox {
+        SqliteOutbox {
+            store: self.clone(),
+        }
+    }
+
+    /// The histories of mandates and payments in this store.
+    #[cfg(feature = "webhook")]
+    #[must_use]
+    pub fn histories(&self) -> SqliteHistories {
+        SqliteHistories {
+            store: self.clone(),
+        }
     }
 }
 

@@ -184,13 +184,26 @@ impl FakeBank {
         }
     }
 
-    bankrail_values::getters! { self;
-        /// The bank's clock, for the customer's side too: `bank.clock().advance(…)`.
-        clock: Arc<ManualClock> = Arc::clone(&self.0.clock);
-        /// The bank's time.
-        now: Timestamp = self.0.clock.now();
-        /// The credentials of the first customer.
-        credentials: Credentials = Credentials::new(code(Self::CUSTOMER), keys::first_assertion_key(), Self::API_KEY);
+    /// The bank's clock, for the customer's side too: `bank.clock().advance(…)`.
+    #[must_use]
+    pub fn clock(&self) -> Arc<ManualClock> {
+        Arc::clone(&self.0.clock)
+    }
+
+    /// The bank's time.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.0.clock.now()
+    }
+
+    /// The credentials of the first customer.
+    #[must_use]
+    pub fn credentials(&self) -> Credentials {
+        Credentials::new(
+            code(Self::CUSTOMER),
+            keys::first_assertion_key(),
+            Self::API_KEY,
+        )
     }
 
     /// Options for a client of this bank, with its certificate and clock. Calls that the limits do
@@ -238,13 +251,22 @@ impl FakeBank {
             .insert(ApiKeyHash::of(api_key.as_bytes()), customer);
     }
 
-    bankrail_values::getters! { self;
-        /// The customers.
-        directory: &FakeDirectory = &self.0.directory;
-        /// The accounts.
-        ledger: &FakeLedger = &self.0.ledger;
-        /// The first account.
-        account: AccountId = AccountId::parse(Self::ACCOUNT).expect("a constant that is an account identifier");
+    /// The customers.
+    #[must_use]
+    pub fn directory(&self) -> &FakeDirectory {
+        &self.0.directory
+    }
+
+    /// The accounts.
+    #[must_use]
+    pub fn ledger(&self) -> &FakeLedger {
+        &self.0.ledger
+    }
+
+    /// The first account.
+    #[must_use]
+    pub fn account(&self) -> AccountId {
+        AccountId::parse(Self::ACCOUNT).expect("a constant that is an account identifier")
     }
 
     /// Opens an account of the first customer in this currency. [`FakeLedger::open`] opens those of

@@ -139,11 +139,18 @@ impl Call {
         }
     }
 
-    bankrail_values::getters! { self;
-        /// The account that a statement was asked for.
-        account: Option<String> = self.member("accountId").filter(|_| self.endpoint == Endpoint::Statement);
-        /// The cursor that a statement was asked for with.
-        cursor: Option<String> = self.member("cursor").filter(|_| self.endpoint == Endpoint::Statement);
+    /// The account that a statement was asked for.
+    #[must_use]
+    pub fn account(&self) -> Option<String> {
+        self.member("accountId")
+            .filter(|_| self.endpoint == Endpoint::Statement)
+    }
+
+    /// The cursor that a statement was asked for with.
+    #[must_use]
+    pub fn cursor(&self) -> Option<String> {
+        self.member("cursor")
+            .filter(|_| self.endpoint == Endpoint::Statement)
     }
 }
 

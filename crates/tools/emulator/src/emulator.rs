@@ -179,14 +179,27 @@ impl Emulator {
         })
     }
 
-    bankrail_values::getters! { self;
-        /// The day of a report made now: the booking day of what is booked now.
-        today: Date = self.report_day.today();
-        /// The dispatcher of the bank's messages.
-        dispatcher: &Dispatcher = &self.dispatcher;
-        /// The receivers that messages are delivered to. They may change at any time.
-        endpoints: &Endpoints = &self.endpoints;
-        /// The calls that were answered, and those that delivered messages.
-        calls: &Calls = &self.front.calls;
+    /// The day of a report made now: the booking day of what is booked now.
+    #[must_use]
+    pub fn today(&self) -> Date {
+        self.report_day.today()
+    }
+
+    /// The dispatcher of the bank's messages.
+    #[must_use]
+    pub fn dispatcher(&self) -> &Dispatcher {
+        &self.dispatcher
+    }
+
+    /// The receivers that messages are delivered to. They may change at any time.
+    #[must_use]
+    pub fn endpoints(&self) -> &Endpoints {
+        &self.endpoints
+    }
+
+    /// The calls that were answered, and those that delivered messages.
+    #[must_use]
+    pub fn calls(&self) -> &Calls {
+        &self.front.calls
     }
 }

@@ -58,11 +58,16 @@ impl TestAccount {
     /// statement", test data).
     pub const UNKNOWN: &'static str = "000000000000000";
 
-    bankrail_values::getters! { self;
-        /// The identifier.
-        id: AccountId = AccountId::parse(self.id).expect("the table has identifiers of accounts");
-        /// The purpose of the account, for people: its currency, or its special feature.
-        shows: &'static str = self.shows;
+    /// The identifier.
+    #[must_use]
+    pub fn id(&self) -> AccountId {
+        AccountId::parse(self.id).expect("the table has identifiers of accounts")
+    }
+
+    /// The purpose of the account, for people: its currency, or its special feature.
+    #[must_use]
+    pub fn shows(&self) -> &'static str {
+        self.shows
     }
 
     /// The account as it is registered for statements.

@@ -47,15 +47,22 @@ impl TokenRequest {
         self
     }
 
-    bankrail_values::getters! { self;
-        /// The assertion, not verified. It is a credential: pass it to a verifier, and never log
-        /// it.
-        assertion: &SecretString = &self.assertion;
-        /// The scopes requested.
-        scope: &ScopeSet = &self.scope;
-        /// The form's `client_id`. It must equal the verified assertion's `sub` (RFC 7521 section
-        /// 4.2).
-        client_id: Option<&str> = self.client_id.as_deref();
+    /// The assertion, not verified. It is a credential: pass it to a verifier, and never log it.
+    #[must_use]
+    pub fn assertion(&self) -> &SecretString {
+        &self.assertion
+    }
+
+    /// The scopes requested.
+    #[must_use]
+    pub fn scope(&self) -> &ScopeSet {
+        &self.scope
+    }
+
+    /// The form's `client_id`. It must equal the verified assertion's `sub` (RFC 7521 section 4.2).
+    #[must_use]
+    pub fn client_id(&self) -> Option<&str> {
+        self.client_id.as_deref()
     }
 
     /// Writes the form.

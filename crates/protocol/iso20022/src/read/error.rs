@@ -165,30 +165,62 @@ impl ReadError {
         })
     }
 
-    bankrail_values::getters! { self;
-        /// The element that could not be read, if the reader of one part after the other can go on
-        /// after it: its text in the document, as UTF-8, without the namespaces declared around it.
-        /// `None` if nothing can be read after the error, and if a whole document was read.
-        unread: Option<&str> = self.0.unread.as_deref();
-        /// The kind of the error.
-        kind: &ReadErrorKind = &self.0.kind;
-        /// The element, such as `/Document/Message/Group[1]/Unit[3]/Amt`; empty before the first
-        /// one.
-        path: &str = &self.0.path;
-        /// Where the tag or text starts.
-        position: Position = self.0.position;
-        /// The line, from 1.
-        line: u64 = self.0.position.line;
-        /// The column in characters, from 1.
-        column: u64 = self.0.position.column;
-        /// The bytes before it.
-        offset: u64 = self.0.position.offset;
-        /// The findings before the error. When a finding refused the document, all its findings;
-        /// the first that the options refuse is the error.
-        findings: &[Finding] = &self.0.findings;
-        /// The further findings of each kind beyond those that
-        /// [`ReadLimits::findings`](crate::ReadLimits::findings) has room for.
-        further_findings: &FurtherFindings = &self.0.further;
+    /// The element that could not be read, if the reader of one part after the other can go on
+    /// after it: its text in the document, as UTF-8, without the namespaces declared around it.
+    /// `None` if nothing can be read after the error, and if a whole document was read.
+    #[must_use]
+    pub fn unread(&self) -> Option<&str> {
+        self.0.unread.as_deref()
+    }
+
+    /// The kind of the error.
+    #[must_use]
+    pub fn kind(&self) -> &ReadErrorKind {
+        &self.0.kind
+    }
+
+    /// The element, such as `/Document/Message/Group[1]/Unit[3]/Amt`; empty before the first one.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.0.path
+    }
+
+    /// Where the tag or text starts.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        self.0.position
+    }
+
+    /// The line, from 1.
+    #[must_use]
+    pub fn line(&self) -> u64 {
+        self.0.position.line
+    }
+
+    /// The column in characters, from 1.
+    #[must_use]
+    pub fn column(&self) -> u64 {
+        self.0.position.column
+    }
+
+    /// The bytes before it.
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.0.position.offset
+    }
+
+    /// The findings before the error. When a finding refused the document, all its findings; the
+    /// first that the options refuse is the error.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.0.findings
+    }
+
+    /// The further findings of each kind beyond those that
+    /// [`ReadLimits::findings`](crate::ReadLimits::findings) has room for.
+    #[must_use]
+    pub fn further_findings(&self) -> &FurtherFindings {
+        &self.0.further
     }
 }
 

@@ -122,16 +122,29 @@ impl PollCommit {
         entries.map(|((index, entry), new)| (*index, entry, *new))
     }
 
-    bankrail_values::getters! { self;
-        /// The entries to record. Entries of the page that are held back are not among them.
-        entries: &[SeenEntry] = &self.entries;
-        /// True for each new one of [`PollCommit::entries`], in their order.
-        new_flags: &[bool] = &self.new;
-        /// The account's position after the page, to be recorded in the same step; `None` if it
-        /// stays as it is.
-        position: Option<&str> = self.position.as_deref();
-        /// The notices about the account that follow from the page.
-        notices: &[AccountNotice] = &self.notices;
+    /// The entries to record. Entries of the page that are held back are not among them.
+    #[must_use]
+    pub fn entries(&self) -> &[SeenEntry] {
+        &self.entries
+    }
+
+    /// True for each new one of [`PollCommit::entries`], in their order.
+    #[must_use]
+    pub fn new_flags(&self) -> &[bool] {
+        &self.new
+    }
+
+    /// The account's position after the page, to be recorded in the same step; `None` if it stays
+    /// as it is.
+    #[must_use]
+    pub fn position(&self) -> Option<&str> {
+        self.position.as_deref()
+    }
+
+    /// The notices about the account that follow from the page.
+    #[must_use]
+    pub fn notices(&self) -> &[AccountNotice] {
+        &self.notices
     }
 
     /// Returns the new entries, each with its index on the page.

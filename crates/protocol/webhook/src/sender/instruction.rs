@@ -108,13 +108,22 @@ impl PaymentInstruction {
         self
     }
 
-    bankrail_values::getters! { self;
-        /// The values that the outcomes echo in their headers.
-        request: &OriginalRequest = &self.request;
-        /// The identification that the provider assigned.
-        instruction_identification: &Text35 = &self.instruction_identification;
-        /// The end-to-end reference, if it is known.
-        uetr: Option<Uetr> = self.uetr;
+    /// The values that the outcomes echo in their headers.
+    #[must_use]
+    pub fn request(&self) -> &OriginalRequest {
+        &self.request
+    }
+
+    /// The identification that the provider assigned.
+    #[must_use]
+    pub fn instruction_identification(&self) -> &Text35 {
+        &self.instruction_identification
+    }
+
+    /// The end-to-end reference, if it is known.
+    #[must_use]
+    pub fn uetr(&self) -> Option<Uetr> {
+        self.uetr
     }
 
     /// The status that was reported last.

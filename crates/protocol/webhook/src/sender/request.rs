@@ -40,11 +40,16 @@ impl OriginalRequest {
         self
     }
 
-    bankrail_values::getters! { self;
-        /// The `X-RequestKey` of the request's acknowledgement.
-        request_key: HyphenatedUuid = self.request_key;
-        /// The `X-Correlation-Id` of the request, if it had one.
-        correlation_id: Option<HyphenatedUuid> = self.correlation_id;
+    /// The `X-RequestKey` of the request's acknowledgement.
+    #[must_use]
+    pub fn request_key(&self) -> HyphenatedUuid {
+        self.request_key
+    }
+
+    /// The `X-Correlation-Id` of the request, if it had one.
+    #[must_use]
+    pub fn correlation_id(&self) -> Option<HyphenatedUuid> {
+        self.correlation_id
     }
 
     /// Checks that headers echo this request: the same `X-RequestKey`, and no `X-Correlation-Id`

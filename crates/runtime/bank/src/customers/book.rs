@@ -72,11 +72,16 @@ impl CustomerBook {
         self.records.values()
     }
 
-    bankrail_values::getters! { self;
-        /// The number of customers.
-        len: usize = self.records.len();
-        /// True if there is no customer.
-        is_empty: bool = self.records.is_empty();
+    /// The number of customers.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// True if there is no customer.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
     }
 }
 

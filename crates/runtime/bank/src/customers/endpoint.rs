@@ -73,15 +73,28 @@ impl EndpointRecord {
         self
     }
 
-    bankrail_values::getters! { self;
-        /// The name of the receiver, which messages of the outbox have.
-        id: &EndpointId = &self.id;
-        /// The base address.
-        url: &EndpointUrl = &self.url;
-        /// The customer's public key, for which messages are encrypted.
-        encryption_key: &EncryptionKey = &self.encryption_key;
-        /// The client certificate of deliveries to this receiver; `None` for that of all.
-        client_certificate: Option<&ClientCertificate> = self.client_certificate.as_ref();
+    /// The name of the receiver, which messages of the outbox have.
+    #[must_use]
+    pub fn id(&self) -> &EndpointId {
+        &self.id
+    }
+
+    /// The base address.
+    #[must_use]
+    pub fn url(&self) -> &EndpointUrl {
+        &self.url
+    }
+
+    /// The customer's public key, for which messages are encrypted.
+    #[must_use]
+    pub fn encryption_key(&self) -> &EncryptionKey {
+        &self.encryption_key
+    }
+
+    /// The client certificate of deliveries to this receiver; `None` for that of all.
+    #[must_use]
+    pub fn client_certificate(&self) -> Option<&ClientCertificate> {
+        self.client_certificate.as_ref()
     }
 
     /// Returns the kinds of message with a path of their own.

@@ -137,11 +137,16 @@ impl CustomerFolder {
         })))
     }
 
-    bankrail_values::getters! { self;
-        /// The customers in force.
-        book: Arc<CustomerBook> = self.state().customers;
-        /// Why the files are not in force as they are now; `None` if they are.
-        rejected: Option<Arc<CustomersError>> = self.state().rejected;
+    /// The customers in force.
+    #[must_use]
+    pub fn book(&self) -> Arc<CustomerBook> {
+        self.state().customers
+    }
+
+    /// Why the files are not in force as they are now; `None` if they are.
+    #[must_use]
+    pub fn rejected(&self) -> Option<Arc<CustomersError>> {
+        self.state().rejected
     }
 
     /// Reads all files now, without waiting for the end of the interval.

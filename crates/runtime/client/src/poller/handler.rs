@@ -84,13 +84,22 @@ impl NewEntries {
         self.entries.is_empty() && self.again.is_empty() && self.notices.is_empty()
     }
 
-    bankrail_values::getters! { self;
-        /// The request key of the call, for support staff.
-        request_key: HyphenatedUuid = self.page.request_key();
-        /// The findings about the answer.
-        findings: &[ReplyFinding] = &self.page.received.findings;
-        /// The findings about the document.
-        document_findings: &[DocumentFinding] = &self.page.document_findings;
+    /// The request key of the call, for support staff.
+    #[must_use]
+    pub fn request_key(&self) -> HyphenatedUuid {
+        self.page.request_key()
+    }
+
+    /// The findings about the answer.
+    #[must_use]
+    pub fn findings(&self) -> &[ReplyFinding] {
+        &self.page.received.findings
+    }
+
+    /// The findings about the document.
+    #[must_use]
+    pub fn document_findings(&self) -> &[DocumentFinding] {
+        &self.page.document_findings
     }
 }
 

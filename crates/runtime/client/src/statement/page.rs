@@ -20,11 +20,16 @@ pub struct StatementPage {
 }
 
 impl StatementPage {
-    bankrail_values::getters! { self;
-        /// The request key of the call, for support staff.
-        request_key: HyphenatedUuid = self.received.request_key;
-        /// The XML text as received.
-        xml: &str = &self.received.payload;
+    /// The request key of the call, for support staff.
+    #[must_use]
+    pub fn request_key(&self) -> HyphenatedUuid {
+        self.received.request_key
+    }
+
+    /// The XML text as received.
+    #[must_use]
+    pub fn xml(&self) -> &str {
+        &self.received.payload
     }
 
     /// The report, if there is exactly one.

@@ -290,13 +290,24 @@ impl FakeBank {
             .expect("the bank signs with 2048 bits")
     }
 
-    bankrail_values::getters! { self;
-        /// The public halves of the keys that the bank has signed with, the oldest first.
-        verifying_keys: Vec<VerifyingKey> = self.0.webhooks.keys.verifying();
-        /// The same keys as a JWK set (RFC 7517 section 5).
-        jwk_set: String = KeySet::new(self.verifying_keys()).expect("each key has an id of its own").to_jwk_set();
-        /// The customer's keys that the bank has encrypted to, the oldest first.
-        decryption_keys: Vec<DecryptionKey> = self.0.webhooks.keys.decryption();
+    /// The public halves of the keys that the bank has signed with, the oldest first.
+    #[must_use]
+    pub fn verifying_keys(&self) -> Vec<VerifyingKey> {
+        self.0.webhooks.keys.verifying()
+    }
+
+    /// The same keys as a JWK set (RFC 7517 section 5).
+    #[must_use]
+    pub fn jwk_set(&self) -> String {
+        KeySet::new(self.verifying_keys())
+            .expect("each key has an id of its own")
+            .to_jwk_set()
+    }
+
+    /// The customer's keys that the bank has encrypted to, the oldest first.
+    #[must_use]
+    pub fn decryption_keys(&self) -> Vec<DecryptionKey> {
+        self.0.webhooks.keys.decryption()
     }
 
     /// Signs with a new key from now on. An opener that was made before does not know it.

@@ -192,11 +192,16 @@ impl MandateStory {
         steps.iter().map(&mut tell).collect()
     }
 
-    bankrail_values::getters! { self;
-        /// The mandate.
-        id: MandateId = self.id;
-        /// The state after the last step.
-        state: MandateState = self.state;
+    /// The mandate.
+    #[must_use]
+    pub fn id(&self) -> MandateId {
+        self.id
+    }
+
+    /// The state after the last step.
+    #[must_use]
+    pub fn state(&self) -> MandateState {
+        self.state
     }
 
     /// The biller's creation waits for the payer: an outcome `CREA`, `PEND`.

@@ -1,36 +1,4 @@
-//! The statement of a type's getters.
-
-/// States getters: in an `impl`, after the word `self` and a semicolon, each getter's name, its
-/// type and what it returns, such as a field.
-///
-/// ```
-/// pub struct Token {
-///     id: String,
-///     key: Option<String>,
-/// }
-///
-/// impl Token {
-///     bankrail_values::getters! { self;
-///         /// The identifier.
-///         id: &str = &self.id;
-///         /// The key, if there is one.
-///         key: Option<&str> = self.key.as_deref();
-///     }
-/// }
-///
-/// let token = Token { id: "7".to_owned(), key: None };
-/// assert_eq!((token.id(), token.key()), ("7", None));
-/// ```
-#[macro_export]
-macro_rules! getters {
-    ($self:ident; $( $(#[$attr:meta])* $name:ident: $of:ty = $value:expr; )*) => {$(
-        $(#[$attr])*
-        #[must_use]
-        pub fn $name(&$self) -> $of {
-            $value
-        }
-    )*};
-}
+//! `Debug` of types with content that stays out of logs.
 
 /// Implements a `Debug` that prints these values and `..` for the others: for types with content
 /// that stays out of logs. Without values it prints the name of the type alone, as in `Token(…)`.
