@@ -216,7 +216,12 @@ impl Diagnosis {
                 "no answer to connecting",
                 "check address, port and firewall, and whether calls need a proxy",
             ),
-            _ => (
+            // A proxy's refusal is no error of the operating system, and its type is private.
+            None => (
+                "the connection failed, as when a proxy refuses it",
+                "check whether calls need a proxy, and whether it takes the user name and the password and lets calls to the service through",
+            ),
+            Some(_) => (
                 "the connection failed",
                 "check the address, the network, and the proxy if calls need one",
             ),

@@ -12,13 +12,18 @@ pub(crate) struct TestProxy {
 
 impl TestProxy {
     pub(crate) async fn start() -> Self {
+        Self::answering("200 OK").await
+    }
+
+    /// A proxy that answers this to CONNECT, and makes no tunnel unless it is a 200.
+    pub(crate) async fn answering(answer: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let seen: Arc<Mutex<Vec<String>>> = Arc::default();
         let log = Arc::clone(&seen);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(tunnel(stream, Arc::clone(&log)));
+                tokio::spawn(tunnel(stream, Arc::clone(&log), answer));
             }
         });
         Self { address, seen }
@@ -30,7 +35,11 @@ impl TestProxy {
     }
 }
 
-async fn tunnel(mut client: TcpStream, log: Arc<Mutex<Vec<String>>>) -> std::io::Result<()> {
+async fn tunnel(
+    mut client: TcpStream,
+    log: Arc<Mutex<Vec<String>>>,
+    answer: &str,
+) -> std::io::Result<()> {
     let first = client.read_u8().await?;
     let (asked, port) = if first == 5 {
         socks(&mut client).await?
@@ -38,10 +47,14 @@ async fn tunnel(mut client: TcpStream, log: Arc<Mutex<Vec<String>>>) -> std::io:
         connect(&mut client).await?
     };
     log.lock().unwrap().push(asked);
+    let head = format!("HTTP/1.1 {answer}\r\n\r\n");
+    if !answer.starts_with("200") {
+        return client.write_all(head.as_bytes()).await;
+    }
     let mut server = TcpStream::connect(("127.0.0.1", port)).await?;
     let answer: &[u8] = match first {
         5 => &[5, 0, 0, 1, 127, 0, 0, 1, 0, 0],
-        _ => b"HTTP/1.1 200 OK\r\n\r\n",
+        _ => head.as_bytes(),
     };
     client.write_all(answer).await?;
     copy_bidirectional(&mut client, &mut server).await?;
@@ -85,6 +98,15 @@ async fn socks(client: &mut TcpStream) -> std::io::Result<(String, u16)> {
     let port = client.read_u16().await?;
     Ok((format!("SOCKS {host}:{port} {credentials}"), port))
 }
+
+/// Answers to CONNECT that make no tunnel, each of which would mean something else from a service.
+pub(crate) const REFUSALS: [&str; 5] = [
+    "407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"company\"\r\nContent-Length: 0",
+    "401 Unauthorized\r\nContent-Length: 0",
+    "410 Gone\r\nContent-Length: 0",
+    "429 Too Many Requests\r\nRetry-After: 86400\r\nContent-Length: 0",
+    "502 Bad Gateway\r\nContent-Type: text/html\r\nContent-Length: 13\r\n\r\n<html></html>",
+];
 
 /// A text after its length.
 async fn text(client: &mut TcpStream) -> std::io::Result<String> {

@@ -1,18 +1,19 @@
 //! The ways that calls take: proxies, and certificates on both sides.
 
 use crate::authority::Authority;
-use crate::provider::{API_KEY, KEY};
-use crate::proxy::TestProxy;
+use crate::provider::{API_KEY, KEY, request, token_text};
+use crate::proxy::{REFUSALS, TestProxy};
 use axum::Router;
 use bankrail_client::{
     CallFault, Client, ClientCertificate, ClientOptions, Credentials, ExchangeError, Proxy,
     TlsError, TlsRoots,
 };
 use bankrail_client_assertion::CustomerCode;
+use bankrail_client_assertion::token::AccessToken;
 use bankrail_http::serve::{
     CertificateFiles, ClientAuthorities, Server, ServerOptions, server_config,
 };
-use bankrail_values::causes;
+use bankrail_values::{Timestamp, causes};
 use std::time::Duration;
 use tokio::net::TcpListener;
 
@@ -131,6 +132,35 @@ async fn a_proxy_that_is_not_there_is_not_the_service() {
         !format!("{error:?}{}", causes(&error)).contains("secret"),
         "{error:?}"
     );
+}
+
+/// What a proxy answers to CONNECT is no answer of the service: the token stays, and nobody waits.
+#[tokio::test]
+async fn a_proxy_that_refuses_is_not_the_service() {
+    for answer in REFUSALS {
+        let proxy = TestProxy::answering(answer).await;
+        let through = Proxy::parse(&format!("http://u:secret@{}", proxy.address)).unwrap();
+        let client = client("bank.example", 443, ClientOptions::new().proxy(through));
+        let given = AccessToken::parse(&token_text(1)).unwrap();
+        let end = Timestamp::saturating_from_unix_millis(i64::MAX);
+        client.tokens().adopt(given.clone(), end);
+        let error = client.statements().page(&request()).await.unwrap_err();
+        let shown = format!("{error:?} {} {}", causes(&error), error.advice());
+        assert!(
+            matches!(&error.fault, CallFault::Transport(fault @ ExchangeError::Connect(_)) if fault.cause().contains("a proxy refuses")),
+            "{shown}"
+        );
+        assert_eq!((error.status, error.retry_at), (None, None), "{shown}");
+        assert!(error.is_retryable(), "{shown}");
+        assert!(
+            shown.contains("takes the user name and the password"),
+            "{shown}"
+        );
+        assert!(!shown.contains("secret"), "{shown}");
+        assert_eq!(proxy.take().len(), 1, "neither a token call nor a retry");
+        let kept = client.tokens().token().await.unwrap();
+        assert_eq!(kept.access_token, given);
+    }
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use super::https::deliver_by;
 use crate::authority::Authority;
 use crate::capture::Capture;
-use crate::proxy::TestProxy;
+use crate::proxy::{REFUSALS, TestProxy};
 use axum::Router;
 use axum::routing::post;
 use bankrail_http::serve::{
@@ -70,6 +70,21 @@ async fn deliveries_go_through_the_proxy_of_the_options() {
             tunnel.contains(&format!(" biller.example:{port} ")),
             "{tunnel}"
         );
+    }
+}
+
+/// What a proxy answers to CONNECT is no answer of the receiver: a 410 does not stop its endpoint,
+/// and a `Retry-After` delays nothing.
+#[tokio::test]
+async fn a_proxy_that_refuses_is_not_the_receiver() {
+    for answer in REFUSALS {
+        let tunnels = TestProxy::answering(answer).await;
+        let through = proxy(&format!("http://bank:secret@{}", tunnels.address));
+        let transport = HttpsTransport::new(HttpsTransportOptions::new().proxy(through)).unwrap();
+        let made = deliver_by(transport, "https://biller.example/", None, LONG).await;
+        let expected = (None, Some(DeliveryNote::NoConnection));
+        assert_eq!((made.status, made.note), expected, "{answer}");
+        assert_eq!(tunnels.take().len(), 1);
     }
 }
 
