@@ -13,7 +13,8 @@ use zeroize::{Zeroize as _, Zeroizing};
 /// - `kty` must be `RSA`.
 /// - `use`, `key_ops` and `alg` are honoured: a role that one of them excludes is refused
 ///   ([`Jwk::allows`]).
-/// - Unknown members are ignored, and members that are `null` count as absent.
+/// - Unknown members are ignored, and members that are `null` count as absent, as an empty `key_ops`
+///   does.
 #[derive(Debug)]
 pub struct Jwk {
     public: PublicKey,
@@ -417,5 +418,6 @@ fn key_ops(members: &JsonObject<'_>) -> Result<Option<Vec<String>>, KeyError> {
             _ => return Err(refused()),
         }
     }
-    Ok(Some(ops))
+    // .NET writes an empty list where none was set.
+    Ok(Some(ops).filter(|ops| !ops.is_empty()))
 }

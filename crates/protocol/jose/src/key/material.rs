@@ -137,6 +137,7 @@ fn from_der(bytes: &[u8]) -> Result<KeyMaterial, KeyError> {
     let found = match bytes {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16; save the file as UTF-8",
         [0xfe, 0xed, 0xfe, 0xed, ..] => "a Java key store; export the key with keytool",
+        _ if bytes.trim_ascii_start().starts_with(b"<") => "XML; export the key as PEM",
         _ if is_store => "a PKCS#12 store; take the key out of it with openssl pkcs12",
         _ => "none of them",
     };

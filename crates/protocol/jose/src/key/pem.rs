@@ -65,9 +65,13 @@ pub(super) fn decode(
     }
     let mut characters = Zeroizing::new(Vec::with_capacity(body.len()));
     characters.extend(body.bytes().filter(|byte| !byte.is_ascii_whitespace()));
-    let bytes = STANDARD
-        .decode(&*characters)
-        .map_err(|_| refused("contents that are not base64"))?;
+    let bytes = STANDARD.decode(&*characters).map_err(|_| {
+        refused(if body.contains("\\n") {
+            "line breaks written as \\n; write real ones"
+        } else {
+            "contents that are not base64"
+        })
+    })?;
     Ok((label, Zeroizing::new(bytes)))
 }
 

@@ -120,6 +120,7 @@ fn what_is_no_key_is_refused_by_what_it_looks_like() {
         (&b""[..], "none of them"),
         (b"MIIBIjANBgkqhkiG9w0", "none of them"),
         (b"0\x82\x01\x00", "none of them"),
+        (b" <RSAKeyValue>", "XML; export the key as PEM"),
         (b"\xff\xfe{\0", "UTF-16; save the file as UTF-8"),
         (b"\xfe\xff\0{", "UTF-16; save the file as UTF-8"),
         (
@@ -146,6 +147,10 @@ fn what_is_no_key_is_refused_by_what_it_looks_like() {
         bankrail_jose::Jwk::parse(r#"{"kty":"EC"}"#)
             .unwrap_err()
             .to_string()
+    );
+    assert_eq!(
+        refused(b"-----BEGIN PUBLIC KEY-----\\nMIIB\\n-----END PUBLIC KEY-----"),
+        "expected one PEM block, found line breaks written as \\n; write real ones"
     );
     let sealed =
         "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
