@@ -83,12 +83,12 @@ impl<'a> Exchange<'a> {
     pub(crate) fn log(&self, refusal: &Row, customer: Option<&CustomerCode>) {
         match &refusal.log {
             Some(Line::Failed(what, kind)) => self.log_failure(what, kind),
-            Some(Line::AssertionRefused(kind)) => tracing::info!(
+            Some(Line::AssertionRefused(kind, advice)) => tracing::info!(
                 request_key = %self.key,
                 endpoint = %self.endpoint,
                 customer = customer.map(tracing::field::display),
                 error = %kind,
-                reason = refusal.detail,
+                advice,
                 "assertion refused"
             ),
             None => {}

@@ -97,7 +97,8 @@ pub(crate) struct Row {
 pub(crate) enum Line {
     /// Something of the provider's failed.
     Failed(&'static str, String),
-    AssertionRefused(&'static str),
+    /// The kind of the error, and what to check; no text of the customer's.
+    AssertionRefused(&'static str, Option<String>),
 }
 
 fn row(failure: Failure, reason: &'static str) -> Row {
@@ -156,9 +157,9 @@ impl Row {
         }
     }
 
-    fn assertion(self, kind: &'static str) -> Self {
+    fn assertion(self, kind: &'static str, advice: Option<String>) -> Self {
         Self {
-            log: Some(Line::AssertionRefused(kind)),
+            log: Some(Line::AssertionRefused(kind, advice)),
             ..self
         }
     }
@@ -252,7 +253,7 @@ impl Refusal {
                 let row = row(Failure::ApiKey, "assertion").budget(CallType::TokenFailure);
                 let row = row
                     .detail("expected the customer of the API key as the claim sub, found another");
-                row.assertion("another customer")
+                row.assertion("another customer", None)
             }
             Self::Assertion(error @ AssertionError::ReplayStore(store)) => {
                 row(Failure::Unavailable, "store")
@@ -263,7 +264,15 @@ impl Refusal {
                 let row = row(Failure::ApiKey, "assertion")
                     .detail(error)
                     .budget(CallType::TokenFailure);
-                row.assertion(error.kind())
+                let advice = match error {
+                    AssertionError::Audience {
+                        expected, option, ..
+                    } => Some(format!(
+                        "expected {expected} as the claim aud; VerifierOptions::{option} accepts others"
+                    )),
+                    _ => None,
+                };
+                row.assertion(error.kind(), advice)
             }
             Self::NoScope(error) => row(Failure::Validation, "scope")
                 .detail(error)
