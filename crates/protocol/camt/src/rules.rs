@@ -45,6 +45,17 @@ pub(crate) fn entry(entry: &Entry, by: &mut impl Watch) {
 
 /// Compares the transactions of an entry with it.
 fn details(entry: &Entry) -> Option<Disagreement> {
+    // The usual entry has one transaction of its own amount, which needs no sums.
+    let mut transactions = entry.transactions();
+    if let (Some(only), None) = (transactions.next(), transactions.next())
+        && only.amount.as_ref() == Some(&entry.amount)
+        && only
+            .direction
+            .as_ref()
+            .is_none_or(|own| *own == entry.direction)
+    {
+        return None;
+    }
     let currency = entry.amount.currency()?;
     let amounts = entry.transactions().filter_map(|own| own.amount.as_ref());
     let mut others = amounts.filter_map(|own| own.currency().filter(|own| *own != currency));

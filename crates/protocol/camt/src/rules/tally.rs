@@ -167,6 +167,7 @@ impl Booked {
         match entry.status {
             // For information only.
             EntryStatus::Information => return,
+            _ if self.unclear => return,
             EntryStatus::Booked => {}
             _ => self.unclear = true,
         }
