@@ -8,7 +8,7 @@ use http::HeaderName;
 pub const API_KEY: HeaderName = HeaderName::from_static("apikey");
 
 /// `X-RequestKey`: the key of a request (Specification: "What the service does"). See
-/// [`RequestKey`](crate::RequestKey).
+/// [`RequestKey`].
 pub const REQUEST_KEY: HeaderName = RequestKey::HEADER;
 
 /// The path of the token endpoint below the base (Specification: "Obtain access token").
