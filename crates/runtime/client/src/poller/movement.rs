@@ -158,7 +158,8 @@ impl NewEntries {
     ///
     /// A booked entry that the bank no longer lists is not removed, because that may be a mistake:
     /// it is in [`NewEntries::notices`], and a person decides. So is an entry without a usable
-    /// amount, currency or direction: it is left out, and is one of [`NewEntries::unbookable`].
+    /// amount, currency or direction: it is left out, what it replaces stays, and it is one of
+    /// [`NewEntries::unbookable`].
     #[must_use]
     pub fn changes(&self) -> Vec<LedgerChange> {
         let mut changes = Vec::new();
@@ -171,6 +172,9 @@ impl NewEntries {
             }
         }
         for one in self.entries.iter().chain(&self.again) {
+            let Ok(movement) = Movement::of(one, self) else {
+                continue;
+            };
             let replaced = match one.relation {
                 EntryRelation::Replaces(earlier)
                 | EntryRelation::Returned {
@@ -184,7 +188,7 @@ impl NewEntries {
                 id,
                 because: Removal::Replaced,
             }));
-            changes.extend(Movement::of(one, self).map(LedgerChange::Add));
+            changes.push(LedgerChange::Add(movement));
         }
         changes
     }

@@ -1392,8 +1392,10 @@ async fn a_bad_direction_or_currency_costs_its_entry_alone_and_is_said() {
         );
         run_for(&poller, seconds(1_300)).await;
         assert_eq!(poller.check(), Ok(()));
-        let all = all.lock().unwrap();
-        let [new] = &all[..] else { panic!("said once") };
+        let mut all = all.lock().unwrap();
+        let [new] = &mut all[..] else {
+            panic!("said once")
+        };
         let amounts: Vec<String> = new
             .changes()
             .into_iter()
@@ -1419,6 +1421,10 @@ async fn a_bad_direction_or_currency_costs_its_entry_alone_and_is_said() {
             source: Box::new(*why),
         };
         assert!(error.advice().ends_with(said));
+        // The row that it would replace stays, so that no money is missing.
+        new.entries[1].relation = EntryRelation::Replaces(new.entries[0].id);
+        let removed = |change: &LedgerChange| matches!(change, LedgerChange::Remove { .. });
+        assert!(!new.changes().iter().any(removed));
     }
 }
 
