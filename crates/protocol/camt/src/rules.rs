@@ -45,7 +45,7 @@ pub(crate) fn entry(entry: &Entry, by: &mut impl Watch) {
 
 /// Compares the transactions of an entry with it.
 fn details(entry: &Entry) -> Option<Disagreement> {
-    // The usual entry has one transaction of its own amount, which needs no sums.
+    // Most entries have one transaction with the entry's amount, so that no sum is needed.
     let mut transactions = entry.transactions();
     if let (Some(only), None) = (transactions.next(), transactions.next())
         && only.amount.as_ref() == Some(&entry.amount)

@@ -152,8 +152,8 @@ impl Message {
                 /// or from bytes in the encoding that they declare.
                 ///
                 /// # Errors
-                /// `ReadError` when the document is malformed or of another message, or when a part that the
-                /// model cannot do without cannot be read.
+                /// `ReadError` when the document is malformed or of another message, or when a
+                /// part that the model cannot do without cannot be read.
                 pub fn parse(
                     xml: impl #private::Source,
                 ) -> Result<#private::Parsed<Self>, #private::ReadError> {

@@ -381,9 +381,8 @@ pub trait Inbox: Debug + Send + Sync {
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64>;
 
     /// Undoes what a clock that was ahead has written. Pending entries that are due after `latest`
-    /// are due now; leases that last beyond it end. Returns the number of
-    /// changed entries. An engine
-    /// may consider only the first thousand; later calls consider the rest.
+    /// are due now; leases that last beyond it end. Returns the number of changed entries. An
+    /// engine may consider only the first thousand; later calls consider the rest.
     ///
     /// A worker calls it when [`LeaseOwners::is_recall_due`](crate::LeaseOwners::is_recall_due)
     /// returns true, with the latest instant that its schedule

@@ -203,8 +203,8 @@ pub trait Outbox: Debug + Send + Sync {
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64>;
 
     /// Undoes what a clock that was ahead has written. Pending entries that are due after `latest`
-    /// are due now; leases and circuits that last beyond it end. Returns the number of
-    /// changed entries.
+    /// are due now; leases and circuits that last beyond it end. Returns the number of changed
+    /// entries.
     ///
     /// A worker calls it when [`LeaseOwners::is_recall_due`](crate::LeaseOwners::is_recall_due)
     /// returns true, with the latest instant that its schedule

@@ -1,4 +1,4 @@
-//! What clients and servers make of rustls.
+//! Parts of rustls that clients and servers share: the crypto provider, certificates, roots.
 
 use rustls::RootCertStore;
 use rustls::crypto::CryptoProvider;

@@ -688,7 +688,7 @@ async fn leases_are_taken_over(inbox: &impl Inbox) {
     );
 }
 
-/// What was received, leased and released while the clock was ahead.
+/// Entries received, leased and released while the clock was ahead.
 async fn what_a_clock_was_ahead_by_is_undone(inbox: &impl Inbox) {
     let receive = async |number, now| {
         let received = inbox.receive(&incoming(&[number], 1, 1), at(now)).await;

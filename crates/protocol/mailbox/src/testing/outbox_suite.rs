@@ -270,7 +270,7 @@ async fn leases_run_out(outbox: &impl OutboxStore) {
     );
 }
 
-/// What was enqueued, leased, released and held while the clock was ahead.
+/// Entries enqueued, leased and released, and circuits held, while the clock was ahead.
 async fn what_a_clock_was_ahead_by_is_undone(outbox: &impl OutboxStore) {
     let enqueue = async |to, number, now| {
         let stored = outbox.enqueue(&outgoing(to, number), at(now)).await;

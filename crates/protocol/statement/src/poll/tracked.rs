@@ -131,7 +131,7 @@ impl TrackedEntries {
             let is_alone = listed.count(entry.seen.key) == 1;
             let changed =
                 is_alone && now.links.reference.is_some() && row.links.payment != now.links.payment;
-            // Those of one content are alike in all parts.
+            // Entries without a reference share a key only if all their parts are equal.
             let links = if is_alone || now.links.reference.is_none() {
                 now.links
             } else {
@@ -209,7 +209,7 @@ impl TrackedEntries {
                 .and_then(|payment| new_payments.get_mut(&payment))
                 .unwrap_or(&mut none);
             if !replaced.contains_key(index) {
-                // What both a pending entry and one that it completes can be is neither for sure.
+                // An entry that could settle a pending one and complete another decides for neither.
                 let is_form = unlisted.forms(links).next().is_some();
                 match replaceable.by_payment(links, *left, &contended, is_form) {
                     Payment::None => open.push((entry.numbered(), **links)),

@@ -78,8 +78,9 @@ bankrail_values::options! {
 ///   several files at once, write them elsewhere and rename the folder.
 /// - The id of an endpoint is never given to another customer: messages to it that are still in the
 ///   outbox would be delivered to the new one.
-/// - API keys are stored as hashes only. A file with the API key or the client certificate (with its
-///   private key) of an endpoint holds a secret: it is logged if all users of the machine may read it (Unix only).
+/// - API keys are stored as hashes only. A file with the API key or the client certificate (with
+///   its private key) of an endpoint holds a secret: it is logged if all users of the machine may
+///   read it (Unix only).
 ///
 /// ```no_run
 /// use bankrail_bank::{CustomerFolder, CustomerFolderOptions};

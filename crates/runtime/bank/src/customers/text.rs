@@ -279,7 +279,8 @@ impl CustomerRecord {
     /// [`CustomerRecord::from_toml`] makes an equal record of it, but refuses an endpoint whose
     /// address is `http`.
     ///
-    /// The text holds API keys and client certificates' keys of webhook endpoints in clear: keep the file like a secret.
+    /// The text holds API keys and client certificates' keys of webhook endpoints in clear: keep the
+    /// file like a secret.
     #[must_use]
     pub fn to_toml(&self) -> Zeroizing<String> {
         let text = toml::to_string_pretty(&CustomerText::from(self));

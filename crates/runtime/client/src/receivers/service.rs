@@ -256,11 +256,18 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
         let opened = shared.opening.open(&sealed).await;
         // A wrong tag and an invalid signature are one kind, so that the time does not tell them
         // apart.
-        let rejected = matches!(&opened, Err(Refusal::NotOpened(one)) if matches!(one.error.kind(), OpenErrorKind::NoSigningKey | OpenErrorKind::Rejected));
+        let rejected = match &opened {
+            Err(Refusal::NotOpened(one)) => matches!(
+                one.error.kind(),
+                OpenErrorKind::NoSigningKey | OpenErrorKind::Rejected
+            ),
+            _ => false,
+        };
         let Some(keys) = shared.options.sender_keys.clone().filter(|_| rejected) else {
             return opened;
         };
-        // In a task of its own: other deliveries wait for the keys when this one hangs up.
+        // A task of its own reads the keys, because other deliveries wait for them even if the
+        // sender of this one hangs up.
         let renewing = tokio::spawn(async move { keys.renew(since).await });
         match renewing.await {
             Ok(true) => shared.opening.open(&sealed).await,

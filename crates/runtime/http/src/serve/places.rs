@@ -235,7 +235,7 @@ impl Table {
 
     /// A request of a connection names its caller, which may have this many connections.
     fn named(&mut self, source: Source, activity: &Arc<Activity>, caller: u64, most: usize) {
-        // One that has no place any more is not counted: nothing would end that.
+        // A connection without a place is not counted, because its end would not uncount it.
         let peer = self.peers.get(&source);
         if !peer.is_some_and(|peer| {
             peer.connections

@@ -1,4 +1,4 @@
-//! What a supervisor is told: from the start, in the middle, and after things are well again.
+//! Health as a supervisor sees it: from the start, while calls fail, and once they succeed again.
 
 use super::*;
 
@@ -47,7 +47,7 @@ async fn a_poller_is_not_ready_before_the_first_page_of_some_account() {
         (fault.never_polled, fault.stale),
         (false, vec!["1".to_owned()])
     );
-    // The one that never had a page.
+    // The account that never had a page is the oldest.
     let age = seconds(8_401);
     assert_eq!(poller.0.board.longest_without(poller.now()), (age, age));
     bank.with(|table| table.failures.remove(A));

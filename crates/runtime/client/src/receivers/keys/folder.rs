@@ -170,7 +170,7 @@ impl SenderKeys for KeyFolder {
                 // An error of the task means that the runtime is shutting down.
                 let is_read = reloading.await.is_ok_and(log_reload);
                 let now = Some(Instant::now());
-                // Those who waited share a failure too.
+                // Deliveries that waited share a failure too.
                 renewals.tried = now;
                 if is_read {
                     renewals.read = now;

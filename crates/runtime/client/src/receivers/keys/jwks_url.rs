@@ -187,7 +187,7 @@ impl JwksUrl {
             Ok(false) => "unchanged",
             Err(_) => "failed",
         });
-        // Those who waited for a slow fetch share its failure too.
+        // Deliveries that waited for a slow fetch share its failure too.
         state.tried = Instant::now();
         let failed = |error: &JwksUrlError| {
             tracing::warn!(%error, "the verifying keys were not fetched; the keys of the last fetch stay in use");
