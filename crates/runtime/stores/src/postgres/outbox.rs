@@ -93,19 +93,21 @@ const RELEASE_ALL: &str = "UPDATE bankrail_outbox_queue
         AND lease >= (SELECT leases_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)";
 
 // Free messages by a search of each endpoint's last ones, in the index of free messages, and leased
-// ones by the index of leases. `SKIP LOCKED`: a locked message is being worked on.
-const RECALL: &str = "WITH RECURSIVE name (endpoint) AS (
+// ones by the index of leases. The inner order keeps the planner from joining both in a walk through
+// all free messages. `SKIP LOCKED`: a locked message is being worked on.
+const RECALL: &str = "WITH RECURSIVE first (endpoint) AS (
         (SELECT endpoint FROM bankrail_outbox_queue
         WHERE owner IS NULL ORDER BY endpoint, due, entry LIMIT 1)
         UNION ALL
-        SELECT next.endpoint FROM name
+        SELECT next.endpoint FROM first
         CROSS JOIN LATERAL (SELECT endpoint FROM bankrail_outbox_queue AS queue
-            WHERE owner IS NULL AND queue.endpoint > name.endpoint
+            WHERE owner IS NULL AND queue.endpoint > first.endpoint
             ORDER BY queue.endpoint, queue.due, queue.entry LIMIT 1) AS next),
     ahead AS (
-        SELECT queue.entry FROM name
+        SELECT queue.entry FROM first
         CROSS JOIN LATERAL (SELECT entry FROM bankrail_outbox_queue AS queue
-            WHERE owner IS NULL AND queue.endpoint = name.endpoint AND due > $1) AS queue
+            WHERE owner IS NULL AND queue.endpoint = first.endpoint AND queue.due > $1
+            ORDER BY queue.due) AS queue
         UNION ALL
         SELECT entry FROM bankrail_outbox_queue
         WHERE lease >= (SELECT leases_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)
