@@ -12,8 +12,8 @@ use crate::{AnswerForm, Call, CallError, CallFault, CallPhase, ExchangeError, St
 use bankrail_camt052::ReadOptions;
 use bankrail_mailbox::Schedule;
 use bankrail_statement::{
-    AccountNotice, EntryKey, ErrorCode, PollCommit, Recorded, SeenEntry, StatementReply,
-    StatementRequest, WalkError,
+    AccountNotice, EntryKey, EntryRelation, ErrorCode, PollCommit, Recorded, SeenEntry,
+    StatementReply, StatementRequest, WalkError,
 };
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{Date, StoreErrorKind, StoreFuture};
