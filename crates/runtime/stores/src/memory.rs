@@ -7,6 +7,12 @@
 //! assertion or a pending message would be worse. Expired records are dropped with later writes,
 //! [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after their expiry.
 
+#[cfg(any(
+    feature = "client-assertion",
+    feature = "mailbox",
+    feature = "statement"
+))]
+use bankrail_values::{StoreError, StoreFuture};
 use std::sync::Arc;
 #[cfg(any(
     feature = "client-assertion",
@@ -138,6 +144,20 @@ impl Default for MemoryStore {
 }
 
 bankrail_values::impl_debug!(Parts, self; capacity: self.capacity);
+
+/// Runs an operation on one kind of records, which are locked for its duration alone.
+#[cfg(any(
+    feature = "client-assertion",
+    feature = "mailbox",
+    feature = "statement"
+))]
+fn run<'a, R: Send, T: Send + 'a>(
+    records: &'a Mutex<R>,
+    operation: impl FnOnce(&mut R) -> Result<T, StoreError> + Send + 'a,
+) -> StoreFuture<'a, T> {
+    // When the future is polled, not before: a future that is dropped has done nothing.
+    Box::pin(async move { operation(&mut lock(records)) })
+}
 
 /// Locks even a poisoned mutex: no operation of this module can panic half way, so its records are
 /// consistent.

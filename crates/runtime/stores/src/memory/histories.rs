@@ -1,13 +1,13 @@
 //! Histories of mandates and payments.
 
-use super::{Parts, lock, most};
+use super::{Parts, lock, most, run};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use bankrail_webhook::Message;
 use bankrail_webhook::history::{
     Fold, Histories, HistoryId, HistoryState, KeptHistory, Observation,
 };
 use std::collections::BTreeMap;
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 
 /// The histories of a [`MemoryStore`](super::MemoryStore).
 #[derive(Clone, Debug)]
@@ -22,12 +22,6 @@ pub(super) struct Records {
     histories: BTreeMap<u64, KeptHistory>,
 }
 
-impl MemoryHistories {
-    fn records(&self) -> MutexGuard<'_, Records> {
-        lock(&self.parts.histories)
-    }
-}
-
 impl Histories for MemoryHistories {
     fn apply<'a>(
         &'a self,
@@ -36,9 +30,8 @@ impl Histories for MemoryHistories {
         now: Timestamp,
     ) -> StoreFuture<'a, Observation> {
         Box::pin(async move {
-            let observation = self
-                .records()
-                .apply(scope, message, now, self.parts.capacity)?;
+            let observation =
+                lock(&self.parts.histories).apply(scope, message, now, self.parts.capacity)?;
             self.parts.changed.notify_waiters();
             Ok(observation)
         })
@@ -49,8 +42,7 @@ impl Histories for MemoryHistories {
         scope: &'a str,
         id: &'a HistoryId,
     ) -> StoreFuture<'a, Option<KeptHistory>> {
-        Box::pin(async move {
-            let records = self.records();
+        run(&self.parts.histories, move |records| {
             let mut histories = records.histories.values();
             Ok(histories
                 .find(|known| known.scope == scope && known.ids.contains(id))
@@ -65,8 +57,7 @@ impl Histories for MemoryHistories {
         after: Option<u64>,
         limit: u32,
     ) -> StoreFuture<'a, Vec<KeptHistory>> {
-        Box::pin(async move {
-            let records = self.records();
+        run(&self.parts.histories, move |records| {
             let wanted = records.histories.values().filter(|known| {
                 known.scope == scope
                     && known.state() == state
@@ -77,8 +68,7 @@ impl Histories for MemoryHistories {
     }
 
     fn changes_after(&self, change: u64, limit: u32) -> StoreFuture<'_, Vec<KeptHistory>> {
-        Box::pin(async move {
-            let records = self.records();
+        run(&self.parts.histories, move |records| {
             let changed = records
                 .histories
                 .values()
@@ -91,12 +81,15 @@ impl Histories for MemoryHistories {
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        Box::pin(async move {
-            let histories = &mut self.records().histories;
-            let held = histories.len();
-            histories.retain(|_, known| !known.state().is_final() || known.changed_at >= before);
-            Ok(u64::try_from(held - histories.len()).unwrap_or(u64::MAX))
-        })
+        run(
+            &self.parts.histories,
+            move |Records { histories, .. }| {
+                let held = histories.len();
+                histories
+                    .retain(|_, known| !known.state().is_final() || known.changed_at >= before);
+                Ok(u64::try_from(held - histories.len()).unwrap_or(u64::MAX))
+            },
+        )
     }
 
     fn changed_after(&self, change: u64) -> StoreFuture<'_, ()> {
@@ -104,8 +97,7 @@ impl Histories for MemoryHistories {
             loop {
                 // Created before the histories are read, so that no change in between is missed.
                 let changed = self.parts.changed.notified();
-                if self
-                    .records()
+                if lock(&self.parts.histories)
                     .histories
                     .values()
                     .any(|kept| kept.change > change)

@@ -1,15 +1,14 @@
 //! The outbox: messages to deliver.
 
-use super::{Parts, lock};
+use super::{Parts, run};
 use bankrail_mailbox::{
-    Circuit, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit,
-    EndpointId, Enqueued, EntryId, Intervention, Lease, LeaseCandidate, LeaseOwner, LeaseRequest,
-    Outbox, OutboxCounts, OutboxEntry, OutboxOperator, OutboxQuery, OutboxState, OutboxSummary,
-    Outgoing, StoppedEndpoint,
+    Circuit, DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, Intervention, Lease,
+    LeaseCandidate, LeaseOwner, LeaseRequest, Outbox, OutboxEntry, OutboxState, Outgoing,
+    StoppedEndpoint,
 };
-use bankrail_values::{HyphenatedUuid, StoreError, StoreErrorKind, StoreFuture, Timestamp};
+use bankrail_values::{HyphenatedUuid, StoreErrorKind, StoreFuture, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 
 mod operator;
 
@@ -46,15 +45,51 @@ struct Queue {
     slow: bool,
 }
 
-impl MemoryOutbox {
-    fn messages(&self) -> MutexGuard<'_, Messages> {
-        lock(&self.parts.outbox)
-    }
-}
-
 impl Outbox for MemoryOutbox {
     fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued> {
-        Box::pin(async move { self.messages().enqueue(message, now, self.parts.capacity) })
+        run(&self.parts.outbox, move |messages| {
+            let name = (message.endpoint.clone(), message.message_id);
+            if let Some(&id) = messages.ids.get(&name) {
+                let stored = messages
+                    .entries
+                    .get(&id)
+                    .is_some_and(|stored| stored.entry.message.has_same_content(message));
+                return if stored {
+                    Ok(Enqueued::AlreadyStored(id))
+                } else {
+                    Err(StoreErrorKind::Conflict.into())
+                };
+            }
+            if messages.entries.len() >= self.parts.capacity {
+                return Err(StoreErrorKind::Full.into());
+            }
+            messages.last += 1;
+            let id = EntryId::new(messages.last);
+            let message = message.clone();
+            let state = OutboxState::Pending;
+            let entry = OutboxEntry {
+                id,
+                message,
+                state,
+                enqueued_at: now,
+                due: now,
+                deliveries: 0,
+                circuit: None,
+            };
+            messages.entries.insert(
+                id,
+                Stored {
+                    entry,
+                    deliveries: Vec::new(),
+                    lease: None,
+                    finished: None,
+                    dropped: None,
+                },
+            );
+            messages.ids.insert(name, id);
+            messages.pending.insert((now, id));
+            Ok(Enqueued::New(id))
+        })
     }
 
     fn lease<'a>(
@@ -62,7 +97,73 @@ impl Outbox for MemoryOutbox {
         request: LeaseRequest<'a>,
         now: Timestamp,
     ) -> StoreFuture<'a, Vec<OutboxEntry>> {
-        Box::pin(async move { Ok(self.messages().lease(request, now)) })
+        run(&self.parts.outbox, move |messages| {
+            let mut leased: HashMap<&EndpointId, u32> = HashMap::new();
+            for stored in messages
+                .pending()
+                .filter(|stored| stored.lease.is_some_and(|lease| !lease.is_over(now)))
+            {
+                *leased.entry(&stored.entry.message.endpoint).or_default() += 1;
+            }
+            let slow: HashSet<_> = request.slow.iter().collect();
+            let queue_of = |endpoint: &EndpointId| {
+                let leased = leased.get(endpoint).copied().unwrap_or(0);
+                let slow = slow.contains(endpoint);
+                let circuit = messages.circuits.get(endpoint).copied().unwrap_or_default();
+                let limit = if slow {
+                    request.slow_limit
+                } else {
+                    request.limit
+                };
+                let open = match circuit.bound(request.per_endpoint).saturating_sub(leased) {
+                    // A lease that is already over does not count.
+                    1.. if request.lease.is_over(now) => limit,
+                    slots => slots.min(limit),
+                };
+                let barred = messages.stopped.contains_key(endpoint) || circuit.is_held(now);
+                Queue {
+                    turn: leased,
+                    open: if barred { 0 } else { open },
+                    slow,
+                }
+            };
+            let mut queues: HashMap<&EndpointId, Queue> = HashMap::new();
+            let mut candidates = Vec::new();
+            for (_, id) in messages.pending.iter().take_while(|(due, _)| *due <= now) {
+                let Some(stored) = messages.entries.get(id) else {
+                    continue;
+                };
+                let endpoint = &stored.entry.message.endpoint;
+                let queue = queues.entry(endpoint).or_insert_with(|| queue_of(endpoint));
+                if queue.open > 0 && stored.lease.is_none_or(|lease| lease.is_over(now)) {
+                    let turn = queue.turn;
+                    let slow = queue.slow;
+                    candidates.push(LeaseCandidate {
+                        id: *id,
+                        endpoint: endpoint.as_str().to_owned(),
+                        turn,
+                        slow,
+                    });
+                    queue.turn = queue.turn.saturating_add(1);
+                    queue.open -= 1;
+                }
+            }
+            let mut entries = Vec::new();
+            for id in request.choose(candidates) {
+                if let Some(stored) = messages.entries.get_mut(&id) {
+                    stored.lease = Some(request.lease);
+                    let circuit = messages
+                        .circuits
+                        .get(&stored.entry.message.endpoint)
+                        .copied();
+                    entries.push(OutboxEntry {
+                        circuit,
+                        ..stored.entry.clone()
+                    });
+                }
+            }
+            Ok(entries)
+        })
     }
 
     fn record<'a>(
@@ -74,8 +175,7 @@ impl Outbox for MemoryOutbox {
         answered: Option<&'a EndpointId>,
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            let mut messages = self.messages();
+        run(&self.parts.outbox, move |messages| {
             if let Some(endpoint) = answered {
                 let circuit = messages.circuits.remove(endpoint);
                 let rest = circuit.and_then(|circuit| circuit.closed(now));
@@ -83,13 +183,35 @@ impl Outbox for MemoryOutbox {
                     .circuits
                     .extend(rest.map(|rest| (endpoint.clone(), rest)));
             }
-            Ok(messages.record(id, owner, delivery, disposition, now))
+            let Some(stored) = messages.owned(id, owner) else {
+                return Ok(false);
+            };
+            // Whole milliseconds, as in every engine.
+            let millis = i64::try_from(delivery.duration.as_millis())
+                .unwrap_or(i64::MAX)
+                .unsigned_abs();
+            let duration = std::time::Duration::from_millis(millis);
+            stored.deliveries.push(DeliveryRecord {
+                duration,
+                ..delivery.clone()
+            });
+            stored.entry.deliveries = stored.entry.deliveries.saturating_add(1);
+            stored.lease = None;
+            let state = match disposition {
+                Disposition::RetryAt(due) => {
+                    messages.make_pending(id, due);
+                    return Ok(true);
+                }
+                Disposition::Delivered => OutboxState::Delivered,
+                Disposition::DeadLetter => OutboxState::DeadLetter,
+            };
+            messages.finish(id, state, now);
+            Ok(true)
         })
     }
 
     fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(async move {
-            let mut messages = self.messages();
+        run(&self.parts.outbox, move |messages| {
             let Some(stored) = messages.owned(id, owner) else {
                 return Ok(false);
             };
@@ -100,9 +222,9 @@ impl Outbox for MemoryOutbox {
     }
 
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
-        Box::pin(async move {
+        run(&self.parts.outbox, move |messages| {
             let mut released = 0;
-            for stored in self.messages().entries.values_mut() {
+            for stored in messages.entries.values_mut() {
                 if stored
                     .lease
                     .is_some_and(|lease| owners.contains(&lease.owner))
@@ -116,12 +238,32 @@ impl Outbox for MemoryOutbox {
     }
 
     fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64> {
-        Box::pin(async move { Ok(self.messages().recall(latest, now)) })
+        run(&self.parts.outbox, move |messages| {
+            let lasts = |circuit: &Circuit| circuit.held_until() <= Some(latest);
+            messages.circuits.retain(|_, circuit| lasts(circuit));
+            let is_ahead = |stored: &&Stored| {
+                let leased = stored.lease.is_some_and(|lease| lease.until > latest);
+                leased || stored.entry.due > latest
+            };
+            let ahead: Vec<EntryId> = messages
+                .pending()
+                .filter(is_ahead)
+                .map(|stored| stored.entry.id)
+                .collect();
+            for &id in &ahead {
+                if let Some(stored) = messages.entries.get_mut(&id) {
+                    stored.lease = stored.lease.filter(|lease| lease.until <= latest);
+                    if stored.entry.due > latest {
+                        messages.make_pending(id, now);
+                    }
+                }
+            }
+            Ok(u64::try_from(ahead.len()).unwrap_or(u64::MAX))
+        })
     }
 
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
-        Box::pin(async move {
-            let messages = self.messages();
+        run(&self.parts.outbox, move |messages| {
             let next = messages.open().map(|Stored { entry, lease, .. }| {
                 let circuit = messages.circuits.get(&entry.message.endpoint);
                 let held = circuit.and_then(Circuit::held_until);
@@ -137,8 +279,7 @@ impl Outbox for MemoryOutbox {
         endpoint: &'a EndpointId,
         circuit: Circuit,
     ) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            let mut messages = self.messages();
+        run(&self.parts.outbox, move |messages| {
             let known = messages.circuits.entry(endpoint.clone()).or_default();
             *known = known.joined(circuit);
             Ok(())
@@ -151,13 +292,13 @@ impl Outbox for MemoryOutbox {
         intervention: &'a Intervention,
         now: Timestamp,
     ) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
+        run(&self.parts.outbox, move |messages| {
             let stopped = || StoppedEndpoint {
                 endpoint: endpoint.clone(),
                 since: now,
                 intervention: intervention.clone(),
             };
-            self.messages()
+            messages
                 .stopped
                 .entry(endpoint.clone())
                 .or_insert_with(stopped);
@@ -166,275 +307,29 @@ impl Outbox for MemoryOutbox {
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        Box::pin(async move { Ok(self.messages().forget(before)) })
-    }
-}
-
-impl OutboxOperator for MemoryOutbox {
-    fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>> {
-        Box::pin(async move { Ok(self.messages().list(query)) })
-    }
-
-    fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>> {
-        Box::pin(async move { Ok(self.messages().entries.get(&id).map(Stored::summary)) })
-    }
-
-    fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
-        Box::pin(async move {
-            let messages = self.messages();
-            let stored = messages.entries.get(&id);
-            Ok(stored
-                .map(|stored| stored.deliveries.clone())
-                .unwrap_or_default())
+        run(&self.parts.outbox, move |messages| {
+            let held = messages.entries.len();
+            messages.entries.retain(
+                |_,
+                 Stored {
+                     entry, finished, ..
+                 }| {
+                    let done = matches!(entry.state, OutboxState::Delivered | OutboxState::Dropped);
+                    let old = done && finished.is_some_and(|finished| finished < before);
+                    if old {
+                        messages
+                            .ids
+                            .remove(&(entry.message.endpoint.clone(), entry.message.message_id));
+                    }
+                    !old
+                },
+            );
+            Ok(u64::try_from(held - messages.entries.len()).unwrap_or(u64::MAX))
         })
-    }
-
-    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
-        Box::pin(async move {
-            Ok(self
-                .messages()
-                .entries
-                .get(&id)
-                .map(|stored| stored.entry.clone()))
-        })
-    }
-
-    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(async move { Ok(self.messages().resend(id, now)) })
-    }
-
-    fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
-        Box::pin(async move { Ok(self.messages().resend_all(endpoint, now)) })
-    }
-
-    fn drop_entry<'a>(
-        &'a self,
-        id: EntryId,
-        intervention: &'a Intervention,
-        now: Timestamp,
-    ) -> StoreFuture<'a, DropOutcome> {
-        Box::pin(async move { Ok(self.messages().drop_entry(id, intervention, now)) })
-    }
-
-    fn resume_endpoint<'a>(
-        &'a self,
-        endpoint: &'a EndpointId,
-        now: Timestamp,
-    ) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            let mut messages = self.messages();
-            messages.make_due(endpoint, now);
-            messages.circuits.remove(endpoint);
-            Ok(messages.stopped.remove(endpoint).is_some())
-        })
-    }
-
-    fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
-        Box::pin(async move { Ok(self.messages().stopped.values().cloned().collect()) })
-    }
-
-    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
-        Box::pin(async move {
-            let circuits = self.messages().circuits.clone().into_iter();
-            Ok(circuits
-                .map(|(endpoint, circuit)| EndpointCircuit { endpoint, circuit })
-                .collect())
-        })
-    }
-
-    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
-        Box::pin(async move {
-            let messages = self.messages();
-            let oldest = messages.open().min_by_key(|stored| stored.entry.id);
-            Ok(oldest.map(|stored| stored.entry.enqueued_at))
-        })
-    }
-
-    fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
-        Box::pin(async move { Ok(self.messages().counts(endpoint)) })
-    }
-
-    fn backlogs<'a>(
-        &'a self,
-        after: Option<&'a EndpointId>,
-        limit: u32,
-    ) -> StoreFuture<'a, Vec<EndpointBacklog>> {
-        Box::pin(async move { Ok(self.messages().backlogs(after, limit)) })
     }
 }
 
 impl Messages {
-    fn enqueue(
-        &mut self,
-        message: &Outgoing,
-        now: Timestamp,
-        capacity: usize,
-    ) -> Result<Enqueued, StoreError> {
-        let name = (message.endpoint.clone(), message.message_id);
-        if let Some(&id) = self.ids.get(&name) {
-            let stored = self
-                .entries
-                .get(&id)
-                .is_some_and(|stored| stored.entry.message.has_same_content(message));
-            return if stored {
-                Ok(Enqueued::AlreadyStored(id))
-            } else {
-                Err(StoreErrorKind::Conflict.into())
-            };
-        }
-        if self.entries.len() >= capacity {
-            return Err(StoreErrorKind::Full.into());
-        }
-        self.last += 1;
-        let id = EntryId::new(self.last);
-        let message = message.clone();
-        let state = OutboxState::Pending;
-        let entry = OutboxEntry {
-            id,
-            message,
-            state,
-            enqueued_at: now,
-            due: now,
-            deliveries: 0,
-            circuit: None,
-        };
-        self.entries.insert(
-            id,
-            Stored {
-                entry,
-                deliveries: Vec::new(),
-                lease: None,
-                finished: None,
-                dropped: None,
-            },
-        );
-        self.ids.insert(name, id);
-        self.pending.insert((now, id));
-        Ok(Enqueued::New(id))
-    }
-
-    fn lease(&mut self, request: LeaseRequest<'_>, now: Timestamp) -> Vec<OutboxEntry> {
-        let mut leased: HashMap<&EndpointId, u32> = HashMap::new();
-        for stored in self
-            .pending()
-            .filter(|stored| stored.lease.is_some_and(|lease| !lease.is_over(now)))
-        {
-            *leased.entry(&stored.entry.message.endpoint).or_default() += 1;
-        }
-        let slow: HashSet<_> = request.slow.iter().collect();
-        let queue_of = |endpoint: &EndpointId| {
-            let leased = leased.get(endpoint).copied().unwrap_or(0);
-            let slow = slow.contains(endpoint);
-            let circuit = self.circuits.get(endpoint).copied().unwrap_or_default();
-            let limit = if slow {
-                request.slow_limit
-            } else {
-                request.limit
-            };
-            let open = match circuit.bound(request.per_endpoint).saturating_sub(leased) {
-                // A lease that is already over does not count.
-                1.. if request.lease.is_over(now) => limit,
-                slots => slots.min(limit),
-            };
-            let barred = self.stopped.contains_key(endpoint) || circuit.is_held(now);
-            Queue {
-                turn: leased,
-                open: if barred { 0 } else { open },
-                slow,
-            }
-        };
-        let mut queues: HashMap<&EndpointId, Queue> = HashMap::new();
-        let mut candidates = Vec::new();
-        for (_, id) in self.pending.iter().take_while(|(due, _)| *due <= now) {
-            let Some(stored) = self.entries.get(id) else {
-                continue;
-            };
-            let endpoint = &stored.entry.message.endpoint;
-            let queue = queues.entry(endpoint).or_insert_with(|| queue_of(endpoint));
-            if queue.open > 0 && stored.lease.is_none_or(|lease| lease.is_over(now)) {
-                let turn = queue.turn;
-                let slow = queue.slow;
-                candidates.push(LeaseCandidate {
-                    id: *id,
-                    endpoint: endpoint.as_str().to_owned(),
-                    turn,
-                    slow,
-                });
-                queue.turn = queue.turn.saturating_add(1);
-                queue.open -= 1;
-            }
-        }
-        let mut entries = Vec::new();
-        for id in request.choose(candidates) {
-            if let Some(stored) = self.entries.get_mut(&id) {
-                stored.lease = Some(request.lease);
-                let circuit = self.circuits.get(&stored.entry.message.endpoint).copied();
-                entries.push(OutboxEntry {
-                    circuit,
-                    ..stored.entry.clone()
-                });
-            }
-        }
-        entries
-    }
-
-    fn recall(&mut self, latest: Timestamp, now: Timestamp) -> u64 {
-        let lasts = |circuit: &Circuit| circuit.held_until() <= Some(latest);
-        self.circuits.retain(|_, circuit| lasts(circuit));
-        let is_ahead = |stored: &&Stored| {
-            let leased = stored.lease.is_some_and(|lease| lease.until > latest);
-            leased || stored.entry.due > latest
-        };
-        let ahead: Vec<EntryId> = self
-            .pending()
-            .filter(is_ahead)
-            .map(|stored| stored.entry.id)
-            .collect();
-        for &id in &ahead {
-            if let Some(stored) = self.entries.get_mut(&id) {
-                stored.lease = stored.lease.filter(|lease| lease.until <= latest);
-                if stored.entry.due > latest {
-                    self.make_pending(id, now);
-                }
-            }
-        }
-        u64::try_from(ahead.len()).unwrap_or(u64::MAX)
-    }
-
-    fn record(
-        &mut self,
-        id: EntryId,
-        owner: LeaseOwner,
-        delivery: &DeliveryRecord,
-        disposition: Disposition,
-        now: Timestamp,
-    ) -> bool {
-        let Some(stored) = self.owned(id, owner) else {
-            return false;
-        };
-        // Whole milliseconds, as in every engine.
-        let millis = i64::try_from(delivery.duration.as_millis())
-            .unwrap_or(i64::MAX)
-            .unsigned_abs();
-        let duration = std::time::Duration::from_millis(millis);
-        stored.deliveries.push(DeliveryRecord {
-            duration,
-            ..delivery.clone()
-        });
-        stored.entry.deliveries = stored.entry.deliveries.saturating_add(1);
-        stored.lease = None;
-        let state = match disposition {
-            Disposition::RetryAt(due) => {
-                self.make_pending(id, due);
-                return true;
-            }
-            Disposition::Delivered => OutboxState::Delivered,
-            Disposition::DeadLetter => OutboxState::DeadLetter,
-        };
-        self.finish(id, state, now);
-        true
-    }
-
     /// Moves an entry from the pending ones to this state.
     fn finish(&mut self, id: EntryId, state: OutboxState, now: Timestamp) {
         if let Some(stored) = self.entries.get_mut(&id) {
@@ -471,24 +366,5 @@ impl Messages {
     fn open(&self) -> impl Iterator<Item = &Stored> {
         self.pending()
             .filter(|stored| !self.stopped.contains_key(&stored.entry.message.endpoint))
-    }
-
-    fn forget(&mut self, before: Timestamp) -> u64 {
-        let held = self.entries.len();
-        self.entries.retain(
-            |_,
-             Stored {
-                 entry, finished, ..
-             }| {
-                let done = matches!(entry.state, OutboxState::Delivered | OutboxState::Dropped);
-                let old = done && finished.is_some_and(|finished| finished < before);
-                if old {
-                    self.ids
-                        .remove(&(entry.message.endpoint.clone(), entry.message.message_id));
-                }
-                !old
-            },
-        );
-        u64::try_from(held - self.entries.len()).unwrap_or(u64::MAX)
     }
 }

@@ -1,8 +1,8 @@
 //! Statement entries that were imported.
 
-use super::{MemoryStore, lock};
+use super::{MemoryStore, run};
 use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry, check_position};
-use bankrail_values::{Date, StoreError, StoreErrorKind, StoreFuture};
+use bankrail_values::{Date, StoreErrorKind, StoreFuture};
 use std::collections::{HashMap, HashSet};
 
 #[derive(Default)]
@@ -18,8 +18,7 @@ impl SeenEntries for MemoryStore {
         account: &'a AccountId,
         keys: &'a [EntryKey],
     ) -> StoreFuture<'a, Vec<u32>> {
-        Box::pin(async move {
-            let seen = lock(&self.parts.seen);
+        run(&self.parts.seen, move |seen| {
             let known = seen.accounts.get(account);
             let entry = |key| known.and_then(|known| known.get(key));
             let counts = keys
@@ -35,14 +34,37 @@ impl SeenEntries for MemoryStore {
         entries: &'a [SeenEntry],
         position: Option<&'a str>,
     ) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            lock(&self.parts.seen).record(account, entries, position, self.parts.capacity)
+        run(&self.parts.seen, move |seen| {
+            check_position(position)?;
+            let entries = || entries.iter().filter(|entry| entry.occurrence > 0);
+            let known = seen.accounts.get(account);
+            let new =
+                entries().filter(|entry| known.is_none_or(|known| !known.contains_key(&entry.key)));
+            let new = new.map(|entry| entry.key).collect::<HashSet<_>>().len();
+            let is_first = position.is_some() && !seen.positions.contains_key(account);
+            if new > self.parts.capacity.saturating_sub(seen.keys)
+                || (is_first && seen.positions.len() >= self.parts.capacity)
+            {
+                return Err(StoreErrorKind::Full.into());
+            }
+            seen.keys += new;
+            if entries().next().is_some() {
+                let known = seen.accounts.entry(account.clone()).or_default();
+                for entry in entries() {
+                    if let Some(recorded) = entry.recorded_over(known.get(&entry.key)) {
+                        known.insert(entry.key, recorded);
+                    }
+                }
+            }
+            if let Some(position) = position {
+                seen.positions.insert(account.clone(), position.into());
+            }
+            Ok(())
         })
     }
 
     fn position<'a>(&'a self, account: &'a AccountId) -> StoreFuture<'a, Option<String>> {
-        Box::pin(async move {
-            let seen = lock(&self.parts.seen);
+        run(&self.parts.seen, move |seen| {
             Ok(seen
                 .positions
                 .get(account)
@@ -51,56 +73,18 @@ impl SeenEntries for MemoryStore {
     }
 
     fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {
-        Box::pin(async move { Ok(lock(&self.parts.seen).forget_before(account, day)) })
-    }
-}
-
-impl Accounts {
-    fn record(
-        &mut self,
-        account: &AccountId,
-        entries: &[SeenEntry],
-        position: Option<&str>,
-        capacity: usize,
-    ) -> Result<(), StoreError> {
-        check_position(position)?;
-        let entries = || entries.iter().filter(|entry| entry.occurrence > 0);
-        let known = self.accounts.get(account);
-        let new =
-            entries().filter(|entry| known.is_none_or(|known| !known.contains_key(&entry.key)));
-        let new = new.map(|entry| entry.key).collect::<HashSet<_>>().len();
-        let is_first = position.is_some() && !self.positions.contains_key(account);
-        if new > capacity.saturating_sub(self.keys)
-            || (is_first && self.positions.len() >= capacity)
-        {
-            return Err(StoreErrorKind::Full.into());
-        }
-        self.keys += new;
-        if entries().next().is_some() {
-            let known = self.accounts.entry(account.clone()).or_default();
-            for entry in entries() {
-                if let Some(recorded) = entry.recorded_over(known.get(&entry.key)) {
-                    known.insert(entry.key, recorded);
-                }
+        run(&self.parts.seen, move |seen| {
+            let Some(known) = seen.accounts.get_mut(account) else {
+                return Ok(0);
+            };
+            let before = known.len();
+            known.retain(|_, seen| seen.day.is_none_or(|own| own >= day));
+            let forgotten = before - known.len();
+            if known.is_empty() {
+                seen.accounts.remove(account);
             }
-        }
-        if let Some(position) = position {
-            self.positions.insert(account.clone(), position.into());
-        }
-        Ok(())
-    }
-
-    fn forget_before(&mut self, account: &AccountId, day: Date) -> u64 {
-        let Some(known) = self.accounts.get_mut(account) else {
-            return 0;
-        };
-        let before = known.len();
-        known.retain(|_, seen| seen.day.is_none_or(|own| own >= day));
-        let forgotten = before - known.len();
-        if known.is_empty() {
-            self.accounts.remove(account);
-        }
-        self.keys -= forgotten;
-        u64::try_from(forgotten).unwrap_or(u64::MAX)
+            seen.keys -= forgotten;
+            Ok(u64::try_from(forgotten).unwrap_or(u64::MAX))
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! Used assertions and access tokens, both hashed.
 
 use super::expiring::Expiring;
-use super::{MemoryStore, lock};
+use super::{MemoryStore, run};
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
 use bankrail_client_assertion::{KEPT_CLAIMS, ReplayKey, ReplayStore};
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
@@ -14,7 +14,9 @@ pub(super) struct Tokens {
 
 impl ReplayStore for MemoryStore {
     fn claim(&self, key: ReplayKey, now: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(async move { lock(&self.parts.tokens).claim(key, now, self.parts.capacity) })
+        run(&self.parts.tokens, move |tokens| {
+            tokens.claim(key, now, self.parts.capacity)
+        })
     }
 }
 
@@ -25,21 +27,34 @@ impl TokenStore for MemoryStore {
         hash: TokenHash,
         grant: TokenGrant,
     ) -> StoreFuture<'_, bool> {
-        Box::pin(async move {
-            lock(&self.parts.tokens).grant_once(claim, hash, grant, self.parts.capacity)
+        run(&self.parts.tokens, move |tokens| {
+            let capacity = self.parts.capacity;
+            tokens.grants.sweep(grant.issued_at, 0);
+            // Before the claim: an assertion is not used up without its grant.
+            tokens.grants.check_room(&hash, capacity)?;
+            if let Some(key) = claim
+                && !tokens.claim(key, grant.issued_at, capacity)?
+            {
+                return Ok(false);
+            }
+            tokens
+                .grants
+                .insert(hash, grant.expires_at, grant, capacity)
+                .map(|()| true)
         })
     }
 
     fn find(&self, hash: TokenHash, now: Timestamp) -> StoreFuture<'_, Option<TokenGrant>> {
-        Box::pin(async move {
-            let tokens = lock(&self.parts.tokens);
+        run(&self.parts.tokens, move |tokens| {
             let grant = tokens.grants.get(&hash).map(|(_, grant)| grant);
             Ok(grant.filter(|grant| grant.is_valid_at(now)).cloned())
         })
     }
 
     fn revoke(&self, hash: TokenHash) -> StoreFuture<'_, bool> {
-        Box::pin(async move { Ok(lock(&self.parts.tokens).grants.remove(&hash).is_some()) })
+        run(&self.parts.tokens, move |tokens| {
+            Ok(tokens.grants.remove(&hash).is_some())
+        })
     }
 }
 
@@ -61,26 +76,6 @@ impl Tokens {
         }
         self.claims
             .insert(key.key, key.expires_at, (), capacity)
-            .map(|()| true)
-    }
-
-    fn grant_once(
-        &mut self,
-        claim: Option<ReplayKey>,
-        hash: TokenHash,
-        grant: TokenGrant,
-        capacity: usize,
-    ) -> Result<bool, StoreError> {
-        self.grants.sweep(grant.issued_at, 0);
-        // Before the claim: an assertion is not used up without its grant.
-        self.grants.check_room(&hash, capacity)?;
-        if let Some(key) = claim
-            && !self.claim(key, grant.issued_at, capacity)?
-        {
-            return Ok(false);
-        }
-        self.grants
-            .insert(hash, grant.expires_at, grant, capacity)
             .map(|()| true)
     }
 }
