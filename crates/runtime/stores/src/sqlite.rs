@@ -66,10 +66,6 @@ pub use rusqlite;
 
 use connection::Database;
 
-/// The maximum number of entries that one transaction deletes.
-#[cfg(any(feature = "mailbox", feature = "statement"))]
-const FORGET_BATCH: u32 = 500;
-
 // Runs twice in one transaction, which leaves the row unchanged. `SET version = version` would not
 // do: SQLite does not write a page that stays the same.
 const CHECK: &str = "UPDATE bankrail_schema SET version = -version";
@@ -169,7 +165,7 @@ impl SqliteStore {
     #[must_use]
     pub fn inbox(&self) -> SqliteInbox {
         SqliteInbox {
-            store: self.clone(),
+            database: self.database.clone(),
         }
     }
 
@@ -178,7 +174,7 @@ impl SqliteStore {
     #[must_use]
     pub fn outbox(&self) -> SqliteOutbox {
         SqliteOutbox {
-            store: self.clone(),
+            database: self.database.clone(),
         }
     }
 
@@ -187,30 +183,7 @@ impl SqliteStore {
     #[must_use]
     pub fn histories(&self) -> SqliteHistories {
         SqliteHistories {
-            store: self.clone(),
-        }
-    }
-}
-
-#[cfg(any(feature = "mailbox", feature = "statement"))]
-impl SqliteStore {
-    /// Runs a deletion until it finds no more rows. `of` returns its parameters for a maximum
-    /// number of rows. Other writes run in between.
-    async fn forget_in_pieces<P: rusqlite::Params + Clone + Send + 'static>(
-        &self,
-        sql: &'static str,
-        of: impl Fn(u32) -> P,
-    ) -> Result<u64, StoreError> {
-        let mut forgotten = 0;
-        loop {
-            let parameters = of(FORGET_BATCH);
-            let piece = self
-                .database
-                .write(move |c| statements::run(c, sql, parameters.clone()));
-            match piece.await? {
-                0 => return Ok(forgotten),
-                piece => forgotten += u64::try_from(piece).unwrap_or(u64::MAX),
-            }
+            database: self.database.clone(),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The threads of a database: one that writes and several that read, each with its own connection.
 
 use super::schema::{self, MigrateError};
+#[cfg(any(feature = "mailbox", feature = "statement"))]
+use super::statements;
 use super::{Durability, SqliteOpenError, SqliteOptions};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture};
 use rusqlite::config::DbConfig;
@@ -23,6 +25,10 @@ const MAX_BATCH: usize = 512;
 
 /// The time for which a transaction that gathers writes waits for the next one.
 const GATHER_PAUSE: Duration = Duration::from_millis(1);
+
+/// The maximum number of entries that one transaction deletes.
+#[cfg(any(feature = "mailbox", feature = "statement"))]
+const FORGET_BATCH: u32 = 500;
 
 /// The number of threads that read a file, so that a long read, as an operator's list, delays no
 /// other caller.
@@ -153,6 +159,25 @@ impl Database {
         work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
         send(&self.reader, once(work), true).await
+    }
+
+    /// Runs a deletion until it finds no more rows. `of` returns its parameters for a maximum
+    /// number of rows. Other writes run in between.
+    #[cfg(any(feature = "mailbox", feature = "statement"))]
+    pub(super) async fn forget_in_pieces<P: rusqlite::Params + Clone + Send + 'static>(
+        &self,
+        sql: &'static str,
+        of: impl Fn(u32) -> P,
+    ) -> Result<u64, StoreError> {
+        let mut forgotten = 0;
+        loop {
+            let parameters = of(FORGET_BATCH);
+            let piece = self.write(move |c| statements::run(c, sql, parameters.clone()));
+            match piece.await? {
+                0 => return Ok(forgotten),
+                piece => forgotten += u64::try_from(piece).unwrap_or(u64::MAX),
+            }
+        }
     }
 
     /// Returns the path of the write-ahead log; `None` if the database has no file.
@@ -434,6 +459,15 @@ struct BatchError {
     source: Arc<rusqlite::Error>,
 }
 
+impl From<rusqlite::Error> for BatchError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self {
+            kind: kind_of(&error),
+            source: Arc::new(error),
+        }
+    }
+}
+
 /// Wraps work that runs alone, and so never again.
 fn once<T>(
     work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault>,
@@ -478,28 +512,23 @@ fn read_loop(connection: &Connection, jobs: &Mutex<mpsc::Receiver<Box<dyn Job>>>
             continue;
         }
         // One snapshot for all reads of the work.
-        let execute = |sql| {
-            connection
-                .prepare_cached(sql)
-                .and_then(|mut statement| statement.execute([]))
-                .map(drop)
-        };
-        let begun = execute("BEGIN");
+        let begun = execute(connection, "BEGIN");
         if begun.is_ok() {
             job.run(connection);
             // Nothing was written. A snapshot that stays open would hide later writes, so the
             // reader ends.
-            if let Err(error) = execute("ROLLBACK") {
+            if let Err(error) = execute(connection, "ROLLBACK") {
                 tracing::error!(%error, "a read transaction could not be ended");
                 return;
             }
         }
-        let failure = begun.err().map(|error| BatchError {
-            kind: kind_of(&error),
-            source: Arc::new(error),
-        });
+        let failure = begun.err().map(BatchError::from);
         job.settle(failure.as_ref());
     }
+}
+
+fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.execute([]).map(drop)
 }
 
 /// A connection on which no work commits.
@@ -629,32 +658,23 @@ impl Queue {
 /// commit, where they may have.
 fn run_batch(guarded: &Guarded, batch: &mut [Box<dyn Job>]) -> Result<(), BatchError> {
     let connection = &guarded.connection;
-    let execute = |sql| {
-        connection
-            .prepare_cached(sql)
-            .and_then(|mut statement| statement.execute([]))
-            .map(drop)
-    };
     let unapplied = |error: rusqlite::Error| {
         // If the rollback fails, no transaction is open: SQLite has rolled back by itself.
-        let _ = execute("ROLLBACK");
-        BatchError {
-            kind: kind_of(&error),
-            source: Arc::new(error),
-        }
+        let _ = execute(connection, "ROLLBACK");
+        BatchError::from(error)
     };
-    execute("BEGIN IMMEDIATE").map_err(unapplied)?;
+    execute(connection, "BEGIN IMMEDIATE").map_err(unapplied)?;
     // Savepoints cost a copy of each page for each job, and seldom is one of them needed. So the
     // jobs run without, and if one is to be undone, all are and run again.
     let together = !batch.iter().any(|job| job.alone());
     if !(together && batch.iter_mut().all(|job| guarded.run(&mut **job))) {
         if together {
-            let _ = execute("ROLLBACK");
-            execute("BEGIN IMMEDIATE").map_err(unapplied)?;
+            let _ = execute(connection, "ROLLBACK");
+            execute(connection, "BEGIN IMMEDIATE").map_err(unapplied)?;
         }
         run_apart(guarded, batch).map_err(unapplied)?;
     }
-    execute("COMMIT").map_err(|error| {
+    execute(connection, "COMMIT").map_err(|error| {
         let full = error.sqlite_error_code() == Some(ErrorCode::DiskFull);
         let failed = unapplied(error);
         // The log may have reached the disk although SQLite reported an error.
@@ -671,20 +691,14 @@ fn run_batch(guarded: &Guarded, batch: &mut [Box<dyn Job>]) -> Result<(), BatchE
 
 /// Runs the jobs so that each of them can be undone alone.
 fn run_apart(guarded: &Guarded, batch: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {
-    let execute = |sql| {
-        guarded
-            .connection
-            .prepare_cached(sql)?
-            .execute([])
-            .map(drop)
-    };
+    let connection = &guarded.connection;
     for job in batch {
-        execute("SAVEPOINT job")?;
+        execute(connection, "SAVEPOINT job")?;
         if !guarded.run(&mut **job) {
             // Fails when SQLite has already rolled back the whole transaction, with all work in it.
-            execute("ROLLBACK TO job")?;
+            execute(connection, "ROLLBACK TO job")?;
         }
-        execute("RELEASE job")?;
+        execute(connection, "RELEASE job")?;
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! Histories of mandates and payments.
 
-use super::connection::{Fault, Outcome};
+use super::Transaction;
+use super::connection::{Database, Fault, Outcome};
 use super::statements::{all, run};
-use super::{SqliteStore, Transaction};
 use crate::columns::row_number;
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
 use bankrail_webhook::Message;
@@ -10,6 +10,7 @@ use bankrail_webhook::history::{
     Fold, Histories, HistoryId, HistoryState, KeptHistory, Observation,
 };
 use rusqlite::{Connection, OptionalExtension, params};
+use std::sync::Arc;
 use std::time::Duration;
 
 // Only changes by the own process are notified; those of others are polled for.
@@ -59,11 +60,11 @@ pub(super) const DAILY: &[&str] = &[
     FORGET,
 ];
 
-/// The histories of a [`SqliteStore`]. To fold a message in the transaction of the inbox, use
+/// The histories of a [`SqliteStore`](super::SqliteStore). To fold a message in the transaction of the inbox, use
 /// [`Transaction::apply_history`] in the work of a handler.
 #[derive(Clone, Debug)]
 pub struct SqliteHistories {
-    pub(super) store: SqliteStore,
+    pub(super) database: Arc<Database>,
 }
 
 impl Histories for SqliteHistories {
@@ -75,7 +76,7 @@ impl Histories for SqliteHistories {
     ) -> StoreFuture<'a, Observation> {
         let scope = scope.to_owned();
         let message = message.clone();
-        Box::pin(self.store.database.write_alone(move |connection| {
+        Box::pin(self.database.write_alone(move |connection| {
             Ok(Outcome::Keep(apply(connection, &scope, &message, now)?))
         }))
     }
@@ -87,8 +88,7 @@ impl Histories for SqliteHistories {
     ) -> StoreFuture<'a, Option<KeptHistory>> {
         let scope = scope.to_owned();
         let name = id.to_string();
-        self.store
-            .database
+        self.database
             .read(move |connection| find(connection, &scope, &name))
     }
 
@@ -101,14 +101,14 @@ impl Histories for SqliteHistories {
     ) -> StoreFuture<'a, Vec<KeptHistory>> {
         let scope = scope.to_owned();
         let after = after.map_or(-1, row_number);
-        self.store.database.read(move |connection| {
+        self.database.read(move |connection| {
             let values = params![scope, state.as_str(), after, limit];
             with_names(connection, all(connection, BY_STATE, values)?)
         })
     }
 
     fn changes_after(&self, change: u64, limit: u32) -> StoreFuture<'_, Vec<KeptHistory>> {
-        self.store.database.read(move |connection| {
+        self.database.read(move |connection| {
             with_names(
                 connection,
                 all(connection, BY_CHANGE, params![row_number(change), limit])?,
@@ -120,8 +120,8 @@ impl Histories for SqliteHistories {
         Box::pin(async move {
             loop {
                 // Created before the database is read, so that no change in between is missed.
-                let committed = self.store.database.committed();
-                let exists = self.store.database.read(move |connection| {
+                let committed = self.database.committed();
+                let exists = self.database.read(move |connection| {
                     let mut any = connection.prepare_cached(
                         "SELECT 1 FROM bankrail_history WHERE change > ?1 LIMIT 1",
                     )?;
@@ -138,7 +138,7 @@ impl Histories for SqliteHistories {
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
         Box::pin(
-            self.store
+            self.database
                 .forget_in_pieces(FORGET, move |most| (before.unix_millis(), most)),
         )
     }

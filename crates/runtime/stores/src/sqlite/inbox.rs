@@ -1,7 +1,6 @@
 //! The inbox: received messages.
 
-use super::SqliteStore;
-use super::connection::Fault;
+use super::connection::{Database, Fault};
 use super::statements::{RowCells, all, changes, first, readable_page, run};
 use crate::columns::{entry_number, readable};
 use crate::{MAX_WOKEN_ENTRIES, UNREADABLE};
@@ -11,6 +10,7 @@ use bankrail_mailbox::{
 };
 use bankrail_values::{StoreFuture, Timestamp};
 use rusqlite::{Connection, OptionalExtension, named_params, params};
+use std::sync::Arc;
 
 /// Entries that have a hash in common with a message.
 const KNOWN: &str =
@@ -135,10 +135,10 @@ pub(super) const DAILY: &[&str] = &[
     FORGET,
 ];
 
-/// The inbox of a [`SqliteStore`].
+/// The inbox of a [`SqliteStore`](super::SqliteStore).
 #[derive(Clone, Debug)]
 pub struct SqliteInbox {
-    pub(super) store: SqliteStore,
+    pub(super) database: Arc<Database>,
 }
 
 impl Inbox for SqliteInbox {
@@ -148,8 +148,7 @@ impl Inbox for SqliteInbox {
         now: Timestamp,
     ) -> StoreFuture<'a, ReceiveOutcome> {
         let message = message.clone();
-        self.store
-            .database
+        self.database
             .write(move |connection| receive(connection, &message, now))
     }
 
@@ -161,20 +160,23 @@ impl Inbox for SqliteInbox {
         now: Timestamp,
     ) -> StoreFuture<'a, Vec<InboxEntry>> {
         let kinds = kinds.to_vec();
-        self.store
-            .database
+        self.database
             .write(move |connection| lease_due(connection, &kinds, limit, lease, now))
     }
 
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
-        let owners = owners.to_vec();
-        self.store
-            .database
-            .write(move |connection| release_all(connection, &owners))
+        let owners: Vec<_> = owners
+            .iter()
+            .map(|owner| format!("\"{:032X}\"", u128::from_be_bytes(*owner.as_bytes())))
+            .collect();
+        let owners = format!("[{}]", owners.join(","));
+        self.database.write(move |connection| {
+            u64::try_from(run(connection, RELEASE_ALL, [&owners])?).map_err(Fault::corrupt)
+        })
     }
 
     fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64> {
-        self.store.database.write(move |connection| {
+        self.database.write(move |connection| {
             let ahead = params![latest.unix_millis(), now.unix_millis()];
             u64::try_from(run(connection, RECALL, ahead)?).map_err(Fault::corrupt)
         })
@@ -182,13 +184,12 @@ impl Inbox for SqliteInbox {
 
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
         let after = after.map_or(-1, entry_number);
-        self.store
-            .database
+        self.database
             .read(move |connection| readable_page(connection, DEAD_LETTERS, [after], limit))
     }
 
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
-        self.store.database.write(move |connection| {
+        self.database.write(move |connection| {
             changes(
                 connection,
                 RESEND,
@@ -198,20 +199,17 @@ impl Inbox for SqliteInbox {
     }
 
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>> {
-        self.store
-            .database
+        self.database
             .read(move |connection| first(connection, FIND, [entry_number(id)]))
     }
 
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
-        self.store
-            .database
+        self.database
             .read(|connection| first(connection, OLDEST, []))
     }
 
     fn counts(&self) -> StoreFuture<'_, InboxCounts> {
-        self.store
-            .database
+        self.database
             .read(|connection| Ok(first(connection, COUNTS, [])?.unwrap_or_default()))
     }
 
@@ -228,7 +226,7 @@ impl Inbox for SqliteInbox {
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
         let error = error.map(str::to_owned);
-        self.store.database.write(move |connection| {
+        self.database.write(move |connection| {
             let update = InboxUpdate {
                 state,
                 due,
@@ -241,7 +239,7 @@ impl Inbox for SqliteInbox {
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
         Box::pin(
-            self.store
+            self.database
                 .forget_in_pieces(FORGET, move |most| (before.unix_millis(), most)),
         )
     }
@@ -369,17 +367,4 @@ pub(super) fn update(
         ":now": now.unix_millis(),
     };
     changes(connection, UPDATE, values)
-}
-
-fn release_all(connection: &Connection, owners: &[LeaseOwner]) -> Result<u64, Fault> {
-    let owners: Vec<_> = owners
-        .iter()
-        .map(|owner| format!("\"{:032X}\"", u128::from_be_bytes(*owner.as_bytes())))
-        .collect();
-    let released = run(
-        connection,
-        RELEASE_ALL,
-        params![format!("[{}]", owners.join(","))],
-    )?;
-    u64::try_from(released).map_err(Fault::corrupt)
 }

@@ -1,18 +1,16 @@
 //! The outbox: messages to deliver.
 
-use super::SqliteStore;
-use super::connection::Fault;
-use super::statements::{all, changes, first, run};
+use super::connection::{Database, Fault};
+use super::statements::{changes, first, run};
 use crate::columns::entry_number;
 use bankrail_mailbox::{
-    Circuit, DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog,
-    EndpointCircuit, EndpointId, Enqueued, EntryId, Intervention, LeaseOwner, LeaseRequest, Outbox,
-    OutboxCounts, OutboxEntry, OutboxOperator, OutboxQuery, OutboxState, OutboxSummary, Outgoing,
-    StoppedEndpoint,
+    Circuit, DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId,
+    Intervention, LeaseOwner, LeaseRequest, Outbox, OutboxEntry, OutboxState, Outgoing,
 };
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use rusqlite::{Connection, named_params, params};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 mod changed;
 mod circuit;
@@ -37,13 +35,6 @@ const SAME_ID: &str =
         deliveries, state
     FROM bankrail_outbox o LEFT JOIN bankrail_outbox_body b ON b.id = o.id 
     WHERE endpoint = ?1 AND message_id = ?2";
-
-/// As [`WITH_BODY`], with the state of a dropped entry, which is not in the entry's row.
-const FIND: &str =
-    "SELECT o.id, endpoint, kind, message_id, fingerprint, attributes, body, enqueued, due,
-        deliveries, CASE WHEN EXISTS (SELECT 1 FROM bankrail_dropped WHERE entry = o.id)
-        THEN 'dropped' ELSE state END AS state
-    FROM bankrail_outbox o LEFT JOIN bankrail_outbox_body b ON b.id = o.id WHERE o.id = ?1";
 
 const RELEASE: &str =
     "UPDATE bankrail_outbox SET due = ?3, owner = NULL, until = NULL WHERE id = ?1 AND owner = ?2";
@@ -70,13 +61,9 @@ const INSERT_DELIVERY: &str = "INSERT INTO bankrail_delivery
     (:entry, (SELECT coalesce(max(number), 0) + 1 FROM bankrail_delivery WHERE entry = :entry),
         :started, :duration, :status, :note)";
 
-const DELIVERIES: &str = "SELECT started, duration, status, note FROM bankrail_delivery
-    WHERE entry = ?1 ORDER BY number";
-
-const RESEND: &str =
-    "UPDATE bankrail_outbox SET state = 'pending', due = ?2, finished = NULL, deliveries = 0
-    WHERE id = ?1 AND state <> 'pending'
-        AND NOT EXISTS (SELECT 1 FROM bankrail_dropped WHERE entry = ?1)";
+const STOP: &str =
+    "INSERT INTO bankrail_stopped (endpoint, since, stopped_by, reason) VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT (endpoint) DO NOTHING";
 
 // A bounded number of entries, so that other writes run in between. `INDEXED BY` keeps SQLite from
 // the index by state and endpoint, after which it would have to sort all delivered entries.
@@ -97,33 +84,30 @@ pub(super) const DAILY: &[&str] = &[
     INSERT_BODY,
     WITH_BODY,
     SAME_ID,
-    FIND,
     RELEASE,
     RELEASE_ALL,
     RECALL,
     RECORD,
     INSERT_DELIVERY,
-    DELIVERIES,
-    RESEND,
+    STOP,
     FORGET,
 ];
 
-/// The outbox of a [`SqliteStore`].
+/// The outbox of a [`SqliteStore`](super::SqliteStore).
 #[derive(Clone, Debug)]
 pub struct SqliteOutbox {
-    pub(super) store: SqliteStore,
+    pub(super) database: Arc<Database>,
 }
 
 impl Outbox for SqliteOutbox {
     fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued> {
         let message = message.clone();
-        self.store
-            .database
+        self.database
             .write(move |connection| enqueue(connection, &message, now))
     }
 
     fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool> {
-        self.store.database.write(move |connection| {
+        self.database.write(move |connection| {
             let values = params![entry_number(id), owner.as_bytes(), due.unix_millis()];
             changes(connection, RELEASE, values)
         })
@@ -131,7 +115,7 @@ impl Outbox for SqliteOutbox {
 
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
         let owners = owners.to_vec();
-        self.store.database.write(move |connection| {
+        self.database.write(move |connection| {
             owners.iter().try_fold(0, |released, owner| {
                 let more = run(connection, RELEASE_ALL, params![owner.as_bytes()])?;
                 Ok(released + u64::try_from(more).map_err(Fault::corrupt)?)
@@ -140,7 +124,7 @@ impl Outbox for SqliteOutbox {
     }
 
     fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64> {
-        self.store.database.write(move |connection| {
+        self.database.write(move |connection| {
             let mut recalled = 0;
             lease::each_endpoint(connection, "", None, |endpoint| {
                 let ahead = params![endpoint, latest.unix_millis(), now.unix_millis()];
@@ -157,7 +141,7 @@ impl Outbox for SqliteOutbox {
     }
 
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
-        self.store.database.read(lease::next_due)
+        self.database.read(lease::next_due)
     }
 
     fn hold_endpoint<'a>(
@@ -166,8 +150,7 @@ impl Outbox for SqliteOutbox {
         circuit: Circuit,
     ) -> StoreFuture<'a, ()> {
         let endpoint = endpoint.clone();
-        self.store
-            .database
+        self.database
             .write(move |connection| circuit::hold(connection, &endpoint, circuit))
     }
 
@@ -179,9 +162,12 @@ impl Outbox for SqliteOutbox {
     ) -> StoreFuture<'a, ()> {
         let endpoint = endpoint.clone();
         let intervention = intervention.clone();
-        self.store
-            .database
-            .write(move |connection| operator::stop(connection, &endpoint, &intervention, now))
+        self.database.write(move |connection| {
+            let Intervention { by, reason } = &intervention;
+            let since = now.unix_millis();
+            let values = params![endpoint.as_str(), since, by.as_str(), reason.as_str()];
+            run(connection, STOP, values).map(drop)
+        })
     }
 
     fn lease<'a>(
@@ -200,7 +186,7 @@ impl Outbox for SqliteOutbox {
             reserve,
             ..
         } = request;
-        self.store.database.write(move |connection| {
+        self.database.write(move |connection| {
             let request = LeaseRequest::new(lease, limit)
                 .after(after.as_ref())
                 .per_endpoint(per_endpoint);
@@ -225,121 +211,45 @@ impl Outbox for SqliteOutbox {
     ) -> StoreFuture<'a, bool> {
         let delivery = delivery.clone();
         let answered = answered.cloned();
-        self.store.database.write(move |connection| {
+        let (state, due) = match disposition {
+            Disposition::Delivered => (OutboxState::Delivered, None),
+            Disposition::RetryAt(due) => (OutboxState::Pending, Some(due.unix_millis())),
+            Disposition::DeadLetter => (OutboxState::DeadLetter, None),
+        };
+        self.database.write(move |connection| {
             if let Some(endpoint) = &answered {
                 circuit::close(connection, endpoint, now)?;
             }
-            record(connection, id, owner, &delivery, disposition, now)
+            let values = named_params! {
+                ":id": entry_number(id),
+                ":owner": owner.as_bytes(),
+                ":state": state.as_str(),
+                ":due": due,
+                ":finished": due.is_none().then_some(now.unix_millis()),
+            };
+            if !changes(connection, RECORD, values)? {
+                return Ok(false);
+            }
+            let values = named_params! {
+                ":entry": entry_number(id),
+                ":started": delivery.started_at.unix_millis(),
+                ":duration": i64::try_from(delivery.duration.as_millis()).unwrap_or(i64::MAX),
+                ":status": delivery.status,
+                ":note": delivery.note.map(DeliveryNote::as_str),
+            };
+            changes(connection, INSERT_DELIVERY, values)
         })
     }
 
     fn changed(&self) -> StoreFuture<'_, ()> {
-        Box::pin(changed::changed(&self.store))
+        Box::pin(changed::changed(&self.database))
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
         Box::pin(
-            self.store
+            self.database
                 .forget_in_pieces(FORGET, move |most| (before.unix_millis(), most)),
         )
-    }
-}
-
-impl OutboxOperator for SqliteOutbox {
-    fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>> {
-        let query = query.clone();
-        self.store
-            .database
-            .read(move |connection| operator::list(connection, &query))
-    }
-
-    fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>> {
-        self.store
-            .database
-            .read(move |connection| first(connection, operator::FIND, [entry_number(id)]))
-    }
-
-    fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
-        self.store
-            .database
-            .read(move |connection| all(connection, DELIVERIES, [entry_number(id)]))
-    }
-
-    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
-        self.store
-            .database
-            .read(move |connection| first(connection, FIND, [entry_number(id)]))
-    }
-
-    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
-        self.store.database.write(move |connection| {
-            changes(
-                connection,
-                RESEND,
-                params![entry_number(id), now.unix_millis()],
-            )
-        })
-    }
-
-    fn drop_entry<'a>(
-        &'a self,
-        id: EntryId,
-        intervention: &'a Intervention,
-        now: Timestamp,
-    ) -> StoreFuture<'a, DropOutcome> {
-        let intervention = intervention.clone();
-        self.store
-            .database
-            .write(move |connection| operator::drop_entry(connection, id, &intervention, now))
-    }
-
-    fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
-        self.store
-            .database
-            .read(|connection| all(connection, operator::STOPPED, []))
-    }
-
-    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
-        self.store
-            .database
-            .read(|connection| all(connection, circuit::ALL, []))
-    }
-
-    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
-        self.store
-            .database
-            .read(|connection| first(connection, operator::OLDEST, []))
-    }
-
-    fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
-        Box::pin(operator::resend_all(&self.store, endpoint, now))
-    }
-
-    fn resume_endpoint<'a>(
-        &'a self,
-        endpoint: &'a EndpointId,
-        now: Timestamp,
-    ) -> StoreFuture<'a, bool> {
-        Box::pin(operator::resume(&self.store, endpoint, now))
-    }
-
-    fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
-        let endpoint = endpoint.cloned();
-        self.store
-            .database
-            .read(move |connection| operator::counts(connection, endpoint.as_ref()))
-    }
-
-    fn backlogs<'a>(
-        &'a self,
-        after: Option<&'a EndpointId>,
-        limit: u32,
-    ) -> StoreFuture<'a, Vec<EndpointBacklog>> {
-        let after = after.map_or_else(String::new, |after| after.as_str().to_owned());
-        let limit = limit.min(OutboxQuery::MAX_LIMIT);
-        self.store
-            .database
-            .read(move |connection| all(connection, operator::BACKLOGS, params![after, limit]))
     }
 }
 
@@ -374,37 +284,4 @@ pub(super) fn enqueue(
         }
         _ => Err(Fault::Store(StoreErrorKind::Conflict.into())),
     }
-}
-
-fn record(
-    connection: &Connection,
-    id: EntryId,
-    owner: LeaseOwner,
-    delivery: &DeliveryRecord,
-    disposition: Disposition,
-    now: Timestamp,
-) -> Result<bool, Fault> {
-    let (state, due) = match disposition {
-        Disposition::Delivered => (OutboxState::Delivered, None),
-        Disposition::RetryAt(due) => (OutboxState::Pending, Some(due.unix_millis())),
-        Disposition::DeadLetter => (OutboxState::DeadLetter, None),
-    };
-    let values = named_params! {
-        ":id": entry_number(id),
-        ":owner": owner.as_bytes(),
-        ":state": state.as_str(),
-        ":due": due,
-        ":finished": due.is_none().then_some(now.unix_millis()),
-    };
-    if !changes(connection, RECORD, values)? {
-        return Ok(false);
-    }
-    let values = named_params! {
-        ":entry": entry_number(id),
-        ":started": delivery.started_at.unix_millis(),
-        ":duration": i64::try_from(delivery.duration.as_millis()).unwrap_or(i64::MAX),
-        ":status": delivery.status,
-        ":note": delivery.note.map(DeliveryNote::as_str),
-    };
-    changes(connection, INSERT_DELIVERY, values)
 }

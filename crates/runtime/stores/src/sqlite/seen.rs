@@ -48,7 +48,7 @@ impl SeenEntries for SqliteStore {
     fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {
         let account = account.clone();
         let day = day.to_string();
-        Box::pin(self.forget_in_pieces(FORGET, move |most| {
+        Box::pin(self.database.forget_in_pieces(FORGET, move |most| {
             (account.as_str().to_owned(), day.clone(), most)
         }))
     }

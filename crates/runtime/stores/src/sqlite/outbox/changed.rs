@@ -1,6 +1,6 @@
 //! The wait for messages of other processes, which are noticed by the write-ahead log.
 
-use crate::sqlite::SqliteStore;
+use crate::sqlite::connection::Database;
 use bankrail_values::StoreError;
 use rusqlite::OptionalExtension as _;
 use std::sync::atomic::Ordering;
@@ -13,8 +13,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(25);
 // The number of the last message, which never falls (AUTOINCREMENT).
 const LAST: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'bankrail_outbox'";
 
-pub(super) async fn changed(store: &SqliteStore) -> Result<(), StoreError> {
-    let Some(log) = store.database.log() else {
+pub(super) async fn changed(database: &Database) -> Result<(), StoreError> {
+    let Some(log) = database.log() else {
         return std::future::pending().await;
     };
     let mut reading = Reading::default();
@@ -29,8 +29,8 @@ pub(super) async fn changed(store: &SqliteStore) -> Result<(), StoreError> {
                     .query_row([], |row| row.get(0))
                     .optional()?)
             };
-            let last = store.database.read(last).await?.unwrap_or(0);
-            if store.database.told.swap(last, Ordering::Relaxed) != last {
+            let last = database.read(last).await?.unwrap_or(0);
+            if database.told.swap(last, Ordering::Relaxed) != last {
                 return Ok(());
             }
         }

@@ -1,25 +1,40 @@
 //! Operations for operators.
 
-use super::circuit;
+use super::{SqliteOutbox, circuit};
 use crate::columns::entry_number;
-use crate::sqlite::SqliteStore;
 use crate::sqlite::connection::Fault;
-use crate::sqlite::statements::{changes, first, readable_page, run};
+use crate::sqlite::statements::{all, changes, first, readable_page, run};
 use bankrail_mailbox::{
-    DropOutcome, EndpointId, EntryId, Intervention, Kind, OutboxCounts, OutboxQuery, OutboxState,
-    OutboxSummary,
+    DeliveryRecord, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId, EntryId,
+    Intervention, Kind, OutboxCounts, OutboxEntry, OutboxOperator, OutboxQuery, OutboxState,
+    OutboxSummary, StoppedEndpoint,
 };
-use bankrail_values::{StoreError, Timestamp};
+use bankrail_values::{StoreFuture, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::BTreeMap;
 
+// As `WITH_BODY`, with the state of a dropped entry, which is not in the entry's row.
+const FIND: &str =
+    "SELECT o.id, endpoint, kind, message_id, fingerprint, attributes, body, enqueued, due,
+        deliveries, CASE WHEN EXISTS (SELECT 1 FROM bankrail_dropped WHERE entry = o.id)
+        THEN 'dropped' ELSE state END AS state
+    FROM bankrail_outbox o LEFT JOIN bankrail_outbox_body b ON b.id = o.id WHERE o.id = ?1";
+
 /// An entry without its payload. A dropped entry is `delivered` in its own row, so that nobody
 /// delivers it.
-pub(super) const FIND: &str =
+const SUMMARY: &str =
     "SELECT id, endpoint, kind, message_id, enqueued, due, deliveries, until, finished, dropped_by,
         reason, CASE WHEN dropped_by IS NULL THEN state ELSE 'dropped' END AS state
     FROM bankrail_outbox LEFT JOIN bankrail_dropped ON entry = id
     WHERE id = ?1";
+
+const DELIVERIES: &str = "SELECT started, duration, status, note FROM bankrail_delivery
+    WHERE entry = ?1 ORDER BY number";
+
+const RESEND: &str =
+    "UPDATE bankrail_outbox SET state = 'pending', due = ?2, finished = NULL, deliveries = 0
+    WHERE id = ?1 AND state <> 'pending'
+        AND NOT EXISTS (SELECT 1 FROM bankrail_dropped WHERE entry = ?1)";
 
 // All entries after one, in the order of the table, so that no more are read than are returned or
 // passed over.
@@ -59,10 +74,6 @@ const INSERT_DROPPED: &str =
 const LEASED_UNTIL: &str =
     "SELECT until AS at FROM bankrail_outbox WHERE id = ?1 AND state = 'pending'";
 
-const STOP: &str =
-    "INSERT INTO bankrail_stopped (endpoint, since, stopped_by, reason) VALUES (?1, ?2, ?3, ?4)
-    ON CONFLICT (endpoint) DO NOTHING";
-
 // Makes a bounded number of messages due, so that other writes run in between, in the order of the
 // index of an endpoint's pending messages.
 const MAKE_SOME_DUE: &str =
@@ -73,7 +84,7 @@ const BATCH_ROWS: u16 = 500;
 
 const RESUME: &str = "DELETE FROM bankrail_stopped WHERE endpoint = ?1";
 
-pub(super) const STOPPED: &str =
+const STOPPED: &str =
     "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
 
 // The first message of an endpoint in a state after another one, by the index of endpoint and
@@ -95,14 +106,14 @@ const COUNTS_OF_ENDPOINT: &str = "SELECT pending, delivered, dead_letters, dropp
     FROM bankrail_outbox_count WHERE endpoint = ?1";
 
 // `min(due)` is one search in the index of an endpoint's pending messages, which is by due time.
-pub(super) const BACKLOGS: &str = "SELECT endpoint, pending, dead_letters,
+const BACKLOGS: &str = "SELECT endpoint, pending, dead_letters,
         (SELECT min(due) FROM bankrail_outbox AS o
             WHERE state = 'pending' AND o.endpoint = c.endpoint) AS oldest
     FROM bankrail_outbox_count AS c WHERE endpoint > ?1 AND (pending > 0 OR dead_letters > 0)
     ORDER BY endpoint LIMIT ?2";
 
 // The first pending message of each endpoint, with one search in its index, and the first of these.
-pub(super) const OLDEST: &str = "SELECT enqueued AS at FROM bankrail_outbox WHERE id = (
+const OLDEST: &str = "SELECT enqueued AS at FROM bankrail_outbox WHERE id = (
     SELECT min((SELECT min(id) FROM bankrail_outbox AS o
         WHERE state = 'pending' AND o.endpoint = c.endpoint))
     FROM bankrail_outbox_count AS c
@@ -110,11 +121,13 @@ pub(super) const OLDEST: &str = "SELECT enqueued AS at FROM bankrail_outbox WHER
 
 #[cfg(test)]
 pub(in crate::sqlite) const DAILY: &[&str] = &[
+    FIND,
+    DELIVERIES,
+    RESEND,
     RESEND_SOME,
     DROP,
     INSERT_DROPPED,
     LEASED_UNTIL,
-    STOP,
     MAKE_SOME_DUE,
     RESUME,
 ];
@@ -124,14 +137,141 @@ pub(in crate::sqlite) const DAILY: &[&str] = &[
 pub(in crate::sqlite) const LOOKS: [&str; 6] =
     [NEXT, COUNTED, BACKLOGS, OLDEST, COUNTS, COUNTS_OF_ENDPOINT];
 
-pub(super) fn list(
-    connection: &Connection,
-    query: &OutboxQuery,
-) -> Result<Vec<OutboxSummary>, Fault> {
-    match query.state {
-        Some(OutboxState::Dropped) => in_order_of_id(connection, LIST_DROPPED, query),
-        None if query.endpoint.is_none() => in_order_of_id(connection, LIST, query),
-        _ => merged(connection, query),
+impl OutboxOperator for SqliteOutbox {
+    fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>> {
+        let query = query.clone();
+        self.database.read(move |connection| match query.state {
+            Some(OutboxState::Dropped) => in_order_of_id(connection, LIST_DROPPED, &query),
+            None if query.endpoint.is_none() => in_order_of_id(connection, LIST, &query),
+            _ => merged(connection, &query),
+        })
+    }
+
+    fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>> {
+        self.database
+            .read(move |connection| first(connection, SUMMARY, [entry_number(id)]))
+    }
+
+    fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
+        self.database
+            .read(move |connection| all(connection, DELIVERIES, [entry_number(id)]))
+    }
+
+    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
+        self.database
+            .read(move |connection| first(connection, FIND, [entry_number(id)]))
+    }
+
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        self.database.write(move |connection| {
+            changes(
+                connection,
+                RESEND,
+                params![entry_number(id), now.unix_millis()],
+            )
+        })
+    }
+
+    fn drop_entry<'a>(
+        &'a self,
+        id: EntryId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, DropOutcome> {
+        let intervention = intervention.clone();
+        self.database.write(move |connection| {
+            let id = entry_number(id);
+            if changes(connection, DROP, params![id, now.unix_millis()])? {
+                let Intervention { by, reason } = &intervention;
+                let values = params![id, by.as_str(), reason.as_str()];
+                run(connection, INSERT_DROPPED, values)?;
+                return Ok(DropOutcome::Dropped);
+            }
+            let leased = first(connection, LEASED_UNTIL, [id])?;
+            Ok(leased.map_or(DropOutcome::NotOpen, |until| DropOutcome::Leased { until }))
+        })
+    }
+
+    fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
+        self.database
+            .read(|connection| all(connection, STOPPED, []))
+    }
+
+    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
+        self.database
+            .read(|connection| all(connection, circuit::ALL, []))
+    }
+
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        self.database
+            .read(|connection| first(connection, OLDEST, []))
+    }
+
+    fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
+        Box::pin(async move {
+            let mut after = -1;
+            let mut resent = 0;
+            loop {
+                let endpoint = endpoint.clone();
+                let piece = self.database.write(move |connection| {
+                    let mut resend = connection.prepare_cached(RESEND_SOME)?;
+                    let values = params![endpoint.as_str(), now.unix_millis(), after];
+                    let ids = resend.query_map(values, |row| row.get::<_, i64>(0))?;
+                    Ok(ids.collect::<Result<Vec<_>, _>>()?)
+                });
+                let ids = piece.await?;
+                let Some(last) = ids.iter().max() else {
+                    return Ok(resent);
+                };
+                after = *last;
+                resent += u64::try_from(ids.len()).unwrap_or(u64::MAX);
+            }
+        })
+    }
+
+    fn resume_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        Box::pin(async move {
+            loop {
+                let endpoint = endpoint.clone();
+                let piece = self.database.write(move |connection| {
+                    let values = params![endpoint.as_str(), now.unix_millis(), BATCH_ROWS];
+                    if run(connection, MAKE_SOME_DUE, values)? == usize::from(BATCH_ROWS) {
+                        return Ok(None);
+                    }
+                    circuit::keep(connection, &endpoint, None)?;
+                    changes(connection, RESUME, [endpoint.as_str()]).map(Some)
+                });
+                if let Some(was_stopped) = piece.await? {
+                    return Ok(was_stopped);
+                }
+            }
+        })
+    }
+
+    fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
+        let endpoint = endpoint.cloned();
+        self.database.read(move |connection| {
+            let counts = match &endpoint {
+                None => first(connection, COUNTS, []),
+                Some(endpoint) => first(connection, COUNTS_OF_ENDPOINT, [endpoint.as_str()]),
+            };
+            counts.map(Option::unwrap_or_default)
+        })
+    }
+
+    fn backlogs<'a>(
+        &'a self,
+        after: Option<&'a EndpointId>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<EndpointBacklog>> {
+        let after = after.map_or_else(String::new, |after| after.as_str().to_owned());
+        let limit = limit.min(OutboxQuery::MAX_LIMIT);
+        self.database
+            .read(move |connection| all(connection, BACKLOGS, params![after, limit]))
     }
 }
 
@@ -201,111 +341,7 @@ fn merged(connection: &Connection, query: &OutboxQuery) -> Result<Vec<OutboxSumm
             break;
         };
         first.extend(first_of(state, endpoint, id)?.map(|id| (id, (state, endpoint))));
-        page.extend(readable_page(connection, FIND, [id], 1)?);
+        page.extend(readable_page(connection, SUMMARY, [id], 1)?);
     }
     Ok(page)
-}
-
-pub(super) async fn resend_all(
-    store: &SqliteStore,
-    endpoint: &EndpointId,
-    now: Timestamp,
-) -> Result<u64, StoreError> {
-    let mut after = -1;
-    let mut resent = 0;
-    loop {
-        let endpoint = endpoint.as_str().to_owned();
-        let piece = store.database.write(move |connection| {
-            let mut resend = connection.prepare_cached(RESEND_SOME)?;
-            let ids = resend.query_map(params![endpoint, now.unix_millis(), after], |row| {
-                row.get::<_, i64>(0)
-            })?;
-            Ok(ids.collect::<Result<Vec<_>, _>>()?)
-        });
-        let ids = piece.await?;
-        let Some(last) = ids.iter().max() else {
-            return Ok(resent);
-        };
-        after = *last;
-        resent += u64::try_from(ids.len()).unwrap_or(u64::MAX);
-    }
-}
-
-pub(super) fn drop_entry(
-    connection: &Connection,
-    id: EntryId,
-    intervention: &Intervention,
-    now: Timestamp,
-) -> Result<DropOutcome, Fault> {
-    if changes(
-        connection,
-        DROP,
-        params![entry_number(id), now.unix_millis()],
-    )? {
-        let Intervention { by, reason } = intervention;
-        run(
-            connection,
-            INSERT_DROPPED,
-            params![entry_number(id), by.as_str(), reason.as_str()],
-        )?;
-        return Ok(DropOutcome::Dropped);
-    }
-    let leased: Option<Timestamp> = first(connection, LEASED_UNTIL, [entry_number(id)])?;
-    Ok(leased.map_or(DropOutcome::NotOpen, |until| DropOutcome::Leased { until }))
-}
-
-pub(super) fn stop(
-    connection: &Connection,
-    endpoint: &EndpointId,
-    intervention: &Intervention,
-    now: Timestamp,
-) -> Result<(), Fault> {
-    let Intervention { by, reason } = intervention;
-    run(
-        connection,
-        STOP,
-        params![
-            endpoint.as_str(),
-            now.unix_millis(),
-            by.as_str(),
-            reason.as_str()
-        ],
-    )
-    .map(drop)
-}
-
-pub(super) async fn resume(
-    store: &SqliteStore,
-    endpoint: &EndpointId,
-    now: Timestamp,
-) -> Result<bool, StoreError> {
-    loop {
-        let endpoint = endpoint.clone();
-        let piece = store.database.write(move |connection| {
-            if run(
-                connection,
-                MAKE_SOME_DUE,
-                params![endpoint.as_str(), now.unix_millis(), BATCH_ROWS],
-            )? == usize::from(BATCH_ROWS)
-            {
-                return Ok(None);
-            }
-            circuit::keep(connection, &endpoint, None)?;
-            changes(connection, RESUME, [endpoint.as_str()]).map(Some)
-        });
-        if let Some(was_stopped) = piece.await? {
-            return Ok(was_stopped);
-        }
-    }
-}
-
-pub(super) fn counts(
-    connection: &Connection,
-    endpoint: Option<&EndpointId>,
-) -> Result<OutboxCounts, Fault> {
-    let counts = match endpoint {
-        None => first(connection, COUNTS, []),
-        Some(endpoint) => first(connection, COUNTS_OF_ENDPOINT, [endpoint.as_str()]),
-    };
-    counts.map(Option::unwrap_or_default)
 }

@@ -20,7 +20,7 @@ impl TransactionalInbox for SqliteInbox {
         work: SqliteWork,
         now: Timestamp,
     ) -> StoreFuture<'_, Completion> {
-        Box::pin(self.store.database.write_alone(move |connection| {
+        Box::pin(self.database.write_alone(move |connection| {
             if !complete(connection, id, owner, now)? {
                 return Ok(Outcome::Undo(Completion::LeaseLost));
             }

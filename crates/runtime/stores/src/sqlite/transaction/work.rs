@@ -4,7 +4,6 @@ use super::Transaction;
 use crate::sqlite::connection::Outcome;
 use rusqlite::Connection;
 use std::error::Error;
-use std::fmt;
 
 /// The work of a transaction in SQLite, of `TransactionalInbox::complete_with` (feature `mailbox`)
 /// and `TransactionalSeenEntries::record_with` (feature `statement`): a function of an open
@@ -54,8 +53,4 @@ impl SqliteWork {
     }
 }
 
-impl fmt::Debug for SqliteWork {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("SqliteWork").finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(SqliteWork);
