@@ -39,9 +39,9 @@ use bankrail_values::{StoreError, StoreErrorKind};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_postgres::Socket;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Row, Socket};
 
 #[cfg(feature = "client-assertion")]
 mod cached;
@@ -178,7 +178,7 @@ impl PostgresStore {
         let sql = "UPDATE bankrail_schema SET version = version";
         async move {
             store
-                .timed(async { store.query(sql, &[]).await.map(drop) })
+                .with_session(async |session| session.execute(sql, &[]).await.map(drop))
                 .await
         }
     }
@@ -277,30 +277,23 @@ impl PostgresStore {
         self.inner.pool.take().await
     }
 
-    async fn query(&self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<Vec<Row>, Fault> {
-        let client = self.client().await?;
-        let rows = client
-            .session(Transactions::Each)
-            .query(sql, parameters)
-            .await?;
-        client.give_back();
-        Ok(rows)
-    }
-
     /// Runs a query of an operator, which reads much: it is planned each time, for its parameters
     /// and the tables.
     async fn survey<T: FromRow>(
         &self,
         sql: &'static str,
         parameters: &[Typed<'_>],
-    ) -> Result<Vec<T>, Fault> {
-        let mut client = self.client().await?;
-        let (transaction, _) = client.begin().await?;
-        transaction.batch_execute(PLAN_FREELY).await?;
-        let rows = transaction.query_typed(sql, parameters).await?;
-        transaction.commit().await?;
-        client.give_back();
-        rows.iter().map(|row| Ok(T::read(row)?)).collect()
+    ) -> Result<Vec<T>, StoreError> {
+        self.timed(async {
+            let mut client = self.client().await?;
+            let (transaction, _) = client.begin().await?;
+            transaction.batch_execute(PLAN_FREELY).await?;
+            let rows = transaction.query_typed(sql, parameters).await?;
+            transaction.commit().await?;
+            client.give_back();
+            rows.iter().map(|row| Ok(T::read(row)?)).collect()
+        })
+        .await
     }
 }
 

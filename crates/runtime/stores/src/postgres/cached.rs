@@ -1,8 +1,7 @@
 //! A customer's sealed tokens: one or two statements for each operation.
 
-use super::session::Session;
+use super::PostgresStore;
 use super::values::params;
-use super::{Fault, PostgresStore};
 use crate::cached::check_sealed;
 use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
 use bankrail_values::{EXPIRY_GRACE, StoreFuture, Timestamp};
@@ -38,7 +37,17 @@ impl TokenCache for PostgresStore {
         token: &'a CachedToken,
         now: Timestamp,
     ) -> StoreFuture<'a, ()> {
-        Box::pin(self.with_session(async move |session| put(session, key, token, now).await))
+        Box::pin(self.with_session(async move |session| {
+            check_sealed(token)?;
+            // Swept first, so that a token that has already expired stays until the next one, as in
+            // memory.
+            let expired = now.saturating_sub(EXPIRY_GRACE).unix_millis();
+            session.execute(SWEEP, params![expired]).await?;
+            let key = key.as_bytes().as_slice();
+            let expires = token.expires_at.unix_millis();
+            let values = params![key, token.sealed, expires];
+            session.execute(PUT, values).await.map(drop)
+        }))
     }
 
     fn remove<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken) -> StoreFuture<'a, ()> {
@@ -50,26 +59,4 @@ impl TokenCache for PostgresStore {
                 .map(drop)
         }))
     }
-}
-
-async fn put(
-    session: Session<'_>,
-    key: &TokenCacheKey,
-    token: &CachedToken,
-    now: Timestamp,
-) -> Result<(), Fault> {
-    check_sealed(token)?;
-    // Swept first, so that a token that has already expired stays until the next one, as in memory.
-    session
-        .execute(
-            SWEEP,
-            params![now.saturating_sub(EXPIRY_GRACE).unix_millis()],
-        )
-        .await?;
-    let key = key.as_bytes().as_slice();
-    let expires = token.expires_at.unix_millis();
-    session
-        .execute(PUT, params![key, token.sealed, expires])
-        .await
-        .map(drop)
 }

@@ -68,12 +68,13 @@ impl PostgresCounters {
         let customer = charge.customer().as_bytes();
         let call_type = charge.call_type().as_str();
         let key = params![customer, call_type];
+        let client = self.store.client().await?;
         if charge.cost() == 0 {
-            let rows = self.store.query(FIND, key).await?;
+            let rows = client.session(Transactions::Each).query(FIND, key).await?;
+            client.give_back();
             let (now, mut state) = self.found(&rows, &charge)?;
             return decided(&mut state, &charge, now);
         }
-        let client = self.store.client().await?;
         let session = client.session(Transactions::Own);
         let [_, rows] = session.begin_with([(LOCK, key), (FIND, key)]).await?;
         let (now, before) = self.found(&rows, &charge)?;

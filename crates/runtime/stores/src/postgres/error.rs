@@ -23,7 +23,6 @@ enum Failure {
         table: Option<String>,
     },
     Client(String),
-    SessionPassedOn,
 }
 
 const SET_OPTION: &str =
@@ -36,7 +35,7 @@ impl DatabaseError {
     pub fn code(&self) -> Option<&str> {
         match &self.failure {
             Failure::Server { code, .. } => Some(code),
-            Failure::Client(_) | Failure::SessionPassedOn => None,
+            Failure::Client(_) => None,
         }
     }
 
@@ -45,7 +44,7 @@ impl DatabaseError {
     pub fn constraint(&self) -> Option<&str> {
         match &self.failure {
             Failure::Server { constraint, .. } => constraint.as_deref(),
-            Failure::Client(_) | Failure::SessionPassedOn => None,
+            Failure::Client(_) => None,
         }
     }
 
@@ -54,16 +53,14 @@ impl DatabaseError {
     pub fn table(&self) -> Option<&str> {
         match &self.failure {
             Failure::Server { table, .. } => table.as_deref(),
-            Failure::Client(_) | Failure::SessionPassedOn => None,
+            Failure::Client(_) => None,
         }
     }
-}
 
-impl DatabaseError {
     /// Returns the error of a new connection that has settings of another one.
     pub(super) fn session_passed_on() -> Self {
         Self {
-            failure: Failure::SessionPassedOn,
+            failure: Failure::Client(SET_OPTION.to_owned()),
             source: None,
         }
     }
@@ -99,7 +96,6 @@ impl fmt::Display for DatabaseError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.failure {
             Failure::Client(text) => out.write_str(text),
-            Failure::SessionPassedOn => out.write_str(SET_OPTION),
             // A prepared statement does not exist, or exists already, although this session alone
             // names them: a pooler has passed the session on.
             Failure::Server { code, .. } if ["26000", "42P05"].contains(&&**code) => {

@@ -113,17 +113,24 @@ impl Histories for PostgresHistories {
         after: Option<u64>,
         limit: u32,
     ) -> StoreFuture<'a, Vec<KeptHistory>> {
-        Box::pin(
-            self.store
-                .with_session(async move |session| list(session, scope, state, after, limit).await),
-        )
+        Box::pin(self.store.with_session(async move |session| {
+            let scope = storable(scope);
+            let after = after.map_or(-1, row_number);
+            let limit = i64::from(limit);
+            let rows = session
+                .query(BY_STATE, params![scope, state.as_str(), after, limit])
+                .await?;
+            rows.iter().map(kept).collect()
+        }))
     }
 
     fn changes_after(&self, change: u64, limit: u32) -> StoreFuture<'_, Vec<KeptHistory>> {
-        Box::pin(
-            self.store
-                .with_session(async move |session| changes_after(session, change, limit).await),
-        )
+        Box::pin(self.store.with_session(async move |session| {
+            let rows = session
+                .query(BY_CHANGE, params![row_number(change), i64::from(limit)])
+                .await?;
+            rows.iter().map(kept).collect()
+        }))
     }
 
     fn changed_after(&self, change: u64) -> StoreFuture<'_, ()> {
@@ -132,9 +139,9 @@ impl Histories for PostgresHistories {
                 // Created before the database is read, so that no change in between is missed.
                 let committed = self.store.inner.committed.notified();
                 let sql = "SELECT 1 FROM bankrail_history WHERE change > $1 LIMIT 1";
-                let rows = self
-                    .store
-                    .timed(async { self.store.query(sql, params![row_number(change)]).await });
+                let rows = self.store.with_session(async |session| {
+                    session.query(sql, params![row_number(change)]).await
+                });
                 if !rows.await?.is_empty() {
                     return Ok(());
                 }
@@ -162,8 +169,7 @@ impl InTransaction<'_> {
         message: &Message,
         now: Timestamp,
     ) -> Result<Observation, StoreError> {
-        self.bounded(apply(self.session(), scope, message, now))
-            .await
+        self.bounded(apply(self.session, scope, message, now)).await
     }
 
     /// Returns the history of a mandate or payment, as [`Histories::find`] does, as it is in this
@@ -176,7 +182,7 @@ impl InTransaction<'_> {
         scope: &str,
         id: &HistoryId,
     ) -> Result<Option<KeptHistory>, StoreError> {
-        self.bounded(find(self.session(), scope, id)).await
+        self.bounded(find(self.session, scope, id)).await
     }
 }
 
@@ -189,37 +195,6 @@ async fn find(
         .query(NAMED, params![storable(scope), vec![name(id)]])
         .await?;
     rows.first().map(kept).transpose()
-}
-
-async fn list(
-    session: Session<'_>,
-    scope: &str,
-    state: HistoryState,
-    after: Option<u64>,
-    limit: u32,
-) -> Result<Vec<KeptHistory>, Fault> {
-    let scope = storable(scope);
-    let after = after.map_or(-1, row_number);
-    let limit = i64::from(limit);
-    session
-        .query(BY_STATE, params![scope, state.as_str(), after, limit])
-        .await?
-        .iter()
-        .map(kept)
-        .collect()
-}
-
-async fn changes_after(
-    session: Session<'_>,
-    change: u64,
-    limit: u32,
-) -> Result<Vec<KeptHistory>, Fault> {
-    session
-        .query(BY_CHANGE, params![row_number(change), i64::from(limit)])
-        .await?
-        .iter()
-        .map(kept)
-        .collect()
 }
 
 /// Folds a message, in its own transaction unless the session has one.

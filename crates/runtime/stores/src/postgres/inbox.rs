@@ -7,7 +7,7 @@
 use super::session::Session;
 use super::values::{get, params, storable, typed};
 use super::{Fault, PostgresStore, Typed};
-use crate::columns::{Columns as _, FromRow, entry_number, readable};
+use crate::columns::{Columns as _, FromRow, corrupt, entry_number, readable};
 use bankrail_mailbox::{
     EntryId, Inbox, InboxCounts, InboxEntry, InboxState, InboxUpdate, Incoming, Kind, Lease,
     LeaseOwner, ReceiveOutcome,
@@ -190,10 +190,9 @@ impl Inbox for PostgresInbox {
     }
 
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
-        Box::pin(
-            self.store
-                .timed(self.store.readable_page(DEAD_LETTERS, after, limit, &[])),
-        )
+        Box::pin(self.store.with_session(async move |session| {
+            readable_page(session, DEAD_LETTERS, after, limit, &[]).await
+        }))
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
@@ -201,71 +200,64 @@ impl Inbox for PostgresInbox {
     }
 
     fn counts(&self) -> StoreFuture<'_, InboxCounts> {
-        Box::pin(self.store.timed(async {
+        Box::pin(async {
             let counts = self.store.survey(COUNTS, &[]).await?.pop();
-            counts.ok_or_else(|| Fault::corrupt("no counts"))
-        }))
+            counts.ok_or_else(|| corrupt("no counts"))
+        })
     }
 }
 
 impl PostgresStore {
-    /// Returns the next `limit` readable entries of an operator's query. The parameters of the
-    /// query are the number before the page, a limit and `further`.
-    pub(super) async fn readable_page<T: FromRow>(
-        &self,
-        sql: &'static str,
-        after: Option<EntryId>,
-        limit: u32,
-        further: &[Typed<'_>],
-    ) -> Result<Vec<T>, Fault> {
-        let mut after = after.map_or(-1, entry_number);
-        let mut left = i64::from(limit);
-        let mut entries = Vec::new();
-        while left > 0 {
-            let rows = self
-                .query(sql, &[&[typed(&after), typed(&left)], further].concat())
-                .await?;
-            let Some(last) = rows.last() else { break };
-            after = last.number("id")?;
-            for row in &rows {
-                if let Ok(entry) = readable(row)? {
-                    entries.push(entry);
-                    left -= 1;
-                }
-            }
-        }
-        Ok(entries)
-    }
-
     /// Repeats a bounded deletion, each time after the last position, until nothing is left.
     pub(super) async fn forget_in_pieces(
         &self,
         sql: &'static str,
         before: Timestamp,
     ) -> Result<u64, StoreError> {
-        let mut finished = i64::MIN;
-        let mut entry = i64::MIN;
+        let before = before.unix_millis();
+        let mut last = Some((i64::MIN, i64::MIN));
         let mut forgotten = 0;
-        loop {
-            let piece = self.timed(async {
-                let rows = self
-                    .query(sql, params![before.unix_millis(), finished, entry])
-                    .await?;
+        while let Some((finished, entry)) = last {
+            let piece = self.with_session(async |session| {
+                let rows = session.query(sql, params![before, finished, entry]).await?;
                 let Some(last) = rows.first() else {
-                    return Ok(None);
+                    return Ok((None, 0));
                 };
-                Ok(Some((
-                    get(last, "finished")?,
-                    get(last, "entry")?,
-                    last.number::<u64>("forgotten")?,
-                )))
+                let position = (get(last, "finished")?, get(last, "entry")?);
+                Ok((Some(position), last.number::<u64>("forgotten")?))
             });
-            let Some(piece) = piece.await? else {
-                return Ok(forgotten);
-            };
-            (finished, entry, forgotten) = (piece.0, piece.1, forgotten + piece.2);
+            let (position, deleted) = piece.await?;
+            (last, forgotten) = (position, forgotten + deleted);
+        }
+        Ok(forgotten)
+    }
+}
+
+/// Returns the next `limit` readable entries of an operator's query. The parameters of the query are
+/// the number before the page, a limit and `further`.
+pub(super) async fn readable_page<T: FromRow>(
+    session: Session<'_>,
+    sql: &'static str,
+    after: Option<EntryId>,
+    limit: u32,
+    further: &[Typed<'_>],
+) -> Result<Vec<T>, Fault> {
+    let mut after = after.map_or(-1, entry_number);
+    let mut left = i64::from(limit);
+    let mut entries = Vec::new();
+    while left > 0 {
+        let page = [&[typed(&after), typed(&left)], further].concat();
+        let rows = session.query(sql, &page).await?;
+        let Some(last) = rows.last() else { break };
+        after = last.number("id")?;
+        for row in &rows {
+            if let Ok(entry) = readable(row)? {
+                entries.push(entry);
+                left -= 1;
+            }
         }
     }
+    Ok(entries)
 }
 
 /// Returns the parameter of `owner = ANY (…)`.

@@ -10,14 +10,12 @@
 
 use super::inbox::owner_bytes;
 use super::session::Session;
-use super::values::{params, typed};
+use super::values::{params, storable, typed};
 use super::{Fault, PostgresStore};
 use crate::columns::{Columns as _, entry_number};
 use bankrail_mailbox::{
-    Circuit, DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog,
-    EndpointCircuit, EndpointId, Enqueued, EntryId, Intervention, LeaseOwner, LeaseRequest, Outbox,
-    OutboxCounts, OutboxEntry, OutboxOperator, OutboxQuery, OutboxState, OutboxSummary, Outgoing,
-    StoppedEndpoint,
+    Circuit, DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId,
+    Intervention, LeaseOwner, LeaseRequest, Outbox, OutboxEntry, OutboxState, Outgoing,
 };
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 
@@ -49,21 +47,8 @@ const INSERT: &str = "WITH message AS (
         ELSE pg_notify('bankrail_outbox_' || 'bankrail_outbox_queue'::regclass::oid, '') IS NOT NULL
         END AS notified";
 
-// A message with its state. `OFFSET 0` makes the planner look up each row by its number, so that no
-// plan joins whole tables.
-const FIND: &str =
-    "SELECT message.id, message.endpoint, message.kind, message_id, fingerprint, attributes, body,
-        message.enqueued, coalesce(finished.state, 'pending') AS state,
-        coalesce(queue.due, finished.due) AS due,
-        coalesce(queue.deliveries, finished.deliveries) AS deliveries
-    FROM (SELECT * FROM bankrail_outbox WHERE id = $1 OFFSET 0) AS message
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_queue WHERE entry = message.id OFFSET 0) AS queue ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_finished WHERE entry = message.id OFFSET 0) AS finished
-        ON TRUE";
-
-// As `FIND`, by the unique index of the sender's identification.
+// A message with its state, by the unique index of the sender's identification. `OFFSET 0` makes the
+// planner look up each row by its number, so that no plan joins whole tables.
 const BY_MESSAGE_ID: &str =
     "SELECT message.id, message.endpoint, message.kind, message_id, fingerprint, attributes, body,
         message.enqueued, coalesce(finished.state, 'pending') AS state,
@@ -166,17 +151,9 @@ const FINISH: &str = "WITH closed AS (
         $3, $4, $5, $6
     FROM entry";
 
-const DELIVERIES: &str = "SELECT started, duration, status, note FROM bankrail_delivery
-    WHERE entry = $1 ORDER BY number";
-
-const RESEND: &str = "WITH entry AS (
-        DELETE FROM bankrail_outbox_finished WHERE entry = $1 AND state <> 'dropped'
-        RETURNING entry, endpoint)
-    INSERT INTO bankrail_outbox_queue (entry, endpoint, due, freed)
-    SELECT entry, endpoint, $2, (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)
-        THEN 9223372036854775807 ELSE txid_current() END
-        FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)
-    FROM entry";
+const STOP: &str =
+    "INSERT INTO bankrail_stopped (endpoint, since, stopped_by, reason) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (endpoint) DO NOTHING";
 
 // Deletes some finished messages from a position on, in the order of the index of messages that are
 // no dead letters, and returns their number and the position of the last. As in the inbox, each
@@ -188,11 +165,6 @@ const FORGET: &str = "WITH piece AS (
     gone AS (DELETE FROM bankrail_outbox WHERE id = ANY (ARRAY(SELECT entry FROM piece)))
     SELECT finished, entry, count(*) OVER () AS forgotten FROM piece
     ORDER BY finished DESC, entry DESC LIMIT 1";
-
-const OLDEST: &str = "SELECT enqueued AS at FROM bankrail_outbox WHERE id = (
-    SELECT entry FROM bankrail_outbox_queue
-    WHERE endpoint NOT IN (SELECT endpoint FROM bankrail_stopped)
-    ORDER BY entry LIMIT 1)";
 
 // Joins as `Circuit::joined` does, in one statement, because several workers may open the circuit
 // of an endpoint at the same time.
@@ -242,8 +214,27 @@ impl Outbox for PostgresOutbox {
         answered: Option<&'a EndpointId>,
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
+        let (sql, due, state) = match disposition {
+            Disposition::Delivered => (FINISH, None, Some(OutboxState::Delivered)),
+            Disposition::RetryAt(due) => (RETRY, Some(due), None),
+            Disposition::DeadLetter => (FINISH, None, Some(OutboxState::DeadLetter)),
+        };
         Box::pin(self.store.with_session(async move |session| {
-            record(session, id, owner, delivery, disposition, answered, now).await
+            let id = entry_number(id);
+            let owner = owner.as_bytes().as_slice();
+            let started = delivery.started_at.unix_millis();
+            let duration = i64::try_from(delivery.duration.as_millis()).unwrap_or(i64::MAX);
+            let status = delivery.status.map(i32::from);
+            let note = delivery.note.map(DeliveryNote::as_str);
+            let now = now.unix_millis();
+            let answered = answered.map(EndpointId::as_str);
+            let due = due.map(Timestamp::unix_millis);
+            let state = state.map(OutboxState::as_str);
+            let mut values =
+                params![id, owner, started, duration, status, note, now, answered].to_vec();
+            values.extend(due.as_ref().map(typed));
+            values.extend(state.as_ref().map(typed));
+            session.changes(sql, &values).await
         }))
     }
 
@@ -279,12 +270,20 @@ impl Outbox for PostgresOutbox {
     fn hold_endpoint<'a>(
         &'a self,
         endpoint: &'a EndpointId,
-        circuit: Circuit,
+        Circuit {
+            openings,
+            open_until,
+            rests_until,
+        }: Circuit,
     ) -> StoreFuture<'a, ()> {
-        Box::pin(
-            self.store
-                .with_session(async move |session| hold_circuit(session, endpoint, circuit).await),
-        )
+        let [open_until, rests_until] =
+            [open_until, rests_until].map(|until| until.map(Timestamp::unix_millis));
+        Box::pin(self.store.with_session(async move |session| {
+            let endpoint = endpoint.as_str();
+            let openings = i64::from(openings);
+            let values = params![endpoint, openings, open_until, rests_until];
+            session.execute(HOLD_CIRCUIT, values).await.map(drop)
+        }))
     }
 
     fn stop_endpoint<'a>(
@@ -294,7 +293,12 @@ impl Outbox for PostgresOutbox {
         now: Timestamp,
     ) -> StoreFuture<'a, ()> {
         Box::pin(self.store.with_session(async move |session| {
-            operator::stop(session, endpoint, intervention, now).await
+            let endpoint = endpoint.as_str();
+            let since = now.unix_millis();
+            let by = storable(intervention.by.as_str());
+            let reason = storable(intervention.reason.as_str());
+            let values = params![endpoint, since, by, reason];
+            session.execute(STOP, values).await.map(drop)
         }))
     }
 
@@ -305,146 +309,6 @@ impl Outbox for PostgresOutbox {
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
         Box::pin(self.store.forget_in_pieces(FORGET, before))
     }
-}
-
-impl OutboxOperator for PostgresOutbox {
-    fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>> {
-        Box::pin(self.store.with_session(async move |session| {
-            session
-                .first(operator::FIND, params![entry_number(id)])
-                .await
-        }))
-    }
-
-    fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
-        Box::pin(self.store.with_session(async move |session| {
-            session.all(DELIVERIES, params![entry_number(id)]).await
-        }))
-    }
-
-    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
-        Box::pin(self.store.with_session(async move |session| {
-            session.first(FIND, params![entry_number(id)]).await
-        }))
-    }
-
-    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(self.store.with_session(async move |session| {
-            session
-                .changes(RESEND, params![entry_number(id), now.unix_millis()])
-                .await
-        }))
-    }
-
-    fn drop_entry<'a>(
-        &'a self,
-        id: EntryId,
-        intervention: &'a Intervention,
-        now: Timestamp,
-    ) -> StoreFuture<'a, DropOutcome> {
-        Box::pin(self.store.with_session(async move |session| {
-            operator::drop_entry(session, id, intervention, now).await
-        }))
-    }
-
-    fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
-        Box::pin(
-            self.store
-                .with_session(async |session| session.all(operator::STOPPED, &[]).await),
-        )
-    }
-
-    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
-        Box::pin(
-            self.store
-                .with_session(async |session| session.all(CIRCUITS, &[]).await),
-        )
-    }
-
-    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
-        Box::pin(
-            self.store
-                .with_session(async |session| session.first(OLDEST, &[]).await),
-        )
-    }
-
-    fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>> {
-        Box::pin(self.store.timed(operator::list(&self.store, query)))
-    }
-
-    fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
-        Box::pin(operator::resend_all(&self.store, endpoint, now))
-    }
-
-    fn resume_endpoint<'a>(
-        &'a self,
-        endpoint: &'a EndpointId,
-        now: Timestamp,
-    ) -> StoreFuture<'a, bool> {
-        Box::pin(operator::resume(&self.store, endpoint, now))
-    }
-
-    fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
-        Box::pin(self.store.timed(operator::counts(&self.store, endpoint)))
-    }
-
-    fn backlogs<'a>(
-        &'a self,
-        after: Option<&'a EndpointId>,
-        limit: u32,
-    ) -> StoreFuture<'a, Vec<EndpointBacklog>> {
-        Box::pin(
-            self.store
-                .timed(operator::backlogs(&self.store, after, limit)),
-        )
-    }
-}
-
-async fn record(
-    session: Session<'_>,
-    id: EntryId,
-    owner: LeaseOwner,
-    delivery: &DeliveryRecord,
-    disposition: Disposition,
-    answered: Option<&EndpointId>,
-    now: Timestamp,
-) -> Result<bool, Fault> {
-    let (sql, due, state) = match disposition {
-        Disposition::Delivered => (FINISH, None, Some(OutboxState::Delivered)),
-        Disposition::RetryAt(due) => (RETRY, Some(due), None),
-        Disposition::DeadLetter => (FINISH, None, Some(OutboxState::DeadLetter)),
-    };
-    let id = entry_number(id);
-    let owner = owner.as_bytes().as_slice();
-    let started = delivery.started_at.unix_millis();
-    let duration = i64::try_from(delivery.duration.as_millis()).unwrap_or(i64::MAX);
-    let status = delivery.status.map(i32::from);
-    let note = delivery.note.map(DeliveryNote::as_str);
-    let now = now.unix_millis();
-    let answered = answered.map(EndpointId::as_str);
-    let due = due.map(Timestamp::unix_millis);
-    let state = state.map(OutboxState::as_str);
-    let mut values = params![id, owner, started, duration, status, note, now, answered].to_vec();
-    values.extend(due.as_ref().map(typed));
-    values.extend(state.as_ref().map(typed));
-    session.changes(sql, &values).await
-}
-
-async fn hold_circuit(
-    session: Session<'_>,
-    endpoint: &EndpointId,
-    news: Circuit,
-) -> Result<(), Fault> {
-    let [open_until, rests_until] =
-        [news.open_until, news.rests_until].map(|until| until.map(Timestamp::unix_millis));
-    let openings = i64::from(news.openings);
-    session
-        .execute(
-            HOLD_CIRCUIT,
-            params![endpoint.as_str(), openings, open_until, rests_until],
-        )
-        .await
-        .map(drop)
 }
 
 pub(super) async fn enqueue(

@@ -3,7 +3,6 @@
 use super::session::{Pooling, Prepared, Session, Transactions};
 use super::{DatabaseError, Fault, PostgresOptions};
 use bankrail_values::{StoreError, StoreErrorKind};
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -238,14 +237,8 @@ impl Pool {
     }
 }
 
-impl fmt::Debug for Pool {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without the configuration, which contains the password.
-        out.debug_struct("Pool")
-            .field("free", &self.permits.available_permits())
-            .finish_non_exhaustive()
-    }
-}
+// Without the configuration, which contains the password.
+bankrail_values::impl_debug!(Pool, self; free: self.permits.available_permits());
 
 /// Notifications on a channel (`LISTEN`), from
 /// [`PostgresStore::listen`](super::PostgresStore::listen). A drop closes the connection.
@@ -262,11 +255,7 @@ impl Notifications {
     }
 }
 
-impl fmt::Debug for Notifications {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Notifications").finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(Notifications);
 
 /// A connection in use. It is closed when dropped without [`Pooled::give_back`], which undoes a
 /// transaction whose commit was not sent.

@@ -29,47 +29,35 @@ const LOCK: &str =
 /// Brings the tables up to date in one transaction.
 pub(super) async fn migrate(client: &mut Pooled<'_>) -> Result<(), ConnectError> {
     let known = u32::try_from(STEPS.len()).unwrap_or(u32::MAX);
-    let (transaction, _) = client.begin().await.map_err(ConnectError::database)?;
-    transaction
-        .batch_execute(LOCK)
-        .await
-        .map_err(ConnectError::database)?;
-    let table = "CREATE TABLE IF NOT EXISTS bankrail_schema (version INTEGER NOT NULL)";
-    transaction
-        .batch_execute(table)
-        .await
-        .map_err(ConnectError::database)?;
-    let sql = "SELECT coalesce(max(version), 0) FROM bankrail_schema";
-    let found: i32 = transaction
-        .query_typed_one(sql, &[])
-        .await
-        .map_err(ConnectError::database)?
-        .get(0);
-    let found = u32::try_from(found).map_err(ConnectError::failed)?;
-    if found > known {
-        return Err(ConnectError::NewerSchema { found, known });
+    let found = run_steps(client, known).await;
+    let found = u32::try_from(found.map_err(ConnectError::database)?);
+    match found.map_err(ConnectError::failed)? {
+        found if found > known => Err(ConnectError::NewerSchema { found, known }),
+        _ => Ok(()),
     }
-    if found < known {
-        transaction
-            .batch_execute(PLAN_FREELY)
-            .await
-            .map_err(ConnectError::database)?;
-        for step in STEPS
-            .iter()
-            .skip(usize::try_from(found).unwrap_or(usize::MAX))
-        {
-            transaction
-                .batch_execute(step)
-                .await
-                .map_err(ConnectError::database)?;
+}
+
+/// Returns the version that was found. Tables of a later version stay as they are.
+async fn run_steps(client: &mut Pooled<'_>, known: u32) -> Result<i32, tokio_postgres::Error> {
+    let (transaction, _) = client.begin().await?;
+    transaction.batch_execute(LOCK).await?;
+    let table = "CREATE TABLE IF NOT EXISTS bankrail_schema (version INTEGER NOT NULL)";
+    transaction.batch_execute(table).await?;
+    let sql = "SELECT coalesce(max(version), 0) FROM bankrail_schema";
+    let found: i32 = transaction.query_typed_one(sql, &[]).await?.get(0);
+    let missing = usize::try_from(found)
+        .ok()
+        .and_then(|found| STEPS.get(found..));
+    if let Some(missing @ [_, ..]) = missing {
+        transaction.batch_execute(PLAN_FREELY).await?;
+        for step in missing {
+            transaction.batch_execute(step).await?;
         }
         let sql = format!(
             "DELETE FROM bankrail_schema; INSERT INTO bankrail_schema (version) VALUES ({known})"
         );
-        transaction
-            .batch_execute(&sql)
-            .await
-            .map_err(ConnectError::database)?;
+        transaction.batch_execute(&sql).await?;
     }
-    transaction.commit().await.map_err(ConnectError::database)
+    transaction.commit().await?;
+    Ok(found)
 }

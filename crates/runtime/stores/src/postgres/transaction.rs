@@ -4,7 +4,6 @@ use super::pool::{Notifications, Pool};
 use super::session::{Pooling, Session, Transactions};
 use super::{Fault, PostgresStore};
 use bankrail_values::{StoreError, StoreErrorKind};
-use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 use tokio_postgres::types::{ToSql, Type};
@@ -55,7 +54,7 @@ const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// ```
 #[derive(Clone, Copy)]
 pub struct InTransaction<'a> {
-    session: Session<'a>,
+    pub(super) session: Session<'a>,
     /// The maximum duration of each statement, if that of the transaction is not bounded.
     longest: Option<Duration>,
     /// The pool of the connection, unless it is the caller's.
@@ -71,11 +70,6 @@ impl<'a> InTransaction<'a> {
             longest: None,
             pool: None,
         }
-    }
-
-    #[cfg(any(feature = "mailbox", feature = "statement"))]
-    pub(super) fn session(&self) -> Session<'a> {
-        self.session
     }
 
     /// Returns the rows of a statement on the caller's own tables, with parameters `$1`, `$2` and
@@ -122,11 +116,7 @@ fn late(late: tokio::time::error::Elapsed) -> StoreError {
     StoreError::new(StoreErrorKind::Timeout, late)
 }
 
-impl fmt::Debug for InTransaction<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("InTransaction").finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(InTransaction<'_>);
 
 impl PostgresStore {
     /// Runs `work` in a new transaction at the isolation level `READ COMMITTED`. The statements of

@@ -13,7 +13,7 @@ use crate::postgres::session::{Query, Session};
 use crate::postgres::values::{get, params};
 use bankrail_mailbox::{Circuit, EndpointId, EntryId, LeaseCandidate, LeaseRequest, OutboxEntry};
 use bankrail_values::Timestamp;
-use marks::{Mark, Marks, Probe};
+use marks::{Mark, Marks};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tokio_postgres::Row;
 
@@ -190,6 +190,23 @@ struct LeaseBounds<'a> {
     circuits: &'a HashMap<&'a str, Circuit>,
 }
 
+/// A search for an endpoint's first messages.
+struct Probe {
+    endpoint: String,
+    mark: Mark,
+    most: u32,
+}
+
+/// Searches for the first due messages of some endpoints.
+async fn search(session: Session<'_>, probes: &[Probe], now: i64) -> Result<Vec<Row>, Fault> {
+    let names: Vec<&str> = probes.iter().map(|probe| &*probe.endpoint).collect();
+    let dues: Vec<i64> = probes.iter().map(|probe| probe.mark.due).collect();
+    let entries: Vec<i64> = probes.iter().map(|probe| probe.mark.entry).collect();
+    let most: Vec<i64> = probes.iter().map(|probe| probe.most.into()).collect();
+    let values = params![names, dues, entries, most, now];
+    session.query(FREE, values).await
+}
+
 /// Finds the candidates for `LeaseRequest::choose`.
 async fn candidates(
     session: Session<'_>,
@@ -252,7 +269,7 @@ async fn candidates(
     let mut of_first_turn = 0;
     while !left.is_empty() {
         let (next, later) = left.split_at(count.min(left.len()));
-        let rows = Probe::run(session, FREE, next, now).await?;
+        let rows = search(session, next, now).await?;
         for row in &rows {
             let mark = Mark {
                 due: get(row, "due")?,

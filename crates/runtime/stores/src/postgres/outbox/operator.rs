@@ -1,25 +1,33 @@
 //! Operations for operators.
 
-use crate::columns::{Columns as _, entry_number};
-use crate::postgres::session::Session;
+use super::{CIRCUITS, PostgresOutbox};
+use crate::columns::{Columns as _, corrupt, entry_number};
+use crate::postgres::Fault;
 use crate::postgres::values::{get, params, storable};
-use crate::postgres::{Fault, PostgresStore};
 use bankrail_mailbox::{
-    DropOutcome, EndpointBacklog, EndpointId, EntryId, Intervention, Kind, OutboxCounts,
-    OutboxQuery, OutboxState, OutboxSummary,
+    DeliveryRecord, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId, EntryId,
+    Intervention, OutboxCounts, OutboxEntry, OutboxOperator, OutboxQuery, OutboxSummary,
+    StoppedEndpoint,
 };
-use bankrail_values::{StoreError, Timestamp};
+use bankrail_values::{StoreFuture, Timestamp};
 
-// A summary is an entry without its payload.
-//
-// In each query the subquery `page` finds the numbers of entries in an order that an index has.
-// `OFFSET 0` keeps that order, and makes the planner look up each entry by its number. So a page
-// reads only the rows that it returns or passes over.
-//
-// `$1` is the number before the page, `$2` the maximum number of entries, `$3` a kind or NULL, `$4`
-// an instant or NULL, and `$5` the endpoint.
+mod list;
 
-pub(super) const FIND: &str = "SELECT message.id, message.endpoint, kind, message_id, enqueued,
+// A message with its state, by its number, as in `BY_MESSAGE_ID`.
+const FIND: &str =
+    "SELECT message.id, message.endpoint, message.kind, message_id, fingerprint, attributes, body,
+        message.enqueued, coalesce(finished.state, 'pending') AS state,
+        coalesce(queue.due, finished.due) AS due,
+        coalesce(queue.deliveries, finished.deliveries) AS deliveries
+    FROM (SELECT * FROM bankrail_outbox WHERE id = $1 OFFSET 0) AS message
+    LEFT JOIN LATERAL (
+        SELECT * FROM bankrail_outbox_queue WHERE entry = message.id OFFSET 0) AS queue ON TRUE
+    LEFT JOIN LATERAL (
+        SELECT * FROM bankrail_outbox_finished WHERE entry = message.id OFFSET 0) AS finished
+        ON TRUE";
+
+// An entry without its payload.
+const SUMMARY: &str = "SELECT message.id, message.endpoint, kind, message_id, enqueued,
         coalesce(finished.state, 'pending') AS state,
         coalesce(queue.due, finished.due) AS due,
         coalesce(queue.deliveries, finished.deliveries) AS deliveries,
@@ -35,211 +43,17 @@ pub(super) const FIND: &str = "SELECT message.id, message.endpoint, kind, messag
     LEFT JOIN LATERAL (
         SELECT * FROM bankrail_dropped WHERE entry = page.entry OFFSET 0) AS dropped ON TRUE";
 
-const LIST: &str = "SELECT message.id, message.endpoint, kind, message_id, enqueued,
-        coalesce(finished.state, 'pending') AS state,
-        coalesce(queue.due, finished.due) AS due,
-        coalesce(queue.deliveries, finished.deliveries) AS deliveries,
-        queue.until, finished.finished, dropped.dropped_by, dropped.reason
-    FROM (
-        SELECT id AS entry FROM bankrail_outbox WHERE id > $1
-        ORDER BY entry OFFSET 0) AS page
-    CROSS JOIN LATERAL (
-        SELECT * FROM bankrail_outbox WHERE id = page.entry OFFSET 0) AS message
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_queue WHERE entry = page.entry OFFSET 0) AS queue ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_finished WHERE entry = page.entry OFFSET 0) AS finished
-        ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_dropped WHERE entry = page.entry OFFSET 0) AS dropped ON TRUE
-    WHERE ($3 IS NULL OR kind = $3) AND ($4 IS NULL OR enqueued < $4)
-    ORDER BY page.entry LIMIT $2";
+const DELIVERIES: &str = "SELECT started, duration, status, note FROM bankrail_delivery
+    WHERE entry = $1 ORDER BY number";
 
-// The order begins with the endpoint, here and in the other lists of an endpoint. Without it the
-// planner would use an index of all entries wherever it expects many of this endpoint.
-const LIST_OF_ENDPOINT: &str = "SELECT message.id, message.endpoint, kind, message_id, enqueued,
-        coalesce(finished.state, 'pending') AS state,
-        coalesce(queue.due, finished.due) AS due,
-        coalesce(queue.deliveries, finished.deliveries) AS deliveries,
-        queue.until, finished.finished, dropped.dropped_by, dropped.reason
-    FROM (
-        SELECT endpoint || '' AS endpoint, id AS entry FROM bankrail_outbox
-        WHERE (endpoint || '', id) > ($5, $1) AND endpoint || '' <= $5
-        ORDER BY endpoint, entry OFFSET 0) AS page
-    CROSS JOIN LATERAL (
-        SELECT * FROM bankrail_outbox WHERE id = page.entry OFFSET 0) AS message
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_queue WHERE entry = page.entry OFFSET 0) AS queue ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_finished WHERE entry = page.entry OFFSET 0) AS finished
-        ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_dropped WHERE entry = page.entry OFFSET 0) AS dropped ON TRUE
-    WHERE ($3 IS NULL OR kind = $3) AND ($4 IS NULL OR enqueued < $4)
-    ORDER BY page.endpoint, page.entry LIMIT $2";
-
-const LIST_PENDING: &str = "SELECT message.id, message.endpoint, kind, message_id, enqueued,
-        coalesce(finished.state, 'pending') AS state,
-        coalesce(queue.due, finished.due) AS due,
-        coalesce(queue.deliveries, finished.deliveries) AS deliveries,
-        queue.until, finished.finished, dropped.dropped_by, dropped.reason
-    FROM (
-        SELECT entry FROM bankrail_outbox_queue WHERE entry > $1
-        ORDER BY entry OFFSET 0) AS page
-    CROSS JOIN LATERAL (
-        SELECT * FROM bankrail_outbox WHERE id = page.entry OFFSET 0) AS message
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_queue WHERE entry = page.entry OFFSET 0) AS queue ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_finished WHERE entry = page.entry OFFSET 0) AS finished
-        ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_dropped WHERE entry = page.entry OFFSET 0) AS dropped ON TRUE
-    WHERE ($3 IS NULL OR kind = $3) AND ($4 IS NULL OR enqueued < $4)
-    ORDER BY page.entry LIMIT $2";
-
-// In the order of all pending messages: an index of those of each endpoint in this order would have
-// to be written with each enqueue and lease.
-const LIST_PENDING_OF_ENDPOINT: &str =
-    "SELECT message.id, message.endpoint, kind, message_id, enqueued,
-        coalesce(finished.state, 'pending') AS state,
-        coalesce(queue.due, finished.due) AS due,
-        coalesce(queue.deliveries, finished.deliveries) AS deliveries,
-        queue.until, finished.finished, dropped.dropped_by, dropped.reason
-    FROM (
-        SELECT entry FROM bankrail_outbox_queue WHERE endpoint = $5 AND entry > $1
-        ORDER BY entry OFFSET 0) AS page
-    CROSS JOIN LATERAL (
-        SELECT * FROM bankrail_outbox WHERE id = page.entry OFFSET 0) AS message
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_queue WHERE entry = page.entry OFFSET 0) AS queue ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_finished WHERE entry = page.entry OFFSET 0) AS finished
-        ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_dropped WHERE entry = page.entry OFFSET 0) AS dropped ON TRUE
-    WHERE ($3 IS NULL OR kind = $3) AND ($4 IS NULL OR enqueued < $4)
-    ORDER BY page.entry LIMIT $2";
-
-// In the order of all finished messages, nearly all of which are delivered.
-const LIST_DELIVERED: &str = "SELECT message.id, message.endpoint, kind, message_id, enqueued,
-        coalesce(finished.state, 'pending') AS state,
-        coalesce(queue.due, finished.due) AS due,
-        coalesce(queue.deliveries, finished.deliveries) AS deliveries,
-        queue.until, finished.finished, dropped.dropped_by, dropped.reason
-    FROM (
-        SELECT entry FROM (
-            SELECT entry, state FROM bankrail_outbox_finished
-            WHERE entry > $1 ORDER BY entry OFFSET 0) AS finished
-        WHERE state = 'delivered'
-        ORDER BY entry OFFSET 0) AS page
-    CROSS JOIN LATERAL (
-        SELECT * FROM bankrail_outbox WHERE id = page.entry OFFSET 0) AS message
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_queue WHERE entry = page.entry OFFSET 0) AS queue ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_finished WHERE entry = page.entry OFFSET 0) AS finished
-        ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_dropped WHERE entry = page.entry OFFSET 0) AS dropped ON TRUE
-    WHERE ($3 IS NULL OR kind = $3) AND ($4 IS NULL OR enqueued < $4)
-    ORDER BY page.entry LIMIT $2";
-
-// In the order of all messages of the endpoint: an index of the delivered ones would have to be
-// written with each delivery.
-const LIST_DELIVERED_OF_ENDPOINT: &str =
-    "SELECT message.id, message.endpoint, kind, message_id, enqueued,
-        coalesce(finished.state, 'pending') AS state,
-        coalesce(queue.due, finished.due) AS due,
-        coalesce(queue.deliveries, finished.deliveries) AS deliveries,
-        queue.until, finished.finished, dropped.dropped_by, dropped.reason
-    FROM (
-        SELECT endpoint, entry FROM (
-            SELECT endpoint || '' AS endpoint, id AS entry FROM bankrail_outbox
-            WHERE (endpoint || '', id) > ($5, $1) AND endpoint || '' <= $5
-            ORDER BY endpoint, entry OFFSET 0) AS message
-        CROSS JOIN LATERAL (
-            SELECT state FROM bankrail_outbox_finished AS finished
-            WHERE finished.entry = message.entry OFFSET 0) AS finished
-        WHERE state = 'delivered'
-        ORDER BY endpoint, entry OFFSET 0) AS page
-    CROSS JOIN LATERAL (
-        SELECT * FROM bankrail_outbox WHERE id = page.entry OFFSET 0) AS message
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_queue WHERE entry = page.entry OFFSET 0) AS queue ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_finished WHERE entry = page.entry OFFSET 0) AS finished
-        ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_dropped WHERE entry = page.entry OFFSET 0) AS dropped ON TRUE
-    WHERE ($3 IS NULL OR kind = $3) AND ($4 IS NULL OR enqueued < $4)
-    ORDER BY page.endpoint, page.entry LIMIT $2";
-
-const LIST_DEAD_LETTERS: &str = "SELECT message.id, message.endpoint, kind, message_id, enqueued,
-        coalesce(finished.state, 'pending') AS state,
-        coalesce(queue.due, finished.due) AS due,
-        coalesce(queue.deliveries, finished.deliveries) AS deliveries,
-        queue.until, finished.finished, dropped.dropped_by, dropped.reason
-    FROM (
-        SELECT entry FROM bankrail_outbox_finished WHERE state = 'dead_letter' AND entry > $1
-        ORDER BY entry OFFSET 0) AS page
-    CROSS JOIN LATERAL (
-        SELECT * FROM bankrail_outbox WHERE id = page.entry OFFSET 0) AS message
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_queue WHERE entry = page.entry OFFSET 0) AS queue ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_finished WHERE entry = page.entry OFFSET 0) AS finished
-        ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_dropped WHERE entry = page.entry OFFSET 0) AS dropped ON TRUE
-    WHERE ($3 IS NULL OR kind = $3) AND ($4 IS NULL OR enqueued < $4)
-    ORDER BY page.entry LIMIT $2";
-
-const LIST_DEAD_LETTERS_OF_ENDPOINT: &str =
-    "SELECT message.id, message.endpoint, kind, message_id, enqueued,
-        coalesce(finished.state, 'pending') AS state,
-        coalesce(queue.due, finished.due) AS due,
-        coalesce(queue.deliveries, finished.deliveries) AS deliveries,
-        queue.until, finished.finished, dropped.dropped_by, dropped.reason
-    FROM (
-        SELECT endpoint, entry FROM bankrail_outbox_finished
-        WHERE state = 'dead_letter' AND (endpoint, entry) > ($5, $1) AND endpoint <= $5
-        ORDER BY endpoint, entry OFFSET 0) AS page
-    CROSS JOIN LATERAL (
-        SELECT * FROM bankrail_outbox WHERE id = page.entry OFFSET 0) AS message
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_queue WHERE entry = page.entry OFFSET 0) AS queue ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_finished WHERE entry = page.entry OFFSET 0) AS finished
-        ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_dropped WHERE entry = page.entry OFFSET 0) AS dropped ON TRUE
-    WHERE ($3 IS NULL OR kind = $3) AND ($4 IS NULL OR enqueued < $4)
-    ORDER BY page.endpoint, page.entry LIMIT $2";
-
-// In the order of all dropped messages, of which there are few: operators drop them one by one.
-const LIST_DROPPED: &str = "SELECT message.id, message.endpoint, kind, message_id, enqueued,
-        coalesce(finished.state, 'pending') AS state,
-        coalesce(queue.due, finished.due) AS due,
-        coalesce(queue.deliveries, finished.deliveries) AS deliveries,
-        queue.until, finished.finished, dropped.dropped_by, dropped.reason
-    FROM (
-        SELECT entry FROM bankrail_dropped CROSS JOIN LATERAL (
-            SELECT endpoint FROM bankrail_outbox_finished AS finished
-            WHERE finished.entry = bankrail_dropped.entry OFFSET 0) AS finished
-        WHERE ($5 IS NULL OR endpoint = $5) AND entry > $1
-        ORDER BY entry OFFSET 0) AS page
-    CROSS JOIN LATERAL (
-        SELECT * FROM bankrail_outbox WHERE id = page.entry OFFSET 0) AS message
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_queue WHERE entry = page.entry OFFSET 0) AS queue ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_outbox_finished WHERE entry = page.entry OFFSET 0) AS finished
-        ON TRUE
-    LEFT JOIN LATERAL (
-        SELECT * FROM bankrail_dropped WHERE entry = page.entry OFFSET 0) AS dropped ON TRUE
-    WHERE ($3 IS NULL OR kind = $3) AND ($4 IS NULL OR enqueued < $4)
-    ORDER BY page.entry LIMIT $2";
+const RESEND: &str = "WITH entry AS (
+        DELETE FROM bankrail_outbox_finished WHERE entry = $1 AND state <> 'dropped'
+        RETURNING entry, endpoint)
+    INSERT INTO bankrail_outbox_queue (entry, endpoint, due, freed)
+    SELECT entry, endpoint, $2, (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)
+        THEN 9223372036854775807 ELSE txid_current() END
+        FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)
+    FROM entry";
 
 // Resends some dead letters after an entry, so that each is resent once even if it fails again
 // meanwhile. They are in the order of the index of dead letters.
@@ -275,10 +89,6 @@ const DROP: &str = "WITH queued AS (
 const OPEN: &str = "SELECT until FROM bankrail_outbox_queue WHERE entry = $1
     UNION ALL SELECT NULL FROM bankrail_outbox_finished WHERE entry = $1 AND state = 'dead_letter'";
 
-const STOP: &str =
-    "INSERT INTO bankrail_stopped (endpoint, since, stopped_by, reason) VALUES ($1, $2, $3, $4)
-    ON CONFLICT (endpoint) DO NOTHING";
-
 // Makes the first messages after a position due, in the order of the index of free messages.
 // `SKIP LOCKED`: a locked message is being dropped, or made due by another transaction.
 const MAKE_SOME_DUE: &str = "WITH piece AS (
@@ -296,7 +106,7 @@ const MAKE_SOME_DUE: &str = "WITH piece AS (
 const RESUME: &str = "WITH circuit AS (DELETE FROM bankrail_circuit WHERE endpoint = $1)
     DELETE FROM bankrail_stopped WHERE endpoint = $1 RETURNING endpoint";
 
-pub(super) const STOPPED: &str =
+const STOPPED: &str =
     "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
 
 const COUNTS: &str = "SELECT
@@ -310,6 +120,11 @@ const COUNTS: &str = "SELECT
     (SELECT count(*) FROM bankrail_dropped AS dropped JOIN bankrail_outbox_finished AS finished
         ON finished.entry = dropped.entry WHERE endpoint = coalesce($1, endpoint)) AS dropped";
 
+const OLDEST: &str = "SELECT enqueued AS at FROM bankrail_outbox WHERE id = (
+    SELECT entry FROM bankrail_outbox_queue
+    WHERE endpoint NOT IN (SELECT endpoint FROM bankrail_stopped)
+    ORDER BY entry LIMIT 1)";
+
 const BACKLOGS: &str =
     "SELECT endpoint, sum(pending)::BIGINT AS pending, sum(dead)::BIGINT AS dead_letters,
     min(due) AS oldest FROM (
@@ -320,146 +135,155 @@ const BACKLOGS: &str =
             WHERE state = 'dead_letter' AND endpoint > $1 GROUP BY endpoint) AS states
     GROUP BY endpoint ORDER BY endpoint LIMIT $2";
 
-pub(super) async fn list(
-    store: &PostgresStore,
-    query: &OutboxQuery,
-) -> Result<Vec<OutboxSummary>, Fault> {
-    let sql = match (query.state, &query.endpoint) {
-        (None, None) => LIST,
-        (None, Some(_)) => LIST_OF_ENDPOINT,
-        (Some(OutboxState::Pending), None) => LIST_PENDING,
-        (Some(OutboxState::Pending), Some(_)) => LIST_PENDING_OF_ENDPOINT,
-        (Some(OutboxState::Delivered), None) => LIST_DELIVERED,
-        (Some(OutboxState::Delivered), Some(_)) => LIST_DELIVERED_OF_ENDPOINT,
-        (Some(OutboxState::DeadLetter), None) => LIST_DEAD_LETTERS,
-        (Some(OutboxState::DeadLetter), Some(_)) => LIST_DEAD_LETTERS_OF_ENDPOINT,
-        (Some(OutboxState::Dropped), _) => LIST_DROPPED,
-    };
-    let endpoint = query.endpoint.as_ref().map(EndpointId::as_str);
-    let kind = query.kind.as_ref().map(Kind::as_str);
-    let before = query.enqueued_before.map(Timestamp::unix_millis);
-    store
-        .readable_page(
-            sql,
-            query.after,
-            query.page(),
-            params![kind, before, endpoint],
+impl OutboxOperator for PostgresOutbox {
+    fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>> {
+        Box::pin(
+            self.store
+                .with_session(async move |session| list::list(session, query).await),
         )
-        .await
-}
-
-pub(super) async fn resend_all(
-    store: &PostgresStore,
-    endpoint: &EndpointId,
-    now: Timestamp,
-) -> Result<u64, StoreError> {
-    let mut after = -1_i64;
-    let mut resent = 0;
-    loop {
-        let endpoint = endpoint.as_str();
-        let now = now.unix_millis();
-        let piece = store.timed(async {
-            let rows = store
-                .query(RESEND_SOME, params![endpoint, now, after])
-                .await?;
-            let row = rows.first().ok_or_else(|| Fault::corrupt("no count"))?;
-            Ok((
-                row.number::<u64>("resent")?,
-                get::<Option<i64>>(row, "last")?,
-            ))
-        });
-        let (piece, last) = piece.await?;
-        let Some(last) = last else { return Ok(resent) };
-        after = last;
-        resent += piece;
     }
-}
 
-pub(super) async fn drop_entry(
-    session: Session<'_>,
-    id: EntryId,
-    intervention: &Intervention,
-    now: Timestamp,
-) -> Result<DropOutcome, Fault> {
-    let by = storable(intervention.by.as_str());
-    let reason = storable(intervention.reason.as_str());
-    let id = entry_number(id);
-    loop {
-        if session
-            .changes(DROP, params![id, now.unix_millis(), by, reason])
-            .await?
-        {
-            return Ok(DropOutcome::Dropped);
-        }
-        let open = session.query(OPEN, params![id]).await?;
-        let Some(row) = open.first() else {
-            return Ok(DropOutcome::NotOpen);
-        };
-        // If the lease has ended since the first statement, the entry is dropped on a retry.
-        if let Some(until) = row.optional_instant("until")?.filter(|until| *until > now) {
-            return Ok(DropOutcome::Leased { until });
-        }
+    fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>> {
+        Box::pin(self.store.with_session(async move |session| {
+            session.first(SUMMARY, params![entry_number(id)]).await
+        }))
     }
-}
 
-pub(super) async fn stop(
-    session: Session<'_>,
-    endpoint: &EndpointId,
-    intervention: &Intervention,
-    now: Timestamp,
-) -> Result<(), Fault> {
-    let by = storable(intervention.by.as_str());
-    let reason = storable(intervention.reason.as_str());
-    session
-        .execute(
-            STOP,
-            params![endpoint.as_str(), now.unix_millis(), by, reason],
+    fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
+        Box::pin(self.store.with_session(async move |session| {
+            session.all(DELIVERIES, params![entry_number(id)]).await
+        }))
+    }
+
+    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
+        Box::pin(self.store.with_session(async move |session| {
+            session.first(FIND, params![entry_number(id)]).await
+        }))
+    }
+
+    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(self.store.with_session(async move |session| {
+            session
+                .changes(RESEND, params![entry_number(id), now.unix_millis()])
+                .await
+        }))
+    }
+
+    fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
+        Box::pin(async move {
+            let endpoint = endpoint.as_str();
+            let now = now.unix_millis();
+            let mut after = -1_i64;
+            let mut resent = 0;
+            loop {
+                let piece = self.store.with_session(async |session| {
+                    let values = params![endpoint, now, after];
+                    let rows = session.query(RESEND_SOME, values).await?;
+                    let row = rows.first().ok_or_else(|| Fault::corrupt("no count"))?;
+                    Ok((row.number::<u64>("resent")?, row.optional("last")?))
+                });
+                let (piece, last) = piece.await?;
+                let Some(last) = last else { return Ok(resent) };
+                after = last;
+                resent += piece;
+            }
+        })
+    }
+
+    fn drop_entry<'a>(
+        &'a self,
+        id: EntryId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, DropOutcome> {
+        Box::pin(self.store.with_session(async move |session| {
+            let by = storable(intervention.by.as_str());
+            let reason = storable(intervention.reason.as_str());
+            let id = entry_number(id);
+            let instant = now.unix_millis();
+            loop {
+                let values = params![id, instant, by, reason];
+                if session.changes(DROP, values).await? {
+                    return Ok(DropOutcome::Dropped);
+                }
+                let open = session.query(OPEN, params![id]).await?;
+                let Some(row) = open.first() else {
+                    return Ok(DropOutcome::NotOpen);
+                };
+                // If the lease has ended since the first statement, the entry is dropped on a
+                // retry.
+                if let Some(until) = row.optional_instant("until")?.filter(|until| *until > now) {
+                    return Ok(DropOutcome::Leased { until });
+                }
+            }
+        }))
+    }
+
+    fn resume_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        Box::pin(async move {
+            let endpoint = endpoint.as_str();
+            let now = now.unix_millis();
+            let mut last = Some((now, i64::MAX));
+            while let Some((due, entry)) = last {
+                let piece = self.store.with_session(async |session| {
+                    let values = params![endpoint, now, due, entry];
+                    let rows = session.query(MAKE_SOME_DUE, values).await?;
+                    rows.first()
+                        .map(|last| Ok((get(last, "due")?, get(last, "entry")?)))
+                        .transpose()
+                });
+                last = piece.await?;
+            }
+            let resume = self
+                .store
+                .with_session(async |session| session.changes(RESUME, params![endpoint]).await);
+            resume.await
+        })
+    }
+
+    fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
+        Box::pin(
+            self.store
+                .with_session(async |session| session.all(STOPPED, &[]).await),
         )
-        .await
-        .map(drop)
-}
-
-pub(super) async fn resume(
-    store: &PostgresStore,
-    endpoint: &EndpointId,
-    now: Timestamp,
-) -> Result<bool, StoreError> {
-    let endpoint = endpoint.as_str();
-    let now = now.unix_millis();
-    let mut last = Some((now, i64::MAX));
-    while let Some((due, entry)) = last {
-        let piece = store.timed(async {
-            let rows = store
-                .query(MAKE_SOME_DUE, params![endpoint, now, due, entry])
-                .await?;
-            rows.first()
-                .map(|last| Ok((get(last, "due")?, get(last, "entry")?)))
-                .transpose()
-        });
-        last = piece.await?;
     }
-    Ok(!store
-        .timed(store.query(RESUME, params![endpoint]))
-        .await?
-        .is_empty())
-}
 
-pub(super) async fn counts(
-    store: &PostgresStore,
-    endpoint: Option<&EndpointId>,
-) -> Result<OutboxCounts, Fault> {
-    let endpoint = endpoint.map(EndpointId::as_str);
-    let counts = store.survey(COUNTS, params![endpoint]).await?.pop();
-    counts.ok_or_else(|| Fault::corrupt("no counts"))
-}
+    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
+        Box::pin(
+            self.store
+                .with_session(async |session| session.all(CIRCUITS, &[]).await),
+        )
+    }
 
-pub(super) async fn backlogs(
-    store: &PostgresStore,
-    after: Option<&EndpointId>,
-    limit: u32,
-) -> Result<Vec<EndpointBacklog>, Fault> {
-    // No name is empty: all names come after the empty one.
-    let after = after.map_or("", EndpointId::as_str);
-    let limit = i64::from(limit.min(OutboxQuery::MAX_LIMIT));
-    store.survey(BACKLOGS, params![after, limit]).await
+    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        Box::pin(
+            self.store
+                .with_session(async |session| session.first(OLDEST, &[]).await),
+        )
+    }
+
+    fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
+        Box::pin(async move {
+            let endpoint = endpoint.map(EndpointId::as_str);
+            let counts = self.store.survey(COUNTS, params![endpoint]).await?.pop();
+            counts.ok_or_else(|| corrupt("no counts"))
+        })
+    }
+
+    fn backlogs<'a>(
+        &'a self,
+        after: Option<&'a EndpointId>,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<EndpointBacklog>> {
+        Box::pin(async move {
+            // No name is empty: all names come after the empty one.
+            let after = after.map_or("", EndpointId::as_str);
+            let limit = i64::from(limit.min(OutboxQuery::MAX_LIMIT));
+            self.store.survey(BACKLOGS, params![after, limit]).await
+        })
+    }
 }

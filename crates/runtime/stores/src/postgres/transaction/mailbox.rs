@@ -50,7 +50,7 @@ impl InTransaction<'_> {
         message: &Incoming,
         now: Timestamp,
     ) -> Result<ReceiveOutcome, StoreError> {
-        self.bounded(inbox::receive(self.session(), message, now))
+        self.bounded(inbox::receive(self.session, message, now))
             .await
     }
 
@@ -66,7 +66,7 @@ impl InTransaction<'_> {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         self.bounded(inbox::update(
-            self.session(),
+            self.session,
             id,
             owner,
             InboxUpdate::to(InboxState::Completed),
@@ -84,7 +84,7 @@ impl InTransaction<'_> {
         message: &Outgoing,
         now: Timestamp,
     ) -> Result<Enqueued, StoreError> {
-        self.bounded(outbox::enqueue(self.session(), message, now))
+        self.bounded(outbox::enqueue(self.session, message, now))
             .await
     }
 }

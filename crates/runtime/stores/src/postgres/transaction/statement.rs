@@ -46,7 +46,7 @@ impl InTransaction<'_> {
         account: &AccountId,
         keys: &[EntryKey],
     ) -> Result<Vec<u32>, StoreError> {
-        self.bounded(seen::counts(self.session(), account, keys))
+        self.bounded(seen::counts(self.session, account, keys))
             .await
     }
 
@@ -64,7 +64,7 @@ impl InTransaction<'_> {
         entries: &[SeenEntry],
         position: Option<&str>,
     ) -> Result<(), StoreError> {
-        self.bounded(seen::record(self.session(), account, entries, position))
+        self.bounded(seen::record(self.session, account, entries, position))
             .await
     }
 
@@ -74,6 +74,6 @@ impl InTransaction<'_> {
     /// # Errors
     /// [`StoreError`].
     pub async fn seen_position(&self, account: &AccountId) -> Result<Option<String>, StoreError> {
-        self.bounded(seen::position(self.session(), account)).await
+        self.bounded(seen::position(self.session, account)).await
     }
 }

@@ -4,7 +4,6 @@ use crate::postgres::pool::PLAN_FREELY;
 use crate::postgres::session::{Session, Transactions};
 use crate::postgres::{DatabaseError, Fault, PostgresStore};
 use std::error::Error;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use tokio_postgres::Transaction;
@@ -111,8 +110,4 @@ async fn failed_before(transaction: &Transaction<'_>) -> Result<Result<(), WorkE
     }
 }
 
-impl fmt::Debug for PostgresWork {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("PostgresWork").finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(PostgresWork);

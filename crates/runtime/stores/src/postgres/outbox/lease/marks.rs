@@ -102,31 +102,6 @@ pub(super) struct Mark {
     pub(super) entry: i64,
 }
 
-/// A search for an endpoint's first messages.
-pub(super) struct Probe {
-    pub(super) endpoint: String,
-    pub(super) mark: Mark,
-    pub(super) most: u32,
-}
-
-impl Probe {
-    /// Runs a statement whose parameters are names, due times, numbers and limits, and an instant.
-    pub(super) async fn run(
-        session: Session<'_>,
-        sql: &'static str,
-        probes: &[Self],
-        now: i64,
-    ) -> Result<Vec<Row>, Fault> {
-        let names: Vec<&str> = probes.iter().map(|probe| &*probe.endpoint).collect();
-        let dues: Vec<i64> = probes.iter().map(|probe| probe.mark.due).collect();
-        let entries: Vec<i64> = probes.iter().map(|probe| probe.mark.entry).collect();
-        let most: Vec<i64> = probes.iter().map(|probe| probe.most.into()).collect();
-        session
-            .query(sql, params![names, dues, entries, most, now])
-            .await
-    }
-}
-
 /// The marks of the endpoints that have free messages.
 pub(super) struct Marks {
     /// No lease has a number below this.
