@@ -1,0 +1,237 @@
+//! What the answers to a row's deliveries show, for each way to judge them.
+
+use super::{MAX_SILENT_CALLS, Session};
+use crate::error::JudgeError;
+use crate::receiver::answers::looks;
+use crate::receiver::rows::Expected;
+use crate::receiver::{Delivery, Heard};
+use crate::row::Verdict;
+use bankrail_webhook::MessageKind;
+use std::collections::HashSet;
+
+impl Session {
+    /// Makes a row's deliveries, and judges the answers by what the row expects.
+    pub(super) async fn ask(
+        &mut self,
+        expected: Expected,
+        deliveries: &[Delivery],
+    ) -> Result<Verdict, JudgeError> {
+        match expected {
+            Expected::Acknowledged => self.each(true, deliveries).await,
+            Expected::Known | Expected::Same | Expected::Other => {
+                let verdict = self.each(true, deliveries).await?;
+                Ok(self.by_ids(verdict, expected, deliveries))
+            }
+            Expected::Together => self.together(deliveries).await,
+            Expected::Judged => Ok(self.judged(deliveries).await),
+            Expected::Open => Ok(match self.each(false, deliveries).await? {
+                Verdict::Failed(why) => Verdict::Noted(why),
+                verdict => verdict,
+            }),
+            Expected::Refused => self.each(false, deliveries).await,
+            Expected::Alike => Ok(self.alike(deliveries).await),
+            Expected::Survived => self.survives(true, deliveries).await,
+            Expected::SurvivedAndRefused => self.survives(false, deliveries).await,
+        }
+    }
+
+    /// Passed if each of these deliveries is acknowledged, or none is.
+    pub(super) async fn each(
+        &mut self,
+        acknowledged: bool,
+        deliveries: &[Delivery],
+    ) -> Result<Verdict, JudgeError> {
+        // Without the ids of the row before, which are compared with those of this one.
+        let mut faults = Vec::new();
+        self.ids.clear();
+        for delivery in deliveries {
+            let heard = self.send(delivery).await;
+            match &heard {
+                // A receiver may refuse by closing the connection, if it answers the next good
+                // message.
+                Heard::Nothing(why) if !acknowledged => {
+                    if let Some(found) = self.is_down(delivery.kind).await? {
+                        let what = &delivery.what;
+                        faults.push(format!(
+                            "for {what} no answer ({why}), and for a good message after it {found}"
+                        ));
+                        break;
+                    }
+                }
+                heard if self.is_acknowledged(delivery.kind, heard) != acknowledged => {
+                    faults.push(format!("for {} {}", delivery.what, heard.describe()));
+                }
+                _ => {}
+            }
+        }
+        let expected = if acknowledged {
+            "the acknowledgement"
+        } else {
+            "no acknowledgement"
+        };
+        Ok(match faults.as_slice() {
+            [] => Verdict::Passed,
+            [only] => Verdict::Failed(format!("expected {expected}, found {only}")),
+            [first, ..] => {
+                let of = deliveries.len();
+                Verdict::Failed(format!(
+                    "expected {expected}, found {first}; {} of {of}",
+                    faults.len()
+                ))
+            }
+        })
+    }
+
+    /// Compares the ids of the last acknowledgements, if each delivery was acknowledged.
+    pub(super) fn by_ids(
+        &mut self,
+        verdict: Verdict,
+        expected: Expected,
+        deliveries: &[Delivery],
+    ) -> Verdict {
+        let Some(kind) = deliveries
+            .first()
+            .map(|delivery| delivery.kind)
+            .filter(|_| verdict == Verdict::Passed)
+        else {
+            return verdict;
+        };
+        // Another row fails for an acknowledgement without id.
+        if self.ids.iter().any(String::is_empty) {
+            return verdict;
+        }
+        let different = self.ids.iter().collect::<HashSet<_>>().len();
+        let tells = self.known_by_id.get_mut(kind);
+        match expected {
+            Expected::Known => {
+                *tells = different == 1;
+                let why = "each delivery is acknowledged under an id of its own: whether it is known cannot be seen";
+                if *tells {
+                    verdict
+                } else {
+                    Verdict::Noted(why.to_owned())
+                }
+            }
+            Expected::Other => Verdict::when(different == deliveries.len(), || {
+                format!(
+                    "expected an id for each of {} messages, found {different}",
+                    deliveries.len()
+                )
+            }),
+            _ => Verdict::when(!*tells || different == 1, || {
+                "expected the id of the first acknowledgement again, found another".to_owned()
+            }),
+        }
+    }
+
+    /// Two deliveries at once.
+    async fn together(&mut self, deliveries: &[Delivery]) -> Result<Verdict, JudgeError> {
+        let [first, second] = deliveries else {
+            return self.each(true, deliveries).await;
+        };
+        // At the same moment, because a receiver may look a message up and store it in two steps.
+        let (one, two) = tokio::join!(self.provider.send(first), self.provider.send(second));
+        self.ids.clear();
+        for (delivery, heard) in [(first, &one), (second, &two)] {
+            if !self.is_acknowledged(delivery.kind, heard) {
+                let what = &delivery.what;
+                return Ok(Verdict::Failed(format!(
+                    "expected the acknowledgement, found for {what} {}",
+                    heard.describe()
+                )));
+            }
+        }
+        Ok(self.by_ids(Verdict::Passed, Expected::Same, deliveries))
+    }
+
+    /// Passed if none of these deliveries is acknowledged, and noted if all are.
+    async fn judged(&mut self, deliveries: &[Delivery]) -> Verdict {
+        let (mut taken, mut refused) = (Vec::new(), Vec::new());
+        for delivery in deliveries {
+            let heard = self.send(delivery).await;
+            let to = if self.is_acknowledged(delivery.kind, &heard) {
+                &mut taken
+            } else {
+                &mut refused
+            };
+            to.push(&*delivery.what);
+        }
+        match (taken.first(), refused.first()) {
+            (None, _) => Verdict::Passed,
+            (Some(_), None) => Verdict::Noted(
+                "it takes every value; whether a receiver judges this is open".to_owned(),
+            ),
+            (Some(_), Some(other)) => {
+                let taken = taken.join(", ");
+                Verdict::Failed(format!(
+                    "expected no acknowledgement, as for {other}, found one for {taken}"
+                ))
+            }
+        }
+    }
+
+    /// Passed if the answers to all of these deliveries look alike.
+    async fn alike(&mut self, deliveries: &[Delivery]) -> Verdict {
+        let mut first: Option<String> = None;
+        for delivery in deliveries {
+            let looks = match self.send(delivery).await {
+                Heard::Answer(answer) => looks(&answer),
+                Heard::Nothing(why) => format!("no answer: {why}"),
+            };
+            let found = format!("{looks} for {}", delivery.what);
+            match &first {
+                Some(first) if !first.starts_with(&format!("{looks} for ")) => {
+                    return Verdict::Failed(format!(
+                        "expected one answer, found {first} and {found}"
+                    ));
+                }
+                _ => drop(first.get_or_insert(found)),
+            }
+        }
+        Verdict::Passed
+    }
+
+    /// Passed if the next good message is acknowledged after each of these deliveries, and they are
+    /// not unless they may be.
+    async fn survives(
+        &mut self,
+        may_take: bool,
+        deliveries: &[Delivery],
+    ) -> Result<Verdict, JudgeError> {
+        for delivery in deliveries {
+            let heard = self.send(delivery).await;
+            let taken = self.is_acknowledged(delivery.kind, &heard) && !may_take;
+            if let Some(found) = self.is_down(delivery.kind).await? {
+                let before = match heard {
+                    Heard::Nothing(why) => format!(", after no answer ({why})"),
+                    Heard::Answer(_) => String::new(),
+                };
+                let what = format!(
+                    "expected the next good message to be acknowledged, found {found}{before}"
+                );
+                return Ok(Verdict::Failed(what));
+            }
+            if taken {
+                return Ok(Verdict::Failed(format!(
+                    "expected no acknowledgement, found {}",
+                    heard.describe()
+                )));
+            }
+        }
+        Ok(Verdict::Passed)
+    }
+
+    /// Sends a good message. Returns the answer if it is no acknowledgement.
+    async fn is_down(&mut self, kind: MessageKind) -> Result<Option<String>, JudgeError> {
+        let good =
+            self.provider
+                .sealed(kind, "a good message", &self.provider.invented.usual(kind))?;
+        let heard = self.send(&good).await;
+        if self.is_acknowledged(kind, &heard) {
+            return Ok(None);
+        }
+        // The rows that follow would all fail for this.
+        self.silence = MAX_SILENT_CALLS;
+        Ok(Some(heard.describe()))
+    }
+}
