@@ -16,7 +16,6 @@ use bankrail_jose::SigningKey;
 use bankrail_values::{SecretString, options};
 use judge::Judge;
 use reqwest::header::HeaderName;
-use std::fmt;
 use std::time::Duration;
 
 /// Judges a provider by the clauses of the specification that can be seen from outside.
@@ -54,11 +53,7 @@ impl ProviderJudge {
     }
 }
 
-impl fmt::Debug for ProviderJudge {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("ProviderJudge").finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(ProviderJudge);
 
 /// A customer of the provider.
 ///

@@ -25,7 +25,6 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use reqwest::Url;
 use serde_json::Value;
 use session::Session;
-use std::fmt;
 use std::time::Duration;
 
 /// The time that a receiver has to answer.
@@ -69,11 +68,7 @@ impl ReceiverJudge {
     }
 }
 
-impl fmt::Debug for ReceiverJudge {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("ReceiverJudge").finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(ReceiverJudge);
 
 options! {
     /// The options of a [`ReceiverJudge`](ReceiverJudge).

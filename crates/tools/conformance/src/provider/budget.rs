@@ -12,7 +12,7 @@ use std::time::Duration;
 pub struct Budget {
     pub(super) tokens: u32,
     pub(super) statements: u32,
-    pub(super) tokens_per_second: u32,
+    tokens_per_second: u32,
 }
 
 /// A text that is no budget.

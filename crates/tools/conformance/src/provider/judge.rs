@@ -119,6 +119,11 @@ impl Target {
             other,
         })
     }
+
+    /// The account that rows about one account ask for.
+    fn first_account(&self) -> String {
+        self.customer.accounts.first().cloned().unwrap_or_default()
+    }
 }
 
 /// The endpoint of a call.
@@ -166,7 +171,7 @@ pub(super) struct Judge {
     statement_counts: (usize, usize),
     /// Why no further call shows anything.
     blocked: Option<&'static str>,
-    rows: Vec<Row>,
+    judged: Vec<Row>,
     took: Duration,
 }
 
@@ -220,7 +225,7 @@ impl Judge {
             token_counts: (0, 0),
             statement_counts: (0, 0),
             blocked: None,
-            rows: Vec::new(),
+            judged: Vec::new(),
             took: Duration::ZERO,
         })
     }
@@ -251,7 +256,7 @@ impl Judge {
         limits::judge(&mut self).await?;
         windows::judge(&mut self).await?;
         let address = self.target.base_url.to_string();
-        Judgement::new("provider", address, self.rows, self.blocked, self.seed)
+        Judgement::new("provider", address, self.judged, self.blocked, self.seed)
     }
 
     /// True if a row of this id is asked for.
@@ -279,7 +284,18 @@ impl Judge {
             other => other,
         };
         if self.wanted.has_row(id, &title) {
-            self.rows.push(Row::new(id, title, verdict, took));
+            self.judged.push(Row::new(id, title, verdict, took));
+        }
+    }
+
+    /// Adds rows, each with its verdict.
+    fn rows(
+        &mut self,
+        rows: impl IntoIterator<Item = (&'static str, &'static str)>,
+        verdicts: impl IntoIterator<Item = Verdict>,
+    ) {
+        for ((id, title), verdict) in rows.into_iter().zip(verdicts) {
+            self.row(id, title, verdict);
         }
     }
 

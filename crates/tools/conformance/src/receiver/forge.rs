@@ -116,6 +116,12 @@ impl Forge {
         })
     }
 
+    /// A good JWS.
+    pub(super) fn signed(&self, payload: &[u8]) -> Result<String, JudgeError> {
+        let header = self.signed_header("RS256", &json!({}));
+        self.jws(&header, payload, Signer::Provider)
+    }
+
     /// The public key of somebody else as a JWK.
     pub(super) fn strangers_jwk(&self) -> Value {
         serde_json::from_str(&self.stranger.verifying_key().to_jwk()).unwrap_or_default()
@@ -128,33 +134,19 @@ impl Forge {
         inner: &Value,
         payload: &[u8],
     ) -> Result<String, JudgeError> {
-        let jws = self.jws(
-            &self.signed_header("RS256", inner),
-            payload,
-            Signer::Provider,
-        )?;
+        let header = self.signed_header("RS256", inner);
+        let jws = self.jws(&header, payload, Signer::Provider)?;
         Ok(self.encrypted(outer, jws.as_bytes())?.compact())
     }
 
     /// A JWE with the right algorithms, and these members in its header.
     pub(super) fn encrypted(&self, more: &Value, plain: &[u8]) -> Result<Jwe, JudgeError> {
-        self.jwe("RSA-OAEP", "A256CBC-HS512", more, plain)
+        self.jwe("RSA-OAEP", "A256CBC-HS512", more, plain, true)
     }
 
-    /// A JWE with these algorithms, of which the content is really encrypted by them. With `dir`
-    /// nobody knows its key.
+    /// A JWE with these algorithms, of which the content is really encrypted by them, and a tag that
+    /// is over the header, too, or is not. With `dir` nobody knows its key.
     pub(super) fn jwe(
-        &self,
-        alg: &str,
-        enc: &str,
-        more: &Value,
-        plain: &[u8],
-    ) -> Result<Jwe, JudgeError> {
-        self.bound_jwe(alg, enc, more, plain, true)
-    }
-
-    /// The same, with a tag that is over the header, too, or is not.
-    pub(super) fn bound_jwe(
         &self,
         alg: &str,
         enc: &str,
@@ -351,7 +343,13 @@ mod tests {
             ("dir", "A256CBC-HS512"),
         ] {
             assert!(
-                open(forge.jwe(alg, enc, &json!({}), b"a.b.c").unwrap().compact()).is_err(),
+                open(
+                    forge
+                        .jwe(alg, enc, &json!({}), b"a.b.c", true)
+                        .unwrap()
+                        .compact()
+                )
+                .is_err(),
                 "{alg} {enc}"
             );
         }

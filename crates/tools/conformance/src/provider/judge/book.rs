@@ -3,7 +3,7 @@
 
 use super::Judge;
 use super::statement::{Statement, Statements, ask};
-use super::xml::{amount, child, children, text};
+use super::xml::{REPORT, amount, child, children, read, text};
 use crate::hook::Hook;
 use crate::invented::Invented;
 use crate::row::Verdict;
@@ -64,9 +64,7 @@ pub(super) async fn judge(judge: &mut Judge, statements: &mut Statements) {
         (Some(first), Some(hook)) => ordered(judge, &hook, first).await,
     };
     let verdicts = verdicts.unwrap_or_else(|verdict| [(); ROWS.len()].map(|()| verdict.clone()));
-    for ((id, title), verdict) in ROWS.into_iter().zip(verdicts) {
-        judge.row(id, title, verdict);
-    }
+    judge.rows(ROWS, verdicts);
 }
 
 /// The verdicts, or why there are none.
@@ -272,16 +270,11 @@ struct Entry {
 
 impl Facts {
     fn of(payload: &str) -> Self {
-        let Ok(document) = roxmltree::Document::parse(payload) else {
-            return Self::default();
-        };
-        let Some(report) = child(document.root_element(), "BkToCstmrAcctRpt/Rpt") else {
-            return Self::default();
-        };
-        Self {
+        let facts = read(payload, REPORT, |report| Self {
             currency: text(report, "Acct/Ccy").unwrap_or_default().to_owned(),
             entries: children(report, "Ntry").map(Entry::of).collect(),
-        }
+        });
+        facts.unwrap_or_default()
     }
 
     fn count(&self, value: Decimal) -> usize {

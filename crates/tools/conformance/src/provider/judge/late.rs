@@ -144,9 +144,7 @@ pub(super) async fn other_scope(judge: &mut Judge) -> Result<(), JudgeError> {
             }
         }
     }
-    for ((id, title), verdict) in [WITHOUT, SEVERAL].into_iter().zip(verdicts) {
-        judge.row(id, title, verdict);
-    }
+    judge.rows([WITHOUT, SEVERAL], verdicts);
     Ok(())
 }
 
@@ -170,13 +168,7 @@ async fn statement_with(
     token: &str,
     verdict: impl FnOnce(&Answer) -> Verdict,
 ) -> Verdict {
-    let account = judge
-        .target
-        .customer
-        .accounts
-        .first()
-        .cloned()
-        .unwrap_or_default();
+    let account = judge.target.first_account();
     let call = Call::statement(&judge.target, token, &json!({ "accountId": account }));
     judge
         .call(Endpoint::Statement, call)
@@ -209,13 +201,7 @@ pub(super) async fn end_of_token(judge: &mut Judge) -> Result<(), JudgeError> {
         judge.row(id, title, unseen);
         return Ok(());
     };
-    let account = judge
-        .target
-        .customer
-        .accounts
-        .first()
-        .cloned()
-        .unwrap_or_default();
+    let account = judge.target.first_account();
     let call = Call::statement(&judge.target, &token, &json!({ "accountId": account }));
     // A second less, because a call takes its time.
     if judge.wants_row(alive, alive_title) && until > Instant::now() + Duration::from_secs(1) {

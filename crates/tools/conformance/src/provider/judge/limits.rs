@@ -56,8 +56,7 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<(), JudgeError> {
         )),
     };
     if let Some(why) = why {
-        ROWS.into_iter()
-            .for_each(|(id, title)| judge.row(id, title, why.clone()));
+        judge.rows(ROWS, ROWS.map(|_| why.clone()));
         return Ok(());
     }
     if [STATEMENT_LIMIT.0, STATEMENT_COUNT.0, OTHER.0]
@@ -89,13 +88,10 @@ async fn statements(judge: &mut Judge) -> Result<(), JudgeError> {
         Verdict::Passed => other_customer(judge).await?,
         _ => Verdict::NotSeen("the limit was not reached".to_owned()),
     };
-    for ((id, title), verdict) in [
-        (STATEMENT_LIMIT, reached),
-        (STATEMENT_COUNT, count),
-        (OTHER, other),
-    ] {
-        judge.row(id, title, verdict);
-    }
+    judge.rows(
+        [STATEMENT_LIMIT, STATEMENT_COUNT, OTHER],
+        [reached, count, other],
+    );
     Ok(())
 }
 
@@ -112,14 +108,12 @@ async fn tokens(judge: &mut Judge) -> Result<(), JudgeError> {
     if other.is_some() {
         *judge.counts(Endpoint::Token) = before;
     }
-    judge.row(TOKEN_SECOND.0, TOKEN_SECOND.1, second);
-    judge.row(RETRY.0, RETRY.1, retry);
+    judge.rows([TOKEN_SECOND, RETRY], [second, retry]);
     let (reached, count) = until_refused(judge, Endpoint::Token, TOKENS, &mut |judge| {
         token_call(judge, None).map(Some)
     })
     .await?;
-    judge.row(TOKEN_LIMIT.0, TOKEN_LIMIT.1, reached);
-    judge.row(TOKEN_COUNT.0, TOKEN_COUNT.1, count);
+    judge.rows([TOKEN_LIMIT, TOKEN_COUNT], [reached, count]);
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use super::Judge;
 use super::statement::{Statement, Statements, ask};
-use super::xml::{child, children, text};
+use super::xml::{child, children, read, text};
 use crate::error::JudgeError;
 use crate::row::Verdict;
 use roxmltree::Node;
@@ -66,8 +66,7 @@ pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<
         }
         let (shown, hidden) =
             nothing_shown(judge, statements, unseen("no entry has RltdPties")).await?;
-        judge.row(SHOWN.0, SHOWN.1, shown);
-        judge.row(HIDDEN.0, HIDDEN.1, hidden);
+        judge.rows([SHOWN, HIDDEN], [shown, hidden]);
         return Ok(());
     };
     judge.row(SHOWN.0, SHOWN.1, all_have_texts(&best.payload));
@@ -168,9 +167,8 @@ fn count(xml: &str, is_so: impl Fn(Node<'_, '_>) -> bool) -> usize {
 
 /// Zero for an answer that is not a statement.
 fn reports(xml: &str, count: impl Fn(Node<'_, '_>) -> usize) -> usize {
-    let Ok(document) = roxmltree::Document::parse(xml) else {
-        return 0;
-    };
-    let message = child(document.root_element(), "BkToCstmrAcctRpt");
-    message.map_or(0, |message| children(message, "Rpt").map(count).sum())
+    let counted = read(xml, "BkToCstmrAcctRpt", |message| {
+        children(message, "Rpt").map(count).sum()
+    });
+    counted.unwrap_or(0)
 }

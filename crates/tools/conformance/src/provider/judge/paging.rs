@@ -6,10 +6,11 @@
 //! not judged by this.
 
 use super::statement::{Statement, Statements, ask};
-use super::xml::{child, children, text};
+use super::xml::{REPORT, children, read, text};
 use super::{Endpoint, Judge};
 use crate::error::JudgeError;
 use crate::row::Verdict;
+use roxmltree::Node;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -141,9 +142,8 @@ pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<
         _ => Verdict::NotSeen("no statement was walked over in short pages".to_owned()),
     };
     judge.row(ALL.0, ALL.1, all);
-    for ((id, title), end) in [EXACT, REST].into_iter().zip(ends) {
-        judge.row(id, title, end.unwrap_or_else(|| unseen.clone()));
-    }
+    let ends = ends.map(|end| end.unwrap_or_else(|| unseen.clone()));
+    judge.rows([EXACT, REST], ends);
     judge.row(ONCE.0, ONCE.1, once);
     Ok(())
 }
@@ -240,33 +240,29 @@ async fn walk(
 }
 
 fn entries(statement: &Statement) -> Vec<Entry> {
-    let Ok(document) = roxmltree::Document::parse(&statement.payload) else {
-        return Vec::new();
-    };
-    let Some(report) = child(document.root_element(), "BkToCstmrAcctRpt/Rpt") else {
-        return Vec::new();
-    };
     let own = |text: Option<&str>| text.unwrap_or_default().to_owned();
-    children(report, "Ntry")
-        .map(|entry| {
-            let reference = text(entry, "AcctSvcrRef")
-                .or_else(|| text(entry, "NtryDtls/TxDtls/Refs/AcctSvcrRef"));
-            let paths = [
-                "Amt",
-                "CdtDbtInd",
-                "BookgDt/Dt",
-                "ValDt/Dt",
-                "NtryDtls/TxDtls/RmtInf/Ustrd",
-            ];
-            Entry {
-                reference: reference.map(str::to_owned),
-                facts: paths
-                    .into_iter()
-                    .map(|path| own(text(entry, path)))
-                    .collect(),
-            }
-        })
-        .collect()
+    let entry = |entry: Node<'_, '_>| {
+        let reference =
+            text(entry, "AcctSvcrRef").or_else(|| text(entry, "NtryDtls/TxDtls/Refs/AcctSvcrRef"));
+        let paths = [
+            "Amt",
+            "CdtDbtInd",
+            "BookgDt/Dt",
+            "ValDt/Dt",
+            "NtryDtls/TxDtls/RmtInf/Ustrd",
+        ];
+        Entry {
+            reference: reference.map(str::to_owned),
+            facts: paths
+                .into_iter()
+                .map(|path| own(text(entry, path)))
+                .collect(),
+        }
+    };
+    let entries = read(&statement.payload, REPORT, |report| {
+        children(report, "Ntry").map(entry).collect()
+    });
+    entries.unwrap_or_default()
 }
 
 /// The number of entries that are beyond those of another list, alike ones counted.

@@ -84,13 +84,7 @@ pub(super) async fn judge_tokens(judge: &mut Judge) -> Result<(), JudgeError> {
 pub(super) async fn judge_statements(judge: &mut Judge) -> Result<(), JudgeError> {
     let token = bearer_of(judge).await?;
     unknown_account(judge, &token).await;
-    let account = judge
-        .target
-        .customer
-        .accounts
-        .first()
-        .cloned()
-        .unwrap_or_default();
+    let account = judge.target.first_account();
     let right = Call::statement(
         &judge.target,
         &token,
@@ -256,9 +250,7 @@ fn filled(text: &str, target: &Target) -> Result<String, &'static str> {
             ("$audience_origin", origin)
         }
         _ if text.contains("$audience") => ("$audience", target.audience.clone()),
-        _ if text.contains("$account") => {
-            ("$account", accounts.first().cloned().unwrap_or_default())
-        }
+        _ if text.contains("$account") => ("$account", target.first_account()),
         _ if text.contains("$numeric_account") => {
             let is_number =
                 |account: &&String| account.parse::<u64>().is_ok() && !account.starts_with('0');
@@ -379,9 +371,7 @@ async fn unknown_account(judge: &mut Judge, token: &str) {
             .collect(),
         Err(verdict) => vec![verdict; IDS.len()],
     };
-    for ((id, title), verdict) in IDS.into_iter().zip(verdicts) {
-        judge.row(id, title, verdict);
-    }
+    judge.rows(IDS, verdicts);
 }
 
 /// The verdicts in the order of the rows.

@@ -314,7 +314,7 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, JudgeError> {
 }
 
 /// The statement of an answer, if it can be read.
-pub(super) fn read(answer: &Answer, account: &str) -> Option<Statement> {
+pub(super) fn statement_of(answer: &Answer, account: &str) -> Option<Statement> {
     View::of(answer, account).statement("")
 }
 
@@ -334,7 +334,7 @@ pub(super) async fn ask(
         .unwrap_or_default();
     let answer = judge.call(Endpoint::Statement, call).await.answer();
     Ok(answer.and_then(|answer| match status_of(&answer, &[200]) {
-        Verdict::Passed => read(&answer, account).ok_or_else(|| {
+        Verdict::Passed => statement_of(&answer, account).ok_or_else(|| {
             let what = "expected a statement, found an answer that cannot be read";
             Verdict::Failed(what.to_owned())
         }),

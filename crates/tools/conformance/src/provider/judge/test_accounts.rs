@@ -3,7 +3,7 @@
 
 use super::Judge;
 use super::statement::Statements;
-use super::xml::{child, children, text};
+use super::xml::{REPORT, children, read, text};
 use crate::row::Verdict;
 use std::collections::BTreeSet;
 
@@ -21,25 +21,20 @@ pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
     let mut currencies = BTreeSet::new();
     let mut dong_with_decimals = None;
     for statement in &statements.found {
-        let Ok(document) = roxmltree::Document::parse(&statement.payload) else {
-            continue;
-        };
-        let Some(report) = child(document.root_element(), "BkToCstmrAcctRpt/Rpt") else {
-            continue;
-        };
-        let Some(currency) = text(report, "Acct/Ccy") else {
-            continue;
-        };
-        currencies.insert(currency.to_owned());
-        if currency == "VND" {
-            let amounts = children(report, "Ntry")
-                .chain(children(report, "Bal"))
-                .filter_map(|part| text(part, "Amt"));
-            dong_with_decimals = amounts.map(str::to_owned).find(|amount| {
-                let decimals = amount.split_once('.').map_or("", |(_, decimals)| decimals);
-                decimals.bytes().any(|digit| digit != b'0')
-            });
-        }
+        read(&statement.payload, REPORT, |report| {
+            let currency = text(report, "Acct/Ccy").unwrap_or_default();
+            currencies.insert(currency.to_owned());
+            if currency == "VND" {
+                let mut amounts = children(report, "Ntry")
+                    .chain(children(report, "Bal"))
+                    .filter_map(|part| text(part, "Amt"));
+                let has_decimals = |amount: &&str| {
+                    let decimals = amount.split_once('.').map_or("", |(_, decimals)| decimals);
+                    decimals.bytes().any(|digit| digit != b'0')
+                };
+                dong_with_decimals = amounts.find(has_decimals).map(str::to_owned);
+            }
+        });
     }
     let unseen = |missing: &[&str]| match &statements.unseen {
         Verdict::NotRun(why) => Verdict::NotRun(why.clone()),

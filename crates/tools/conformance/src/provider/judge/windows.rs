@@ -2,10 +2,10 @@
 //! 25 statements of an hour. There are 20 in the hour before, then a quarter, a half and three
 //! quarters into the next.
 
-use super::statement::{Statement, read};
+use super::statement::{Statement, statement_of};
 use super::token::{bearer_of, expire};
 use super::wire::Call;
-use super::xml::{child, text};
+use super::xml::{read, text};
 use super::{Endpoint, Judge};
 use crate::error::JudgeError;
 use crate::row::Verdict;
@@ -56,9 +56,7 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<(), JudgeError> {
         None => cases(judge).await.map_err(Verdict::NotRun),
     };
     let verdicts = verdicts.unwrap_or_else(|verdict| [(); ROWS.len()].map(|()| verdict.clone()));
-    for ((id, title), verdict) in ROWS.into_iter().zip(verdicts) {
-        judge.row(id, title, verdict);
-    }
+    judge.rows(ROWS, verdicts);
     Ok(())
 }
 
@@ -133,27 +131,19 @@ async fn provider_time(judge: &mut Judge) -> Result<Option<u64>, String> {
     let Some(statement) = statement(judge).await? else {
         return Ok(None);
     };
-    let Ok(document) = roxmltree::Document::parse(&statement.payload) else {
-        return Ok(None);
-    };
-    let made = child(document.root_element(), "BkToCstmrAcctRpt")
-        .and_then(|message| text(message, "GrpHdr/CreDtTm"));
-    let made = made.and_then(|made| DateTime::parse(made).ok()?.to_time(UtcOffset::UTC));
-    Ok(made.and_then(|made| u64::try_from(made.unix_timestamp()).ok()))
+    let made = read(&statement.payload, "BkToCstmrAcctRpt", |message| {
+        let made = DateTime::parse(text(message, "GrpHdr/CreDtTm")?).ok()?;
+        u64::try_from(made.to_time(UtcOffset::UTC)?.unix_timestamp()).ok()
+    });
+    Ok(made.flatten())
 }
 
 /// Requests the statement of the first account without asking the budget. `None` if it is refused.
 async fn statement(judge: &mut Judge) -> Result<Option<Statement>, String> {
     let token = bearer_of(judge).await.map_err(|error| error.to_string())?;
-    let account = judge
-        .target
-        .customer
-        .accounts
-        .first()
-        .cloned()
-        .unwrap_or_default();
+    let account = judge.target.first_account();
     let call = Call::statement(&judge.target, &token, &json!({ "accountId": account }));
     // Not by `call`, which waits after a 429.
     let answer = judge.send(Endpoint::Statement, call).await?;
-    Ok(read(&answer, &account).filter(|_| answer.status == 200))
+    Ok(statement_of(&answer, &account).filter(|_| answer.status == 200))
 }

@@ -3,6 +3,15 @@
 use bankrail_values::{Decimal, parse_decimal};
 use roxmltree::Node;
 
+/// The report of a message.
+pub(super) const REPORT: &str = "BkToCstmrAcctRpt/Rpt";
+
+/// Reads the first element at a path below the root. `None` if the text is no XML, or has none.
+pub(super) fn read<T>(xml: &str, path: &str, element: impl FnOnce(Node<'_, '_>) -> T) -> Option<T> {
+    let document = roxmltree::Document::parse(xml).ok()?;
+    child(document.root_element(), path).map(element)
+}
+
 /// The first element at a path of names below this one.
 pub(super) fn child<'a, 'input>(node: Node<'a, 'input>, path: &str) -> Option<Node<'a, 'input>> {
     let is = |node: &Node<'_, '_>, name| node.is_element() && node.tag_name().name() == name;

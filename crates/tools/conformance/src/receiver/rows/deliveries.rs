@@ -4,7 +4,7 @@
 use super::super::Delivery;
 use super::{
     BEYOND, Content, Expected, Kinds, MEMBERS, MESSAGE_IDS, MessageKind, PRIORITIES, REQUEST_KEYS,
-    Recipe, Row, Signer, accepts, same,
+    Recipe, Row, accepts, same,
 };
 use crate::error::failed;
 use bankrail_secured_payload::SecuredPayload;
@@ -148,11 +148,7 @@ pub(super) const ROWS: &[Row] = &[
         &[(
             "the message",
             Recipe::Carried(|forge, usual| {
-                let jws = forge.jws(
-                    &forge.signed_header("RS256", &json!({})),
-                    usual,
-                    Signer::Provider,
-                )?;
+                let jws = forge.signed(usual)?;
                 let mut compressed = DeflateEncoder::new(jws.as_bytes(), Compression::best());
                 let mut plain = Vec::new();
                 compressed.read_to_end(&mut plain).map_err(failed)?;

@@ -34,17 +34,15 @@ pub(super) const ROWS: &[Row] = &[
             (
                 "one with the signature of another message",
                 Recipe::Jws(|forge, usual| {
-                    let [good, other] = [
-                        signed(forge, usual)?,
-                        signed(forge, &[usual, b" "].concat())?,
-                    ];
+                    let [good, other] =
+                        [forge.signed(usual)?, forge.signed(&[usual, b" "].concat())?];
                     Ok(format!("{}.{}", parts(&other).0, parts(&good).1))
                 }),
             ),
             (
                 "one with a bit of its signature flipped",
                 Recipe::Jws(|forge, usual| {
-                    let good = signed(forge, usual)?;
+                    let good = forge.signed(usual)?;
                     let mut signature = base64url::decode(parts(&good).1).unwrap_or_default();
                     flip(&mut signature);
                     Ok(format!(
@@ -89,15 +87,12 @@ pub(super) const ROWS: &[Row] = &[
             ),
             (
                 "one that is signed and not encrypted",
-                Recipe::Carried(signed),
+                Recipe::Carried(Forge::signed),
             ),
             (
                 "one that is encrypted first and then signed",
                 Recipe::Carried(|forge, usual| {
-                    signed(
-                        forge,
-                        forge.encrypted(&json!({}), usual)?.compact().as_bytes(),
-                    )
+                    forge.signed(forge.encrypted(&json!({}), usual)?.compact().as_bytes())
                 }),
             ),
             (
@@ -238,9 +233,9 @@ pub(super) const ROWS: &[Row] = &[
             (
                 "one with a tag that its header is not part of",
                 Recipe::Carried(|forge, usual| {
-                    let jws = signed(forge, usual)?;
+                    let jws = forge.signed(usual)?;
                     Ok(forge
-                        .bound_jwe(
+                        .jwe(
                             "RSA-OAEP",
                             "A256CBC-HS512",
                             &json!({}),
@@ -352,15 +347,6 @@ pub(super) const ROWS: &[Row] = &[
     },
 ];
 
-/// A good JWS.
-fn signed(forge: &Forge, payload: &[u8]) -> Result<String, JudgeError> {
-    forge.jws(
-        &forge.signed_header("RS256", &json!({})),
-        payload,
-        Signer::Provider,
-    )
-}
-
 /// A JWS whose RS256 signature is right, and whose header names another algorithm.
 fn renamed(forge: &Forge, payload: &[u8], alg: &str) -> Result<String, JudgeError> {
     let header = forge.signed_header(alg, &json!({})).to_string();
@@ -378,7 +364,7 @@ fn parts(jws: &str) -> (&str, &str) {
 
 /// A good message with a part of another one.
 fn swapped(forge: &Forge, usual: &[u8], change: fn(&mut Jwe, Jwe)) -> Result<String, JudgeError> {
-    let sealed = |message| forge.encrypted(&json!({}), signed(forge, message)?.as_bytes());
+    let sealed = |message| forge.encrypted(&json!({}), forge.signed(message)?.as_bytes());
     let (mut jwe, other) = (sealed(usual)?, sealed(b"{}")?);
     change(&mut jwe, other);
     Ok(jwe.compact())

@@ -145,8 +145,6 @@ impl Maker<'_> {
                 .encrypted(&json!({}), jws.as_bytes())
                 .map(|jwe| carried(jwe.compact()))
         };
-        let signed =
-            |alg: &str, by| forge.jws(&forge.signed_header(alg, &json!({})), text.as_bytes(), by);
         let delivery = match make {
             Recipe::Whole => self.sealed(kind, what, invented.whole(kind))?,
             Recipe::Later => {
@@ -178,21 +176,22 @@ impl Maker<'_> {
                 }
             }
             Recipe::Text(change) => carried(forge.sealed(&json!({}), &json!({}), &change(text))?),
-            Recipe::Signed(alg, by) => encrypted(signed(alg, *by)?)?,
+            Recipe::Signed(alg, by) => {
+                let header = forge.signed_header(alg, &json!({}));
+                encrypted(forge.jws(&header, text.as_bytes(), *by)?)?
+            }
             Recipe::Jws(jws) => encrypted(jws(forge, text.as_bytes())?)?,
-            Recipe::Encrypted(alg, enc) => carried(
-                forge
-                    .jwe(
-                        alg,
-                        enc,
-                        &json!({}),
-                        signed("RS256", Signer::Provider)?.as_bytes(),
-                    )?
-                    .compact(),
-            ),
+            Recipe::Encrypted(alg, enc) => {
+                let jws = forge.signed(text.as_bytes())?;
+                carried(
+                    forge
+                        .jwe(alg, enc, &json!({}), jws.as_bytes(), true)?
+                        .compact(),
+                )
+            }
             Recipe::Changed(change) => {
-                let mut jwe =
-                    forge.encrypted(&json!({}), signed("RS256", Signer::Provider)?.as_bytes())?;
+                let jws = forge.signed(text.as_bytes())?;
+                let mut jwe = forge.encrypted(&json!({}), jws.as_bytes())?;
                 change(&mut jwe);
                 carried(jwe.compact())
             }
