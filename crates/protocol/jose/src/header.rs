@@ -151,6 +151,7 @@ impl HeaderMember {
 
 impl HeaderRules {
     fn check(&self, members: &JsonObject<'_>) -> Result<(), JoseHeaderError> {
+        // `crit` and `b64` change the meaning of a token, and the others name its sender's key.
         for name in ["crit", "b64"].into_iter().chain(KEY_REFERENCES) {
             if members.get(name).is_some() {
                 return Err(JoseHeaderError::Refused { name });
@@ -164,6 +165,7 @@ impl HeaderRules {
                 return Err(JoseHeaderError::NotText { name });
             }
         }
+        // The receiver chooses the algorithms: a token that could choose would choose weak ones.
         expect(members, "alg", Some(self.alg))?;
         expect(members, "enc", self.enc)?;
         match (members.get("zip").and_then(JsonValue::as_str), self.zip) {

@@ -60,6 +60,7 @@ impl<K: Keyed + Clone> KeySet<K> {
     /// keys to try.
     pub fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError> {
         let keys = self.keys();
+        // All keys have a `kid` or none has (`check`), so the first one shows which.
         let named = keys.first().is_some_and(|key| key.kid().is_some());
         match kid.filter(|_| named) {
             Some(kid) => {
@@ -69,6 +70,7 @@ impl<K: Keyed + Clone> KeySet<K> {
                     named => Ok(Selected(Arc::new(named))),
                 }
             }
+            // Each key costs an RSA operation, which a token without a `kid` must not multiply.
             None if keys.len() > Self::MAX_TRIED => {
                 Err(SelectError::KidRequired { keys: keys.len() })
             }
@@ -148,6 +150,8 @@ impl crate::JwkSet {
                 Err(error) => drop(other_use.get_or_insert(unusable(error))),
             }
         }
+        // Keys for another use are usual beside those for this one, and reported only where nothing
+        // else explains that there is none.
         if keys.is_empty() && refused.is_empty() && self.unusable().is_empty() {
             refused.extend(other_use);
         }
@@ -315,6 +319,7 @@ pub enum KeySetError {
 
 fn check<K: Keyed + Clone>(keys: impl IntoIterator<Item = K>) -> Result<Vec<K>, KeySetError> {
     let max = KeySet::<K>::MAX_KEYS;
+    // One more than the maximum, so that an endless iterator ends and too many are noticed.
     let keys: Vec<K> = keys.into_iter().take(max + 1).collect();
     if keys.is_empty() {
         return Err(KeySetError::Empty);

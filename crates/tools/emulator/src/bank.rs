@@ -109,6 +109,7 @@ impl FakeBank {
         let ids = Arc::new(Ids::new(options.seed));
         let (ledger, directory) = (Arc::new(FakeLedger::new()), Arc::new(FakeDirectory::new()));
         let store = MemoryStore::new();
+        // The port first: the audience of assertions contains the address.
         let bound = Bound::any_port().await;
         let certificate = (!options.plain_http).then(OwnCertificate::generate);
         let url = bound.url(certificate.as_ref());
@@ -394,6 +395,7 @@ struct Webhooks {
 /// schedule without jitter, and leaves no receiver alone that does not ask for it.
 pub(crate) fn dispatcher_options() -> DispatcherOptions {
     DispatcherOptions::new()
+        // One delivery at a time, so that a test sees them in one order.
         .per_endpoint(1)
         .schedule(Schedule::new(DEFAULT_DELAYS, 0))
         .breaker(BreakerPolicy::new().failures(u32::MAX))

@@ -60,6 +60,7 @@ pub(crate) fn endless(bytes: u64) -> Body {
     Body::from_stream(stream::unfold(bytes, move |left| {
         let piece = piece.clone();
         async move {
+            // More than `usize` holds is more than a piece.
             let length = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
             let rest = left.saturating_sub(u64::try_from(length).unwrap_or(u64::MAX));
             (length > 0).then(|| (Ok::<_, io::Error>(piece.slice(..length)), rest))

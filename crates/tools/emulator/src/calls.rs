@@ -59,6 +59,7 @@ impl Calls {
             let oldest = kept.calls.iter().position(|kept| alike(&kept));
             kept.drop_at(oldest);
         }
+        // Bodies differ in length, so a bound on the number of calls bounds no memory.
         while kept.bytes > MAX_BYTES {
             kept.drop_at(Some(0));
         }
@@ -92,6 +93,7 @@ impl Calls {
     }
 
     fn lock(&self) -> MutexGuard<'_, CallLog> {
+        // Of a poisoned lock too: a panic of a test leaves whole calls behind.
         self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -39,6 +39,7 @@ impl CertificateAuthority {
     /// [`CertificateAuthorityError`] if the crypto provider makes no key.
     pub fn new() -> Result<Self, CertificateAuthorityError> {
         let mut authority = parameters(CertificateParams::default(), "bankrail demo authority");
+        // No authority below this one.
         authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         let issuer =
@@ -98,6 +99,7 @@ bankrail_values::impl_debug!(Certificate, self; chain_pem: self.chain_pem);
 
 fn parameters(mut parameters: CertificateParams, name: &str) -> CertificateParams {
     let now = SystemClock.now();
+    // A day back, for clients whose clocks are behind.
     parameters.not_before = now.saturating_sub(DAY).to_time();
     parameters.not_after = now.saturating_add(LIFE).to_time();
     parameters.distinguished_name.push(DnType::CommonName, name);

@@ -112,7 +112,9 @@ impl BankClock {
 
     fn change(&self, change: impl FnOnce(&mut Course)) {
         let mut course = self.lock();
+        // Read under the lock, so that of two changes at once the later one begins later.
         let real = SystemClock.now();
+        // The course so far ends now, so that a new rate does not count for the time before.
         (course.from, course.since) = (course.at(real), real);
         change(&mut course);
     }

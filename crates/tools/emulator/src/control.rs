@@ -240,6 +240,7 @@ impl Control {
         if customer.is_none() {
             clock.reset();
         }
+        // Before the rest, because only the data knows if there is such a customer.
         if let Some(data) = data {
             data.reset(customer).await?;
         }

@@ -18,6 +18,7 @@ impl FakeDirectory {
 
     /// Gives an API key to a customer, who may have several.
     pub fn insert(&self, api_key: ApiKeyHash, customer: Customer) {
+        // Of a poisoned lock too: no operation leaves half a customer behind.
         self.0
             .write()
             .unwrap_or_else(PoisonError::into_inner)

@@ -118,6 +118,7 @@ impl Front {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Repeating>> {
+        // Never held across an await, which the guard could not cross.
         self.repeating
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -300,6 +301,7 @@ impl Front {
                 .to_owned()
         };
         let cursor = cursor.unwrap_or_else(invented);
+        // Before the cursor is stored: a page that is refused does not repeat.
         let answer = asked.provide().await;
         if let Some(account) = account.filter(|_| answer.status().is_success()) {
             self.lock().insert(

@@ -22,6 +22,7 @@ impl Ids {
 
     /// The next number (SplitMix64, which is not for secrets).
     pub(crate) fn number(&self) -> u64 {
+        // Relaxed: no other memory belongs to the state, and each caller gets another number.
         mixed(
             self.state
                 .fetch_add(STEP, Ordering::Relaxed)

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 tokio::task_local! {
+    // Of the task, because the provider asks clock and ledger without knowing of faults.
     /// The fault of the page of the call in progress.
     pub(crate) static WRONG_PAGE: WrongPage;
     /// The lead of the clock for the call in progress.

@@ -246,6 +246,7 @@ impl Plan {
     }
 
     fn lock(&self) -> MutexGuard<'_, Orders> {
+        // Of a poisoned lock too: orders are checked before it is taken.
         self.orders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -287,6 +288,8 @@ impl Plan {
     ) -> Option<(Fault, Option<String>)> {
         let mut met = None;
         let mut orders = self.lock();
+        // To the end: an order counts a call that met another fault, too, so that its draws depend
+        // on its own number alone.
         for known in &mut orders.in_force {
             if !known.order.meets(endpoint, customer) {
                 continue;

@@ -70,6 +70,7 @@ impl Recording {
         let status = answer.map(|answer| answer.status.as_u16());
         let mut state = self.lock();
         if state.made.len() >= MAX_DELIVERIES {
+            // Tests make few deliveries, so moving the others is cheap enough.
             state.made.remove(0);
             state.forgotten += 1;
         }
@@ -84,6 +85,7 @@ impl Recording {
     /// True if the next answer is to be lost; counts it.
     fn loses(&self) -> bool {
         let mut state = self.lock();
+        // Decided and counted under one lock, so that two deliveries do not lose one answer.
         let loses = state.to_lose > 0;
         state.to_lose = state.to_lose.saturating_sub(1);
         loses

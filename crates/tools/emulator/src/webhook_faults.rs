@@ -91,6 +91,7 @@ impl SealPayload for FaultySealer {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
             if kept.len() >= MAX_SEALED {
+                // A delivery whose record is cleared is sent without its fault.
                 kept.clear();
             }
             kept.insert(
@@ -186,6 +187,8 @@ impl Transport for FaultyTransport {
                     let mut changed = request.clone();
                     changed.body = Bytes::from(SecuredPayload::new(other.clone()).to_json());
                     let answer = self.send(request, &sealed).await;
+                    // The answer to the message itself decides; that to the contradiction is
+                    // only recorded.
                     let _ = self
                         .send(
                             changed,

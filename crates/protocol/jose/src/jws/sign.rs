@@ -89,6 +89,7 @@ pub async fn sign_remote(
     payload: &[u8],
 ) -> Result<String, SignError> {
     let mut public = key.verifying_key();
+    // Once only: a service whose key changes with each call would be asked without end.
     let mut again = true;
     loop {
         let prepared = prepare(header, public.kid(), payload);

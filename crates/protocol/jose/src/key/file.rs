@@ -55,6 +55,7 @@ impl KeyMaterial {
             let mut bytes = Zeroizing::new(Vec::with_capacity(Self::MAX_BYTES));
             File::open(path)?
                 // One byte more, so that a file that is too long does not look whole.
+                // Lossless: the bound has 19 bits.
                 .take(Self::MAX_BYTES as u64 + 1)
                 .read_to_end(&mut bytes)?;
             Ok(bytes)

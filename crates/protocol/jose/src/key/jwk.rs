@@ -54,6 +54,7 @@ impl Jwk {
         if text(members, "kty")?.as_deref() != Some("RSA") {
             return Err(KeyError::NotRsa);
         }
+        // Not to be used without them (RFC 7518 section 6.3.2.7).
         if member(members, "oth").is_some() {
             return Err(KeyError::MultiPrime);
         }
@@ -350,6 +351,7 @@ pub(crate) fn private_jwk(key: &PrivateKey, role: Role, kid: Option<&str>) -> Ze
     let mut json = Zeroizing::new(public_jwk(&key.public_key(), role, kid));
     let closing = json.pop();
     debug_assert_eq!(closing, Some('}'));
+    // Room for the numbers of the largest key, so that growing leaves no copy of them behind.
     json.reserve(8192);
     for (name, bytes) in key.private_numbers() {
         let value = Zeroizing::new(base64url::encode(&bytes));
@@ -387,6 +389,7 @@ fn number(members: &JsonObject<'_>, name: &'static str) -> Result<BigUint, KeyEr
     let Some(JsonValue::String(text)) = member(members, name) else {
         return Err(refused);
     };
+    // Before it is decoded: the numbers of the largest key have 1366 characters.
     if text.len() > 2048 {
         return Err(refused);
     }

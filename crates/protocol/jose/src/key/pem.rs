@@ -63,6 +63,7 @@ pub(super) fn decode(
     {
         return Err(refused("an END line that does not match its BEGIN line"));
     }
+    // All the room at once: growing would leave copies of the key behind.
     let mut characters = Zeroizing::new(Vec::with_capacity(body.len()));
     characters.extend(body.bytes().filter(|byte| !byte.is_ascii_whitespace()));
     let bytes = STANDARD.decode(&*characters).map_err(|_| {
@@ -86,6 +87,7 @@ pub(super) fn unexpected(label: &str, expected: &'static str) -> KeyError {
 /// Writes one block with lines of 64 characters.
 pub(super) fn encode(label: &str, der: &[u8]) -> Zeroizing<String> {
     let characters = Zeroizing::new(STANDARD.encode(der));
+    // Room for a line end after 64 characters and for both labels, so that it does not grow.
     let mut text = Zeroizing::new(String::with_capacity(
         characters.len() + characters.len() / 64 + 128,
     ));

@@ -81,6 +81,7 @@ impl PrivateKey {
         let key = RsaPrivateKey::from_components(n, e, d, vec![p, q])
             .map_err(|_| KeyError::Inconsistent)?;
         let found = key.crt_coefficient().map(Zeroizing::new);
+        // A signature made with a wrong exponent of the remainder theorem reveals a prime.
         let fits =
             key.dp() == Some(&*dp) && key.dq() == Some(&*dq) && found.as_deref() == Some(&*qi);
         if fits {
@@ -98,6 +99,7 @@ impl PrivateKey {
         if *d >= n || *d == BigUint::default() {
             return Err(KeyError::Inconsistent);
         }
+        // Without primes, which are found from the exponents.
         let key = RsaPrivateKey::from_components(n, e, std::mem::take(&mut *d), Vec::new());
         Self::from_checked(key.map_err(|_| KeyError::Inconsistent)?)
     }

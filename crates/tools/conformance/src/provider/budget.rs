@@ -97,6 +97,7 @@ impl Purse {
         if let Some(why) = &self.closed {
             return Err(why.clone());
         }
+        // Paid before the call, so that a failure costs as much as an answer.
         self.left = self.left.checked_sub(1).ok_or_else(|| {
             format!(
                 "the budget of {} {} does not last for it",

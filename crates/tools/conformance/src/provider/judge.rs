@@ -421,6 +421,7 @@ impl Judge {
     /// Sends three calls at once without asking the budget.
     async fn send_three(&mut self, calls: [Call; 3]) -> [Result<Answer, String>; 3] {
         let [first, second, third] = calls.map(|call| send(&self.client, call));
+        // At once, so that all three fall into one second.
         tokio::join!(first, second, third).into()
     }
 

@@ -184,6 +184,7 @@ impl Forge {
             } else {
                 &AES_256_GCM
             };
+            // A key encrypts once, so each nonce is unique for its key.
             let nonce = Nonce::try_assume_unique_for_key(&jwe.iv).map_err(failed)?;
             let key = LessSafeKey::new(UnboundKey::new(algorithm, &key).map_err(failed)?);
             let tag = key
@@ -276,6 +277,7 @@ fn kid(name: Option<&str>) -> Value {
 
 /// Random bytes.
 fn random(length: usize) -> Result<Vec<u8>, JudgeError> {
+    // Not from the seed: who knows it could decrypt the messages of a run.
     let mut bytes = vec![0; length];
     bankrail_values::fill_random(&mut bytes).map_err(failed)?;
     Ok(bytes)

@@ -139,8 +139,10 @@ fn new(invented: &Invented, name: &str) -> String {
             .to_uppercase()
             .chars()
             .cycle()
+            // Lossless: `usize` has at least 32 bits.
             .take(length() as usize)
             .collect(),
+        // Lossless, as above.
         character => character.repeat(length() as usize),
     }
 }

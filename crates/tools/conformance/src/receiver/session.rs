@@ -162,6 +162,7 @@ impl Session {
         if let (false, Some((address, reason))) = (answered, silent) {
             return Err(JudgeError::Unreachable { address, reason });
         }
+        // Receivers that are down from the start do not end the rows about the others.
         self.silence = 0;
         if let Some(&kind) = self.kinds().first() {
             let old = self.provider.sealed(

@@ -63,6 +63,7 @@ impl Webhooks {
 
     async fn deliver(&self, dispatcher: &Dispatcher, webhook: Webhook) -> Delivered {
         let (webhook, headers) = self.addressed(webhook);
+        // Counted before the message is stored, because another task may deliver it at once.
         let before = self.transport.count();
         if let Err(error) = dispatcher
             .enqueue(&receiver(), &webhook.message, headers)
@@ -71,6 +72,7 @@ impl Webhooks {
             panic!("the fake bank does not send this message: {error}");
         }
         loop {
+            // Repeated, because messages that were due before may be leased first.
             let made = dispatcher
                 .run_once()
                 .await
@@ -241,6 +243,7 @@ impl FakeBank {
         &self,
         reorder: impl FnOnce(&mut Vec<Webhook>),
     ) -> Vec<Delivered> {
+        // Taken out, so that no lock is held while receivers answer.
         let mut withheld = std::mem::take(
             &mut *self
                 .0

@@ -122,6 +122,7 @@ impl Control {
                 "wait: expected at most {MAX_WAIT_SECONDS}, found {wait}"
             )));
         }
+        // All are prepared before the first is stored, so that a wrong one stops none half way.
         let mut outgoing = Vec::new();
         for Webhook { message, headers } in self.told(arguments)? {
             let headers = headers
@@ -137,6 +138,7 @@ impl Control {
             for message in &outgoing {
                 numbers.push(self.enqueue(message).await?.get());
             }
+            // Stored past the dispatcher, which does not notice it by itself.
             dispatcher.wake();
             return Ok(json!({ "numbers": numbers }));
         }

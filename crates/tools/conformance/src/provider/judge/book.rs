@@ -74,6 +74,7 @@ async fn ordered(
     statement: &mut Statement,
 ) -> Result<[Verdict; ROWS.len()], Verdict> {
     let before = Facts::of(&statement.payload);
+    // From the seed, so that a run can be repeated with the same bookings.
     let bookings = made_up(&Invented::new(judge.seed), &before.currency);
     for booking in &bookings {
         let done = hook

@@ -223,6 +223,7 @@ async fn walk(
             (true, Some(cursor)) => Some(cursor),
         };
         let cursor = next.clone().unwrap_or_default();
+        // A cursor that comes again would lead around for as long as the budget lasts.
         if cursors.contains(&cursor) {
             walk.end = Err(Verdict::Failed(
                 "expected another cursor on each page, found one again".to_owned(),

@@ -53,6 +53,7 @@ pub(super) struct Refusal {
     query: Option<String>,
 }
 
+// Read once and for the whole program, because rows keep the ids.
 static TOKENS: LazyLock<Vec<Refusal>> = LazyLock::new(|| read(include_str!("token_requests.json")));
 pub(super) static STATEMENTS: LazyLock<Vec<Refusal>> =
     LazyLock::new(|| read(include_str!("statement_requests.json")));

@@ -102,6 +102,7 @@ pub(super) async fn bearer_of(judge: &mut Judge) -> Result<String, JudgeError> {
     }
     let scope = judge.target.scopes.join(" ");
     if let Got::Answer(answer) = request(judge, &scope).await? {
+        // The token before stays if there is no other, so that rows show the refusal of a call.
         judge.bearer = bearer(&answer).or(judge.bearer.take());
     }
     Ok(judge

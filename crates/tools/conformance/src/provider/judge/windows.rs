@@ -76,6 +76,7 @@ async fn cases(judge: &mut Judge) -> Result<[Verdict; ROWS.len()], String> {
             "expected {BEFORE} answers in an hour of its own, found {answered}"
         ));
     }
+    // From the beginning of the hour that has the 20 to a quarter past the next one.
     step(judge, HOUR + HOUR / 4).await?;
     let first = self::answered(judge, FIRST).await?;
     let quarter = Verdict::when(first == FIRST, || {

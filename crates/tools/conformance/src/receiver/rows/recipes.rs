@@ -201,6 +201,7 @@ impl Maker<'_> {
                 provider.delivery(kind, what, body(&sealed, &text).into_bytes())
             }
         };
+        // After the change, so that the same bytes can be delivered again.
         self.before = Some(delivery.clone());
         Ok(delivery)
     }

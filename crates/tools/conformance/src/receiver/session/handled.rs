@@ -155,6 +155,7 @@ pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
         }
         told.push((story, all));
     }
+    // From the last delivery on, because receivers handle messages after they have answered.
     let until = Instant::now() + PATIENCE;
     let mut is_last = false;
     let (once, ends) = loop {
