@@ -1,7 +1,7 @@
 //! The RSA keys of the fake bank and its customers.
 
 use bankrail_jose::{DecryptionKey, EncryptionKey, RsaSize, SigningKey, VerifyingKey};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The keys that every bank of a process starts with: making them takes longer than a test.
 struct First {
@@ -55,8 +55,9 @@ impl WebhookKeys {
 
     /// Adds a signing key of the bank and returns it.
     pub(crate) fn add_signing(&self) -> SigningKey {
+        // Made before the lock is taken, because it takes longer than any use of the keys.
         let key = signing_key();
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held();
         let key = key.with_kid(format!("bank-{}", held.signing.len() + 1));
         held.signing.push(key.clone());
         key
@@ -65,7 +66,7 @@ impl WebhookKeys {
     /// Adds a decryption key of the customer and returns its public half.
     pub(crate) fn add_encryption(&self) -> EncryptionKey {
         let key = decryption_key();
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held();
         let key = key.with_kid(format!("customer-{}", held.decryption.len() + 1));
         held.decryption.push(key.clone());
         key.encryption_key()
@@ -73,27 +74,23 @@ impl WebhookKeys {
 
     /// The keys in use: those that were added last.
     pub(crate) fn current(&self) -> (SigningKey, EncryptionKey) {
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let signing = held.signing.last().expect("there is a first key").clone();
-        (
-            signing,
-            held.decryption
-                .last()
-                .expect("there is a first key")
-                .encryption_key(),
-        )
+        let held = self.held();
+        let signing = held.signing.last().expect("there is a first key");
+        let decryption = held.decryption.last().expect("there is a first key");
+        (signing.clone(), decryption.encryption_key())
     }
 
     pub(crate) fn verifying(&self) -> Vec<VerifyingKey> {
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = self.held();
         held.signing.iter().map(SigningKey::verifying_key).collect()
     }
 
     pub(crate) fn decryption(&self) -> Vec<DecryptionKey> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .decryption
-            .clone()
+        self.held().decryption.clone()
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        // A key is pushed whole or not at all, so a panic elsewhere leaves nothing half done.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
