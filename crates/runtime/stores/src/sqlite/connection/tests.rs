@@ -1,4 +1,5 @@
 use super::*;
+use std::time::Duration;
 
 fn memory() -> Database {
     let database = Database::open(None, &SqliteOptions::new()).unwrap();
