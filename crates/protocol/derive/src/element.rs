@@ -21,7 +21,7 @@ pub(crate) struct Field {
     pub(crate) ident: Ident,
     pub(crate) ty: Type,
     /// The type of one element.
-    pub(crate) item: Type,
+    item: Type,
     pub(crate) name: Name,
     cardinality: Cardinality,
     min: u32,
@@ -113,7 +113,7 @@ impl Sequence {
         })
     }
 
-    pub(crate) fn expand(&self) -> TokenStream {
+    fn expand(&self) -> TokenStream {
         let (constructor, record, node) = (self.constructor(), self.record(), self.node());
         let (invent, serde) = (self.invent(), self.serde());
         quote! {

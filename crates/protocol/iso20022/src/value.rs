@@ -2,7 +2,6 @@
 
 pub(crate) mod amount;
 pub(crate) mod boolean;
-mod countries;
 pub(crate) mod date;
 pub(crate) mod envelope;
 pub(crate) mod identifier;

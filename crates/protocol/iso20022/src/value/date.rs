@@ -8,10 +8,10 @@ use std::fmt;
 
 /// Minutes east of UTC, or `Z`. `Z` and `+00:00` are two spellings and are kept apart.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Offset(pub(crate) OffsetKind);
+pub struct Offset(OffsetKind);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum OffsetKind {
+enum OffsetKind {
     Z,
     Minutes(i16),
 }

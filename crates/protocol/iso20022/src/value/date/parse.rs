@@ -46,7 +46,7 @@ pub(super) fn days_in(year: i32, month: u8) -> u8 {
 
 /// Reads `-?YYYY+-MM`; returns the rest of the text, too.
 #[inline]
-pub(super) fn read_month(text: &[u8]) -> Option<(i32, u8, &[u8])> {
+fn read_month(text: &[u8]) -> Option<(i32, u8, &[u8])> {
     if let [y1, y2, y3, y4, b'-', m1, m2, ref rest @ ..] = *text
         && let (Some(century), Some(year)) = (two(y1, y2), two(y3, y4))
     {
@@ -187,7 +187,7 @@ pub(super) fn read_day_of_time(text: &str) -> Option<Date> {
     Some(at.date)
 }
 
-pub(super) fn read_fraction(digits: &[u8]) -> Option<Fraction> {
+fn read_fraction(digits: &[u8]) -> Option<Fraction> {
     match u8::try_from(digits.len()) {
         // A point needs a digit after it.
         Ok(0) => None,
