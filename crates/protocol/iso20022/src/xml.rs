@@ -1,4 +1,4 @@
-//! Characters, names and white space of XML 1.0, which quick-xml does not check.
+//! Characters, names and white space of XML 1.0, which quick-xml does not check, and its line ends.
 
 /// True for a qualified name of XML Namespaces: a name with at most one colon, inside.
 pub(crate) fn is_qualified_name(name: &str) -> bool {
@@ -82,6 +82,23 @@ fn suspects(word: [u8; 8]) -> u64 {
 /// True for a character that XML 1.0 can carry.
 pub(crate) fn is_xml_char(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..='\u{10ffff}')
+}
+
+/// Appends text with its line ends normalised.
+#[inline]
+pub(crate) fn push_lines(data: &str, text: &mut String) {
+    // Nearly all texts have no carriage return and are copied in one step.
+    if memchr::memchr(b'\r', data.as_bytes()).is_none() {
+        text.push_str(data);
+        return;
+    }
+    let mut rest = data;
+    while let Some((line, after)) = rest.split_once('\r') {
+        text.push_str(line);
+        text.push('\n');
+        rest = after.strip_prefix('\n').unwrap_or(after);
+    }
+    text.push_str(rest);
 }
 
 #[cfg(test)]

@@ -10,10 +10,9 @@ mod without;
 pub use ahead::Ahead;
 pub(crate) use ahead::Extent;
 
-use super::error::{ReadError, ReadErrorKind};
+use super::error::{Halt, ReadError, ReadErrorKind};
 use super::events::{Events, Token};
 use super::findings::{Findings, FurtherFindings};
-use super::halt::{Halt, Halted};
 use super::keep::{Keeper, Sequence};
 use super::options::ReadOptions;
 use super::path::{Path, Step, Used};
@@ -58,11 +57,11 @@ impl Shape {
         self.is_group(around, name) || self.is_unit(around, name)
     }
 
-    pub(crate) fn is_group(&self, around: usize, name: &str) -> bool {
+    fn is_group(&self, around: usize, name: &str) -> bool {
         around == AROUND && name == self.group
     }
 
-    pub(crate) fn is_unit(&self, around: usize, name: &str) -> bool {
+    fn is_unit(&self, around: usize, name: &str) -> bool {
         around == AROUND + 1 && name == self.unit
     }
 }
@@ -455,12 +454,7 @@ impl<T: Tokens> Cursor<T> {
     /// Makes the error where reading stopped, with the findings before it.
     #[cold]
     pub(crate) fn error(&mut self, halt: Halt) -> ReadError {
-        let Halted {
-            kind,
-            position,
-            path,
-            ..
-        } = halt.into_parts();
+        let (kind, position, path) = halt.into_parts();
         let path = path.unwrap_or_else(|| self.path.text());
         let found = self.findings.take();
         ReadError::new(kind, path, position, found, self.findings.further().clone())

@@ -1,4 +1,4 @@
-//! The error of reading a document, with its place.
+//! The error of reading a document, with its place, and where reading stopped before it is made.
 
 use super::findings::FurtherFindings;
 use crate::finding::{Finding, FindingKind, Position};
@@ -16,6 +16,49 @@ struct Parts {
     findings: Vec<Finding>,
     further: FurtherFindings,
     unread: Option<String>,
+}
+
+/// Reading stopped: why, and where. The element is the one that the cursor is at; together they
+/// become a [`ReadError`].
+#[derive(Debug)]
+// Boxed, because every reading function returns it, and a `Result` is as large as its error.
+pub struct Halt(Box<Halted>);
+
+#[derive(Debug)]
+struct Halted {
+    kind: ReadErrorKind,
+    position: Position,
+    /// The element, where it is not the one that the cursor is at.
+    path: Option<String>,
+}
+
+impl Halt {
+    pub(crate) fn new(kind: ReadErrorKind, position: Position) -> Self {
+        Self(Box::new(Halted {
+            kind,
+            position,
+            path: None,
+        }))
+    }
+
+    /// True when something in the content of an element is wrong, and not the markup or a limit.
+    pub(crate) fn is_of_content(&self) -> bool {
+        matches!(
+            self.0.kind,
+            ReadErrorKind::Missing { .. } | ReadErrorKind::Unreadable { .. }
+        )
+    }
+
+    pub(crate) fn at(mut self, path: String) -> Self {
+        self.0.path = Some(path);
+        self
+    }
+
+    /// Returns the error, its position, and its element where that is not the one that the cursor
+    /// is at.
+    pub(crate) fn into_parts(self) -> (ReadErrorKind, Position, Option<String>) {
+        (self.0.kind, self.0.position, self.0.path)
+    }
 }
 
 /// The kind of the error.

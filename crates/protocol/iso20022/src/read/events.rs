@@ -10,16 +10,14 @@ pub(crate) use capture::is_one_element;
 
 use super::attributes::{self, Attribute, malformed, occurs_twice, repeated};
 use super::decode::token_limit;
-use super::error::{LimitKind, ReadErrorKind};
-use super::halt::Halt;
+use super::error::{Halt, LimitKind, ReadErrorKind};
 use super::namespaces::{Namespaces, XML, XMLNS};
 use super::options::ReadLimits;
-use super::start::StartTag;
 use super::tokens::{Mark, Tokens};
 use crate::finding::{Position, shown};
-use crate::xml::{is_blank, is_plain_name, is_qualified_name};
+use crate::xml::{is_blank, is_plain_name, is_qualified_name, push_lines};
 use quick_xml::errors::IllFormedError;
-use quick_xml::events::Event;
+use quick_xml::events::{BytesStart, Event};
 
 /// The events of a document, with what is needed to understand them: namespaces in scope, depth,
 /// place, the last start tag.
@@ -47,6 +45,58 @@ pub(crate) struct Events<T> {
     held: u64,
     /// Where the current event starts.
     mark: Mark,
+}
+
+/// A start tag as written: name and attributes.
+#[derive(Debug, Default)]
+pub(crate) struct StartTag {
+    text: String,
+    /// Bytes of the name.
+    name: usize,
+    /// Bytes of its prefix; none without a colon.
+    prefix: Option<usize>,
+}
+
+impl StartTag {
+    #[inline]
+    fn set(&mut self, tag: &BytesStart<'_>) {
+        self.text.clear();
+        self.text.push_str(tag);
+        self.name = tag.name().as_ref().len();
+        // Names are short, so a loop over the bytes is faster than a search routine.
+        self.prefix = self.name().bytes().position(|b| b == b':');
+    }
+
+    /// Returns name and attributes.
+    fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the name with its prefix.
+    #[inline]
+    pub(crate) fn name(&self) -> &str {
+        self.text.get(..self.name).unwrap_or_default()
+    }
+
+    /// Returns the part of the name before the first colon.
+    #[inline]
+    fn prefix(&self) -> Option<&str> {
+        self.text.get(..self.prefix?)
+    }
+
+    /// Returns the part of the name after the first colon, or the whole name.
+    #[inline]
+    pub(crate) fn local_name(&self) -> &str {
+        self.text
+            .get(self.prefix.map_or(0, |prefix| prefix + 1)..self.name)
+            .unwrap_or_default()
+    }
+
+    /// Returns everything after the name.
+    #[inline]
+    fn attributes(&self) -> &str {
+        self.text.get(self.name..).unwrap_or_default()
+    }
 }
 
 /// An event in the content of an element.
@@ -421,7 +471,7 @@ impl<T: Tokens> Events<T> {
 }
 
 /// Adds character data to `text`; comments and processing instructions add nothing.
-pub(crate) fn take_content(
+fn take_content(
     event: Result<Event<'_>, quick_xml::Error>,
     text: &mut String,
 ) -> Result<(), ReadErrorKind> {
@@ -460,7 +510,7 @@ pub(crate) fn take_content(
 }
 
 /// Returns the parser's error, with the names that it quotes cut.
-pub(crate) fn not_well_formed(error: &quick_xml::Error) -> ReadErrorKind {
+fn not_well_formed(error: &quick_xml::Error) -> ReadErrorKind {
     let quick_xml::Error::IllFormed(error) = error else {
         return malformed(&error.to_string());
     };
@@ -489,7 +539,7 @@ fn undeclared(prefix: &str) -> ReadErrorKind {
     }
 }
 
-pub(crate) fn check_instruction(target: &str) -> Result<(), ReadErrorKind> {
+fn check_instruction(target: &str) -> Result<(), ReadErrorKind> {
     // XML reserves `xml` in any case (2.6), and XML Namespaces forbid the colon (7).
     if is_plain_name(target) && !target.eq_ignore_ascii_case("xml") {
         Ok(())
@@ -498,23 +548,6 @@ pub(crate) fn check_instruction(target: &str) -> Result<(), ReadErrorKind> {
             "expected a processing instruction with a name without a colon, other than xml",
         ))
     }
-}
-
-/// Appends text with its line ends normalised.
-#[inline]
-pub(crate) fn push_lines(data: &str, text: &mut String) {
-    // Nearly all texts have no carriage return and are copied in one step.
-    if memchr::memchr(b'\r', data.as_bytes()).is_none() {
-        text.push_str(data);
-        return;
-    }
-    let mut rest = data;
-    while let Some((line, after)) = rest.split_once('\r') {
-        text.push_str(line);
-        text.push('\n');
-        rest = after.strip_prefix('\n').unwrap_or(after);
-    }
-    text.push_str(rest);
 }
 
 /// Returns the reason why XML Namespaces forbid a declaration, if they do. The prefix is a name

@@ -6,10 +6,9 @@
 //! - The place of an element that breaks a rule beyond the schema is noted.
 
 use super::attributes::resolve;
-use super::events::push_lines;
 use super::options::ReadLimits;
 use crate::field::Tag;
-use crate::xml::ONES;
+use crate::xml::{ONES, push_lines};
 
 /// An element that is not as the writer writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use super::{Cursor, Shape};
 use crate::field::{Field, Tag};
 use crate::finding::{Finding, push_step};
-use crate::read::halt::Halt;
+use crate::read::error::Halt;
 use crate::read::path::Step;
 use crate::read::scan::{Odd, Scanner};
 use crate::read::strip::strip;

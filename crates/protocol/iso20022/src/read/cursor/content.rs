@@ -3,9 +3,8 @@
 use super::Cursor;
 use crate::field::Unreadable;
 use crate::finding::FindingKind;
-use crate::read::error::ReadErrorKind;
+use crate::read::error::{Halt, ReadErrorKind};
 use crate::read::events::Token;
-use crate::read::halt::Halt;
 use crate::read::tokens::Tokens;
 use bankrail_values::excerpt;
 

@@ -3,8 +3,7 @@
 use super::Cursor;
 use crate::extra::Extra;
 use crate::finding::{FindingKind, shown};
-use crate::read::error::ReadErrorKind;
-use crate::read::halt::Halt;
+use crate::read::error::{Halt, ReadErrorKind};
 use crate::read::tokens::Tokens;
 
 impl<T: Tokens> Cursor<T> {
@@ -17,7 +16,7 @@ impl<T: Tokens> Cursor<T> {
 
     /// Reads from the start tag of a document element, which has just been read, up to that of the
     /// message itself.
-    pub(super) fn open_message(&mut self) -> Result<(), Halt> {
+    fn open_message(&mut self) -> Result<(), Halt> {
         self.push(self.shape.document);
         if let Some(found) = self
             .events
@@ -41,7 +40,7 @@ impl<T: Tokens> Cursor<T> {
     }
 
     /// Reads from the end of the message to the end tag of the document element.
-    pub(super) fn leave_document(&mut self) -> Result<(), Halt> {
+    fn leave_document(&mut self) -> Result<(), Halt> {
         while self.alternative(self.shape.root)?.is_some() {
             self.refuse_repeated(self.shape.root_name())?;
         }

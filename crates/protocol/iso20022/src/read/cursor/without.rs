@@ -8,9 +8,8 @@
 
 use super::Cursor;
 use crate::extra::ExtraPart;
-use crate::read::error::ReadError;
+use crate::read::error::{Halt, ReadError};
 use crate::read::findings::FurtherFindings;
-use crate::read::halt::{Halt, Halted};
 use crate::read::keep::Sequence;
 use crate::read::tokens::{Mark, Tokens};
 
@@ -73,7 +72,7 @@ impl<T: Tokens> Cursor<T> {
         let mut xml = self.rest(place)?;
         // Before returning to the place, because the reason is about the innermost element.
         let path = self.path.text();
-        let Halted { kind, position, .. } = halt.into_parts();
+        let (kind, position, _) = halt.into_parts();
         if let Some(kind) = kind.finding()
             && self.findings.make_room(&kind)
         {
@@ -94,7 +93,7 @@ impl<T: Tokens> Cursor<T> {
         let xml = self.rest(place)?;
         self.events.hold(xml.len())?;
         let path = self.path.text();
-        let Halted { kind, position, .. } = halt.into_parts();
+        let (kind, position, _) = halt.into_parts();
         self.return_to(place);
         let error = ReadError::new(kind, path, position, Vec::new(), FurtherFindings::default());
         Ok(Box::new(error.with_unread(xml)))

@@ -1,11 +1,10 @@
 //! Kept markup: copied as it stands, with the namespace declarations that it needs in another
 //! place.
 
-use super::{Events, Token, take_content};
+use super::{Events, StartTag, Token, take_content};
 use crate::read::attributes::{self, Attribute, push_attribute};
-use crate::read::halt::Halt;
+use crate::read::error::Halt;
 use crate::read::keep::Keeper;
-use crate::read::start::StartTag;
 use crate::read::tokens::{TextTokens, Tokens};
 use crate::xml::{continues_name, is_blank, starts_name};
 use quick_xml::events::Event;

@@ -1,7 +1,7 @@
 //! The memory that a document takes, within what its bytes allow.
 
 use super::{Events, LimitKind, Tokens};
-use crate::read::halt::Halt;
+use crate::read::error::Halt;
 use crate::read::scan::growth;
 
 /// Bytes of memory that a document may take, however short it is: enough for some hundred findings
