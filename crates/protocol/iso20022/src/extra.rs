@@ -135,6 +135,21 @@ impl Extras {
         self.0.as_ref().map_or(&[], |parts| parts.as_slice())
     }
 
+    /// Returns true if there is an element of a name directly in the sequence, such as an entry that
+    /// could not be read.
+    #[must_use]
+    pub fn has_element(&self, name: &str) -> bool {
+        let is_named = |xml: &str| {
+            let rest = xml.trim_start_matches('<');
+            let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '>' | '/'));
+            let qualified = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+            qualified.rsplit(':').next() == Some(name)
+        };
+        self.parts().iter().any(|extra| {
+            extra.inside.is_empty() && matches!(&extra.part, ExtraPart::Xml(xml) if is_named(xml))
+        })
+    }
+
     /// Drops everything beyond the schema.
     pub fn clear(&mut self) {
         self.0 = None;

@@ -19,7 +19,7 @@ use crate::walk::Cursors;
 use crate::{Cursor, EntryLinks, Step, WalkError};
 use bankrail_values::{Date, Timestamp};
 use stated::Sums;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 use tracked::{Numbered, TrackedEntries};
 
@@ -153,6 +153,8 @@ struct Walk {
     /// The number of its last pages in a row that were fruitless.
     fruitless: usize,
     sums: Sums,
+    /// The entries of its pages that could not be read.
+    unread: BTreeSet<u64>,
     /// The day of the statement, from its pages.
     day: Option<Date>,
     /// True if pages of different days were met, or a partial walk has met another day than the
@@ -269,6 +271,10 @@ impl AccountPoll {
             .map(|key| (*key, walk.counter.count_of(*key)))
             .collect();
         self.completions = (!walk.undecided.is_empty()).then(|| {
+            // An entry that could not be read may be one of those that seem to be completed.
+            if !walk.unread.is_empty() {
+                return HashMap::new();
+            }
             self.position
                 .tracked
                 .completions(&walk.undecided, &walk.listed, walk.day)
@@ -317,6 +323,7 @@ impl Walk {
             listed: HashMap::new(),
             fruitless: 0,
             sums: Sums::default(),
+            unread: BTreeSet::new(),
             day: None,
             day_changed: false,
         }
@@ -326,7 +333,7 @@ impl Walk {
     fn is_fruitless(&self, page: &PolledPage) -> bool {
         let is_known =
             |entry: &EntryIdentity| entry.has_reference && self.listed.contains_key(&entry.key);
-        page.others == 0 && page.entries.iter().all(is_known)
+        page.others == 0 && page.unread.is_empty() && page.entries.iter().all(is_known)
     }
 
     /// Counts a page that is committed.
@@ -343,6 +350,7 @@ impl Walk {
             .for_each(|key| *self.listed.entry(*key).or_default() += 1);
         self.fruitless = delta.fruitless;
         self.sums.add(&delta.stated);
+        self.unread.extend(&delta.unread);
         self.day = delta.day.or(self.day);
         self.day_changed |= delta.day_changed;
         self.cursors.follow(&delta.after);
@@ -360,6 +368,7 @@ struct Delta {
     listed: Vec<EntryKey>,
     fruitless: usize,
     stated: StatedAccount,
+    unread: Vec<u64>,
     after: Result<Step, WalkError>,
 }
 
@@ -374,6 +383,7 @@ impl Default for Delta {
             listed: Vec::new(),
             fruitless: 0,
             stated: StatedAccount::default(),
+            unread: Vec::new(),
             after: Ok(Step::Done),
         }
     }
@@ -400,6 +410,9 @@ struct WalkEvidence<'a> {
     /// True if a full walk ends with this page, so that entries which it did not list are not in
     /// the statement.
     complete: bool,
+    /// True if every entry of the walk could be read up to the end of the page. Otherwise an entry
+    /// that it did not list may be one of those.
+    all_read: bool,
     /// True if that walk has one page, so that no entry can have moved from one page to another
     /// meanwhile.
     single: bool,

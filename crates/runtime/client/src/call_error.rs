@@ -6,6 +6,7 @@ pub(crate) use suspect::about_clock;
 
 use crate::answer_form::AnswerForm;
 use crate::exchange_error::ExchangeError;
+use crate::statement::StatementPage;
 use bankrail_camt052::ReadError;
 use bankrail_client_assertion::token::TokenResponseError;
 use bankrail_statement::{AccountId, ErrorCode, ReplyError, WalkError};
@@ -224,6 +225,15 @@ impl CallError {
         }
     }
 
+    /// Returns the page without the entries that cannot be read, if nothing else is wrong with it.
+    pub(crate) fn readable(self) -> Result<StatementPage, Self> {
+        let page = match &self.fault {
+            CallFault::Payload(payload) => payload.readable.clone(),
+            _ => None,
+        };
+        page.ok_or(self)
+    }
+
     /// Returns true if the same call can succeed later without a change on this side.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
@@ -424,6 +434,8 @@ fn is_transient(code: &str) -> bool {
 pub struct UnreadablePayload {
     pub(crate) xml: String,
     pub(crate) source: ReadError,
+    /// The page without the entries that cannot be read, if that is all that is wrong with it.
+    pub(crate) readable: Option<StatementPage>,
 }
 
 impl UnreadablePayload {

@@ -71,8 +71,17 @@ impl StatementClient {
     /// [`CallError`] if the call was not sent, failed, or had no usable statement as its
     /// answer.
     pub async fn page(&self, request: &StatementRequest) -> Result<StatementPage, CallError> {
+        self.page_or(request, Err).await
+    }
+
+    /// Fetches one page. `or` is given the error of a fetched page first.
+    pub(crate) async fn page_or(
+        &self,
+        request: &StatementRequest,
+        or: fn(CallError) -> Result<StatementPage, CallError>,
+    ) -> Result<StatementPage, CallError> {
         refuse_reserved(request)?;
-        let outcome = self.fetch(request).await;
+        let outcome = self.fetch(request).await.or_else(or);
         let caller = &self.0.caller;
         match &outcome {
             Ok(page) => {

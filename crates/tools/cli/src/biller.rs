@@ -71,7 +71,7 @@ const PRINTED: [&str; 6] = [
     returned, text_changed), earlier (ids of what it replaces or may replace), late, request_key\n  \
     notice     account, notice (vanished, all_vanished, reappeared, balance_gap, day_incomplete,\n             \
     currency_changed, kind_changed, unbookable, foreign_currency, other_account,\n             \
-    dated_far_off), detail, request_key\n  \
+    dated_far_off, unreadable), detail, request_key\n  \
     duplicate  kind, message_id, entry, handled\n  \
     refusal    kind, stage, reason, status, message_id\n  \
     account    account, state (stopped, retrying, waiting), error, detail, status, code,\n             \

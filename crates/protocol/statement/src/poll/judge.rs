@@ -4,7 +4,10 @@ use super::day::WalkedDay;
 use super::position::Resume;
 use super::{AccountPoll, Delta, Judged, MAX_FRUITLESS_PAGES, OnPage, Walk, WalkEvidence};
 use crate::seen::{EntryCounter, EntryKey, PageCounts, SeenEntry};
-use crate::{PageDecision, PollCommit, PollPosition, PolledPage, ReceivedPage, Step, WalkError};
+use crate::{
+    AccountNotice, PageDecision, PollCommit, PollPosition, PolledPage, ReceivedPage, Step,
+    WalkError,
+};
 use bankrail_values::{Date, Timestamp};
 use std::time::Duration;
 
@@ -75,6 +78,7 @@ impl AccountPoll {
             after => after,
         };
         let stated = page.stated.clone();
+        let unread = page.unread.iter().map(|(hash, _)| *hash).collect();
         commit.delta = Delta {
             counts,
             held_back,
@@ -83,6 +87,7 @@ impl AccountPoll {
             day_changed,
             fruitless,
             stated,
+            unread,
             after,
             ..Delta::default()
         };
@@ -113,6 +118,7 @@ impl AccountPoll {
         let evidence = WalkEvidence {
             before: &walk.listed,
             complete: false,
+            all_read: true,
             single: false,
             day: page.day.map(|day| day.day).or(walk.day),
             completions: None,
@@ -124,6 +130,7 @@ impl AccountPoll {
     /// position after it.
     fn relate(&self, page: &PolledPage, now: Timestamp, commit: &mut PollCommit) {
         let complete = self.completes(&commit.delta);
+        let all_read = self.walk.unread.is_empty() && page.unread.is_empty();
         let day = commit.delta.day.or(self.walk.day);
         let on_page: Vec<OnPage<'_>> = commit
             .all()
@@ -137,6 +144,7 @@ impl AccountPoll {
         let evidence = WalkEvidence {
             before: &self.walk.listed,
             complete,
+            all_read,
             single,
             day,
             completions: self.completions.as_ref(),
@@ -150,7 +158,16 @@ impl AccountPoll {
         commit.relations = relations;
         commit.next.tracked = tracked;
         notices.extend(commit.next.books.page(&page.stated));
-        if let Some(day) = day.filter(|_| complete) {
+        let known = &self.position.unread;
+        let unread = page.unread.iter().filter(|(hash, _)| !known.contains(hash));
+        notices.extend(unread.map(|(_, place)| AccountNotice::Unreadable {
+            place: place.clone(),
+        }));
+        let ends = self.walk.full && matches!(commit.delta.after, Ok(Step::Done));
+        let before = if ends { &self.walk.unread } else { known };
+        let all = before.iter().chain(&commit.delta.unread);
+        commit.next.unread = all.copied().take(PollPosition::MAX_UNREAD).collect();
+        if let Some(day) = day.filter(|_| complete && all_read) {
             let mut sums = self.walk.sums.clone();
             sums.add(&page.stated);
             notices.extend(commit.next.books.complete(&sums, day));

@@ -7,6 +7,8 @@ use super::{Delta, PollPosition};
 use crate::EntryLinks;
 use crate::ReceivedPage;
 use crate::seen::{EntryIdentity, EntryKey, SeenEntry};
+use bankrail_camt052::ReadError;
+use sha2::{Digest, Sha256};
 
 /// The parts of a received page that a poll needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub struct PolledPage {
     pub(super) links: Vec<EntryLinks>,
     pub(super) others: usize,
     pub(super) stated: StatedAccount,
+    /// The entries that could not be read: a hash of their markup, and their place.
+    pub(super) unread: Vec<(u64, String)>,
 }
 
 impl PolledPage {
@@ -32,6 +36,7 @@ impl PolledPage {
             links: Vec::new(),
             others: 0,
             stated: StatedAccount::default(),
+            unread: Vec::new(),
         }
     }
 
@@ -70,6 +75,19 @@ impl PolledPage {
     #[must_use]
     pub fn stated(mut self, stated: StatedAccount) -> Self {
         self.stated = stated;
+        self
+    }
+
+    /// Sets which entries of the page could not be read ([`ReadError::unread`]); other errors are
+    /// left out. Default: none.
+    #[must_use]
+    pub fn unread<'a>(mut self, errors: impl IntoIterator<Item = &'a ReadError>) -> Self {
+        let entry = |error: &ReadError| {
+            let hash = Sha256::digest(error.unread()?);
+            let place = format!("{} ({})", error.path(), error.position());
+            Some((u64::from_be_bytes(*hash.first_chunk()?), place))
+        };
+        self.unread = errors.into_iter().filter_map(entry).collect();
         self
     }
 

@@ -9,7 +9,7 @@ use crate::stored::{Counts, optional_text};
 use bankrail_values::{Date, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// The state of an account between two polls, which the store keeps. It has the cursor of the next
 /// walk, the time of the last full walk, the entries that may be replaced, and the account's
@@ -28,6 +28,8 @@ pub struct PollPosition {
     pub(super) books: Books,
     /// When a walk through the statement of a day was last completed.
     pub(super) walked: Option<WalkedDay>,
+    /// The entries that could not be read and of which there was a notice.
+    pub(super) unread: BTreeSet<u64>,
 }
 
 /// The last page of a walk: its cursor, and how many entries of each content it listed.
@@ -58,6 +60,9 @@ impl Resume {
 }
 
 impl PollPosition {
+    /// The most entries that could not be read: as many as a page of a service has.
+    pub(super) const MAX_UNREAD: usize = 1_000;
+
     /// Returns the position of an account that was never polled.
     #[must_use]
     pub fn start() -> Self {
@@ -94,6 +99,7 @@ impl PollPosition {
             parts: (!parts.is_empty()).then(|| parts.into()),
             account: (self.books != Books::default()).then(|| self.books.clone()),
             walked: self.walked,
+            unread: Cow::Borrowed(&self.unread),
         };
         serde_json::to_string(&stored).expect("its members are texts, numbers and arrays")
     }
@@ -134,6 +140,7 @@ impl PollPosition {
             tracked,
             books: stored.account.unwrap_or_default(),
             walked: stored.walked,
+            unread: stored.unread.into_owned(),
         })
     }
 }
@@ -173,6 +180,8 @@ struct StoredPosition<'a> {
     account: Option<Books>,
     #[serde(skip_serializing_if = "Option::is_none")]
     walked: Option<WalkedDay>,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    unread: Cow<'a, BTreeSet<u64>>,
 }
 
 /// Not a position of this version.

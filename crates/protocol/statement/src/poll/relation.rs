@@ -117,6 +117,14 @@ pub enum AccountNotice {
         /// The day.
         day: Date,
     },
+    /// An entry that cannot be read, such as one without an amount. The others of the page are
+    /// handed over, and so is this one once it can be read. There is one notice for each such
+    /// entry. Until a walk can read every entry, no entry counts as vanished and no balance gap is
+    /// found, because this one may be what is missing.
+    Unreadable {
+        /// The element that cannot be read, and its place in the document.
+        place: String,
+    },
 }
 
 impl EntryRelation {
@@ -135,7 +143,7 @@ impl EntryRelation {
 
 impl AccountNotice {
     /// All values of [`AccountNotice::kind`].
-    pub const KINDS: [&str; 11] = [
+    pub const KINDS: [&str; 12] = [
         "vanished",
         "all_vanished",
         "reappeared",
@@ -147,6 +155,7 @@ impl AccountNotice {
         "foreign_currency",
         "other_account",
         "dated_far_off",
+        "unreadable",
     ];
 
     /// Returns the kind of notice as one word, for logs and metrics.
@@ -164,6 +173,7 @@ impl AccountNotice {
             Self::ForeignCurrency { .. } => "foreign_currency",
             Self::OtherAccount => "other_account",
             Self::DatedFarOff { .. } => "dated_far_off",
+            Self::Unreadable { .. } => "unreadable",
         }
     }
 }

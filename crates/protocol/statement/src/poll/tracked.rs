@@ -85,7 +85,7 @@ impl TrackedEntries {
         let (mut relations, mut notices) = Self::known(&mut rows, page, evidence.day, &listed);
         Self::compare(&mut rows, page, evidence, &listed, &mut relations);
         if let Some(day) = evidence.day.filter(|_| evidence.complete) {
-            notices.extend(Self::complete(&mut rows, &listed, day));
+            notices.extend(Self::complete(&mut rows, &listed, day, evidence.all_read));
         }
         rows.extend(
             page.iter()
@@ -251,14 +251,19 @@ impl TrackedEntries {
     }
 
     /// Ends a full walk: entries that it did not list are missing, and those that were missing
-    /// before have vanished.
-    fn complete(rows: &mut Vec<Tracked>, listed: &Listed<'_>, day: Date) -> Vec<AccountNotice> {
+    /// before have vanished, unless some could not be read.
+    fn complete(
+        rows: &mut Vec<Tracked>,
+        listed: &Listed<'_>,
+        day: Date,
+        all_read: bool,
+    ) -> Vec<AccountNotice> {
         let mut vanished: Vec<&Tracked> = Vec::new();
         let mut is_one_left = false;
         // Booked entries of other days have left the statement with their day.
         for row in rows
             .iter_mut()
-            .filter(|row| row.on == Some(day) || !row.links.booked)
+            .filter(|row| all_read && (row.on == Some(day) || !row.links.booked))
         {
             match row.state {
                 State::Listed if !listed.has(row) => row.state = State::Missing,

@@ -4,6 +4,7 @@ mod account;
 mod bank;
 mod completed;
 mod invented_days;
+mod unread;
 
 use crate::support::{entry, entry_xml};
 use bank::{Bank, Customer, Id, Row, booked, date, new, thorough};

@@ -206,7 +206,9 @@ impl Replay {
             let page = asked.zip(archived).and_then(|(asked, one)| {
                 match StatementReply::parse(200, &one.body) {
                     Ok(StatementReply::Statement(received)) => {
-                        StatementPage::read(&asked, received, 200, &self.0.read).ok()
+                        StatementPage::read(&asked, received, 200, &self.0.read)
+                            .or_else(CallError::readable)
+                            .ok()
                     }
                     _ => None,
                 }

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 /// The number of notices of each kind on a page, logged when the page is recorded.
 pub(super) struct Notices {
     counts: BTreeMap<&'static str, u64>,
+    /// The place of the first entry that cannot be read.
+    place: Option<String>,
     request_key: HyphenatedUuid,
 }
 
@@ -41,8 +43,13 @@ impl Notices {
             }
         }
         new.notices.iter().map(AccountNotice::kind).for_each(count);
+        let mut places = new.notices.iter().filter_map(|notice| match notice {
+            AccountNotice::Unreadable { place } => Some(place.clone()),
+            _ => None,
+        });
         Self {
             counts,
+            place: places.next(),
             request_key: new.request_key(),
         }
     }
@@ -50,6 +57,7 @@ impl Notices {
     pub(super) fn log(self, account: &str) {
         let Self {
             counts,
+            place,
             request_key,
         } = self;
         for (notice, count) in counts {
@@ -57,7 +65,8 @@ impl Notices {
             if ORDINARY.contains(&notice) {
                 tracing::info!(account, notice, count, %request_key, "earlier entries have changed");
             } else {
-                tracing::warn!(account, notice, count, %request_key, "the statement is not what was expected");
+                let place = place.as_deref().filter(|_| notice == "unreadable");
+                tracing::warn!(account, notice, count, place, %request_key, "the statement is not what was expected");
             }
         }
     }

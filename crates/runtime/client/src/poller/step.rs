@@ -606,7 +606,9 @@ impl Fetched {
             .ordered(ordered);
         // No underflow: the polled entries are a part of all.
         let others = page.entries().count() - polled_entries(&page, unbooked).count();
+        let unread = page.unread.iter().map(|error| &**error);
         let polled = polled.links(links).others(others).stated(stated);
+        let polled = polled.unread(unread);
         Self {
             asked_at,
             page: Arc::new(page),

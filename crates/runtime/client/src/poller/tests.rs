@@ -3,6 +3,7 @@
 mod complaints;
 mod days;
 mod health;
+mod unreadable;
 
 use super::handler::BoxError;
 use super::sink::{Patience, Plain, Sink};
@@ -44,6 +45,8 @@ struct Table {
     pages: HashMap<&'static str, Vec<Vec<u32>>>,
     failures: HashMap<&'static str, VecDeque<CallError>>,
     calls: Vec<BankCall>,
+    /// The amounts that are listed with a minus sign, so that their entries cannot be read.
+    unreadable: Vec<u32>,
     /// The entries of every page, in place of those amounts.
     entries: Option<String>,
     /// The zone of the bank: its offset from UTC in hours. Its reports are of one moment if there
@@ -156,9 +159,11 @@ impl Bank {
                 next.map(|next| table.cursor.map_or(next, str::to_owned)),
             ))
         })?;
+        let unreadable = self.with(|table| table.unreadable.clone());
         let entry = |amount: &u32| {
+            let sign = if unreadable.contains(amount) { "-" } else { "" };
             format!(
-                "<Ntry><Amt Ccy=\"AUD\">{amount}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd><Domn>\
+                "<Ntry><Amt Ccy=\"AUD\">{sign}{amount}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd><Domn>\
                  <Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn></BkTxCd></Ntry>"
             )
         };
@@ -202,6 +207,7 @@ impl Bank {
             panic!("a statement")
         };
         StatementPage::read(request, received, 200, &ReadOptions::default())
+            .or_else(CallError::readable)
     }
 }
 

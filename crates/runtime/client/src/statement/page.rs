@@ -1,10 +1,16 @@
 //! Received pages of a statement.
 
 use crate::call_error::{Call, CallError, CallFault, UnreadablePayload};
-use bankrail_camt052::{Document, Entry, Finding as DocumentFinding, Parsed, ReadOptions, Report};
+use bankrail_camt052::{
+    Document, Entry, EntryReader, Finding as DocumentFinding, Parsed, ReadError, ReadOptions,
+    Report,
+};
 use bankrail_statement::{EntryIdentity, ReceivedStatement, StatementRequest};
 use bankrail_values::HyphenatedUuid;
 use std::sync::Arc;
+
+/// The most entries of a page of a service, and so the most that are named when they cannot be read.
+const MAX_UNREAD: usize = 1_000;
 
 /// One page of a statement. `Debug` prints its size, not its contents.
 #[derive(Clone)]
@@ -17,6 +23,10 @@ pub struct StatementPage {
     pub document: Document,
     /// The findings about the document.
     pub document_findings: Vec<DocumentFinding>,
+    /// The entries that could not be read, each with its place and its text
+    /// ([`ReadError::unread`]). Only a page of a [`Poller`](crate::Poller), or one that is read with
+    /// [`ReadOptions::keep_unreadable`], has any; otherwise they refuse the page.
+    pub unread: Vec<Arc<ReadError>>,
 }
 
 impl StatementPage {
@@ -66,32 +76,65 @@ impl StatementPage {
         };
         let refused = |source| failed(CallFault::Reply(source));
         received.check_against(request).map_err(refused)?;
-        let (document, document_findings) = match received.document_with(options) {
-            Ok(Parsed {
-                document, findings, ..
-            }) => (document, findings),
-            Err(source) => {
-                let xml = received.payload;
-                let payload = Arc::new(UnreadablePayload { xml, source });
-                return Err(failed(CallFault::Payload(payload)));
-            }
+        let unreadable = |xml, source, readable| {
+            let payload = UnreadablePayload {
+                xml,
+                source,
+                readable,
+            };
+            failed(CallFault::Payload(Arc::new(payload)))
         };
+        let (parsed, refusal) = match received.document_with(options) {
+            Ok(parsed) => (parsed, None),
+            Err(source) => match received.document_with(&options.keep_unreadable(true)) {
+                Ok(parsed) => (parsed, Some(source)),
+                Err(_) => return Err(unreadable(received.payload, source, None)),
+            },
+        };
+        let Parsed {
+            document, findings, ..
+        } = parsed;
         received
             .check_document(&document, request)
             .map_err(refused)?;
         if options.denies_findings() {
             received.deny_findings().map_err(refused)?;
         }
-        Ok(Self {
+        let unread = unread(&document, &received.payload, options);
+        let page = Self {
             received,
             document,
-            document_findings,
-        })
+            document_findings: findings,
+            unread,
+        };
+        match refusal {
+            Some(source) => {
+                let xml = page.received.payload.clone();
+                let page = (!page.unread.is_empty()).then_some(page);
+                Err(unreadable(xml, source, page))
+            }
+            None => Ok(page),
+        }
     }
 }
 
+/// Returns the entries that could not be read and that the document keeps as markup.
+fn unread(document: &Document, xml: &str, options: &ReadOptions) -> Vec<Arc<ReadError>> {
+    let mut reports = document.reports.iter();
+    if !reports.any(|report| report.extras.has_element("Ntry")) {
+        return Vec::new();
+    }
+    EntryReader::new(xml.as_bytes(), options.text(true))
+        .filter_map(Result::err)
+        .filter(|error| error.unread().is_some())
+        .take(MAX_UNREAD)
+        .map(Arc::new)
+        .collect()
+}
+
 bankrail_values::impl_debug!(StatementPage, self;
-    received: self.received, entries: self.entries().count(), document_findings: self.document_findings.len());
+    received: self.received, entries: self.entries().count(), document_findings: self.document_findings.len(),
+    unread: self.unread.len());
 
 /// All pages of a statement, in their order.
 #[derive(Clone, Debug, Default)]

@@ -89,6 +89,58 @@ async fn the_log_says_why_a_handler_failed_if_that_is_wanted() {
 }
 
 #[tokio::test(flavor = "current_thread")]
+async fn a_bad_amount_is_a_warning_with_account_and_place_and_without_the_amount() {
+    let log = Log::start();
+    let (provider, client, clock) = Provider::client().await;
+    let bad = || {
+        let mut reply = Reply::page(3, None);
+        let text = String::from_utf8(reply.body).unwrap();
+        reply.body = text.replacen(">1.00<", ">-5.43<", 2).into();
+        reply
+    };
+    provider
+        .tokens([Reply::token(1, 36_000)])
+        .statements([bad(), bad()]);
+    let account = PolledAccount::new(AccountId::parse(ACCOUNT).unwrap()).label("rent");
+    let store = Arc::new(MemoryStore::new());
+    let import = |new: NewEntries| async move {
+        assert_eq!((new.entries.len(), new.page.unread.len()), (1, 2));
+        Ok(())
+    };
+    let poller = Poller::new(
+        client.statements(),
+        store,
+        [account],
+        import,
+        PollerOptions::new(),
+    );
+    for _ in 0..2 {
+        poller.run_due().await;
+        clock.advance(Duration::from_secs(720));
+    }
+    assert_eq!(poller.check(), Ok(()));
+    let text = log.text();
+    let said = line(&text, "the statement is not what was expected");
+    for part in [
+        "WARN",
+        "account=\"rent\"",
+        "notice=\"unreadable\"",
+        "count=2",
+        "place=\"/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[1]/Amt (line 1, column ",
+    ] {
+        assert!(said.contains(part), "{part} in {said}");
+    }
+    assert!(
+        !text.contains("5.43") && !text.contains("no statement"),
+        "{text}"
+    );
+    // A caller of pages is not a poller, and would miss the entry.
+    provider.statements([bad()]);
+    let account = AccountId::parse(ACCOUNT).unwrap();
+    assert!(client.statements().statement(&account).await.is_err());
+}
+
+#[tokio::test(flavor = "current_thread")]
 async fn a_refused_key_is_an_error_at_once_and_once() {
     let log = Log::start();
     let (provider, client, clock) = Provider::client().await;

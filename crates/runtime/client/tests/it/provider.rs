@@ -31,7 +31,7 @@ pub(crate) fn start() -> Timestamp {
 pub(crate) struct Reply {
     status: u16,
     headers: Vec<(&'static str, String)>,
-    body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Reply {

@@ -138,6 +138,7 @@ pub(super) fn entries(
             | AccountNotice::Unbookable { id }
             | AccountNotice::ForeignCurrency { id } => id.to_string(),
             AccountNotice::DatedFarOff { day } => day.to_string(),
+            AccountNotice::Unreadable { place } => place.clone(),
             AccountNotice::AllVanished { count } => count.to_string(),
             AccountNotice::BalanceGap { difference } => difference.to_string(),
             AccountNotice::DayIncomplete {

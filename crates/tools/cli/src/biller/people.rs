@@ -71,6 +71,7 @@ pub(super) fn print(event: &Event, output: &mut Output) -> Result<(), Failure> {
                 "foreign_currency" => "has in another currency the entry",
                 "other_account" => "is named otherwise in its statement",
                 "dated_far_off" => "has a statement that was made on",
+                "unreadable" => "has an entry that cannot be read, at",
                 other => other,
             };
             (

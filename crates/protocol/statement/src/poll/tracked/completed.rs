@@ -86,6 +86,9 @@ impl<'a> Unlisted<'a> {
         entries: &[(Numbered, EntryLinks)],
         evidence: &WalkEvidence<'_>,
     ) -> HashMap<Numbered, usize> {
+        if !evidence.all_read {
+            return HashMap::new();
+        }
         if evidence.complete && evidence.single {
             return self.pair(entries);
         }

@@ -42,7 +42,8 @@ impl<'a> Replaceable<'a> {
         evidence: &WalkEvidence<'_>,
     ) -> Self {
         let (by_reference, by_payment, by_amount) = Default::default();
-        let (certain, single, replaced) = (evidence.complete, evidence.single, Vec::new());
+        let certain = evidence.complete && evidence.all_read;
+        let (single, replaced) = (evidence.single, Vec::new());
         let mut replaceable = Self {
             rows,
             by_reference,

@@ -340,6 +340,12 @@ fn each_notice_and_relation_has_a_kind() {
         ),
         (AccountNotice::OtherAccount, "other_account"),
         (AccountNotice::DatedFarOff { day: date(0) }, "dated_far_off"),
+        (
+            AccountNotice::Unreadable {
+                place: "Ntry[1]".to_owned(),
+            },
+            "unreadable",
+        ),
     ];
     for (notice, kind) in &notices {
         assert_eq!(notice.kind(), *kind);

@@ -3,7 +3,8 @@
 use crate::support::{document_xml, entry, entry_xml};
 use bankrail_camt052::{
     Amount, Balance, BalanceCode, BalanceType, BalanceTypeCode, Date as IsoDate, DateOrDateTime,
-    Direction, Document, Entry, EntryStatus, Party, Report, Text, TransactionParties,
+    Direction, Document, Entry, EntryReader, EntryStatus, Party, ReadError, ReadOptions, Report,
+    Text, TransactionParties,
 };
 use bankrail_statement::{
     AccountNotice, AccountPoll, Cursor, EntryIdentity, EntryKey, EntryLinks, EntryRelation,
@@ -173,10 +174,20 @@ pub(super) fn balance(kind: BalanceCode, cents: i64) -> Balance {
     )
 }
 
+/// Returns the error of reading a row whose amount is none.
+fn unreadable(row: &Row) -> ReadError {
+    let xml = document_xml(&[format!("<Ntry><Amt Ccy=\"AUD\">NaN</Amt>{row:?}</Ntry>")]);
+    EntryReader::new(xml.as_bytes(), ReadOptions::default())
+        .find_map(Result::err)
+        .unwrap()
+}
+
 /// The statement of a day, page by page.
 pub(super) struct Bank {
     pub(super) rows: Vec<Row>,
     pub(super) page_size: usize,
+    /// The indexes of the rows that cannot be read.
+    pub(super) unread: BTreeSet<usize>,
     pub(super) day: i64,
     /// Balances in cents, if the bank states them.
     pub(super) opening: Option<i64>,
@@ -204,6 +215,7 @@ impl Bank {
         Self {
             rows: rows.to_vec(),
             page_size: 1_000,
+            unread: BTreeSet::new(),
             day: 0,
             opening: None,
             closing: None,
@@ -223,7 +235,11 @@ impl Bank {
             ReceivedPage::Last
         };
         let mut report = self.template.0.clone();
-        let listed = &self.rows[from.min(end)..end];
+        let place = |index: &usize| self.rows.get(*index).map(|row| (*index, row));
+        let (unread, listed): (Vec<_>, Vec<_>) = (from..end)
+            .filter_map(|index| place(&index))
+            .partition(|(index, _)| self.unread.contains(index));
+        let unread: Vec<ReadError> = unread.iter().map(|(_, row)| unreadable(row)).collect();
         let mut known = self.known.borrow_mut();
         let of = |row: &Row| {
             let entry = row.entry(&self.template.1);
@@ -232,7 +248,12 @@ impl Bank {
         };
         let listed: Vec<_> = listed
             .iter()
-            .map(|row| known.entry(row.clone()).or_insert_with(|| of(row)).clone())
+            .map(|(_, row)| {
+                known
+                    .entry((*row).clone())
+                    .or_insert_with(|| of(row))
+                    .clone()
+            })
             .collect();
         report.entries = listed.iter().map(|(entry, ..)| entry.clone()).collect();
         let balances = [
@@ -255,6 +276,15 @@ impl Bank {
         .links(listed.iter().map(|(.., links)| *links).collect())
         .day(Some(day))
         .stated(StatedAccount::of(&report))
+        .unread(&unread)
+    }
+
+    /// Returns the rows that can be read, from an index on.
+    fn readable(&self, from: usize) -> Vec<Row> {
+        let rows = self.rows.iter().enumerate().skip(from);
+        rows.filter(|(index, _)| !self.unread.contains(index))
+            .map(|(_, row)| row.clone())
+            .collect()
     }
 }
 
@@ -334,7 +364,7 @@ impl Customer {
             return PollStep::Fetch;
         };
         let first: usize = from.map_or(0, |cursor| cursor.as_str().parse().unwrap());
-        self.take(&commit, &bank.rows[first.min(bank.rows.len())..]);
+        self.take(&commit, &bank.readable(first));
         self.poll.committed(commit).unwrap()
     }
 
