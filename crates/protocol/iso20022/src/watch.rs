@@ -17,22 +17,34 @@ pub trait Watch {
 /// The memory of a message's rules from one element to the next, such as running totals. The engine
 /// does not know its type; it is made when a rule first asks for it.
 #[derive(Default)]
-pub struct Memory(Option<Box<dyn Any + Send + Sync>>);
+pub struct Memory {
+    rules: Option<Box<dyn Any + Send + Sync>>,
+    /// True if a unit of the group could not be read and was left out.
+    pub(crate) left_out: bool,
+}
 
 impl Memory {
     /// Returns the memory of type `M`; a new one when there was none, or one of another type.
     pub fn get<M: Any + Default + Send + Sync>(&mut self) -> &mut M {
-        if !self.0.as_ref().is_some_and(|memory| memory.is::<M>()) {
-            self.0 = Some(Box::<M>::default());
+        if !self.rules.as_ref().is_some_and(|memory| memory.is::<M>()) {
+            self.rules = Some(Box::<M>::default());
         }
-        let memory = self.0.as_mut().and_then(|memory| memory.downcast_mut());
+        let memory = self.rules.as_mut().and_then(|memory| memory.downcast_mut());
         memory.expect("it was just made of this type")
+    }
+
+    /// Returns true if a unit of the group could not be read and was left out, at the end of the
+    /// group.
+    pub fn take_left_out(&mut self) -> bool {
+        std::mem::take(&mut self.left_out)
     }
 }
 
 impl fmt::Debug for Memory {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_tuple("Memory").field(&self.0.is_some()).finish()
+        out.debug_tuple("Memory")
+            .field(&self.rules.is_some())
+            .finish()
     }
 }
 

@@ -67,7 +67,10 @@ impl ReceivedStatement {
         }
         let entries = document.reports.iter().flat_map(|report| &report.entries);
         let count = entries.clone().count();
-        if count == 0 && self.page != ReceivedPage::Last {
+        let mut reports = document.reports.iter();
+        // One that could not be read is an entry, too.
+        let any_kept = reports.any(|report| report.extras.has_element("Ntry"));
+        if count == 0 && !any_kept && self.page != ReceivedPage::Last {
             self.findings.push(ReplyFinding::MoreWithoutEntries);
         }
         let limit = request.entries_at_most().min(MaxEntries::MAX.get().into());

@@ -421,6 +421,46 @@ fn an_entry_that_cannot_be_read_is_kept_on_request() {
     }
 }
 
+#[test]
+fn sums_are_not_said_to_be_wrong_beside_an_entry_that_cannot_be_read() {
+    let balance = |code: &str, amount: &str| {
+        format!(
+            "<Bal><Tp><CdOrPrtry><Cd>{code}</Cd></CdOrPrtry></Tp><Amt Ccy=\"AUD\">{amount}</Amt>\
+             <CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2021-07-29</Dt></Dt></Bal>"
+        )
+    };
+    let sums = balance("OPBD", "0.00")
+        + &balance("CLBD", "10.00")
+        + "<TxsSummry><TtlNtries><NbOfNtries>2</NbOfNtries><Sum>10.00</Sum></TtlNtries></TxsSummry>";
+    let options = ReadOptions::default().keep_unreadable(true);
+    let names = |findings: Vec<Finding>| -> Vec<&str> {
+        findings.iter().map(|finding| finding.kind.name()).collect()
+    };
+    let wrong = vec!["EntrySum", "ClosingBalance"];
+    let reports = |amount: &str| document(&sums, &(ENTRY.replace("5.00", amount) + ENTRY));
+    let own = |xml: &str| xml[xml.find("<Rpt>").unwrap()..xml.find("</BkTo").unwrap()].to_owned();
+    for (amount, expected) in [("5.00", vec![]), ("five", vec![]), ("6.00", wrong.clone())] {
+        let xml = reports(amount);
+        let mut parsed = Document::parse_with(&xml, &options).unwrap();
+        let kept = parsed.findings.len();
+        parsed
+            .findings
+            .retain(|own| own.kind.name() != "Unreadable");
+        assert_eq!(kept - parsed.findings.len(), usize::from(amount == "five"));
+        let mut checked = parsed.document.check();
+        checked.retain(|own| own.kind.name() != "Unreadable");
+        assert_eq!(names(checked), expected);
+        assert_eq!(names(parsed.findings), expected);
+        // Of the next report all is found again.
+        let both = xml.replace("</BkTo", &(own(&reports("6.00")) + "</BkTo"));
+        let mut reader = EntryReader::new(both.as_bytes(), ReadOptions::default());
+        let errors = reader.by_ref().filter(Result::is_err).count();
+        assert_eq!(errors, usize::from(amount == "five"));
+        let expected = [expected, wrong.clone()].concat();
+        assert_eq!(names(reader.take_findings()), expected);
+    }
+}
+
 /// A fault of the markup after something that cannot be read is the fault of a whole parse and of a
 /// stream, and both give its own place.
 #[test]

@@ -95,6 +95,7 @@ impl<T: Tokens> Cursor<T> {
         let path = self.path.text();
         let (kind, position, _) = halt.into_parts();
         self.return_to(place);
+        self.memory.left_out = true;
         let error = ReadError::new(kind, path, position, Vec::new(), FurtherFindings::default());
         Ok(Box::new(error.with_unread(xml)))
     }
