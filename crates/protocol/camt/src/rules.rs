@@ -8,6 +8,7 @@ use tally::Tally;
 
 use crate::{
     Account, Balance, Charges, CurrencyCode, Entry, EntryDetails, Extras, Pagination, Summary,
+    Transaction,
 };
 use bankrail_iso20022::__private::{Watch, shown};
 use bankrail_values::Decimal;
@@ -38,13 +39,13 @@ pub(crate) fn entry(entry: &Entry, by: &mut impl Watch) {
         let (account, found) = (shown(account.as_str()), shown(found.as_str()));
         by.report(Disagreement::EntryCurrency { account, found }.into());
     }
-    if let Some(disagreement) = details(entry) {
+    for disagreement in details(entry) {
         by.report(disagreement.into());
     }
 }
 
 /// Compares the transactions of an entry with it.
-fn details(entry: &Entry) -> Option<Disagreement> {
+fn details(entry: &Entry) -> Vec<Disagreement> {
     // Most entries have one transaction with the entry's amount, so that no sum is needed.
     let mut transactions = entry.transactions();
     if let (Some(only), None) = (transactions.next(), transactions.next())
@@ -54,17 +55,29 @@ fn details(entry: &Entry) -> Option<Disagreement> {
             .as_ref()
             .is_none_or(|own| *own == entry.direction)
     {
-        return None;
+        return Vec::new();
     }
-    let currency = entry.amount.currency()?;
-    let amounts = entry.transactions().filter_map(|own| own.amount.as_ref());
-    let mut others = amounts.filter_map(|own| own.currency().filter(|own| *own != currency));
-    if let Some(found) = others.next() {
-        return Some(Disagreement::TransactionCurrency {
+    let Some(currency) = entry.amount.currency() else {
+        return Vec::new();
+    };
+    let other = |(own, number): (&Transaction, usize)| {
+        let found = own.amount.as_ref()?.currency()?;
+        (found != currency).then(|| Disagreement::TransactionCurrency {
+            number,
             entry: shown(currency.as_str()),
             found: shown(found.as_str()),
-        });
+        })
+    };
+    let others: Vec<_> = entry.transactions().zip(1..).filter_map(other).collect();
+    if others.is_empty() {
+        details_sum(entry, currency).into_iter().collect()
+    } else {
+        others
     }
+}
+
+/// Compares the sum of the transactions of an entry, all in its currency, with it.
+fn details_sum(entry: &Entry, currency: &CurrencyCode) -> Option<Disagreement> {
     let incomplete = |details: &EntryDetails| {
         let stated = details.batch.as_ref().map(|batch| &batch.transactions);
         let stated = stated.and_then(|count| count.as_ref()?.to_number());
@@ -170,6 +183,9 @@ pub fn compare_sums(
     let Some(memory) = by.memory() else { return };
     // Taken in any case, so that the next report or statement starts from zero.
     let tally = std::mem::take(memory.get::<Tally>());
+    if memory.take_left_out() || extras.has_element("Ntry") {
+        return;
+    }
     let found = summary.map(|summary| tally.compare(summary));
     let complete = extras.is_empty();
     let gap = complete.then(|| tally.balance(balances, page)).flatten();
@@ -181,6 +197,3 @@ pub fn compare_sums(
 fn number(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
-    if memory.take_left_out() || extras.has_element("Ntry") {
-        return;
-    }

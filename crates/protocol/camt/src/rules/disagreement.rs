@@ -88,8 +88,10 @@ pub enum Disagreement {
         difference: Decimal,
     },
     /// A transaction in another currency than its entry.
-    #[error("expected transactions in the entry's currency {entry}, found {found}")]
+    #[error("expected transaction {number} in the entry's currency {entry}, found {found}")]
     TransactionCurrency {
+        /// The place of the transaction within the entry, from 1.
+        number: usize,
         /// The entry's currency; cut and escaped when it is not a code.
         entry: String,
         /// The transaction's currency; cut and escaped when it is not a code.

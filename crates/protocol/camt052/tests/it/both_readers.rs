@@ -418,8 +418,8 @@ fn what_is_wrong_beyond_the_schema_is_reported_by_the_fast_reader() {
         [ENTRY, &entry, ENTRY, &entry].concat()
     ));
     // In each of two entries: two wrong IBANs, three countries, count and total of the batch, the
-    // currency, that of its transactions.
-    let expected = 1 + 2 * 9;
+    // currency, those of its three transactions.
+    let expected = 1 + 2 * 11;
     let forms = [
         plain.clone(),
         plain.replace("><", ">\n  <"),

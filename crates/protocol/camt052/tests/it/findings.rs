@@ -513,7 +513,7 @@ fn batches_are_compared_where_their_details_can_be_summed_up() {
         (batch("2", &total("EUR", "6")) + &two, vec![]),
         (
             batch("2", &total("AUD", "6")) + &two.replace("AUD\">3", "EUR\">3"),
-            vec!["expected transactions in the entry's currency AUD, found EUR"],
+            vec!["expected transaction 2 in the entry's currency AUD, found EUR"],
         ),
         (
             batch("2", &total("AUD", "6")) + "<TxDtls/><TxDtls/>",

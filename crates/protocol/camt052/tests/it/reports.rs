@@ -492,7 +492,7 @@ fn a_batch_against_the_direction_of_its_details_is_found() {
 }
 
 #[test]
-fn a_transaction_in_another_currency_than_its_entry_is_found_once() {
+fn each_transaction_in_another_currency_than_its_entry_is_named() {
     let foreign = [
         transaction("EUR", "1.00", "CRDT", ""),
         transaction("EUR", "2.00", "CRDT", ""),
@@ -509,7 +509,10 @@ fn a_transaction_in_another_currency_than_its_entry_is_found_once() {
     );
     assert_eq!(
         found(&xml),
-        ["expected transactions in the entry's currency AUD, found EUR"]
+        [
+            "expected transaction 1 in the entry's currency AUD, found EUR",
+            "expected transaction 2 in the entry's currency AUD, found EUR"
+        ]
     );
     // Nothing is known of amounts without a currency.
     for (from, to) in [(" Ccy=\"EUR\"", ""), (" Ccy=\"AUD\"", "")] {
@@ -719,7 +722,7 @@ fn the_inputs_of_public_reports_are_read_as_their_index_says() {
         ),
         (
             "tx-in-payment-currency.xml",
-            "expected transactions in the entry's currency CHF, found EUR",
+            "expected transaction 1 in the entry's currency CHF, found EUR",
         ),
     ] {
         assert_eq!(read(file).1, [expected], "{file}");
@@ -827,7 +830,7 @@ fn real_documents_give_no_false_finding_of_sums() {
     assert_eq!(
         found,
         [
-            "06-charges-exchange.xml: expected transactions in the entry's currency SEK, found USD",
+            "06-charges-exchange.xml: expected transaction 1 in the entry's currency SEK, found USD",
             "71-txdtls-repeated.xml: the details of the entry of 8.00 sum up to 9.00, the difference is -1.00",
         ]
     );
