@@ -131,8 +131,8 @@ impl Entry {
         self.counterparty()?.name.as_ref().map(Text::as_str)
     }
 
-    /// Returns all references of the entry and its transactions: the wire name, or the kind of a
-    /// proprietary one, and the text.
+    /// Returns all references of the entry and its transactions that are not empty: the wire name, or
+    /// the kind of a proprietary one, and the text.
     pub fn references(&self) -> impl Iterator<Item = (&str, &str)> {
         self.own_references()
             .chain(self.transactions().flat_map(Transaction::references))
@@ -145,6 +145,7 @@ impl Entry {
         ];
         own.into_iter()
             .filter_map(|(name, text)| Some((name, text.as_ref()?.as_str())))
+            .filter(has_text)
     }
 }
 
@@ -204,7 +205,7 @@ impl Transaction {
 }
 
 impl References {
-    /// Returns all references: the wire name, or the kind of a proprietary one, and the text.
+    /// Returns all references that are not empty: the wire name, or the kind of a proprietary one, and the text.
     pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
         let named = [
             ("MsgId", &self.message_id),
@@ -224,12 +225,16 @@ impl References {
         let named = named
             .into_iter()
             .filter_map(|(name, text)| Some((name, text.as_ref()?.as_str())));
-        named.chain(
-            self.proprietary
-                .iter()
-                .map(|other| (other.kind.as_str(), other.reference.as_str())),
-        )
+        let proprietary = self.proprietary.iter();
+        named
+            .chain(proprietary.map(|other| (other.kind.as_str(), other.reference.as_str())))
+            .filter(has_text)
     }
+}
+
+/// Returns true for a reference that is not empty.
+fn has_text((_, text): &(&str, &str)) -> bool {
+    !text.trim().is_empty()
 }
 
 impl Remittance {
@@ -377,7 +382,8 @@ impl<'a> EntryLine<'a> {
     #[must_use]
     pub fn end_to_end_id(&self) -> Option<&'a str> {
         let references = self.transaction?.references.as_deref()?;
-        references.end_to_end_id.as_ref().map(Text::as_str)
+        let id = references.end_to_end_id.as_ref().map(Text::as_str);
+        id.filter(|id| !id.trim().is_empty())
     }
 
     /// Returns the counterparty: the debtor of a credit, the creditor of a debit. For a reversal or
@@ -385,7 +391,9 @@ impl<'a> EntryLine<'a> {
     /// had in the payment. Where only the ultimate party has a name, it is the counterparty.
     ///
     /// Where the [account](Self::account) is known, its own party is never the counterparty: if it
-    /// is on the one side of the payment, the other side is the counterparty's.
+    /// is on the one side of the payment, the other side is the counterparty's. In a reversal or a
+    /// return, where the servicer may have swapped the roles already, a side with another account,
+    /// such as a virtual one, is the account's by the name of its owner, unless both are.
     #[must_use]
     pub fn counterparty(&self) -> Option<&'a Party> {
         let (side, _) = self.sides()?;
@@ -417,12 +425,38 @@ impl<'a> EntryLine<'a> {
     /// account's.
     fn sides(&self) -> Option<(Side<'a>, Side<'a>)> {
         let (other, own) = self.roles()?;
-        let is_own = |side: &Side<'_>| self.account.is_some_and(|account| side.is_of(account));
+        let is_own = |side: &Side<'_>| {
+            let id = side.account.and_then(|own| own.id.as_str());
+            let is_id = |id| {
+                self.account
+                    .is_some_and(|account| account.id.as_str() == Some(id))
+            };
+            id.map_or_else(|| self.is_of_owner(side), is_id)
+        };
         match (is_own(&other), is_own(&own)) {
+            // The servicer may have swapped the roles of a returned payment already.
+            (false, false)
+                if self.is_back() && self.is_of_owner(&other) && !self.is_of_owner(&own) =>
+            {
+                Some((own, other))
+            }
             (false, _) => Some((other, own)),
             (true, false) => Some((own, other)),
             (true, true) => None,
         }
+    }
+
+    /// Returns true for a reversal or a return.
+    fn is_back(&self) -> bool {
+        let returned = |own: &Transaction| own.return_information.is_some();
+        self.entry.reversal == Some(true) || self.transaction.is_some_and(returned)
+    }
+
+    /// Returns true if the party of a side has the name of the account's owner.
+    fn is_of_owner(&self, side: &Side<'_>) -> bool {
+        let name = side.party.and_then(|party| party.name.as_ref());
+        let owner = self.account.and_then(|account| account.owner.as_deref());
+        name.is_some() && name == owner.and_then(|owner| owner.name.as_ref())
     }
 
     /// Returns the side of the counterparty and that of the account, by their roles alone.
@@ -439,26 +473,12 @@ impl<'a> EntryLine<'a> {
             ultimate: parties.ultimate_creditor.as_deref(),
             account: parties.creditor_account.as_deref(),
         };
-        let back = self.entry.reversal == Some(true) || transaction.return_information.is_some();
         match self.direction() {
             Direction::Other(_) => None,
-            direction if (*direction == Direction::Credit) != back => Some((debtor, creditor)),
-            _ => Some((creditor, debtor)),
-        }
-    }
-}
-
-impl Side<'_> {
-    /// Returns true if the side is that of the account: by its identification, else by the name of
-    /// its owner.
-    fn is_of(&self, account: &Account) -> bool {
-        match self.account.and_then(|own| own.id.as_str()) {
-            Some(id) => account.id.as_str() == Some(id),
-            None => {
-                let name = self.party.and_then(|party| party.name.as_ref());
-                let owner = account.owner.as_deref();
-                name.is_some() && name == owner.and_then(|owner| owner.name.as_ref())
+            direction if (*direction == Direction::Credit) != self.is_back() => {
+                Some((debtor, creditor))
             }
+            _ => Some((creditor, debtor)),
         }
     }
 }

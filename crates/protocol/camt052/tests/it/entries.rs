@@ -113,6 +113,20 @@ fn the_counterparty_is_at_the_other_end_of_the_payment() {
 }
 
 #[test]
+fn empty_references_are_none() {
+    let refs = "<Refs><EndToEndId/><MndtId></MndtId><ChqNb> </ChqNb><Prtry><Tp>own</Tp><Ref/></Prtry></Refs>";
+    let entry = entry(
+        "CRDT",
+        "",
+        &format!("<NtryDtls><TxDtls>{refs}</TxDtls></NtryDtls>"),
+    );
+    // Those of the entry itself.
+    assert_eq!(entry.references().count(), 2);
+    let line = entry.lines().next().unwrap();
+    assert_eq!((line.references().count(), line.end_to_end_id()), (2, None));
+}
+
+#[test]
 fn references_are_told_with_their_wire_names() {
     let names = [
         "MsgId",

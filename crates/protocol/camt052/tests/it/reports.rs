@@ -3,7 +3,8 @@
 use crate::findings::document;
 use crate::shared::shared;
 use bankrail_camt052::{
-    Disagreement, Document, EntryReader, Finding, Party, ReadOptions, Remittance, Report,
+    CounterpartyAccount, Disagreement, Document, EntryReader, Finding, Party, ReadOptions,
+    Remittance, Report,
 };
 use std::path::Path;
 
@@ -154,6 +155,23 @@ fn the_counterparty_is_never_the_accounts_own_party() {
         name(wrong.lines().next().unwrap().counterparty()),
         Some("They")
     );
+    // The return of a credit to a virtual account, with the roles of the payment or of the return.
+    for (debtor, creditor) in [("They 2", "Own 7"), ("Own 7", "They 2")] {
+        let more = sides(debtor, creditor) + RETURN;
+        let returned = owned(document("", &one("DBIT", "", &more)));
+        let line = returned.lines().next().unwrap();
+        assert_eq!(name(line.counterparty()), Some("They"), "{debtor}");
+        let id = |held: Option<&CounterpartyAccount>| {
+            held.and_then(|held| held.id.as_str()).map(str::to_owned)
+        };
+        assert_eq!(id(line.own_account()).as_deref(), Some("7"), "{debtor}");
+        let other = id(line.counterparty_account());
+        assert_eq!(other.as_deref(), Some("2"), "{debtor}");
+    }
+    // A payment to another account of the owner's is to that account.
+    let moved = owned(document("", &one("DBIT", "", &sides("Us 1", "Own 7"))));
+    let line = moved.lines().next().unwrap();
+    assert_eq!(name(line.counterparty()), Some("Own"));
     // In a batch each transaction has its own roles.
     let two = [
         transaction("AUD", "2.00", "DBIT", &(sides("They 2", "Own 1") + RETURN)),
