@@ -131,8 +131,9 @@ pub enum FindingKind {
         /// The text, cut and escaped.
         found: String,
     },
-    /// Text that declares another encoding than UTF-8. The declaration was ignored, because text
-    /// has been decoded already.
+    /// Text, or a document with the byte order mark of UTF-8, that declares another encoding than
+    /// UTF-8. The declaration was ignored, because text has been decoded already, and the mark
+    /// proves the encoding.
     #[error("expected UTF-8 as the encoding of a text, found {found}")]
     DeclaredEncoding {
         /// The encoding; cut and escaped when long.

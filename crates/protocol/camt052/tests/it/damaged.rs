@@ -441,6 +441,28 @@ fn what_is_no_report_is_named() {
             "found a gzip archive",
         ),
         (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "found a PDF document"),
+    // A byte order mark of UTF-8 proves that the declaration is wrong.
+    for bytes in [format!("\u{feff}{xml}").into_bytes(), {
+        let latin_mark = xml.replace("ISO-8859-1", "utf-16");
+        format!("\u{feff}{latin_mark}").into_bytes()
+    }] {
+        let parsed = Document::parse(&bytes).unwrap();
+        let names: Vec<&str> = parsed.findings.iter().map(|own| own.kind.name()).collect();
+        assert_eq!(names, ["DeclaredEncoding"]);
+        let source = Slowly {
+            bytes: &bytes,
+            piece: 7,
+        };
+        let slow = Document::read_with(source, &ReadOptions::default()).unwrap();
+        assert_eq!(slow, parsed);
+        assert!(Document::parse_with(&bytes, &strict()).is_ok());
+    }
+    // That of UTF-16 agrees with its declaration.
+    let wide: Vec<u8> = format!("\u{feff}{}", xml.replace("ISO-8859-1", "UTF-16"))
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    assert_eq!(Document::parse(wide).unwrap().findings, []);
         (b"<html><body>Login</body></html>", "found an HTML page"),
         (b"\n<!DOCTYPE html>\n<html lang='en'>", "found an HTML page"),
         (

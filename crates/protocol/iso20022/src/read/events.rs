@@ -348,6 +348,13 @@ impl<T: Tokens> Events<T> {
         self.declared.take()
     }
 
+    /// Returns true if the document, whose first event has been read, begins with the byte order
+    /// mark of UTF-8.
+    pub(crate) fn is_marked_utf8(&mut self) -> bool {
+        // That of UTF-16 has two bytes.
+        self.tokens.position(Mark::default()).offset == 3
+    }
+
     /// Returns the last start tag.
     #[inline]
     pub(crate) fn tag(&self) -> &StartTag {

@@ -21,7 +21,7 @@ impl<T: Tokens> Cursor<T> {
         if let Some(found) = self
             .events
             .take_declared()
-            .filter(|_| self.findings.is_of_text())
+            .filter(|_| self.findings.is_of_text() || self.events.is_marked_utf8())
         {
             let found = shown(&found);
             self.report(FindingKind::DeclaredEncoding { found });
