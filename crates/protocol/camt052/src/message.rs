@@ -39,9 +39,10 @@ pub struct Document {
 #[element(type = "AccountReport19", rule = compare)]
 #[non_exhaustive]
 pub struct Report {
-    /// The servicer's identification of this report, up to 35 characters. `Id`.
-    #[element("Id")]
-    pub id: Text<35>,
+    /// The servicer's identification of this report, up to 35 characters. `Id`, mandatory in the
+    /// schema; tolerant reading may miss it.
+    #[element("Id", soft)]
+    pub id: Option<Text<35>>,
     /// The page of a report that is sent in several. `RptPgntn`.
     #[element("RptPgntn")]
     pub pagination: Option<Pagination>,

@@ -39,9 +39,10 @@ pub struct Document {
 #[element(type = "AccountStatement6", rule = compare)]
 #[non_exhaustive]
 pub struct Statement {
-    /// The servicer's identification of this statement, up to 35 characters. `Id`.
-    #[element("Id")]
-    pub id: Text<35>,
+    /// The servicer's identification of this statement, up to 35 characters. `Id`, mandatory in the
+    /// schema; tolerant reading may miss it.
+    #[element("Id", soft)]
+    pub id: Option<Text<35>>,
     /// The page of a statement that is sent in several. `StmtPgntn`.
     #[element("StmtPgntn")]
     pub pagination: Option<Pagination>,

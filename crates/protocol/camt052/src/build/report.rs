@@ -222,7 +222,8 @@ impl ReportBuilder {
         let mut account = Account::new(AccountId::Other(OtherAccountId::new(self.account.into())));
         account.currency = Some(CurrencyCode::from(currency));
         account.name = self.account_name.map(Into::into);
-        let mut report = Report::new(self.ids.report.to_string().into(), account);
+        let mut report = Report::new(account);
+        report.id = Some(self.ids.report.to_string().into());
         report.created_at = Some(created_at);
         report.source = Some(ReportingSource::Proprietary(self.source.into()));
         let mut kind = BalanceType::new(BalanceTypeCode::Code(self.balance_code));

@@ -85,10 +85,9 @@ fn entries(xml: &str) -> Vec<(String, String, String, String)> {
 
 /// The elements that a document can do without, as places in its text.
 fn optional(xml: &str) -> Vec<Range<usize>> {
-    const NEEDED: [&str; 7] = [
+    const NEEDED: [&str; 6] = [
         "",
         "/Rpt",
-        "/Rpt/Id",
         "/Rpt/Acct",
         "/Rpt/Ntry",
         "/Rpt/Ntry/Amt",
@@ -319,6 +318,29 @@ fn nil_is_absence_and_its_negation_says_nothing() {
     }
 }
 
+#[test]
+fn a_report_without_identification_is_read_and_one_without_account_is_not() {
+    let xml = document("", ENTRY);
+    for id in ["", "<Id/>", "<Id><own/></Id>"] {
+        let xml = xml.replace("<Id>r</Id>", id);
+        assert_eq!(entries(&xml).len(), 1, "{id}");
+        assert_ne!(Document::parse(&xml).unwrap().findings, [], "{id}");
+        assert!(Document::parse_with(&xml, &strict()).is_err(), "{id}");
+    }
+    let account = xml.find("<Acct>").unwrap()..xml.find("</Acct>").unwrap() + 7;
+    let id = xml.find("<Acct><Id>").unwrap() + 6..xml.find("</Id><Ccy>").unwrap() + 5;
+    for missing in [account, id] {
+        let mut xml = xml.clone();
+        xml.replace_range(missing, "");
+        let kept = ReadOptions::default().keep_unreadable(true);
+        let error = Document::parse_with(&xml, &kept).unwrap_err();
+        assert!(
+            matches!(error.kind(), ReadErrorKind::Missing { .. }),
+            "{error}"
+        );
+    }
+}
+
 /// What could misstate money costs the entry, and that entry alone.
 #[test]
 fn a_bad_amount_costs_its_own_entry() {
@@ -419,28 +441,6 @@ fn text_is_text_whatever_encoding_it_declares() {
         Some("Jörg")
     );
     assert_eq!(parsed.findings, []);
-    for encoding in ["UTF-8", "utf8"] {
-        let xml = xml.replace("ISO-8859-1", encoding);
-        assert_eq!(Document::parse(&xml).unwrap().findings, []);
-    }
-}
-
-#[test]
-fn what_is_no_report_is_named() {
-    let other = document("", ENTRY).replace("052.001.06", "053.001.06");
-    let message = document("", ENTRY).replace("BkToCstmrAcctRpt", "BkToCstmrStmt");
-    let payment = document("", ENTRY).replace("camt.052.001.06", "pain.001.001.03");
-    let cases: [(&[u8], &str); 20] = [
-        (b"", "found nothing"),
-        (b" \r\n", "found nothing"),
-        (b"\xef\xbb\xbf", "found nothing"),
-        (b"<?xml version='1.0'?>\n", "found nothing"),
-        (b"PK\x03\x04\x14\x00\x08\x08\x08\x00", "found a ZIP archive"),
-        (
-            b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03",
-            "found a gzip archive",
-        ),
-        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "found a PDF document"),
     // A byte order mark of UTF-8 proves that the declaration is wrong.
     for bytes in [format!("\u{feff}{xml}").into_bytes(), {
         let latin_mark = xml.replace("ISO-8859-1", "utf-16");
@@ -463,6 +463,28 @@ fn what_is_no_report_is_named() {
         .flat_map(u16::to_le_bytes)
         .collect();
     assert_eq!(Document::parse(wide).unwrap().findings, []);
+    for encoding in ["UTF-8", "utf8"] {
+        let xml = xml.replace("ISO-8859-1", encoding);
+        assert_eq!(Document::parse(&xml).unwrap().findings, []);
+    }
+}
+
+#[test]
+fn what_is_no_report_is_named() {
+    let other = document("", ENTRY).replace("052.001.06", "053.001.06");
+    let message = document("", ENTRY).replace("BkToCstmrAcctRpt", "BkToCstmrStmt");
+    let payment = document("", ENTRY).replace("camt.052.001.06", "pain.001.001.03");
+    let cases: [(&[u8], &str); 20] = [
+        (b"", "found nothing"),
+        (b" \r\n", "found nothing"),
+        (b"\xef\xbb\xbf", "found nothing"),
+        (b"<?xml version='1.0'?>\n", "found nothing"),
+        (b"PK\x03\x04\x14\x00\x08\x08\x08\x00", "found a ZIP archive"),
+        (
+            b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03",
+            "found a gzip archive",
+        ),
+        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "found a PDF document"),
         (b"<html><body>Login</body></html>", "found an HTML page"),
         (b"\n<!DOCTYPE html>\n<html lang='en'>", "found an HTML page"),
         (

@@ -9,7 +9,8 @@ pub enum Mode {
     /// and times without seconds. So are missing parts that the schema demands and the model has as
     /// `Option`. A part that cannot be read costs itself: it, or the nearest part around it that
     /// may be missing, is kept as markup and reported. What is left refused is what could misstate
-    /// money. The default.
+    /// money: an entry without a readable amount, sign or status, or a report without a readable
+    /// account, whose money it would be. The default.
     #[default]
     Tolerant,
     /// Exactly the schema: any finding of the schema refuses the document. One exception:

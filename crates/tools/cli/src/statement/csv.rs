@@ -35,7 +35,10 @@ struct EntryRow<'a> {
 const COLUMNS: [Column; 27] = [
     ("file", |of| of.file.into()),
     ("account", |of| account_text(&of.report.account.id).into()),
-    ("report", |of| of.report.id.as_str().into()),
+    ("report", |of| {
+        let id = of.report.id.as_ref();
+        id.map_or("", |id| id.as_str()).into()
+    }),
     ("number", |of| Cell::Number(of.number.to_string())),
     ("line", |of| {
         let number = of.line.map(|line| line.number.to_string());

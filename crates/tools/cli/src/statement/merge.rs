@@ -285,7 +285,7 @@ impl Merged {
                 "run bankrail statement check on each file",
             )
         })?;
-        report.id = HyphenatedUuid::random().to_simple().to_string().into();
+        report.id = Some(HyphenatedUuid::random().to_simple().to_string().into());
         report.pagination = None;
         report.summary = Some(Box::new(summary));
         report.balances = self

@@ -135,7 +135,8 @@ fn head(source: &Source, report: &Report, output: &mut Output) -> Result<(), Fai
     let message = source.header().map_or_else(String::new, |header| {
         format!(" of message {}", header.message_id)
     });
-    output.line(shown(&format!("report     {}{message}", report.id)))?;
+    let id = report.id.as_ref().map_or("none", |id| id.as_str());
+    output.line(shown(&format!("report     {id}{message}")))?;
     if let Some(created) = report.created_at.as_ref() {
         output.line(format_args!("created    {}", moment(created)))?;
     }

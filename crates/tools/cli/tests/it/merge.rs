@@ -49,7 +49,7 @@ fn overlapping_statements_are_joined_with_new_totals() {
         .unwrap()
         .to_string();
     assert!(created.starts_with("2021-07-29T12"), "{created}");
-    assert_ne!(document.reports[0].id.as_str(), noon.reports[0].id.as_str());
+    assert_ne!(document.reports[0].id, noon.reports[0].id);
     assert_eq!(document.reports[0].balances.len(), 1);
     assert!(
         run.err
