@@ -94,6 +94,11 @@ pub enum ReplyFinding {
         /// The identifier, cut and escaped.
         found: String,
     },
+    /// The payload has half of a surrogate pair, which stands for no character and is read as
+    /// U+FFFD. An entry without a reference is known by its content, so it is another one if the
+    /// bank mends its text later.
+    #[error("payload: expected characters, found half of a surrogate pair, read as U+FFFD")]
+    LoneSurrogate,
     /// The document does not have exactly one report.
     #[error("expected one report, found {found}")]
     ReportCount {

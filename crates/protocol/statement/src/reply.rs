@@ -2,7 +2,7 @@
 
 use crate::finding::Listed;
 use crate::{Cursor, CursorError, ErrorCode, Extract, ReplyFinding, SortOrder, StatementRequest};
-use bankrail_values::json::{self, JsonError, JsonLimits, JsonObject, JsonValue};
+use bankrail_values::json::{self, JsonError, JsonFault, JsonLimits, JsonObject, JsonValue};
 use bankrail_values::{HyphenatedUuid, excerpt};
 
 /// An answer of the statement endpoint: a statement or an error. An error may have any HTTP status,
@@ -37,12 +37,20 @@ impl StatementReply {
     pub fn parse(status: u16, body: &[u8]) -> Result<Self, ReplyError> {
         let success = (200..=299).contains(&status);
         let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
-        let mut members = match json::read_object(body, &LIMITS) {
+        let mut findings = Vec::new();
+        let mut read = json::read_object(body, &LIMITS);
+        let is_lone = |error: &JsonError| {
+            error.fault() == JsonFault::UnpairedSurrogate && error.pointer() == "/payload"
+        };
+        if success && read.as_ref().is_err_and(is_lone) {
+            findings.push(ReplyFinding::LoneSurrogate);
+            read = json::read_object(body, &LIMITS.replace_lone_surrogates(true));
+        }
+        let mut members = match read {
             Ok(members) => members,
             Err(error) if success => return Err(ReplyError::Json(error)),
             Err(_) => return Err(ReplyError::Status { status }),
         };
-        let mut findings = Vec::new();
         match members.take("error") {
             None => {}
             Some(JsonValue::Null) => findings.push(ReplyFinding::NullMember { member: "error" }),

@@ -3,7 +3,8 @@
 //! The reader accepts RFC 8259 in UTF-8, with these additional rules:
 //!
 //! - No object has two members with the same name; names are compared after unescaping.
-//! - A `\u` escape stands for a Unicode character, alone or as a surrogate pair.
+//! - A `\u` escape stands for a Unicode character, alone or as a surrogate pair, unless
+//!   [`JsonLimits::replace_lone_surrogates`] is set.
 //! - A number of any size is kept as written; [`JsonNumber`] converts it.
 //! - Length, depth and number of values are within the [`JsonLimits`].
 //! - There is no byte order mark.
@@ -41,6 +42,7 @@ pub struct JsonLimits {
     max_bytes: usize,
     max_depth: usize,
     max_values: usize,
+    replace_lone_surrogates: bool,
 }
 
 impl JsonLimits {
@@ -54,6 +56,7 @@ impl JsonLimits {
             max_bytes: 1024 * 1024,
             max_depth: 64,
             max_values: 65_536,
+            replace_lone_surrogates: false,
         }
     }
 
@@ -80,6 +83,13 @@ impl JsonLimits {
     #[must_use]
     pub const fn max_values(mut self, values: usize) -> Self {
         self.max_values = values;
+        self
+    }
+
+    /// Reads half of a surrogate pair as U+FFFD instead of refusing the text. Default: false.
+    #[must_use]
+    pub const fn replace_lone_surrogates(mut self, replace: bool) -> Self {
+        self.replace_lone_surrogates = replace;
         self
     }
 }

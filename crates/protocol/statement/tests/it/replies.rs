@@ -1,9 +1,9 @@
 //! What is received, and what is compared with the request.
 
-use crate::support::KEY;
+use crate::support::{KEY, document_xml, plain};
 use bankrail_statement::{
-    AccountId, Cursor, ErrorCode, ReceivedPage, ReceivedStatement, ReplyError, ReplyFinding,
-    SortOrder, StatementReply, StatementRequest,
+    AccountId, Cursor, EntryIdentity, ErrorCode, ReceivedPage, ReceivedStatement, ReplyError,
+    ReplyFinding, SortOrder, StatementReply, StatementRequest,
 };
 
 fn read(more: &str) -> Result<ReceivedStatement, ReplyError> {
@@ -14,6 +14,57 @@ fn read(more: &str) -> Result<ReceivedStatement, ReplyError> {
         StatementReply::Statement(statement) => Ok(statement),
         StatementReply::Error(error) => panic!("{error:?}"),
     }
+}
+
+#[test]
+fn half_a_surrogate_pair_in_a_text_costs_that_character_alone() {
+    let body = |account: &str, text: &str| {
+        let payload = document_xml(&[plain("5.00", text)]).replace('"', "\\\"");
+        format!(
+            r#"{{"accountId":"{account}","extract":"intraday","payload":"{payload}","requestKey":"{KEY}",
+                "moreTransactionsAvailable":false}}"#
+        )
+    };
+    let read = |body: String| match StatementReply::parse(200, body.as_bytes())? {
+        StatementReply::Statement(statement) => Ok(statement),
+        StatementReply::Error(error) => panic!("{error:?}"),
+    };
+    let account = "012003123456789";
+    for (text, expected, findings) in [
+        (r"rent \ud83d\ude00", "rent \u{1f600}", vec![]),
+        (
+            r"rent \ud83d",
+            "rent \u{fffd}",
+            vec![ReplyFinding::LoneSurrogate],
+        ),
+        (
+            r"\ude00\ud83d!",
+            "\u{fffd}\u{fffd}!",
+            vec![ReplyFinding::LoneSurrogate],
+        ),
+    ] {
+        let received = read(body(account, text)).unwrap();
+        assert_eq!(received.findings, findings, "{text}");
+        let document = received.document().unwrap().document;
+        assert_eq!(document.reports[0].entries[0].narrative(), expected);
+        // The same text is the same entry, each time that it is listed.
+        let key = |text: &str| {
+            let document = read(body(account, text))
+                .unwrap()
+                .document()
+                .unwrap()
+                .document;
+            EntryIdentity::of(&document.reports[0].entries[0]).key
+        };
+        assert_eq!(key(text), key(text));
+    }
+    // In an amount it costs the entry, and elsewhere in the answer all of it.
+    let bad = body(account, "x").replacen(">5.00<", r">5\ud83d.00<", 1);
+    assert!(read(bad).unwrap().document().is_err());
+    assert!(matches!(
+        read(body(r"1\ud83d", "x")),
+        Err(ReplyError::Json(_))
+    ));
 }
 
 #[test]

@@ -193,7 +193,8 @@ impl<'a> Reader<'a> {
         }
         // The whole capacity at once: growing would leave copies of a secret in memory.
         let mut text = String::with_capacity(if keep { inner.len() } else { 0 });
-        match unescape(inner, keep.then_some(&mut text)) {
+        let replace = self.limits.replace_lone_surrogates;
+        match unescape(inner, keep.then_some(&mut text), replace) {
             Ok(()) => Ok(Cow::Owned(text)),
             Err((fault, at)) => Err(Box::new(JsonError::new(fault, start + at))),
         }

@@ -55,15 +55,21 @@ fn plain_words(bytes: &[u8]) -> usize {
 }
 
 /// Replaces the escapes in the text between the quotation marks. Without `out` they are only
-/// checked. The offset of an error is in `inner`.
+/// checked. `replace` reads half of a surrogate pair as U+FFFD. The offset of an error is in
+/// `inner`.
 pub(super) fn unescape(
     inner: &str,
     mut out: Option<&mut String>,
+    replace: bool,
 ) -> Result<(), (JsonFault, usize)> {
     let mut rest = inner;
     while let Some((plain, after)) = rest.split_once('\\') {
         let at = inner.len() - after.len() - 1;
-        let (character, length) = escape(after).map_err(|fault| (fault, at))?;
+        let (character, length) = match escape(after) {
+            // Only this half: an escape after it stands for itself.
+            Err(JsonFault::UnpairedSurrogate) if replace => (char::REPLACEMENT_CHARACTER, 5),
+            other => other.map_err(|fault| (fault, at))?,
+        };
         if let Some(out) = &mut out {
             out.push_str(plain);
             out.push(character);

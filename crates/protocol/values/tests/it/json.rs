@@ -424,6 +424,16 @@ fn the_first_half_of_a_surrogate_pair_is_below_dc00() {
     ] {
         assert_eq!(error(bad).fault(), JsonFault::UnpairedSurrogate, "{bad}");
     }
+    let replacing = limits().replace_lone_surrogates(true);
+    for (text, replaced) in [
+        (r#""a\ud800b\udc00""#, "a\u{fffd}b\u{fffd}"),
+        (r#""\ud800\ud83d\ude00\\ud800""#, "\u{fffd}\u{1f600}\\ud800"),
+        (r#""\ud800\u0041""#, "\u{fffd}A"),
+    ] {
+        let read = read(text.as_bytes(), &replacing).unwrap();
+        assert_eq!(read.as_str(), Some(replaced), "{text}");
+        assert_eq!(error(text).fault(), JsonFault::UnpairedSurrogate, "{text}");
+    }
     for (pair, character) in [
         (r#""\ud800\udc00""#, "\u{10000}"),
         (r#""\udbff\udfff""#, "\u{10ffff}"),
