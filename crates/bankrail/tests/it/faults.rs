@@ -317,7 +317,7 @@ proptest! {
         runtime().block_on(plan.run(in_memory(), |fails| {
             Handlers::new().on(move |received: Delivery<QueryNotification>| {
                 *noted.lock().unwrap().entry(received.message.case_id.to_string()).or_default() += 1;
-                let result = if fails() { Err(HandlerError::retry("after its effect")) } else { Ok(()) };
+                let result = if fails() { Err(HandlerError::retryable("after its effect")) } else { Ok(()) };
                 std::future::ready(result)
             })
         }));

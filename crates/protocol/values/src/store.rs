@@ -36,6 +36,25 @@ impl StoreError {
         }
     }
 
+    /// A temporary fault of one's own store or ledger: nothing was changed, and the same operation
+    /// can succeed later.
+    pub fn retryable(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::new(StoreErrorKind::Unavailable, source)
+    }
+
+    /// A permanent fault of one's own store or ledger: nothing was changed, and the same operation
+    /// cannot succeed.
+    pub fn permanent(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::new(StoreErrorKind::Refused, source)
+    }
+
+    /// Returns true if the same operation can succeed later.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        use StoreErrorKind::{Full, Timeout, Unavailable};
+        matches!(self.kind, Unavailable | Timeout | Full)
+    }
+
     /// Returns the kind, which decides what the caller can do.
     #[must_use]
     pub fn kind(&self) -> StoreErrorKind {
@@ -64,6 +83,9 @@ pub enum StoreErrorKind {
     /// The store holds something else under this name, and nothing was changed. Repeating the
     /// operation cannot succeed.
     Conflict,
+    /// The store refused the operation, and nothing was changed. Repeating it cannot succeed
+    /// ([`StoreError::permanent`]).
+    Refused,
 }
 
 impl fmt::Display for StoreErrorKind {
@@ -74,6 +96,7 @@ impl fmt::Display for StoreErrorKind {
             Self::Corrupt => "the store holds an unreadable record",
             Self::Full => "the store is full",
             Self::Conflict => "the store holds something else under this name",
+            Self::Refused => "the store refused the operation",
         })
     }
 }

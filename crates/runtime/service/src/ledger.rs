@@ -17,7 +17,8 @@ use std::fmt;
     note = "`ledger_suite` of the feature `testing` checks an implementation"
 )]
 pub trait Ledger: fmt::Debug + Send + Sync {
-    /// Returns one page of an account's entries on [`StatementQuery::day`], with the balance.
+    /// Returns one page of an account's entries on [`StatementQuery::day`], with the balance. A
+    /// ledger's own error is the cause of [`StoreError::retryable`] or [`StoreError::permanent`].
     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer>;
 
     /// Takes the day of reports made now. [`Provider::new`](crate::Provider::new) calls it once, so

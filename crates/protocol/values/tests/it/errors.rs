@@ -30,6 +30,31 @@ fn what_ends_a_program_is_printed_as_one_sentence() {
 }
 
 #[test]
+fn an_own_ledgers_error_says_in_the_words_of_the_others_if_it_may_pass() {
+    for (own, retryable) in [
+        (StoreError::retryable(Cause("the core is away", None)), true),
+        (
+            StoreError::permanent(Cause("the core is away", None)),
+            false,
+        ),
+    ] {
+        assert_eq!(own.is_retryable(), retryable);
+        assert!(causes(&own).ends_with(": the core is away"), "{own}");
+    }
+    let kinds = [
+        (StoreErrorKind::Unavailable, true),
+        (StoreErrorKind::Timeout, true),
+        (StoreErrorKind::Full, true),
+        (StoreErrorKind::Corrupt, false),
+        (StoreErrorKind::Conflict, false),
+        (StoreErrorKind::Refused, false),
+    ];
+    for (kind, retryable) in kinds {
+        assert_eq!(StoreError::from(kind).is_retryable(), retryable, "{kind}");
+    }
+}
+
+#[test]
 fn an_error_of_a_store_says_its_kind_and_keeps_its_source() {
     for (kind, text) in [
         (StoreErrorKind::Unavailable, "the store is unavailable"),
@@ -43,6 +68,7 @@ fn an_error_of_a_store_says_its_kind_and_keeps_its_source() {
             StoreErrorKind::Conflict,
             "the store holds something else under this name",
         ),
+        (StoreErrorKind::Refused, "the store refused the operation"),
     ] {
         let (alone, with) = (StoreError::from(kind), StoreError::new(kind, "the source"));
         assert_eq!((alone.kind(), alone.to_string()), (kind, text.to_owned()));

@@ -72,7 +72,9 @@ bankrail_values::options! {
         /// [`TokenResponse::MAX_BYTES`](bankrail_client_assertion::token::TokenResponse::MAX_BYTES).
         max_statement_bytes: usize = Self::DEFAULT_MAX_STATEMENT_BYTES,
         /// The options for reading documents; [`ReadOptions::deny_findings`] also refuses answers
-        /// that have findings. Default: tolerant.
+        /// that have findings. A poller does without entries that cannot be read
+        /// ([`StatementPage::unread`](crate::StatementPage::unread)), unless findings refuse the
+        /// document. Default: tolerant.
         read_options: ReadOptions = ReadOptions::default(),
         /// The treatment of a call that the limits, or a `Retry-After`, do not allow yet. Default:
         /// it waits for up to a minute. If that is too short, it fails at once with the time from

@@ -153,28 +153,28 @@ where
 
 /// The reason for which a message was not handled.
 ///
-/// - `?` converts any error, as [`HandlerError::retry`] does.
+/// - `?` converts any error, as [`HandlerError::retryable`] does.
 /// - The inbox keeps the error's text, so the text must have nothing of the message.
 /// - The causes of an error are not kept, except that of a [`StoreError`].
 #[derive(Debug)]
 pub struct HandlerError {
-    pub(super) poison: bool,
+    pub(super) permanent: bool,
     pub(super) error: Box<dyn Error + Send + Sync>,
 }
 
 impl HandlerError {
     /// Handling the message again can succeed.
-    pub fn retry(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub fn retryable(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
-            poison: false,
+            permanent: false,
             error: error.into(),
         }
     }
 
     /// Handling the message again cannot succeed: it becomes a dead letter.
-    pub fn poison(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub fn permanent(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
-            poison: true,
+            permanent: true,
             error: error.into(),
         }
     }
@@ -194,7 +194,7 @@ impl HandlerError {
 
 impl<E: Error + Send + Sync + 'static> From<E> for HandlerError {
     fn from(error: E) -> Self {
-        Self::retry(error)
+        Self::retryable(error)
     }
 }
 
@@ -466,7 +466,7 @@ where
             {
                 Completion::Committed => Ok(Handled::Committed),
                 Completion::LeaseLost => Ok(Handled::LeaseLost),
-                Completion::Undone(error) => Err(HandlerError::retry(error)),
+                Completion::Undone(error) => Err(HandlerError::retryable(error)),
             }
         })
     })
@@ -510,7 +510,7 @@ fn kind_of(entry: &InboxEntry) -> Result<MessageKind, HandlerError> {
 }
 
 fn unreadable() -> HandlerError {
-    HandlerError::poison("the stored message is unreadable")
+    HandlerError::permanent("the stored message is unreadable")
 }
 
 /// Makes a delivery of an entry.

@@ -299,7 +299,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         let outcome = if usize::try_from(attempts)
             .is_ok_and(|attempts| attempts > self.options.schedule.attempts())
         {
-            Err(HandlerError::poison(
+            Err(HandlerError::permanent(
                 "handling was started too often and never finished",
             ))
         } else {
@@ -343,14 +343,16 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         };
         let work = match self.handlers.handle(entry, holder) {
             Ok(work) => work,
-            Err(Unhandled::Kind) => return Err(HandlerError::retry("there is no handler for it")),
+            Err(Unhandled::Kind) => {
+                return Err(HandlerError::retryable("there is no handler for it"));
+            }
             Err(Unhandled::Conflict(with)) => {
                 self.lock_counts().unhandled_conflicts += 1;
                 tracing::error!(entry = %id, %with, "there is no handler for a message in conflict");
                 let text = format!(
                     "it conflicts with message {with}, and there is no handler for conflicts"
                 );
-                return Err(HandlerError::poison(text));
+                return Err(HandlerError::permanent(text));
             }
         };
         let mut task = JoinSet::new();
@@ -361,8 +363,8 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         };
         match ended {
             Some(Ok(Ok(outcome))) => outcome,
-            Some(Ok(Err(_))) => Err(HandlerError::retry("the handler took too long")),
-            Some(Err(_)) | None => Err(HandlerError::retry("the handler panicked")),
+            Some(Ok(Err(_))) => Err(HandlerError::retryable("the handler took too long")),
+            Some(Err(_)) | None => Err(HandlerError::retryable("the handler panicked")),
         }
     }
 
@@ -451,7 +453,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
                 None,
                 jitter(),
             ) {
-                Disposition::RetryAt(due) if !error.poison => InboxUpdate {
+                Disposition::RetryAt(due) if !error.permanent => InboxUpdate {
                     due: Some(due),
                     error: Some(&text),
                     ..InboxUpdate::to(InboxState::Pending)

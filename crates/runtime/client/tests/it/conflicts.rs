@@ -187,7 +187,7 @@ fn noting(
         );
         async move {
             if fails {
-                Err(HandlerError::retry("the ledger is closed"))
+                Err(HandlerError::retryable("the ledger is closed"))
             } else {
                 Ok(())
             }

@@ -188,10 +188,10 @@ async fn no_failure_of_a_receiver_tells_what_a_message_holds() {
         let name = format!("{:?}", received.message.original_transaction_reference);
         async move {
             match turn {
-                1 | 2 => Err(HandlerError::retry(std::io::Error::other(name))),
+                1 | 2 => Err(HandlerError::retryable(std::io::Error::other(name))),
                 3 => panic!("told to"),
                 4 => std::future::pending().await,
-                5 => Err(HandlerError::poison(name)),
+                5 => Err(HandlerError::permanent(name)),
                 _ => Ok(()),
             }
         }

@@ -195,7 +195,9 @@ async fn deliveries_and_the_state_of_the_inbox_are_counted() {
     deliver(&receivers, MessageKind::Query, &message(MessageKind::Query)).await;
     let handlers = Handlers::new()
         .on(|_: Delivery<PaymentOutcome>| std::future::ready(Ok(())))
-        .on(|_: Delivery<MandateNotification>| std::future::ready(Err(HandlerError::poison("no"))));
+        .on(|_: Delivery<MandateNotification>| {
+            std::future::ready(Err(HandlerError::permanent("no")))
+        });
     let worker = receivers.worker(handlers);
     worker.run_due().await.unwrap();
     // The gauges are set once at the beginning.

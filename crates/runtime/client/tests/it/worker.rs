@@ -170,11 +170,11 @@ async fn a_failure_is_repeated_on_the_schedule_and_becomes_a_dead_letter() {
 }
 
 #[tokio::test]
-async fn poison_is_a_dead_letter_at_once_and_does_not_block_others() {
+async fn a_permanent_error_is_a_dead_letter_at_once_and_does_not_block_others() {
     let (inbox, receivers, _) = setup();
     let calls = Arc::default();
     let worker = failing(&receivers, &calls, || async {
-        Err(HandlerError::poison("never"))
+        Err(HandlerError::permanent("never"))
     });
     deliver(&receivers, KIND, &message(KIND)).await;
     deliver(&receivers, KIND, &message(KIND).replace("I-1", "I-2")).await;
@@ -513,7 +513,7 @@ async fn why_a_handler_failed_is_logged_where_that_is_wanted() {
         let calls = Arc::default();
         let worker = match poison {
             true => failing(&receivers, &calls, || async {
-                Err(HandlerError::poison("the month is closed"))
+                Err(HandlerError::permanent("the month is closed"))
             }),
             false => failing(&receivers, &calls, || async {
                 let cause = std::io::Error::other("no such column: amont");
@@ -547,7 +547,7 @@ async fn the_text_of_a_retry_is_in_the_line_and_cut() {
     let (_, receivers, _) = setup();
     let calls = Arc::default();
     let worker = failing(&receivers, &calls, || async {
-        Err(HandlerError::retry(format!(
+        Err(HandlerError::retryable(format!(
             "the ledger is locked{}",
             "!".repeat(10_000)
         )))
