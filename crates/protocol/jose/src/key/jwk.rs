@@ -10,7 +10,8 @@ use zeroize::{Zeroize as _, Zeroizing};
 
 /// An RSA key as a JSON Web Key: its numbers, its `kid`, and what it may be used for.
 ///
-/// - `kty` must be `RSA`.
+/// - `kty` must be `RSA`. A document that has the JWK as one of its members, as key services write,
+///   is refused with an error that names it.
 /// - `use`, `key_ops` and `alg` are honoured: a role that one of them excludes is refused
 ///   ([`Jwk::allows`]).
 /// - Unknown members are ignored, and members that are `null` count as absent, as an empty `key_ops`
@@ -51,8 +52,21 @@ impl Jwk {
     }
 
     fn from_members(members: &JsonObject<'_>) -> Result<Self, KeyError> {
-        if text(members, "kty")?.as_deref() != Some("RSA") {
-            return Err(KeyError::NotRsa);
+        match text(members, "kty")?.as_deref() {
+            Some("RSA") => {}
+            Some("EC" | "OKP" | "oct") => return Err(KeyError::NotRsa),
+            None if members.members().iter().any(|own| is_jwk(own.value())) => {
+                let found = "a JSON document that has the JWK as one of its members, such as \"key\"; \
+                             write that member's value alone to the file";
+                return Err(KeyError::UnknownForm { found });
+            }
+            // Key services have types of their own, such as `RSA-HSM`.
+            _ => {
+                return Err(KeyError::JwkMember {
+                    name: "kty",
+                    expected: "\"RSA\"",
+                });
+            }
         }
         // Not to be used without them (RFC 7518 section 6.3.2.7).
         if member(members, "oth").is_some() {
@@ -359,6 +373,11 @@ pub(crate) fn private_jwk(key: &PrivateKey, role: Role, kid: Option<&str>) -> Ze
     }
     json.push('}');
     json
+}
+
+/// Returns true for an object with a key type.
+fn is_jwk(value: &JsonValue<'_>) -> bool {
+    matches!(value, JsonValue::Object(members) if member(members, "kty").is_some())
 }
 
 /// Returns a member. Some writers write `null` for each member that they do not have.

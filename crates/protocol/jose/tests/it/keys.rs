@@ -2,8 +2,9 @@
 
 use crate::shared::{DECRYPTION, SIGNING, backends};
 use bankrail_jose::{
-    DecryptionKey, EncryptionKey, Jwk, JwkSet, KeyError, KeyOptions, KeySet, KeySetError, KeySizes,
-    PrivateKey, PublicKey, Role, RsaSize, SigningKey, VerifyingKey, base64url,
+    DecryptionKey, EncryptionKey, Jwk, JwkSet, KeyError, KeyMaterial, KeyOptions, KeySet,
+    KeySetError, KeySizes, PrivateKey, PublicKey, Role, RsaSize, SigningKey, VerifyingKey,
+    base64url,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -454,7 +455,34 @@ fn numbers_that_do_not_fit_are_refused() {
         "longer than any key"
     );
     assert!(matches!(change("kty", json!("EC")), Err(KeyError::NotRsa)));
-    assert!(matches!(change("kty", json!("rsa")), Err(KeyError::NotRsa)));
+    for kty in [json!("rsa"), json!("RSA-HSM"), json!(null)] {
+        let refused = change("kty", kty).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "expected \"RSA\" as JWK member \"kty\""
+        );
+    }
+}
+
+#[test]
+fn a_document_with_the_key_as_a_member_is_named_with_what_to_take_out_of_it() {
+    let key = SIGNING.verifying_key().to_jwk();
+    for document in [
+        format!(r#"{{"key":{key},"attributes":{{"enabled":true}}}}"#),
+        format!(r#"{{"status":"ok","jwk":{key}}}"#),
+        r#"{"key":{"kty":"EC"}}"#.to_owned(),
+    ] {
+        let refused = KeyMaterial::parse(document.as_bytes()).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "expected a key as PEM, DER, JWK or JWK set, found a JSON document that has the JWK as one of its \
+             members, such as \"key\"; write that member's value alone to the file"
+        );
+        let set = JwkSet::parse(&format!(r#"{{"keys":[{document},{key}]}}"#)).unwrap();
+        assert_eq!((set.keys().len(), set.unusable().len()), (1, 1));
+    }
+    let other = KeyMaterial::parse(br#"{"value":{"n":"AQAB"}}"#).unwrap_err();
+    assert_eq!(other.to_string(), "expected \"RSA\" as JWK member \"kty\"");
 }
 
 #[test]
