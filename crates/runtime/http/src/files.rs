@@ -43,6 +43,23 @@ pub fn read_text(path: &Path, max_bytes: usize) -> io::Result<Zeroizing<String>>
     Ok(Zeroizing::new(text.to_owned()))
 }
 
+/// Returns true if every user of the machine may read the file: a reason to warn, if it holds a
+/// secret. False for a file that is absent, and where files have no mode.
+#[must_use]
+pub fn is_readable_by_all(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        path.metadata()
+            .is_ok_and(|found| found.permissions().mode() & 0o004 != 0)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
+    }
+}
+
 /// Calls `read`, which may block, after each `interval` on a thread for blocking work, and passes
 /// its outcome to `report`. Returns when the runtime shuts down; drop the future to end it before.
 ///
@@ -51,7 +68,7 @@ pub fn read_text(path: &Path, max_bytes: usize) -> io::Result<Zeroizing<String>>
 pub async fn read_every<T: Send + 'static>(
     interval: Duration,
     read: impl Fn() -> T + Clone + Send + 'static,
-    report: impl Fn(T),
+    mut report: impl FnMut(T),
 ) {
     loop {
         // Without a pause, a wrong interval would keep a thread busy.

@@ -1,17 +1,17 @@
 //! The certificates that a client trusts, and the one that it shows.
 
 use crate::rustls_parts::{certificates, provider, roots};
-use rustls::client::ResolvesClientCert;
+use rustls::client::{ResolvesClientCert, Resumption};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::sign::{CertifiedKey, SingleCertAndKey};
-use rustls::{CertificateError, ClientConfig, OtherError, RootCertStore};
+use rustls::sign::CertifiedKey;
+use rustls::{CertificateError, ClientConfig, OtherError, RootCertStore, SignatureScheme};
 use rustls_platform_verifier::{BuilderVerifierExt, Verifier};
 use std::error::Error;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use zeroize::Zeroizing;
 
 /// The certificate authorities that a client trusts.
@@ -28,11 +28,11 @@ pub enum TlsRoots {
 }
 
 /// The certificate that a client shows to a server which asks for one, with its private key. Cheap
-/// to clone. Equal if their PEM texts are.
+/// to clone; clones share it. Equal if they were read from the same PEM text.
 #[derive(Clone)]
 pub struct ClientCertificate {
     pem: Arc<Zeroizing<String>>,
-    certified: Arc<CertifiedKey>,
+    shown: Arc<RwLock<Arc<CertifiedKey>>>,
 }
 
 impl ClientCertificate {
@@ -43,22 +43,55 @@ impl ClientCertificate {
     /// [`TlsError::ClientCertificate`] if one of them is absent or unreadable, or if certificate
     /// and key do not belong together.
     pub fn from_pem(pem: &str) -> Result<Self, TlsError> {
-        let read = || {
-            let chain = certificates(pem.as_bytes())?;
-            let key = PrivateKeyDer::from_pem_slice(pem.as_bytes())?;
-            Ok(CertifiedKey::from_der(chain, key, &provider())?)
-        };
-        let certified = read().map_err(TlsError::ClientCertificate)?;
+        let certified = certified(pem)?;
         Ok(Self {
             pem: Arc::new(pem.to_owned().into()),
-            certified: Arc::new(certified),
+            shown: Arc::new(RwLock::new(certified)),
         })
     }
 
-    /// Returns the PEM text, **with the private key**.
+    /// Shows the certificate of this PEM text from now on, in all clones: new connections do, and
+    /// open ones keep theirs. Returns true if it is another one than before.
+    ///
+    /// # Errors
+    /// As [`ClientCertificate::from_pem`]. The old certificate stays.
+    pub fn replace(&self, pem: &str) -> Result<bool, TlsError> {
+        let certified = certified(pem)?;
+        let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
+        let is_new = shown.cert != certified.cert;
+        *shown = certified;
+        Ok(is_new)
+    }
+
+    fn shown(&self) -> Arc<CertifiedKey> {
+        // The certificate is replaced in one step, so a panic elsewhere leaves it whole.
+        Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the PEM text that it was read from first, **with the private key**.
     #[must_use]
     pub fn expose_pem(&self) -> &str {
         &self.pem
+    }
+}
+
+/// Reads the chain of certificates and the private key of a PEM text.
+fn certified(pem: &str) -> Result<Arc<CertifiedKey>, TlsError> {
+    let read = || {
+        let chain = certificates(pem.as_bytes())?;
+        let key = PrivateKeyDer::from_pem_slice(pem.as_bytes())?;
+        Ok(CertifiedKey::from_der(chain, key, &provider())?)
+    };
+    read().map(Arc::new).map_err(TlsError::ClientCertificate)
+}
+
+impl ResolvesClientCert for ClientCertificate {
+    fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        Some(self.shown())
+    }
+
+    fn has_certs(&self) -> bool {
+        true
     }
 }
 
@@ -79,7 +112,7 @@ impl Hash for ClientCertificate {
 impl fmt::Debug for ClientCertificate {
     /// Prints no part of the key.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let chain = self.certified.cert.len();
+        let chain = self.shown().cert.len();
         write!(out, "ClientCertificate({chain} certificates)")
     }
 }
@@ -116,11 +149,12 @@ pub fn client_config(
     };
     let mut configuration = match shown {
         None => builder.with_no_client_auth(),
-        Some(shown) => {
-            let resolver = SingleCertAndKey::from(Arc::clone(&shown.certified));
-            builder.with_client_cert_resolver(Arc::new(resolver) as Arc<dyn ResolvesClientCert>)
-        }
+        Some(shown) => builder.with_client_cert_resolver(Arc::new(shown.clone())),
     };
+    if shown.is_some() {
+        // A resumed session is that of the certificate which began it, also after a replacement.
+        configuration.resumption = Resumption::disabled();
+    }
     configuration.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(configuration)
 }

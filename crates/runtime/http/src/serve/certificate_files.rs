@@ -52,7 +52,8 @@ impl CertificateFiles {
     /// The most bytes of each file: 1 MiB.
     pub const MAX_BYTES: usize = 1 << 20;
 
-    /// Reads the chain of certificates, the server's own first, and its private key.
+    /// Reads the chain of certificates, the server's own first, and its private key. A key that
+    /// every user of the machine may read is logged.
     ///
     /// # Errors
     /// [`CertificateError`] if a file cannot be read or used.
@@ -62,6 +63,9 @@ impl CertificateFiles {
     ) -> Result<Self, CertificateError> {
         let (chain, key, provider) = (chain.into(), key.into(), provider());
         let (text, certified) = read(&chain, &key, &provider)?;
+        if files::is_readable_by_all(&key) {
+            tracing::warn!(file = %key.display(), "every user of the machine may read the private key");
+        }
         let (shown, chain_text) = (RwLock::new(Arc::new(certified)), Mutex::new(text));
         Ok(Self(Arc::new(Files {
             chain,

@@ -1,12 +1,14 @@
 //! A certificate that is replaced while a server runs.
 
 use super::serve::{Counter, Running, exchange, start};
-use bankrail_http::serve::{CertificateError, CertificateFiles, ServerOptions};
+use bankrail_http::serve::{CertificateError, CertificateFiles, ClientAuthorities, ServerOptions};
+use bankrail_http::tls::{ClientCertificate, TlsError, TlsRoots, client_config};
 use rustls::pki_types::{CertificateDer, ServerName};
 use std::path::Path;
 use std::sync::Arc;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
+use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 struct Made {
     chain: String,
@@ -106,4 +108,57 @@ fn files_are_bounded_and_shown_without_their_contents() {
         CertificateFiles::open(&chain, &key),
         Err(CertificateError::File { .. })
     ));
+}
+
+/// The certificate that a server sees of a client, on a new connection.
+async fn seen(
+    server: &Arc<rustls::ServerConfig>,
+    client: &Arc<rustls::ClientConfig>,
+) -> CertificateDer<'static> {
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let name = ServerName::try_from("localhost").unwrap();
+    let (connected, accepted) = tokio::join!(
+        TlsConnector::from(client.clone()).connect(name, near),
+        TlsAcceptor::from(server.clone()).accept(far)
+    );
+    let (mut connected, mut accepted) = (connected.unwrap(), accepted.unwrap());
+    // The client has the tickets of the session when it has read what comes after them.
+    accepted.write_all(b"x").await.unwrap();
+    accepted.flush().await.unwrap();
+    connected.read_exact(&mut [0]).await.unwrap();
+    let shown = accepted.get_ref().1.peer_certificates().unwrap();
+    shown[0].clone().into_owned()
+}
+
+#[tokio::test]
+async fn a_renewed_client_certificate_is_shown_on_the_next_connection() {
+    let (folder, server, first, second) = (tempfile::tempdir().unwrap(), make(), make(), make());
+    write(folder.path(), &server.chain, &server.key);
+    let files = CertificateFiles::open(
+        folder.path().join("chain.pem"),
+        folder.path().join("key.pem"),
+    );
+    let clients = ClientAuthorities::from_pem((first.chain.clone() + &second.chain).as_bytes());
+    let tls = Arc::new(files.unwrap().server_config_for(&clients.unwrap()).unwrap());
+
+    let certificate = ClientCertificate::from_pem(&(first.chain.clone() + &first.key)).unwrap();
+    let roots = TlsRoots::OnlyPem(server.chain.into_bytes());
+    let client = Arc::new(client_config(Some(&roots), Some(&certificate)).unwrap());
+    assert_eq!(seen(&tls, &client).await, first.der);
+    let same = certificate.replace(&(first.key.clone() + &first.chain));
+    assert!(!same.unwrap());
+    assert!(
+        certificate
+            .clone()
+            .replace(&(second.chain.clone() + &second.key))
+            .unwrap()
+    );
+    assert_eq!(seen(&tls, &client).await, second.der);
+    // Half of the new one is written.
+    let refused = certificate.replace(&(first.chain + &second.key));
+    assert!(
+        matches!(refused, Err(TlsError::ClientCertificate(_))),
+        "{refused:?}"
+    );
+    assert_eq!(seen(&tls, &client).await, second.der);
 }

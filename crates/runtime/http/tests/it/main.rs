@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing)] // helpers outside of test functions
 
 mod body;
-#[cfg(feature = "serve")]
+#[cfg(all(feature = "serve", feature = "tls"))]
 mod certificate_files;
 mod content;
 mod head_bounds;
