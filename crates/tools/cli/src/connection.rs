@@ -8,9 +8,12 @@ mod refusal;
 pub(crate) use refusal::call_failure;
 
 use crate::failure::{Failure, causes};
+use crate::files::warn_if_exposed;
 use crate::input;
 use crate::keys::file::{NEXT_KEY, NEXT_ONE, NEXT_PRIVATE};
-use bankrail::client::{ClientOptionsError, Connection, ConnectionError, Proxy};
+use crate::logging;
+use bankrail::client::{ClientCertificate, ClientOptionsError, Connection, ConnectionError, Proxy};
+use bankrail::http::serve::CertificateFiles;
 use bankrail::jose::KeyError;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -21,7 +24,7 @@ pub(crate) const API_KEY: &str = "BANKRAIL_API_KEY";
 
 /// Reads the file, or `connection.toml` in the folder of this name.
 pub(crate) fn open(path: &Path) -> Result<Connection, Failure> {
-    Connection::open(path).map_err(|error| failure(&error))
+    logging::alone(|| Connection::open(path)).map_err(|error| failure(&error))
 }
 
 /// Describes an error of a connection, and what to do about it.
@@ -81,6 +84,7 @@ pub(crate) fn given_secret(given: &str, name: &str) -> Result<Zeroizing<String>,
     let Some(file) = given.strip_prefix('@') else {
         return Ok(Zeroizing::new(given.to_owned()));
     };
+    warn_if_exposed(Path::new(file));
     let text = input::read_text(file, 4096)?;
     match text
         .lines()
@@ -112,6 +116,16 @@ pub(crate) fn given_proxy(given: &str, except: Option<&str>) -> Result<Proxy, Fa
     let text = given_secret(given, "a proxy")?;
     let proxy = Proxy::parse(&text).and_then(|proxy| proxy.except(except.unwrap_or_default()));
     proxy.map_err(|error| Failure::unable(causes(&error), "correct --proxy or --no-proxy"))
+}
+
+/// The certificate of `--client-certificate`, with its private key.
+pub(crate) fn given_certificate(path: &str) -> Result<ClientCertificate, Failure> {
+    warn_if_exposed(Path::new(path));
+    let pem = input::read_text(path, CertificateFiles::MAX_BYTES)?;
+    ClientCertificate::from_pem(&pem).map_err(|error| {
+        let what = format!("{}: {}", input::name(path), causes(&error));
+        Failure::unable(what, "pass both in one file with --client-certificate")
+    })
 }
 
 #[cfg(test)]

@@ -2,12 +2,13 @@
 
 use crate::failure::Failure;
 use crate::unfinished::Unfinished;
+use bankrail::http::files::is_readable_by_all;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-/// The readers of a file.
+/// The readers of a file. Others than its owner never write to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Secrecy {
     /// The owner alone.
@@ -41,7 +42,12 @@ impl NewFile {
 
     /// Writes it under another name.
     fn write(&self) -> io::Result<Unfinished> {
-        let mut file = unnamed(&self.path, self.secrecy)?;
+        let mode = match self.secrecy {
+            Secrecy::Private => 0o600,
+            // Whoever could write a public key or an authority could put their own in its place.
+            Secrecy::Public => 0o644,
+        };
+        let mut file = unnamed(&self.path, mode)?;
         file.write_all(&self.content)?;
         // Before the file has its name: after a crash it is whole, or not there.
         file.sync()?;
@@ -116,6 +122,31 @@ pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// The file whose lock stands for a database: beside it, also if `database` is a link to that of
+/// another folder.
+pub(crate) fn lock_of(database: &Path) -> io::Result<PathBuf> {
+    if !database.is_symlink() {
+        return Ok(database.with_extension("lock"));
+    }
+    let place = fs::canonicalize(database).or_else(|_| {
+        // A file that does not exist has no place. One that does is not opened here: closing it would
+        // end the locks that SQLite has on it in this process.
+        open_lock(database)?;
+        fs::canonicalize(database)
+    })?;
+    Ok(place.with_extension("lock"))
+}
+
+/// Warns of a file with a secret that every user of the machine may read.
+pub(crate) fn warn_if_exposed(path: &Path) {
+    if is_readable_by_all(path) {
+        let path = path.display();
+        crate::log(format_args!(
+            "{path}: every user of the machine may read this secret; take the permission away with chmod o-r"
+        ));
+    }
+}
+
 /// Makes a folder that its owner alone can use, with those it lies in.
 pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
     let mut builder = fs::DirBuilder::new();
@@ -127,16 +158,17 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
         .map_err(|error| unwritable(path, &error))
 }
 
-/// A file in the folder of `path`, under another name until it is whole.
-pub(crate) fn unnamed(path: &Path, secrecy: Secrecy) -> io::Result<Unfinished> {
+/// A file in the folder of `path`, under another name until it is whole. Of the permissions in
+/// `mode` it has those that the umask leaves.
+pub(crate) fn unnamed(path: &Path, mode: u32) -> io::Result<Unfinished> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".partial-");
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
-    if secrecy == Secrecy::Private {
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    }
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    #[cfg(not(unix))]
+    let _ = mode;
     let folder = path.parent().unwrap_or(Path::new(""));
     Unfinished::make(folder, &name, |partial| options.open(partial))
 }

@@ -12,6 +12,16 @@ pub(crate) fn levels() -> impl TypedValueParser<Value = LevelFilter> {
         .try_map(|name| name.parse::<LevelFilter>())
 }
 
+/// Calls a function that reads files, whose warnings are printed although the command has no log, or
+/// has not started it.
+pub(crate) fn alone<T>(read: impl FnOnce() -> T) -> T {
+    let log = tracing_subscriber::fmt()
+        .with_max_level(LevelFilter::WARN)
+        .with_ansi(false)
+        .with_writer(std::io::stderr);
+    tracing::subscriber::with_default(log.finish(), read)
+}
+
 /// Starts the log with the filter `RUST_LOG`, or at this level without it. Modules in `printed` log
 /// only errors below the level `info`, because the command prints their other events itself.
 pub(crate) fn start(level: LevelFilter, printed: &[&str], colors: bool) {

@@ -1,10 +1,11 @@
 //! Standard output, files, colours.
 
 use crate::failure::Failure;
-use crate::files::{Secrecy, unnamed, unwritable};
-use crate::text::counted;
+use crate::files::{unnamed, unwritable};
+use crate::text::{counted, shown_json};
 use crate::unfinished::Unfinished;
 use clap::ValueEnum;
+use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal as _, LineWriter, Write};
 use std::path::{Path, PathBuf};
@@ -105,6 +106,12 @@ impl Output {
     pub(crate) fn line(&mut self, line: impl std::fmt::Display) -> Result<(), Failure> {
         Ok(writeln!(self, "{line}")?)
     }
+
+    /// Prints a value as one line of JSON.
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        let text = serde_json::to_string(value).expect("texts and numbers are JSON");
+        self.line(shown_json(&text))
+    }
 }
 
 impl Write for Output {
@@ -160,7 +167,7 @@ impl<'a> Destination<'a> {
                 drop(OpenOptions::new().append(true).open(path)?);
                 let path = fs::canonicalize(path)?;
                 // Its owner's alone until it has the permissions of the file that it replaces.
-                let file = unnamed(&path, Secrecy::Private)?;
+                let file = unnamed(&path, 0o600)?;
                 fs::set_permissions(file.path(), found.permissions())?;
                 (path, file)
             }
@@ -171,7 +178,7 @@ impl<'a> Destination<'a> {
                 ));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                (path.to_owned(), unnamed(path, Secrecy::Public)?)
+                (path.to_owned(), unnamed(path, 0o666)?)
             }
             Err(error) => return Err(error),
         };

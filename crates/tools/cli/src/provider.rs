@@ -13,7 +13,7 @@ mod today;
 
 use crate::asynchronous::block_on;
 use crate::failure::{Failure, Outcome, causes};
-use crate::files::open_lock;
+use crate::files::{lock_of, open_lock};
 use crate::keys::file;
 use crate::output::Output;
 use bankrail::bank::{CustomerFolder, CustomerFolderOptions, CustomersError};
@@ -193,7 +193,9 @@ impl Folders {
     /// the data do not need it.
     fn lock(&self) -> Result<File, Failure> {
         // A command may be asking whether a provider runs.
-        let taken = taken(&self.data("provider.lock"), 20)?;
+        let database = self.data("provider.sqlite");
+        let path = lock_of(&database).map_err(|error| damaged(&database, &error))?;
+        let taken = taken(&path, 20)?;
         taken.ok_or_else(|| {
             let (data, expected) = (
                 self.data.display(),
@@ -222,7 +224,7 @@ impl Folders {
     /// True while a provider runs on the data.
     fn is_in_use(&self) -> bool {
         // Shared below, so that two commands that ask do not take each other for a provider.
-        let file = open_lock(&self.data("provider.lock"));
+        let file = lock_of(&self.data("provider.sqlite")).and_then(|path| open_lock(&path));
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 }

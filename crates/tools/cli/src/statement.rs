@@ -95,8 +95,9 @@ pub(crate) enum Command {
     ///
     /// Rows end with CR LF and are quoted by RFC 4180. A text that a
     /// spreadsheet would take for a formula, because it begins with = + - @, a tab
-    /// or a line end, is preceded by an apostrophe. Files of any size are read in bounded
-    /// memory.
+    /// or a line end, is preceded by an apostrophe. Control characters other than line
+    /// ends and tabs, and those that change the direction of text, are written as
+    /// \u{202e}. Files of any size are read in bounded memory.
     #[command(
         verbatim_doc_comment,
         after_help = "Exit status: 0, also for a document with findings; 1 for a document that is refused or an entry that \

@@ -2,7 +2,6 @@
 //! people see them.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -15,29 +14,46 @@ use unicode_width::UnicodeWidthStr as _;
 ///   another.
 /// - Joiners, variation selectors and tags stay: emoji sequences are made of them.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_unsafe) {
+    escaped(text, is_unsafe, |c| match c {
+        '\n' => " / ".to_owned(),
+        '\r' => String::new(),
+        '\t' => ' '.to_string(),
+        c => c.escape_unicode().to_string(),
+    })
+}
+
+/// As [`shown`], with line ends and tabs as they are: for documents that have lines of their own.
+pub(crate) fn shown_lines(text: &str) -> Cow<'_, str> {
+    escaped(text, is_unsafe_in_lines, |c| {
+        shown(&c.to_string()).into_owned()
+    })
+}
+
+/// A JSON text with the characters that [`shown`] escapes as escapes of JSON, so that it has the
+/// same value: in a line of JSON, these characters are in strings alone.
+pub(crate) fn shown_json(text: &str) -> Cow<'_, str> {
+    escaped(text, is_unsafe_in_lines, |c| {
+        format!("\\u{:04x}", u32::from(c))
+    })
+}
+
+fn escaped(text: &str, is_escaped: fn(char) -> bool, escape: fn(char) -> String) -> Cow<'_, str> {
+    if !text.chars().any(is_escaped) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        match c {
-            '\n' => out.push_str(" / "),
-            '\r' => {}
-            '\t' => out.push(' '),
-            // Writing into a string cannot fail.
-            c if is_unsafe(c) => drop(write!(out, "\\u{{{:x}}}", u32::from(c))),
-            c => out.push(c),
+        if is_escaped(c) {
+            out.push_str(&escape(c));
+        } else {
+            out.push(c);
         }
     }
     Cow::Owned(out)
 }
 
-/// As [`shown`], with line ends and tabs as they are: for documents that have lines of their own.
-pub(crate) fn shown_lines(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(|c| is_unsafe(c) && c != '\n' && c != '\t') {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(text.split('\n').map(shown).collect::<Vec<_>>().join("\n"))
+fn is_unsafe_in_lines(c: char) -> bool {
+    is_unsafe(c) && c != '\n' && c != '\t'
 }
 
 /// Control characters, and those that change the direction of text or separate lines.
@@ -144,7 +160,10 @@ mod tests {
         ] {
             assert_eq!(shown(text), expected);
         }
-        assert_eq!(shown_lines("a\nb\u{7}\n"), "a\nb\\u{7}\n");
+        assert_eq!(shown_lines("a\nb\u{7}\t\r\n"), "a\nb\\u{7}\t\n");
+        let json = "{\n \"a\": \"\u{9b}2J\u{202e}\u{feff}👍\" }";
+        let escaped = "{\n \"a\": \"\\u009b2J\\u202e\\ufeff👍\" }";
+        assert_eq!(shown_json(json), escaped);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::asynchronous::block_on;
 use crate::clock::instant;
 use crate::connection::{API_KEY, call_failure, failure, given_api_key, given_proxy, open};
 use crate::failure::Failure;
+use crate::files::warn_if_exposed;
 use crate::output::Output;
 use bankrail::client::{ClientOptions, Connection, Pacing, Token};
 use clap::Args;
@@ -53,8 +54,8 @@ struct Over {
     #[arg(long)]
     #[serde(rename = "signing_kid")]
     kid: Option<String>,
-    /// The API key, or @FILE for the first line of FILE; by default BANKRAIL_API_KEY, or that of
-    /// the connection
+    /// The API key, which others see in the list of processes, or @FILE for the first line of FILE;
+    /// by default BANKRAIL_API_KEY, or that of the connection
     #[arg(long, value_name = "KEY")]
     #[serde(skip)]
     api_key: Option<String>,
@@ -100,7 +101,8 @@ impl Arguments {
                 .map(|url| ("base_url".to_owned(), url.as_str().into()))
                 .collect(),
         };
-        if self.over.key.is_some() {
+        if let Some(key) = &self.over.key {
+            warn_if_exposed(key);
             members.remove("signing_kid");
         }
         members.extend(Table::try_from(&self.over).map_err(wrong)?);
@@ -169,7 +171,7 @@ fn print(token: &Token, json: bool, output: &mut Output) -> Result<(), Failure> 
             expires_at: token.expires_at.to_string(),
             request_key: token.request_key.map(|key| key.to_string()),
         };
-        return output.line(serde_json::to_string(&answer).expect("texts and a number are JSON"));
+        return output.json(&answer);
     }
     output.line(access_token)?;
     let key = token

@@ -197,7 +197,7 @@ fn signal() -> io::Result<impl Future<Output = i32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::{Secrecy, unnamed};
+    use crate::files::unnamed;
 
     #[test]
     fn a_file_is_listed_until_it_has_its_name_or_is_gone() {
@@ -205,7 +205,7 @@ mod tests {
         let own = folder.path().join("key.pem");
         let is_listed = |name: &Path| list().names.iter().any(|listed| listed == name);
         let make = || {
-            let file = unnamed(&own, Secrecy::Private).unwrap();
+            let file = unnamed(&own, 0o600).unwrap();
             let name = file.path().to_owned();
             assert!(name.exists() && is_listed(&name));
             (file, name)

@@ -1,8 +1,7 @@
 //! The data folder: one program at a time, for its owner alone.
 
 use crate::failure::{Failure, causes};
-use crate::files::unwritable;
-use crate::files::{make_folder, open_lock};
+use crate::files::{lock_of, make_folder, open_lock, unwritable};
 use bankrail::client::{Archive, ArchiveOptions, SealingSecret, SealingSecretFileError};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
 use std::fs::{File, TryLockError};
@@ -27,7 +26,8 @@ impl Folder {
     /// Opens the folder and makes it if it does not exist.
     pub(super) fn open(path: PathBuf) -> Result<Self, Failure> {
         make_folder(&path)?;
-        let file = path.join("biller.lock");
+        let database = path.join(DATABASE);
+        let file = lock_of(&database).map_err(|error| unwritable(&database, &error))?;
         let lock = open_lock(&file).map_err(|error| unwritable(&file, &error))?;
         // Two billers over one folder would poll the same accounts.
         match lock.try_lock() {

@@ -1,11 +1,13 @@
 //! Keys from files of any spelling, and the handles made of them.
 
 use crate::failure::{Failure, causes};
+use crate::files::warn_if_exposed;
 use crate::input;
 use bankrail::jose::{
     DecryptionKey, EncryptionKey, KeyError, KeyHandle, KeyMaterial, KeyOptions, KeySet, KeySizes,
     SigningKey, VerifyingKey,
 };
+use std::path::Path;
 
 /// The bytes of a file that are read: those of the largest JWK set.
 const MAX_FILE_BYTES: usize = 256 * 1024;
@@ -67,6 +69,7 @@ fn key<K: KeyHandle>(path: &str, kid: Option<&str>) -> Result<K, Failure> {
 
 /// The key that signs.
 pub(crate) fn signing(path: &str, kid: Option<&str>) -> Result<SigningKey, Failure> {
+    warn_if_exposed(Path::new(path));
     key(path, kid)
 }
 
@@ -87,6 +90,7 @@ pub(crate) fn message_verifying(path: &str) -> Result<KeySet<VerifyingKey>, Fail
 
 /// The keys that decrypt.
 pub(crate) fn decryption(path: &str) -> Result<KeySet<DecryptionKey>, Failure> {
+    warn_if_exposed(Path::new(path));
     keys(path, KeySizes::default())
 }
 

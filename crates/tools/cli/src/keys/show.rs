@@ -5,7 +5,7 @@ use super::jwk_set;
 use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::output::{Output, Style};
-use crate::text::{counted, shown};
+use crate::text::{counted, shown, shown_json};
 use bankrail::jose::{Jwk, KeyMaterial, PublicKey, Role};
 
 pub(super) fn run(files: &[String], output: &mut Output) -> Result<Outcome, Failure> {
@@ -33,10 +33,9 @@ pub(super) fn run(files: &[String], output: &mut Output) -> Result<Outcome, Fail
                 for unusable in set.unusable() {
                     outcome = Outcome::Findings;
                     let kid = unusable.kid.as_deref().unwrap_or("none");
-                    output.line(format_args!(
-                        "  unusable: index {}, kid {kid}: {}",
-                        unusable.index, unusable.error
-                    ))?;
+                    let (index, error) = (unusable.index, &unusable.error);
+                    let line = format!("  unusable: index {index}, kid {kid}: {error}");
+                    output.line(shown(&line))?;
                 }
             }
         }
@@ -139,9 +138,5 @@ pub(super) fn jwks(
     }
     let keys: Vec<String> = keys.into_iter().map(|(_, jwk)| jwk).collect();
     let set = jwk_set(&keys);
-    output.line(if output.is_terminal() {
-        shown(&set)
-    } else {
-        set.as_str().into()
-    })
+    output.line(shown_json(&set))
 }

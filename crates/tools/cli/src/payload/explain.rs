@@ -214,8 +214,9 @@ impl Steps<'_> {
 
     fn note(&mut self, note: &str) -> Result<(), Failure> {
         self.output.line(format_args!(
-            "  {}  {note}",
-            self.output.paint(Style::Dim, "note")
+            "  {}  {}",
+            self.output.paint(Style::Dim, "note"),
+            shown(note)
         ))
     }
 

@@ -12,7 +12,7 @@ use crate::failure::{Failure, Outcome, causes};
 use crate::files::{NewFile, write};
 use crate::input;
 use crate::output::Output;
-use crate::text::shown;
+use crate::text::{shown, shown_json};
 use bankrail::http::tls::client_config;
 use bankrail::values::SecretString;
 use bankrail_emulator::{Arguments, ControlError, MemberKind, Operation};
@@ -160,7 +160,12 @@ fn described(operation: Operation) -> Command {
             MemberKind::Object | MemberKind::Lines => {
                 arg.value_name("FILE").required(member.is_required)
             }
-            _ => arg.value_name("TEXT").required(member.is_required),
+            _ => arg
+                .value_name("TEXT")
+                .required(member.is_required)
+                // Not an option: the control refuses a negative amount with a reason, because a debit
+                // is a kind of booking.
+                .allow_negative_numbers(true),
         })
     })
 }
@@ -193,7 +198,7 @@ pub(super) async fn run(
     };
     match carry_out(&arguments.map_err(wrong)?, serving, folders).await? {
         Ok(answer) => {
-            output.line(format_args!("{answer:#}"))?;
+            output.line(shown_json(&format!("{answer:#}")))?;
             Ok(Outcome::Fine)
         }
         Err(error) => Err(Failure::refused(shown(&error), next)),

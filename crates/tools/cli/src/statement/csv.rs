@@ -178,7 +178,6 @@ pub(super) fn delimiter(text: &str) -> Result<char, String> {
 
 pub(crate) fn run(arguments: &Csv, output: &mut Output) -> Result<Outcome, Failure> {
     let mut to = Destination::open(arguments.to.output.as_deref(), output)?;
-    let terminal = to.is_terminal();
     let delimiter = u8::try_from(arguments.delimiter).unwrap_or(b',');
     let mut rows = WriterBuilder::new()
         .delimiter(delimiter)
@@ -188,7 +187,7 @@ pub(crate) fn run(arguments: &Csv, output: &mut Output) -> Result<Outcome, Failu
         .map_err(unwritable)?;
     let mut outcome = Outcome::Fine;
     for path in &arguments.to.files.files {
-        outcome = outcome.and(write(path, arguments.lines, terminal, &mut rows)?);
+        outcome = outcome.and(write(path, arguments.lines, &mut rows)?);
     }
     rows.flush()?;
     drop(rows);
@@ -196,12 +195,7 @@ pub(crate) fn run(arguments: &Csv, output: &mut Output) -> Result<Outcome, Failu
     Ok(outcome)
 }
 
-fn write(
-    path: &str,
-    lines: bool,
-    terminal: bool,
-    rows: &mut Writer<impl Write>,
-) -> Result<Outcome, Failure> {
+fn write(path: &str, lines: bool, rows: &mut Writer<impl Write>) -> Result<Outcome, Failure> {
     let mut source = Source::open(path, ReadOptions::default())?;
     let mut report = None;
     let mut number = 0_u64;
@@ -236,7 +230,7 @@ fn write(
                         row: row(line),
                     };
                     for (_, value) in &COLUMNS {
-                        rows.write_field(value(&row).written(terminal).as_ref())
+                        rows.write_field(value(&row).written().as_ref())
                             .map_err(unwritable)?;
                     }
                     rows.write_record(None::<&[u8]>).map_err(unwritable)?;
@@ -257,18 +251,16 @@ fn write(
 }
 
 impl<'a> Cell<'a> {
-    fn written(self, terminal: bool) -> Cow<'a, str> {
+    fn written(self) -> Cow<'a, str> {
         let text = match self {
             Self::Number(number) => return number.into(),
-            Self::Text(text) if terminal => Cow::Owned(shown_lines(&text).into_owned()),
             Self::Text(text) => text,
         };
         let formula =
             text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
-        if formula {
-            Cow::Owned(format!("'{text}"))
-        } else {
-            text
+        match shown_lines(&text) {
+            Cow::Borrowed(_) if !formula => text,
+            shown => format!("{}{shown}", if formula { "'" } else { "" }).into(),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::connection::{call_failure, failure, given_secret, open};
 use crate::failure::Failure;
 use crate::output::{Destination, Output};
 use crate::progress;
-use crate::text::{counted, shown, shown_lines};
+use crate::text::{counted, shown_json, shown_lines};
 use bankrail::client::{CallError, CallFault, Client, ClientOptions, Pacing, Pages, StatementPage};
 use bankrail::client_assertion::token::AccessToken;
 use bankrail::statement::{ReceivedPage, ReceivedStatement, StatementRequest};
@@ -68,13 +68,7 @@ async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Resul
             counted(entries, "entry", "entries")
         ));
         if arguments.json {
-            let line = line(&page.received);
-            let line = if to.is_terminal() {
-                shown(&line)
-            } else {
-                line.as_str().into()
-            };
-            writeln!(to, "{line}")?;
+            writeln!(to, "{}", shown_json(&line(&page.received)))?;
         } else if number == 1 {
             // Kept, because a statement of one page is written as it was received.
             first = Some(page);

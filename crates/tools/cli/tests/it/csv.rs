@@ -1,5 +1,5 @@
 use crate::documents::{entry, three, xml};
-use crate::{Folder, run, run_with};
+use crate::{Folder, run, run_with, text};
 
 /// The cells of each row, read as RFC 4180 says.
 fn rows(text: &str) -> Vec<Vec<String>> {
@@ -85,6 +85,27 @@ fn no_text_is_a_formula_and_amounts_are_numbers() {
             "{row:?}"
         );
     }
+}
+
+#[test]
+fn a_character_that_a_terminal_or_a_spreadsheet_obeys_is_escaped_in_a_file_too() {
+    let folder = Folder::new();
+    let texts = [
+        (
+            "a\u{9b}2J\u{85}b\u{202e}c\u{200f}\td\ne",
+            "a\\u{9b}2J\\u{85}b\\u{202e}c\\u{200f}\td\ne",
+        ),
+        ("\u{feff}=1", "\\u{feff}=1"),
+        ("=\u{202e}1", "'=\\u{202e}1"),
+        ("👩\u{200d}👩\u{200d}👧 é", "👩\u{200d}👩\u{200d}👧 é"),
+    ];
+    let entries = texts.map(|(text, _)| entry("1.00").narrative(text));
+    let file = folder.file("r.xml", xml(entries));
+    let to = text(&folder.path("r.csv"));
+    run(["statement", "csv", "-o", &to, &file]).fine();
+    let rows = rows(&std::fs::read_to_string(to).unwrap());
+    let narratives: Vec<&String> = rows[1..].iter().map(|row| row.last().unwrap()).collect();
+    assert_eq!(narratives, texts.map(|(_, expected)| expected));
 }
 
 #[test]

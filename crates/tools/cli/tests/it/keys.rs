@@ -44,6 +44,22 @@ fn private_keys_are_made_for_their_owner_alone_and_never_overwritten() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn nobody_else_can_write_to_keys_that_are_made_whatever_the_umask() {
+    let folder = Folder::new();
+    let keys = text(&folder.path("keys"));
+    let mut generate = crate::command_without_umask();
+    generate.args(["keys", "generate", &keys]);
+    assert!(generate.output().unwrap().status.success());
+    for name in ["signing.pem", "decryption.pem"] {
+        assert_eq!(mode(&format!("{keys}/{name}")), 0o600);
+    }
+    for name in ["signing.pub.pem", "encryption.pub.pem", "jwks.json"] {
+        assert_eq!(mode(&format!("{keys}/{name}")), 0o644);
+    }
+}
+
 #[test]
 fn every_spelling_of_a_key_has_the_same_thumbprint() {
     let folder = Folder::new();

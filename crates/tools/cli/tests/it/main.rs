@@ -62,6 +62,26 @@ fn command() -> Command {
     command
 }
 
+/// The program under a umask that takes nothing away.
+#[cfg(unix)]
+fn command_without_umask() -> Command {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "umask 000; exec \"$0\" \"$@\""])
+        .arg(env!("CARGO_BIN_EXE_bankrail"))
+        .env("TZ", "UTC")
+        .env_remove("NO_COLOR")
+        .env_remove("RUST_LOG");
+    command
+}
+
+/// Sets the permissions of a file.
+#[cfg(unix)]
+fn set_mode(path: &Path, mode: u32) {
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+    std::fs::set_permissions(path, permissions).unwrap();
+}
+
 fn run<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Run {
     run_with(arguments, b"")
 }
@@ -101,9 +121,11 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// Writes a file and returns its name.
+    /// Writes a file for its owner alone, and returns its name.
     fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         std::fs::write(self.path(name), content).unwrap();
+        #[cfg(unix)]
+        set_mode(&self.path(name), 0o600);
         text(&self.path(name))
     }
 }

@@ -3,7 +3,7 @@
 
 use super::super::Folders;
 use crate::files::unwritable;
-use crate::files::{Secrecy, make_folder, unnamed};
+use crate::files::{make_folder, unnamed};
 use bankrail::stores::sqlite::rusqlite::{
     self, Connection, TransactionBehavior, config::DbConfig, params,
 };
@@ -84,7 +84,7 @@ pub(super) async fn forget(
 pub(super) async fn keep(folders: &Folders, arguments: &Arguments) -> Result<Value, ControlError> {
     let path = file(folders, arguments)?;
     make_folder(&folders.data("snapshots"))?;
-    let partial = unnamed(&path, Secrecy::Private).map_err(|error| unwritable(&path, &error))?;
+    let partial = unnamed(&path, 0o600).map_err(|error| unwritable(&path, &error))?;
     let copy = partial.path().to_string_lossy().into_owned();
     on_database(folders, move |connection| {
         connection.execute("VACUUM INTO ?1", [copy]).map(drop)

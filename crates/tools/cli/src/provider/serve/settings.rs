@@ -2,14 +2,15 @@
 
 use super::super::{Folders, damaged, read};
 use super::Arguments;
-use crate::connection::given_proxy;
+use crate::connection::{given_certificate, given_proxy};
 use crate::failure::{Failure, causes};
+use crate::files::warn_if_exposed;
 use crate::input;
 use bankrail::bank::CustomerBook;
 use bankrail::client_assertion::token::ScopeSet;
 use bankrail::client_assertion::{Audience, VerifierOptions};
-use bankrail::http::serve::{CertificateFiles, ClientAuthorities};
-use bankrail::http::tls::{ClientCertificate, TlsError, client_config};
+use bankrail::http::serve::ClientAuthorities;
+use bankrail::http::tls::{TlsError, client_config};
 use bankrail::mailbox::Schedule;
 use bankrail::service::CursorSecret;
 use bankrail::service::delivery::{HttpsTransportOptions, TlsRoots};
@@ -128,6 +129,7 @@ pub(super) fn verifier_options(arguments: &Arguments) -> VerifierOptions {
 }
 
 pub(super) fn cursor_secret(folders: &Folders) -> Result<CursorSecret, Failure> {
+    warn_if_exposed(&folders.config("cursor.key"));
     let bytes = zeroize::Zeroizing::new(folders.read("cursor.key")?);
     let secret = <[u8; 32]>::try_from(bytes.as_slice()).map_err(|_| {
         let path = folders.config("cursor.key");
@@ -163,13 +165,7 @@ pub(super) fn transport_options(
         options = options.proxy(given_proxy(given, arguments.no_proxy.as_deref())?);
     }
     if let Some(path) = &arguments.client_certificate {
-        let path = path.to_string_lossy();
-        let pem = input::read_text(&path, CertificateFiles::MAX_BYTES)?;
-        let certificate = ClientCertificate::from_pem(&pem).map_err(|error| {
-            let what = format!("{}: {}", input::name(&path), causes(&error));
-            Failure::unable(what, "pass both in one file with --client-certificate")
-        })?;
-        options = options.client_certificate(certificate);
+        options = options.client_certificate(given_certificate(&path.to_string_lossy())?);
     }
     Ok(options)
 }

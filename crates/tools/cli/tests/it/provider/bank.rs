@@ -1,6 +1,6 @@
 //! A provider that runs, and a customer of it.
 
-use crate::{Folder, Run, command, run, text};
+use crate::{Folder, Run, command_without_umask, run, text};
 use bankrail::client_assertion::token::TokenRequest;
 use bankrail::client_assertion::{AssertionBuilder, AssertionOptions, Audience, JwtId};
 use bankrail::http::tls::{TlsRoots, client_config};
@@ -52,7 +52,7 @@ impl Bank {
 
     /// The run of a provider that does not start, otherwise.
     pub(super) fn try_start(data: &Path, more: &[&str]) -> Result<Self, Run> {
-        let mut child = command()
+        let mut child = command_without_umask()
             .args(["provider", "--listen", "127.0.0.1:0", "--data"])
             .arg(data)
             .args(more)

@@ -40,6 +40,10 @@ async fn what_is_booked_is_in_the_next_statement() {
             "expected an account that the provider has",
         ),
         (&["--account", account, "--amount", "0"], "expected"),
+        (
+            &["--account", account, "--amount", "-9.00"],
+            "amount: expected more than zero",
+        ),
         (&["--account", account, "--amount", "0.001"], "expected"),
         (&["--account", account, "--amount", "x"], "expected"),
         (&["--account", account], "expected an amount"),

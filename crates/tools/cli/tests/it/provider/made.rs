@@ -1,7 +1,7 @@
 //! The data of a provider without a configuration: made once, whole, private, and never replaced.
 
 use super::bank::{Bank, act, copy_of_data};
-use crate::{Folder, command, run, text};
+use crate::{Folder, command, run, set_mode, text};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
@@ -61,18 +61,10 @@ fn what_is_made_is_private_and_stays_over_a_restart() {
     );
     for path in files(&data).keys() {
         let name = path.file_name().unwrap().to_str().unwrap();
-        let public = [
-            "ca.pem",
-            "server.pem",
-            "receiver.pem",
-            "signing.jwks.json",
-            "provider.jwks.json",
-        ];
+        let is_public = name.ends_with(".jwks.json") || name.ends_with(".pub.pem");
         let mode = fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert!(
-            mode == 0o600 || public.contains(&name) || name.ends_with(".pub.pem"),
-            "{name} {mode:o}"
-        );
+        let expected = if is_public { 0o644 } else { 0o600 };
+        assert_eq!(mode, expected, "{name} {mode:o}");
     }
     let before = lasting(&data);
     let bank = Bank::start(&data, &[]);
@@ -178,6 +170,7 @@ fn a_missing_or_damaged_file_is_named_and_nothing_is_replaced() {
             assert!(!path.exists(), "{name}");
         }
         fs::write(&path, "damaged").unwrap();
+        set_mode(&path, 0o600);
         let line = Bank::try_start(&data, &[]).err().unwrap().failed(2);
         let part = if name.starts_with("server") {
             "server"
