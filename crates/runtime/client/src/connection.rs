@@ -150,7 +150,7 @@ pub struct Connection {
     /// them.
     pub no_proxy: Option<String>,
     /// The file of the certificate that is shown to a service which asks for one, with its private
-    /// key, as PEM, at most 1 MiB. It is read when the client is made.
+    /// key, as PEM, at most 1 MiB. It may be replaced while a program runs.
     pub client_certificate: Option<PathBuf>,
     /// True if the provider counts 25 statement calls an hour for each account instead of for the
     /// customer ([`ClientOptions::limit_per_account`](crate::ClientOptions::limit_per_account)).
@@ -238,7 +238,8 @@ impl Connection {
     }
 
     /// Reads the file, or `connection.toml` in the folder of this name, of at most 64 KiB. The
-    /// names of files in it become relative to the working folder. Blocks while it reads.
+    /// names of files in it become relative to the working folder. Files with secrets that every
+    /// user of the machine may read are logged. Blocks while it reads.
     ///
     /// # Errors
     /// [`ConnectionError`] if it cannot be read, is no such file, or names keys that do not belong
@@ -254,6 +255,7 @@ impl Connection {
         connection.place(file.parent().unwrap_or(Path::new("")));
         // At the start, because a provider's refusal of the first call would not name the file.
         check::keys(&connection)?;
+        check::secrets(&connection);
         Ok(connection)
     }
 

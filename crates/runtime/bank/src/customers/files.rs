@@ -98,7 +98,7 @@ impl Files {
 
     /// Notes that a file holds a secret.
     pub(super) fn note_secret(&mut self, path: &Path) {
-        if std::fs::metadata(path).is_ok_and(|metadata| is_readable_by_all(&metadata)) {
+        if bankrail_http::files::is_readable_by_all(path) {
             self.exposed.insert(path.to_owned());
         }
     }
@@ -139,17 +139,6 @@ impl Stamp {
             change,
         }
     }
-}
-
-#[cfg(unix)]
-fn is_readable_by_all(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    metadata.permissions().mode() & 0o004 != 0
-}
-
-#[cfg(not(unix))]
-fn is_readable_by_all(_: &Metadata) -> bool {
-    false
 }
 
 #[cfg(test)]

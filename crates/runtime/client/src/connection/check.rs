@@ -1,6 +1,7 @@
-//! Keys that do not belong together.
+//! Keys that do not belong together, and secrets that are none.
 
 use super::{Connection, ConnectionError, keys};
+use bankrail_http::files;
 use bankrail_jose::PublicKey;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,20 @@ pub(super) fn keys(connection: &Connection) -> Result<(), ConnectionError> {
         });
     }
     Ok(())
+}
+
+/// Warns of the files with secrets that every user of the machine may read. The server warns of the
+/// key of its certificate.
+pub(super) fn secrets(connection: &Connection) {
+    let own = connection.receivers.as_ref();
+    [&connection.file, &connection.signing_key]
+        .into_iter()
+        .chain(&connection.client_certificate)
+        .chain(own.map(|own| &own.decryption_key))
+        .filter(|file| files::is_readable_by_all(file))
+        .for_each(|file| {
+            tracing::warn!(file = %file.display(), "every user of the machine may read the secrets of the file");
+        });
 }
 
 /// The public half of a private key, after it was compared with the files beside it.
