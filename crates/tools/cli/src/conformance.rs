@@ -6,7 +6,7 @@ mod receiver;
 use crate::failure::{Failure, Outcome, causes};
 use crate::input;
 use crate::output::{Destination, Output, Style};
-use crate::text::{shown, shown_lines};
+use crate::text::{shown, shown_json, shown_lines};
 use bankrail::http::names::API_KEY;
 use bankrail::http::tls::TlsRoots;
 use bankrail::values::excerpt;
@@ -47,6 +47,9 @@ pub(crate) enum Command {
         encrypt_to = \"keys/encryption.pub.pem\" # the receivers' public key\n  \
         # encrypt_kid = \"customer-1\"\n  \
         roots = \"ca.pem\"                       # instead of the authorities of the system\n  \
+        # client_certificate = \"client.pem\"    # for receivers that ask for one\n  \
+        # proxy = \"http://proxy.example:3128\"\n  \
+        # no_proxy = \".bank.internal\"\n  \
         api_key = \"…\"                          # or BANKRAIL_API_KEY; without it none is sent\n  \
         # api_key_header = \"apikey\"\n  \
         # handled = \"handled.jsonl\"\n\n\
@@ -63,7 +66,7 @@ pub(crate) enum Command {
         if no row failed and some were not run (0 with --allow-not-run).\n\n\
         Examples:\n  \
         bankrail conformance receiver https://localhost:9443 --sign provider/signing.pem \\\n    \
-        --encrypt-to encryption.pub.pem --roots ca.pem --api-key KEY\n  \
+        --encrypt-to encryption.pub.pem --roots ca.pem --api-key @api-key\n  \
         bankrail conformance receiver --config receiver.toml --strict --junit receivers.xml --html receivers.html"
     )]
     Receiver(Box<receiver::Receiver>),
@@ -177,7 +180,7 @@ impl Printing {
             to.finish()?;
         }
         if taken == 0 && self.json {
-            output.line(format_args!("{:#}", judgement.to_json()))?;
+            output.line(shown_json(&format!("{:#}", judgement.to_json())))?;
         } else if taken == 0 {
             print_table(judgement, output)?;
         }
@@ -250,12 +253,16 @@ fn failure(error: &JudgeError, unreachable: &str) -> Failure {
     Failure::unable(causes(error), next)
 }
 
-/// The certificate authorities in a PEM file, or else those of the system.
-fn roots(path: Option<&str>) -> Result<TlsRoots, Failure> {
-    path.map_or(Ok(TlsRoots::Platform), |path| {
-        Ok(TlsRoots::OnlyPem(
-            input::read(path, MAX_ROOTS_BYTES)?.to_vec(),
-        ))
+/// The certificate authorities in a PEM file, or else those of the system; with `system`, both.
+fn roots(path: Option<&str>, system: bool) -> Result<TlsRoots, Failure> {
+    let Some(path) = path else {
+        return Ok(TlsRoots::Platform);
+    };
+    let pem = input::read(path, MAX_ROOTS_BYTES)?.to_vec();
+    Ok(if system {
+        TlsRoots::PlatformAndPem(pem)
+    } else {
+        TlsRoots::OnlyPem(pem)
     })
 }
 

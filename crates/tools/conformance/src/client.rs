@@ -1,8 +1,9 @@
 //! The HTTP client of both judges.
 
 use crate::error::JudgeError;
-use bankrail_http::tls::{TlsRoots, client_config};
-use reqwest::{Client, Url, redirect, retry};
+use bankrail_http::Proxy;
+use bankrail_http::tls::{ClientCertificate, TlsRoots, client_config};
+use reqwest::{Client, NoProxy, Url, redirect, retry};
 use std::time::Duration;
 
 /// An address to call (Specification: "Authentication", rule 5).
@@ -25,14 +26,20 @@ pub(crate) fn below(base: &Url, path: &str) -> Url {
 }
 
 /// A client that sends each request once, as it is, and waits this long for the answer.
-pub(crate) fn client(roots: &TlsRoots, timeout: Duration) -> Result<Client, JudgeError> {
-    let client = Client::builder()
-        .tls_backend_preconfigured(client_config(Some(roots), None)?)
+pub(crate) fn client(
+    roots: &TlsRoots,
+    certificate: Option<&ClientCertificate>,
+    proxy: Option<&Proxy>,
+    timeout: Duration,
+) -> Result<Client, JudgeError> {
+    let failed = |error: reqwest::Error| JudgeError::Client(Box::new(error.without_url()));
+    let mut client = Client::builder()
+        .tls_backend_preconfigured(client_config(Some(roots), certificate)?)
         .https_only(true)
         // A redirect is an answer to judge, not one to follow.
         .redirect(redirect::Policy::none())
         .referer(false)
-        // A proxy could answer in place of the judged side.
+        // A proxy of the environment could answer in place of the judged side.
         .no_proxy()
         // A call that is sent again would count twice.
         .retry(retry::never())
@@ -41,7 +48,9 @@ pub(crate) fn client(roots: &TlsRoots, timeout: Duration) -> Result<Client, Judg
         .pool_max_idle_per_host(0)
         .user_agent(concat!("bankrail-conformance/", env!("CARGO_PKG_VERSION")))
         .timeout(timeout);
-    client
-        .build()
-        .map_err(|error| JudgeError::Client(Box::new(error)))
+    if let Some(proxy) = proxy {
+        let through = reqwest::Proxy::https(proxy.expose_url().as_str()).map_err(failed)?;
+        client = client.proxy(through.no_proxy(NoProxy::from_string(proxy.exceptions())));
+    }
+    client.build().map_err(failed)
 }

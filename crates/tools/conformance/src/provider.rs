@@ -10,8 +10,8 @@ use crate::hook::Hook;
 use crate::invented::any_seed;
 use crate::judgement::Judgement;
 use crate::selection::{RowSelection, UnrunRows};
-use bankrail_http::names;
-use bankrail_http::tls::TlsRoots;
+use bankrail_http::tls::{ClientCertificate, TlsRoots};
+use bankrail_http::{Proxy, names};
 use bankrail_jose::SigningKey;
 use bankrail_values::{SecretString, options};
 use judge::Judge;
@@ -111,6 +111,10 @@ options! {
         scopes: Vec<String> = Vec::new(),
         /// The certificate authorities of the provider. Default: those of the system.
         roots: TlsRoots = TlsRoots::Platform,
+        /// The certificate for a provider that asks for one. Default: none is shown.
+        client_certificate(ClientCertificate => Some): Option<ClientCertificate> = None,
+        /// The proxy of calls; that of the environment is never used. Default: none.
+        proxy(Proxy => Some): Option<Proxy> = None,
         /// The calls that may be made. Default: those of an hour by the specification.
         budget: Budget = Budget::default(),
         /// The longest wait for a `Retry-After`, or for the end of a token. Default: 5 s.

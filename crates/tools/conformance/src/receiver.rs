@@ -11,8 +11,8 @@ use crate::error::{JudgeError, failed};
 use crate::invented::{Invented, any_seed};
 use crate::judgement::Judgement;
 use crate::selection::RowSelection;
-use bankrail_http::tls::TlsRoots;
-use bankrail_http::{BodyReader, names};
+use bankrail_http::tls::{ClientCertificate, TlsRoots};
+use bankrail_http::{BodyReader, Proxy, names};
 use bankrail_jose::{EncryptionKey, SigningKey};
 use bankrail_secured_payload::{SealOptions, Sealer, SecuredPayload};
 use bankrail_values::{SecretString, causes, excerpt, options};
@@ -83,6 +83,10 @@ options! {
         large_signing_key(SigningKey => Some): Option<SigningKey> = None,
         /// The certificate authorities of the receivers. Default: those of the system.
         roots: TlsRoots = TlsRoots::Platform,
+        /// The certificate for receivers that ask for one. Default: none is shown.
+        client_certificate(ClientCertificate => Some): Option<ClientCertificate> = None,
+        /// The proxy of calls; that of the environment is never used. Default: none.
+        proxy(Proxy => Some): Option<Proxy> = None,
         /// Fails rows beyond SPEC.md, too. Default: differences there are noted.
         strict: bool = false,
         /// The seed of ids and texts that are made up, which are the same in each run with it.
@@ -189,7 +193,12 @@ impl Provider {
             |key: &SigningKey| Sealer::new(key.clone(), encryption_key.clone(), SealOptions::new());
         Ok(Self {
             addresses,
-            client: client(&options.roots, TIMEOUT)?,
+            client: client(
+                &options.roots,
+                options.client_certificate.as_ref(),
+                options.proxy.as_ref(),
+                TIMEOUT,
+            )?,
             api_key: api_key.transpose()?,
             invented: Invented::new(options.seed),
             forge: Forge::new(signing_key, large, encryption_key.clone())?,

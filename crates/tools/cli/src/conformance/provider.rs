@@ -3,7 +3,7 @@
 
 use super::{Printing, api_key_header, failure, needed, roots};
 use crate::asynchronous::block_on;
-use crate::connection::{given_api_key, open};
+use crate::connection::{given_api_key, given_certificate, given_proxy, open};
 use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::keys::file;
@@ -44,7 +44,7 @@ pub(crate) struct Provider {
     /// The name of that key, for the assertion's header
     #[arg(long, value_name = "KID")]
     kid: Option<String>,
-    /// The API key, or @FILE; BANKRAIL_API_KEY without it
+    /// The API key, which others see in the list of processes, or @FILE, or BANKRAIL_API_KEY
     #[arg(long, value_name = "KEY")]
     api_key: Option<String>,
     /// The header of the API key [default: apikey]
@@ -65,6 +65,16 @@ pub(crate) struct Provider {
     /// The certificate authorities of the provider as PEM; those of the system without it
     #[arg(long, value_name = "FILE")]
     roots: Option<PathBuf>,
+    /// The certificate for a provider that asks for one, with its private key, as PEM
+    #[arg(long, value_name = "FILE")]
+    client_certificate: Option<PathBuf>,
+    /// The proxy, such as socks5h://proxy.example:1080, or @FILE for the first line of FILE; by
+    /// default that of the connection, never that of the environment
+    #[arg(long, value_name = "URL")]
+    proxy: Option<String>,
+    /// The hosts that are called without the proxy, such as .bank.internal
+    #[arg(long, value_name = "HOSTS")]
+    no_proxy: Option<String>,
     /// The calls that may be made: tokens=10,statements=25,tokens-per-second=2
     #[arg(long, default_value = "tokens=10,statements=25")]
     budget: Budget,
@@ -180,6 +190,7 @@ impl Provider {
             .scopes(all(&self.scope, |own| own.scopes.clone()))
             .roots(roots(
                 path(&self.roots, |own| own.roots.as_ref()).as_deref(),
+                self.roots.is_none() && connection.as_ref().is_some_and(|own| own.system_roots),
             )?)
             .budget(self.budget)
             .wait(Duration::from_secs(self.wait))
@@ -192,6 +203,21 @@ impl Provider {
                     "judging, with {tokens} token requests and {statements} statements left"
                 ));
             });
+        let certificate = path(&self.client_certificate, |own| {
+            own.client_certificate.as_ref()
+        });
+        if let Some(path) = certificate {
+            options = options.client_certificate(given_certificate(&path)?);
+        }
+        let own = connection.as_ref().and_then(|own| own.proxy.as_ref());
+        let given = self
+            .proxy
+            .as_deref()
+            .or(own.map(SecretString::expose_secret));
+        if let Some(given) = given {
+            let except = of(&self.no_proxy, |own| own.no_proxy.as_ref());
+            options = options.proxy(given_proxy(given, except.as_deref())?);
+        }
         if let Some(seed) = self.printing.seed {
             options = options.seed(seed);
         }

@@ -3,7 +3,7 @@
 
 use super::{Printing, api_key_header, failure, needed, roots};
 use crate::asynchronous::block_on;
-use crate::connection::given_api_key;
+use crate::connection::{given_api_key, given_certificate, given_proxy};
 use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::keys::file;
@@ -84,7 +84,19 @@ struct Settings {
     /// The certificate authorities to trust as PEM, instead of those of the system
     #[arg(long, value_name = "FILE")]
     roots: Option<String>,
-    /// The API key that the receivers expect, or @FILE; BANKRAIL_API_KEY without it
+    /// The certificate for receivers that ask for one, with its private key, as PEM
+    #[arg(long, value_name = "FILE")]
+    client_certificate: Option<String>,
+    /// The proxy, such as socks5h://proxy.example:1080, or @FILE for the first line of FILE; that of
+    /// the environment is not used
+    #[arg(long, value_name = "URL")]
+    #[serde(default, deserialize_with = "secret")]
+    proxy: Option<String>,
+    /// The hosts that are called without the proxy, such as .bank.internal
+    #[arg(long, value_name = "HOSTS")]
+    no_proxy: Option<String>,
+    /// The API key that the receivers expect, which others see in the list of processes, or @FILE,
+    /// or BANKRAIL_API_KEY
     #[arg(long, value_name = "KEY")]
     #[serde(default, deserialize_with = "secret")]
     api_key: Option<String>,
@@ -124,10 +136,18 @@ impl Settings {
             sign_4096,
             encrypt_to,
             roots,
+            client_certificate,
             handled,
             ..
         } = &mut settings;
-        for file in [sign, sign_4096, encrypt_to, roots, handled] {
+        for file in [
+            sign,
+            sign_4096,
+            encrypt_to,
+            roots,
+            client_certificate,
+            handled,
+        ] {
             let is_address = |name: &String| name.starts_with("https://");
             if let Some(name) = file.take_if(|name| !is_address(name)) {
                 *file = Some(folder.join(name).to_string_lossy().into_owned());
@@ -150,7 +170,7 @@ impl Settings {
         )?;
         let mut options = ReceiverJudgeOptions::new()
             .api_key_header(api_key_header(self.api_key_header.as_deref())?)
-            .roots(roots(self.roots.as_deref())?)
+            .roots(roots(self.roots.as_deref(), false)?)
             .strict(arguments.printing.strict)
             .only(arguments.only.clone());
         if let Some(seed) = arguments.printing.seed {
@@ -162,6 +182,12 @@ impl Settings {
         }
         if let Some(source) = &self.handled {
             options = options.handled(source.clone());
+        }
+        if let Some(path) = &self.client_certificate {
+            options = options.client_certificate(given_certificate(path)?);
+        }
+        if let Some(given) = &self.proxy {
+            options = options.proxy(given_proxy(given, self.no_proxy.as_deref())?);
         }
         if let Some(key) = &self.api_key {
             options = options.api_key(key.as_str().into());
@@ -196,11 +222,11 @@ impl Settings {
     }
 }
 
-/// An API key. The error for a value of another type does not quote it.
+/// A secret. The error for a value of another type does not quote it.
 fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     match toml::Value::deserialize(from)? {
         toml::Value::String(text) => Ok(Some(text)),
-        _ => Err(D::Error::custom("expected an API key in quotation marks")),
+        _ => Err(D::Error::custom("expected a text in quotation marks")),
     }
 }
 

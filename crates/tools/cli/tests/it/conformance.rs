@@ -112,6 +112,36 @@ impl World {
     }
 }
 
+#[test]
+fn the_judge_of_a_provider_goes_through_the_proxy_of_its_connection() {
+    let world = World::new(ProviderOptions::new());
+    let proxy = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = proxy.local_addr().unwrap();
+    let asked = std::thread::spawn(move || {
+        let (stream, _) = proxy.accept().unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(&stream), &mut line).unwrap();
+        line
+    });
+    let path = world.folder.path(&format!("{}.toml", CUSTOMERS[0]));
+    let before = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{before}proxy = \"http://{address}\"\n")).unwrap();
+    let line = world.judge(&["--only", "S8"]).failed(2);
+    assert!(line.contains("no answer: "), "{line}");
+    let line = asked.join().unwrap();
+    assert!(line.starts_with("CONNECT localhost:"), "{line}");
+    // An argument comes before the connection.
+    let with = |way: &[&str]| world.judge(&[way, &["--only", "S8.1", "--allow-not-run"]].concat());
+    assert_ne!(with(&["--no-proxy", "localhost"]).status, 2);
+    assert!(
+        with(&["--proxy", "ftp://a"])
+            .failed(2)
+            .contains("correct --proxy")
+    );
+    let absent = with(&["--no-proxy", "*", "--client-certificate", "absent.pem"]);
+    assert!(absent.failed(2).contains("absent.pem: cannot be read"));
+}
+
 /// The number of the customer, the account, its currency.
 const ACCOUNTS: [(usize, &str, &str); 6] = [
     (0, "999001400100101", "AUD"),

@@ -2,11 +2,12 @@ use crate::{Folder, Run, run, text};
 use axum::Router;
 use axum::http::{StatusCode, header};
 use bankrail::client::receivers::{Receivers, ReceiversOptions};
-use bankrail::http::serve::{Server, server_config};
+use bankrail::http::serve::{CertificateFiles, ClientAuthorities, Server};
 use bankrail::jose::{DecryptionKey, KeySet, RsaSize, SigningKey};
 use bankrail::secured_payload::{OpenOptions, Opener};
 use bankrail::stores::sqlite::SqliteStore;
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::sync::{Arc, LazyLock};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -17,8 +18,6 @@ struct Files {
     signing: SigningKey,
     large: SigningKey,
     decryption: DecryptionKey,
-    certificate: String,
-    certificate_key: String,
 }
 
 static FILES: LazyLock<Files> = LazyLock::new(|| {
@@ -31,22 +30,19 @@ static FILES: LazyLock<Files> = LazyLock::new(|| {
         .with_kid("large");
     let decryption = DecryptionKey::generate(RsaSize::Rsa2048).unwrap();
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
-    let certificate = made.cert.pem();
     folder.file("signing.pem", signing.to_pkcs8_pem().as_bytes());
     folder.file("large.pem", large.to_pkcs8_pem().as_bytes());
     folder.file(
         "encryption.pub.pem",
         decryption.encryption_key().to_spki_pem(),
     );
-    folder.file("ca.pem", &certificate);
-    let certificate_key = made.signing_key.serialize_pem();
+    folder.file("ca.pem", made.cert.pem());
+    folder.file("key.pem", made.signing_key.serialize_pem());
     Files {
         folder,
         signing,
         large,
         decryption,
-        certificate,
-        certificate_key,
     }
 });
 
@@ -57,17 +53,23 @@ struct Served {
 }
 
 fn serve(router: Router) -> Served {
+    serve_for(router, None)
+}
+
+/// Serves callers with a certificate of these authorities.
+fn serve_for(router: Router, clients: Option<&ClientAuthorities>) -> Served {
     let runtime = Runtime::new().unwrap();
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let url = format!(
         "https://localhost:{}",
         listener.local_addr().unwrap().port()
     );
-    let tls = server_config(
-        FILES.certificate.as_bytes(),
-        FILES.certificate_key.as_bytes(),
-    )
-    .unwrap();
+    let [chain, key] = ["ca.pem", "key.pem"].map(|name| FILES.folder.path(name));
+    let files = CertificateFiles::open(chain, key).unwrap();
+    let tls = match clients {
+        Some(clients) => files.server_config_for(clients).unwrap(),
+        None => files.server_config().unwrap(),
+    };
     runtime
         .spawn(Server::new(listener, tls, router, Default::default()).run(std::future::pending()));
     Served {
@@ -309,6 +311,62 @@ fn receivers_that_there_are_not_are_not_judged() {
         "{}",
         wrong.out
     );
+}
+
+#[test]
+fn the_judge_goes_through_a_proxy_and_shows_a_certificate() {
+    let proxy = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = proxy.local_addr().unwrap();
+    let asked = std::thread::spawn(move || {
+        let (mut stream, _) = proxy.accept().unwrap();
+        let mut line = String::new();
+        BufReader::new(&stream).read_line(&mut line).unwrap();
+        stream
+            .write_all(b"HTTP/1.1 502 Bad Gateway\r\n\r\n")
+            .unwrap();
+        line
+    });
+    let own = rcgen::generate_simple_self_signed(vec!["bank".to_owned()]).unwrap();
+    let clients = ClientAuthorities::from_pem(own.cert.pem().as_bytes()).unwrap();
+    let pem = own.cert.pem() + &own.signing_key.serialize_pem();
+    FILES.folder.file("client.pem", pem);
+    let through = |file: &str, url: &str, way: &str| {
+        let text = format!("{}\n{way}\n", settings_of(url));
+        judge(&FILES.folder.file(file, text), &["--only", "S14.3"])
+    };
+    let with_proxy = format!("proxy = \"{address}\"");
+    let line = through(
+        "proxied.toml",
+        "https://receivers.example:9443",
+        &with_proxy,
+    )
+    .failed(2);
+    assert!(line.contains("no answer: "), "{line}");
+    assert_eq!(
+        asked.join().unwrap(),
+        "CONNECT receivers.example:9443 HTTP/1.1\r\n"
+    );
+
+    let served = serve_for(Router::new(), Some(&clients));
+    let line = through("unknown.toml", &served.url, "").failed(2);
+    assert!(line.contains("no answer: "), "{line}");
+    let known = through(
+        "known.toml",
+        &served.url,
+        "client_certificate = \"client.pem\"",
+    );
+    // It was reached, and takes no message.
+    assert_eq!(known.status, 3, "{}{}", known.out, known.err);
+    // The proxy above is gone.
+    let way =
+        format!("{with_proxy}\nno_proxy = \"localhost\"\nclient_certificate = \"client.pem\"");
+    assert_eq!(through("direct.toml", &served.url, &way).status, 3);
+    let line = judge(
+        &settings("wrong.toml", &served.url),
+        &["--proxy", "ftp://a"],
+    )
+    .failed(2);
+    assert!(line.contains("correct --proxy"), "{line}");
 }
 
 #[test]

@@ -183,7 +183,12 @@ impl Judge {
         options: ProviderJudgeOptions,
     ) -> Result<Self, JudgeError> {
         let target = Target::new(url, customer, &options)?;
-        let client = client(&options.roots, wire::TIMEOUT)?;
+        let client = client(
+            &options.roots,
+            options.client_certificate.as_ref(),
+            options.proxy.as_ref(),
+            wire::TIMEOUT,
+        )?;
         let keys = Keys::new(signing_key, options.second_signing_key.as_ref())?;
         let ProviderJudgeOptions {
             budget,
