@@ -14,6 +14,7 @@ use crate::failure::{Failure, Outcome};
 use crate::logging;
 use crate::output::Output;
 use crate::statement::row::Row;
+use crate::text::shown;
 use bankrail::client::{Archive, Client, ClientOptions, Connection};
 use bankrail::mailbox::Inbox as _;
 use bankrail::statement::AccountId;
@@ -62,11 +63,11 @@ const PRINTED: [&str; 6] = [
       decryption_key = \"decryption.pem\"\n  \
       provider_keys = \"bank-keys\"      # a folder of PEM files, named by kid, or a JWK set\n\n\
     With --json, each line is an object with the members event and at, and:\n  \
-    started    data, listen, paths, accounts, poll_seconds, pending, dead_letters\n  \
-    message    number, kind, message_id, request_key, entry, follows, about, effect, state,\n             \
+    started    run, data, listen, paths, accounts, poll_seconds, pending, dead_letters\n  \
+    message    number, run, kind, message_id, request_key, entry, follows, about, effect, state,\n             \
     complete, findings, message\n  \
-    conflict   number, kind, message_id, request_key, entry, with, about, message\n  \
-    entry      number, account, id, booked, value_date, status, amount, currency, code,\n             \
+    conflict   number, run, kind, message_id, request_key, entry, with, about, message\n  \
+    entry      number, run, account, id, booked, value_date, status, amount, currency, code,\n             \
     counterparty, references (name, value), narrative, relation (new, may_replace, replaced,\n             \
     returned, text_changed), earlier (ids of what it replaces or may replace), late, request_key\n  \
     notice     account, notice (vanished, all_vanished, reappeared, balance_gap, day_incomplete,\n             \
@@ -78,7 +79,9 @@ const PRINTED: [&str; 6] = [
     request_key, until\n  \
     token      as account: there was no token for its statement\n  \
     omitted    count: refusals and duplicates that came faster than they could be printed\n\
-    A member without a value is null. Members may be added; none changes its meaning.\n\n\
+    A member without a value is null. Members may be added; none changes its meaning. A message, conflict or\n\
+    entry is known by number and run together: run is the start of the biller that stored it. After a folder\n\
+    is restored or copied, numbers, and those of the inbox (entry, follows, with), are given again.\n\n\
     Exit status: 0 after Ctrl-C or SIGTERM, 1 if --probe found something to change, 2 if it cannot start.\n\n\
     Examples:\n  \
     bankrail biller --connection connection.toml --probe\n  \
@@ -190,7 +193,7 @@ async fn probe(
     found
         .to_string()
         .lines()
-        .try_for_each(|line| output.line(line))?;
+        .try_for_each(|line| output.line(shown(line)))?;
     Ok(if found.passed() {
         Outcome::Fine
     } else {
@@ -227,6 +230,7 @@ async fn serve(
         .map(|days| archive::keeping(&folder, &store, days))
         .transpose()?;
     let journal = Journal::open((*store).clone()).await?;
+    let run = journal.run();
     let (teller, mut printer) = Printer::new(journal.clone(), arguments.json);
 
     let accounts = &connection.accounts;
@@ -266,6 +270,7 @@ async fn serve(
         .map_err(|error| folder::failed(&error))?;
     let started = Started {
         at: SystemClock.now(),
+        run,
         data: folder.path().display().to_string(),
         listen: receiving
             .as_ref()
@@ -355,6 +360,8 @@ enum Event {
 #[derive(Debug, Deserialize, Serialize)]
 struct Started {
     at: Timestamp,
+    /// The identity of this start, beside the number of each event that it stores.
+    run: HyphenatedUuid,
     data: String,
     /// The base address of the receivers.
     listen: Option<String>,

@@ -81,8 +81,9 @@ enum Command {
     /// killed at any time and started again.
     ///
     /// A message or entry is printed when the transaction is committed that takes it in. After a
-    /// kill, what was committed and perhaps not printed is printed again, with the same number:
-    /// nothing is lost, and a reader that leaves out known numbers sees each once. Tokens are kept,
+    /// kill, what was committed and perhaps not printed is printed again, with the same number and
+    /// run: nothing is lost, and a reader that leaves out known pairs of both sees each once, also
+    /// after the folder was restored from a backup. Tokens are kept,
     /// sealed, and calls are counted in the data folder, so that a restart asks for no new token
     /// and no limit is overrun.
     ///

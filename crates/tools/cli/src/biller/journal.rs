@@ -7,10 +7,9 @@ use super::folder::failed;
 use super::people;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::text::shown;
 use bankrail::stores::sqlite::{SqliteStore, Transaction, rusqlite};
-use bankrail::values::{Clock as _, SystemClock};
-use serde::Serialize;
+use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock};
+use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::io::Write as _;
 use std::sync::Arc;
@@ -29,6 +28,9 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS biller_event (
 #[derive(Clone)]
 pub(super) struct Journal {
     store: SqliteStore,
+    /// Another one at each start, because nothing in a file shows that it was restored or copied:
+    /// numbers given after a restore would be those that were given before.
+    run: HyphenatedUuid,
     written: Arc<Notify>,
 }
 
@@ -40,8 +42,14 @@ impl Journal {
         made.map_err(|error| failed(&error))?;
         Ok(Self {
             store,
+            run: HyphenatedUuid::random(),
             written: Arc::default(),
         })
+    }
+
+    /// The identity of this start of the program.
+    pub(super) fn run(&self) -> HyphenatedUuid {
+        self.run
     }
 
     /// Writes an event in this transaction.
@@ -50,7 +58,11 @@ impl Journal {
         transaction: &Transaction<'_>,
         event: &Event,
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
-        let text = serde_json::to_string(event)?;
+        let text = serde_json::to_string(&Written {
+            number: None,
+            run: Some(self.run),
+            event,
+        })?;
         transaction
             .connection()
             .execute("INSERT INTO biller_event (event) VALUES (?1)", [text])?;
@@ -113,12 +125,18 @@ pub(super) struct Printer {
     json: bool,
 }
 
-/// An event of the table.
-#[derive(Serialize)]
-struct Numbered<'a> {
-    number: i64,
+/// An event of the table. Number and run together are those of no other event.
+#[derive(Deserialize, Serialize)]
+struct Written<E> {
+    /// The number of the row; `None` within the row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    number: Option<i64>,
+    /// The run that wrote the row, also if a later one prints it; `None` in rows of programs that
+    /// had no runs.
+    #[serde(default)]
+    run: Option<HyphenatedUuid>,
     #[serde(flatten)]
-    event: &'a Event,
+    event: E,
 }
 
 impl Printer {
@@ -173,7 +191,7 @@ impl Printer {
 
     /// Prints one event that is in no transaction.
     pub(super) fn print(&mut self, event: &Event, output: &mut Output) -> Result<(), Failure> {
-        self.write(event, None, output)?;
+        self.write(event, event, output)?;
         Ok(output.flush()?)
     }
 
@@ -186,8 +204,10 @@ impl Printer {
             };
             let last = *last;
             for (number, text) in &rows {
-                let event: Event = serde_json::from_str(text).map_err(|error| failed(&error))?;
-                self.write(&event, Some(*number), output)?;
+                let mut written: Written<Event> =
+                    serde_json::from_str(text).map_err(|error| failed(&error))?;
+                written.number = Some(*number);
+                self.write(&written.event, &written, output)?;
             }
             output.flush()?;
             // After the reader has the lines: a kill in between prints them again.
@@ -198,41 +218,31 @@ impl Printer {
     /// Prints the events of the channel, and how many there was no room for.
     fn print_waiting(&mut self, output: &mut Output) -> Result<(), Failure> {
         while let Ok(event) = self.events.try_recv() {
-            self.write(&event, None, output)?;
+            self.write(&event, &event, output)?;
         }
         // Read and reset in one step, so that no omission is lost.
         let count = self.omitted.swap(0, Ordering::Relaxed);
         if count > 0 {
-            self.write(
-                &Event::Omitted {
-                    at: SystemClock.now(),
-                    count,
-                },
-                None,
-                output,
-            )?;
+            let omitted = Event::Omitted {
+                at: SystemClock.now(),
+                count,
+            };
+            self.write(&omitted, &omitted, output)?;
         }
         Ok(output.flush()?)
     }
 
+    /// Prints an event for people, or what is to be JSON of it.
     fn write(
         &self,
         event: &Event,
-        number: Option<i64>,
+        json: &impl Serialize,
         output: &mut Output,
     ) -> Result<(), Failure> {
-        if !self.json {
-            return people::print(event, output);
-        }
-        let text = match number {
-            Some(number) => serde_json::to_string(&Numbered { number, event }),
-            None => serde_json::to_string(event),
-        };
-        let text = text.expect("an event is JSON");
-        if output.is_terminal() {
-            output.line(shown(&text))
+        if self.json {
+            output.json(json)
         } else {
-            output.line(text)
+            people::print(event, output)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The biller as a process: against a bank on loopback, with messages that the tests deliver.
 
 use crate::world::{KEYS, RECEIVER_KEY, World};
-use crate::{Run, command, run, text};
+use crate::{Run, command, command_without_umask, run, set_mode, text};
 use bankrail::client::{Connection, TlsRoots};
 use bankrail::http::tls::client_config;
 use bankrail::jose::SigningKey;
@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -40,7 +41,7 @@ impl Biller {
     }
 
     fn spawn(world: &World, further: &[&str]) -> Self {
-        let mut command = command();
+        let mut command = command_without_umask();
         command
             .args(["biller", "--connection", &world.connection()])
             .args(further);
@@ -370,7 +371,7 @@ fn entries_are_printed_once_over_restarts_and_one_token_is_enough() {
     assert_eq!(tokens, 1);
 
     let data = world.folder.path("biller");
-    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&data), 0o700);
     for file in fs::read_dir(&data).unwrap() {
         let file = file.unwrap().path();
@@ -446,7 +447,10 @@ fn what_is_archived_is_listed_shown_and_taken_in_again() {
             .iter()
             .cloned()
             .map(|mut event| {
-                event.as_object_mut().unwrap().remove("at");
+                let members = event.as_object_mut().unwrap();
+                for member in ["at", "run"] {
+                    members.remove(member).unwrap();
+                }
                 event
             })
             .collect()
@@ -514,14 +518,14 @@ fn a_kill_loses_and_doubles_nothing() {
     let (run, rest) = biller.stop();
     assert_eq!(run.status, 0, "{}", run.err);
     events.extend(rest);
-    // What has one number is one event. Without those that were printed again, each is there once.
-    let mut numbered: BTreeMap<u64, Value> = BTreeMap::new();
+    // What has one number and run is one event. Without those that were printed again, each is
+    // there once.
+    let mut numbered: BTreeMap<(String, u64), Value> = BTreeMap::new();
     for event in events
         .into_iter()
         .filter(|event| event["number"].is_number())
     {
-        let number = event["number"].as_u64().unwrap();
-        let known = numbered.entry(number).or_insert_with(|| event.clone());
+        let known = numbered.entry(key(&event)).or_insert_with(|| event.clone());
         assert_eq!(*known, event);
     }
     let count = |event: &str| {
@@ -534,6 +538,54 @@ fn a_kill_loses_and_doubles_nothing() {
         (count("message"), count("entry"), numbered.len()),
         (40, 30, 70)
     );
+}
+
+/// The run and the number by which a reader knows an event.
+fn key(event: &Value) -> (String, u64) {
+    let run = event["run"].as_str().unwrap().to_owned();
+    (run, event["number"].as_u64().unwrap())
+}
+
+/// Copies the files of a folder that no program uses.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for file in fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
+#[test]
+fn a_restored_folder_gives_no_number_and_run_of_a_known_message_to_a_new_one() {
+    let world = World::new();
+    let [data, backup] = ["biller", "backup"].map(|name| world.folder.path(name));
+    let mut known: BTreeMap<(String, u64), Value> = BTreeMap::new();
+    let mut receive = |count: usize| {
+        let biller = Biller::start(&world, &["--no-poll"]);
+        let sender = Sender::new(&world, &biller);
+        for _ in 0..count {
+            assert_eq!(sender.deliver(&settled(&world)), 200);
+            let event = biller.until("message");
+            let id = event["message_id"].clone();
+            let other = known.insert(key(&event), id);
+            assert_eq!(other, None, "{event}");
+        }
+        assert_eq!(biller.stop().0.status, 0);
+    };
+    receive(2);
+    copy(&data, &backup);
+    receive(10);
+    fs::remove_dir_all(&data).unwrap();
+    copy(&backup, &data);
+    receive(5);
+    // A copy that runs beside the original is one more.
+    fs::remove_dir_all(&data).unwrap();
+    copy(&backup, &data);
+    receive(5);
+    let numbers: BTreeSet<u64> = known.keys().map(|(_, number)| *number).collect();
+    let messages: BTreeSet<String> = known.values().map(Value::to_string).collect();
+    // Old numbers are given again, so that they alone would hide ten messages.
+    assert_eq!((numbers.len(), known.len(), messages.len()), (12, 22, 22));
 }
 
 #[test]
@@ -590,6 +642,94 @@ fn accounts_that_stop_and_tokens_that_are_refused_are_told() {
     );
     assert_eq!(retrying["status"], 500);
     biller.kill();
+}
+
+#[test]
+fn json_has_no_character_that_a_terminal_obeys_and_means_the_same() {
+    let world = World::new();
+    let text = "up\u{9b}2J\u{202e}side";
+    world.bank.book(
+        &world.bank.account(),
+        &Booking::new("25.00 AUD").narrative(text),
+    );
+    let biller = Biller::start(&world, &["--no-receive"]);
+    let line = biller.line();
+    assert!(line.contains("up\\u009b2J\\u202eside"), "{line:?}");
+    assert!(!line.contains(['\u{9b}', '\u{202e}']), "{line:?}");
+    let entry: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(entry["narrative"], text);
+    biller.kill();
+    let fetched = world
+        .run(&["statement", "fetch", "--json", FakeBank::ACCOUNT], &[])
+        .fine();
+    assert!(fetched.contains("up\\u009b2J\\u202eside"), "{fetched:?}");
+    let page: Value = serde_json::from_str(&fetched).unwrap();
+    assert!(page["payload"].as_str().unwrap().contains(text), "{page}");
+}
+
+#[test]
+fn a_link_to_the_database_of_another_folder_is_locked_with_it() {
+    let world = World::new();
+    let [data, other] = ["biller", "other"].map(|name| world.folder.path(name));
+    fs::create_dir(&other).unwrap();
+    std::os::unix::fs::symlink(data.join("biller.sqlite"), other.join("biller.sqlite")).unwrap();
+    let through = |further: &[&str]| {
+        let arguments = ["--data", other.to_str().unwrap()];
+        world.run(&["biller"], &[&arguments, further].concat())
+    };
+    // Before the database exists, the link leads to a folder that does not.
+    let line = through(&[]).failed(2);
+    assert!(line.contains("biller.sqlite: cannot be written"), "{line}");
+    let biller = Biller::start(&world, &["--no-poll"]);
+    let line = through(&[]).failed(2);
+    assert!(
+        line.contains("another bankrail biller uses this folder"),
+        "{line}"
+    );
+    biller.kill();
+}
+
+#[test]
+fn secrets_that_every_user_may_read_are_named_at_the_start() {
+    let world = World::new();
+    let names = ["connection.toml", "signing.pem", "decryption.pem"];
+    let all = [&names[..], &["receiver-key.pem"]].concat();
+    for name in &all {
+        set_mode(&world.folder.path(name), 0o644);
+    }
+    let (run, _) = Biller::start(&world, &["--no-poll"]).stop();
+    let warned = |err: &str, names: &[&str]| {
+        let lines: Vec<&str> = err.lines().collect();
+        assert_eq!(lines.len(), names.len(), "{err}");
+        for (line, name) in lines.iter().zip(names) {
+            assert!(
+                line.contains("every user of the machine may read") && line.contains(name),
+                "{line}"
+            );
+        }
+    };
+    warned(&run.err, &all);
+    let token = world.run(&["token"], &[]);
+    let (warnings, _) = token.err.split_once("bankrail: the token").unwrap();
+    warned(warnings, &names);
+    let key = world.folder.file("key.pem", KEYS.customer.to_pkcs8_pem());
+    set_mode(Path::new(&key), 0o604);
+    let made = crate::run([
+        "assertion",
+        "make",
+        "--key",
+        &key,
+        "--customer",
+        "C",
+        "--audience",
+        "https://a",
+    ]);
+    warned(&made.err, &["key.pem"]);
+    for name in &all {
+        set_mode(&world.folder.path(name), 0o640);
+    }
+    let (run, _) = Biller::start(&world, &["--no-poll"]).stop();
+    assert_eq!(run.err, "");
 }
 
 #[test]
