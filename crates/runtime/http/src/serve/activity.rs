@@ -3,7 +3,7 @@
 use super::ServerOptions;
 use crate::KnownCaller;
 use crate::endpoint::Knows;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -33,8 +33,9 @@ struct State {
     evicted: bool,
     /// True if any request had a known caller.
     has_known_caller: bool,
-    /// The caller that was last named, as [`Places`](super::places::Places) counts it.
-    caller: Option<u64>,
+    /// The caller that was last named, as [`Places`](super::places::Places) counts it, and the
+    /// count of its requests.
+    caller: Option<(u64, Weak<()>)>,
     /// The time at which the connection began, or a request with a known caller was last in
     /// progress.
     useful: Instant,
@@ -42,11 +43,13 @@ struct State {
     bytes_are_headers: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct InProgressRequest {
     number: u64,
     begun: Instant,
     has_known_caller: bool,
+    /// Counts the request for its caller.
+    counted: Option<Arc<()>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +89,14 @@ impl Activity {
 
     /// The connection is to end at once.
     pub(super) fn evict(&self) {
-        self.lock().evicted = true;
+        let mut state = self.lock();
+        state.evicted = true;
+        // Uncounted now, and not when the connection's task looks.
+        state
+            .requests
+            .iter_mut()
+            .for_each(|request| request.counted = None);
+        drop(state);
         // `notify_one` keeps the notice until the connection's task looks.
         self.changed.notify_one();
     }
@@ -118,12 +128,21 @@ impl Activity {
 
     /// Returns the caller that was last named.
     pub(super) fn caller(&self) -> Option<u64> {
-        self.lock().caller
+        self.lock().caller.as_ref().map(|(caller, _)| *caller)
     }
 
-    /// Sets the caller, and returns the one that was named before.
-    pub(super) fn set_caller(&self, caller: u64) -> Option<u64> {
-        self.lock().caller.replace(caller)
+    /// Sets the caller, and the count of its requests.
+    pub(super) fn set_caller(&self, caller: u64, requests: &Arc<()>) {
+        self.lock().caller = Some((caller, Arc::downgrade(requests)));
+    }
+
+    /// Returns the number of requests under way of the caller that was last named, over all of its
+    /// connections.
+    pub(super) fn requests_of_caller(&self) -> usize {
+        let state = self.lock();
+        let count = state.caller.as_ref().map(|(_, count)| count.strong_count());
+        // One is of the count itself.
+        count.unwrap_or_default().saturating_sub(1)
     }
 
     /// The written bytes have left.
@@ -176,6 +195,7 @@ impl Activity {
             number,
             begun: Instant::now(),
             has_known_caller: false,
+            counted: None,
         });
         // Released first, so that the woken task does not wait for the lock.
         drop(state);
@@ -186,15 +206,20 @@ impl Activity {
         }
     }
 
-    fn caller_is_known(&self, number: u64) {
-        let mut state = self.lock();
-        (state.useful, state.has_known_caller) = (Instant::now(), true);
-        if let Some(request) = state
-            .requests
-            .iter_mut()
-            .find(|request| request.number == number)
-        {
-            request.has_known_caller = true;
+    /// The request is counted for the connection's caller, which was named by it or has proved to
+    /// be known.
+    fn has_caller(&self, number: u64, is_known: bool) {
+        let state = &mut *self.lock();
+        if is_known {
+            (state.useful, state.has_known_caller) = (Instant::now(), true);
+        }
+        let mut requests = state.requests.iter_mut();
+        if let Some(request) = requests.find(|request| request.number == number) {
+            request.has_known_caller |= is_known;
+            if !state.evicted {
+                let caller = state.caller.as_ref();
+                request.counted = caller.and_then(|(_, count)| count.upgrade());
+            }
         }
     }
 
@@ -229,10 +254,14 @@ impl InProgress {
     pub(super) fn known_caller(&self, knows: Arc<Knows>) -> KnownCaller {
         let (number, activity) = (self.number, Arc::clone(&self.activity));
         KnownCaller::new(move |name| {
+            // Known before its address is, so that no other connection takes the place between.
             if name.is_none() {
-                activity.caller_is_known(number);
+                activity.has_caller(number, true);
             }
             knows(name);
+            if name.is_some() {
+                activity.has_caller(number, false);
+            }
         })
     }
 }

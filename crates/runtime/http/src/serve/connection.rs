@@ -33,7 +33,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 const EARLY: Duration = Duration::from_millis(250);
 
 /// The most requests at once of one HTTP/2 connection.
-const MAX_HTTP2_REQUESTS: u32 = 64;
+pub(super) const MAX_HTTP2_REQUESTS: u8 = 64;
 
 /// A tower service that a [`Server`](super::Server) serves.
 #[diagnostic::on_unimplemented(
@@ -128,7 +128,7 @@ pub(super) async fn serve_connection<I, S, B>(
     if is_http2 {
         let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
-            .max_concurrent_streams(MAX_HTTP2_REQUESTS)
+            .max_concurrent_streams(u32::from(MAX_HTTP2_REQUESTS))
             .max_header_list_size(options.max_header_bytes)
             .serve_connection(io, service);
         drive(

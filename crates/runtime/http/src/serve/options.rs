@@ -37,12 +37,13 @@ bankrail_values::options! {
         /// known for an hour after a request from it with a known caller
         /// ([`KnownCaller`](crate::KnownCaller)), which an API key alone is not. All others are
         /// strangers. They have at least a quarter of the places and at most three quarters, and
-        /// take no place of a request with a known caller. For a new stranger, one of the caller
-        /// (before one is named, the network) and the address with the most connections gives up
-        /// its place. A known address takes the place of a stranger beyond their quarter, then that
-        /// of a connection that had no known caller or has none now; while there is none, it waits
-        /// in the operating system's queue. The connections with one caller's API key have at most
-        /// half of the places, except from [`ServerOptions::trusted_proxies`]: one more takes the
+        /// take no place of a request with a known caller. For a new stranger, one of a caller with
+        /// more than a quarter of the places gives up its place, and otherwise one of the network
+        /// and the address with the most connections. A known address takes the place of a stranger
+        /// beyond their quarter, then that of a connection that had no known caller or has none
+        /// now; while there is none, it waits in the operating system's queue. The connections with
+        /// one caller's API key have at most half of the places, and as many requests under way (64
+        /// if that is more), except from [`ServerOptions::trusted_proxies`]: one more takes the
         /// place of another of them. If no file descriptor is left all the same, a new connection
         /// takes the place of a stranger, or of one that had no known caller.
         pub(super) max_connections(usize => |connections| connections.max(1)): usize = 1024,

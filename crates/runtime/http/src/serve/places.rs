@@ -6,16 +6,18 @@
 //! - An address is known for an hour after a request from it had a known caller
 //!   ([`KnownCaller`](crate::KnownCaller)). All others are strangers, who together have at least a
 //!   quarter of the places, and at most three quarters.
-//! - A stranger for whom no place is left takes that of another stranger. It is chosen from the
-//!   caller, or before a caller is named from the network, that has the most connections, there
-//!   from the address that has the most, and there it is the one that began longest ago. So who has
-//!   few connections keeps them, however many come with one API key.
+//! - A stranger for whom no place is left takes that of another stranger. It is chosen from a caller
+//!   with more than a quarter of the places, and without one from the network that has the most
+//!   connections, there from the address that has the most, and there it is the one that began
+//!   longest ago. So who has few connections keeps them, however many come with one API key, and so
+//!   does a customer whose machines make their first calls at the same time.
 //! - A known address takes the place of a stranger in the same way, while they have more than their
 //!   quarter. Otherwise, and for a stranger while they have less, the connection that gives way is
 //!   one of a known address that has had no known caller itself, and else the one that has been
 //!   without one longest. If each has a request with a known caller under way, the new one waits.
-//! - An address with as many connections as it may have, and a caller with half of all places,
-//!   gives up its own, in the same order.
+//! - An address with as many connections as it may have, and a caller with half of all places or as
+//!   many requests under way, gives up its own, in the same order. Over HTTP/2 a connection has up
+//!   to 64 requests.
 //! - When the operating system gives no more file descriptors, a stranger's connection is ended in
 //!   the same way, and without one, as behind a proxy, a connection that has had no known caller.
 //!
@@ -23,6 +25,7 @@
 //! are places.
 
 use super::activity::Activity;
+use super::connection::MAX_HTTP2_REQUESTS;
 use super::options::ServerOptions;
 use crate::endpoint::Knows;
 use ipnet::IpNet;
@@ -79,20 +82,6 @@ fn network(address: IpAddr, of_v4: u8, of_v6: u8) -> IpAddr {
     IpNet::new(address, bits).map_or(address, |network| network.network())
 }
 
-/// The connections of strangers that are counted together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Group {
-    Caller(u64),
-    Network(IpAddr),
-}
-
-impl Group {
-    fn of(source: Source, one: &Activity) -> Self {
-        let caller = one.caller().map(Self::Caller);
-        caller.unwrap_or_else(|| Self::Network(source.network()))
-    }
-}
-
 /// The reason for which there is no place for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoPlace {
@@ -112,11 +101,18 @@ pub(super) struct Places {
 #[derive(Debug, Default)]
 struct Table {
     peers: HashMap<Source, Peer>,
-    /// The number of connections of each caller.
-    callers: HashMap<u64, usize>,
+    callers: HashMap<u64, Caller>,
     taken: usize,
     /// The time at which addresses that are no longer known were last forgotten.
     swept: Option<Instant>,
+}
+
+/// What is counted of one caller.
+#[derive(Debug, Default)]
+struct Caller {
+    connections: usize,
+    /// A clone for each request under way.
+    requests: Arc<()>,
 }
 
 #[derive(Debug, Default)]
@@ -164,7 +160,7 @@ impl Places {
             if table.taken >= all || strangers >= most {
                 let least = if known { share + 1 } else { share.max(1) };
                 let victim = if strangers >= least {
-                    table.least_missed(now)
+                    table.least_missed(share, now)
                 } else {
                     expendable(table.of(true, now))
                 };
@@ -193,7 +189,7 @@ impl Places {
         let table = &mut *self.lock();
         let now = Instant::now();
         let victim = table
-            .least_missed(now)
+            .least_missed(self.options.max_connections / 4, now)
             .or_else(|| expendable(table.of(true, now)).filter(|(_, one)| !one.has_known_caller()));
         victim.is_some_and(|(from, victim)| {
             table.evict(from, &victim);
@@ -216,25 +212,40 @@ impl Table {
             .flat_map(|(source, peer)| peer.connections.iter().map(|one| (*source, one)))
     }
 
-    /// The stranger's connection that gives up its place.
-    fn least_missed(&self, now: Instant) -> Option<(Source, Arc<Activity>)> {
-        let mut groups: HashMap<Group, usize> = HashMap::new();
+    /// The stranger's connection that gives up its place: of a caller beyond its share first.
+    fn least_missed(&self, share: usize, now: Instant) -> Option<(Source, Arc<Activity>)> {
         let strangers = self.of(false, now);
         let strangers: Vec<_> = strangers
-            .map(|(source, one)| (Group::of(source, one), source, one))
+            .map(|(source, one)| (one.caller(), source, one))
             .collect();
-        for (group, ..) in &strangers {
-            *groups.entry(*group).or_default() += 1;
+        let (mut callers, mut networks) = (HashMap::new(), HashMap::new());
+        for (caller, source, _) in &strangers {
+            *callers.entry(*caller).or_insert(0_usize) += 1;
+            *networks.entry(source.network()).or_insert(0_usize) += 1;
         }
-        let least = strangers.into_iter().max_by_key(|(group, source, one)| {
+        let least = strangers.into_iter().max_by_key(|(caller, source, one)| {
+            let of_caller = caller.and_then(|_| callers.get(caller));
             let own = self.peers.get(source).map(|peer| peer.connections.len());
-            (groups.get(group), own, Reverse(one.useful_at()))
+            (
+                of_caller.filter(|connections| **connections > share),
+                networks.get(&source.network()),
+                own,
+                Reverse(one.useful_at()),
+            )
         });
         least.map(|(_, source, one)| (source, Arc::clone(one)))
     }
 
-    /// A request of a connection names its caller, which may have this many connections.
-    fn named(&mut self, source: Source, activity: &Arc<Activity>, caller: u64, most: usize) {
+    /// A request of a connection names its caller, which may have this many connections, and this
+    /// many requests under way.
+    fn named(
+        &mut self,
+        source: Source,
+        activity: &Arc<Activity>,
+        caller: u64,
+        connections: usize,
+        requests: usize,
+    ) {
         // A connection without a place is not counted, because its end would not uncount it.
         let peer = self.peers.get(&source);
         if !peer.is_some_and(|peer| {
@@ -244,29 +255,35 @@ impl Table {
         }) {
             return;
         }
-        if let Some(before) = activity.set_caller(caller) {
-            self.uncount(before);
-        }
         let count = self.callers.entry(caller).or_default();
-        *count += 1;
-        if *count > most {
+        let before = activity.caller();
+        if before != Some(caller) {
+            count.connections += 1;
+            activity.set_caller(caller, &count.requests);
+        }
+        let too_many = count.connections > connections;
+        if too_many || activity.requests_of_caller() >= requests {
             let all = self
                 .peers
                 .iter()
                 .flat_map(|(source, peer)| peer.connections.iter().map(|one| (*source, one)));
             let others =
                 all.filter(|(_, one)| one.caller() == Some(caller) && !Arc::ptr_eq(one, activity));
-            // Nothing but this one may be without a known caller.
-            let (from, victim) =
-                expendable(others).unwrap_or_else(|| (source, Arc::clone(activity)));
-            self.evict(from, &victim);
+            let own = || (too_many || activity.is_expendable()).then(|| (source, activity.clone()));
+            // Proved requests beyond the bound stay.
+            if let Some((from, victim)) = expendable(others).or_else(own) {
+                self.evict(from, &victim);
+            }
+        }
+        if let Some(before) = before.filter(|before| *before != caller) {
+            self.uncount(before);
         }
     }
 
     fn uncount(&mut self, caller: u64) {
         if let Some(count) = self.callers.get_mut(&caller) {
-            *count -= 1;
-            if *count == 0 {
+            count.connections -= 1;
+            if count.connections == 0 {
                 self.callers.remove(&caller);
             }
         }
@@ -356,9 +373,13 @@ impl Place {
             name.hash(&mut hasher);
             let caller = hasher.finish();
             // The connections of a proxy are of many callers, one after the other.
-            if !source.trusted && activity.caller() != Some(caller) {
-                let most = (places.options.max_connections / 2).max(1);
-                places.lock().named(source, &activity, caller, most);
+            let most = (places.options.max_connections / 2).max(1);
+            let requests = most.max(MAX_HTTP2_REQUESTS.into());
+            if !source.trusted
+                && (activity.caller() != Some(caller) || activity.requests_of_caller() >= requests)
+            {
+                let table = &mut places.lock();
+                table.named(source, &activity, caller, most, requests);
             }
         })
     }
@@ -404,6 +425,11 @@ mod tests {
         let request = place.activity.begin();
         request.known_caller(place.knows()).tell();
         request
+    }
+
+    fn named_connections(places: &Places) -> usize {
+        let table = places.lock();
+        table.callers.values().map(|one| one.connections).sum()
     }
 
     /// A request with this caller's API key is under way, and nothing more is proved.
@@ -549,7 +575,7 @@ mod tests {
         }
         let honest: Vec<&Place> = honest.iter().chain([&customer, &stranger]).collect();
         assert_eq!(evicted(&honest), []);
-        assert!(places.lock().callers.values().sum::<usize>() <= 16);
+        assert!(named_connections(&places) <= 16);
     }
 
     #[tokio::test(start_paused = true)]
@@ -610,10 +636,49 @@ mod tests {
         drop(ended);
         late(Some("two"));
         knows(Some("two"));
-        let counts = |places: &Places| places.lock().callers.values().sum::<usize>();
-        assert_eq!(counts(&places), 3);
+        assert_eq!(named_connections(&places), 3);
         drop(own);
-        assert_eq!(counts(&places), 0);
+        assert_eq!(named_connections(&places), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_customer_whose_first_requests_are_slow_keeps_its_connections_beside_a_crowd() {
+        let places = places(64);
+        let (mut honest, mut requests, mut crowd) = (Vec::new(), Vec::new(), Vec::new());
+        for network in 0..14 {
+            honest.push(places.admit([10, 1, network, 1].into()).unwrap());
+            requests.push(named_request(&honest[honest.len() - 1], "honest"));
+        }
+        for network in 0..200 {
+            later().await;
+            crowd.push(places.admit([10, 2, network % 10, 1].into()).unwrap());
+        }
+        assert_eq!(evicted(&honest.iter().collect::<Vec<_>>()), []);
+        assert_eq!(evicted(&crowd.iter().collect::<Vec<_>>()).len(), 200 - 34);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_caller_has_as_many_requests_under_way_as_connections() {
+        let places = places(200);
+        let own = [1, 2, 3].map(|last| places.admit(address(last)).unwrap());
+        let proved = known_request(&own[0]);
+        let mut requests: Vec<_> = (0..50).map(|_| named_request(&own[0], "one")).collect();
+        requests.extend((0..50).map(|_| named_request(&own[1], "one")));
+        assert_eq!(evicted(&own.each_ref()), []);
+        requests.push(named_request(&own[2], "one"));
+        assert_eq!(evicted(&own.each_ref()), [1], "a proved request stays");
+        requests.extend((0..49).map(|_| named_request(&own[2], "one")));
+        assert_eq!(evicted(&own.each_ref()), [1]);
+        requests.push(named_request(&own[2], "one"));
+        assert_eq!(evicted(&own.each_ref()), [1, 2], "its own, without another");
+        requests.truncate(10);
+        let again = places.admit(address(4)).unwrap();
+        requests.extend((0..64).map(|_| named_request(&again, "one")));
+        assert!(
+            !again.activity.is_evicted(),
+            "requests that ended are not counted"
+        );
+        drop(proved);
     }
 
     #[tokio::test(start_paused = true)]
