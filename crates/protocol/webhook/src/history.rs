@@ -10,10 +10,12 @@
 
 mod kept;
 mod mandate;
+mod open;
 mod payment;
 
 pub use kept::{Fold, Histories, History, HistoryId, HistoryState, KeptHistory, follow_changes};
 pub use mandate::{MandateHistory, MandateState};
+pub use open::{OpenOutcome, OpenOutcomes, OpenState};
 pub use payment::{PaymentHistory, PaymentState};
 
 /// The effect of a message on the history that it was applied to.

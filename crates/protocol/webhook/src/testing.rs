@@ -8,7 +8,8 @@
 )]
 
 use crate::history::{
-    Histories, HistoryId, HistoryState, KeptHistory, MandateState, Observation, PaymentState,
+    Histories, HistoryId, HistoryState, KeptHistory, MandateState, Observation, OpenOutcomes,
+    OpenState, PaymentState,
 };
 use crate::{
     ActionStatus, ActionType, CaseType, MandateNotification, Message, PaymentOutcome,
@@ -27,6 +28,7 @@ pub async fn histories_suite<H: Histories>(mut make: impl AsyncFnMut() -> H) {
     lists_have_pages(&make().await).await;
     changes_are_numbered(&make().await).await;
     final_histories_are_forgotten(&make().await).await;
+    open_outcomes_are_followed(&make().await).await;
 }
 
 fn at(millis: i64) -> Timestamp {
@@ -326,4 +328,74 @@ async fn final_histories_are_forgotten(store: &impl Histories) {
     .await;
     let again = store.changes_after(last, 9).await.expect("changes");
     assert_eq!(again.len(), 1, "a new history, under a higher number");
+}
+
+/// Returns what is open, by number of the history, after checking that a reader that begins anew
+/// finds the same.
+async fn open(store: &impl Histories, reader: &mut OpenOutcomes) -> Vec<(u64, OpenState)> {
+    let listed = |reader: &OpenOutcomes| {
+        let mut open: Vec<_> = reader
+            .iter()
+            .map(|(kept, one)| (kept.number, one.state))
+            .collect();
+        open.sort_unstable();
+        open
+    };
+    let mut restarted = OpenOutcomes::new();
+    for reader in [&mut *reader, &mut restarted] {
+        reader.refresh(store).await.expect("refresh");
+    }
+    assert_eq!(
+        listed(reader),
+        listed(&restarted),
+        "a restart loses nothing"
+    );
+    listed(reader)
+}
+
+async fn open_outcomes_are_followed(store: &impl Histories) {
+    let mut reader = OpenOutcomes::new();
+    for (instruction, uetr) in [(Some("I-1"), None), (None, Some(1))] {
+        apply(
+            store,
+            &paid(instruction, uetr, TransactionStatus::Warehoused),
+            1,
+        )
+        .await;
+    }
+    let both = open(store, &mut reader).await;
+    assert_eq!(both.len(), 2, "nothing says yet that they are the same");
+    let one = paid(Some("I-1"), Some(1), TransactionStatus::SettlementPending);
+    apply(store, &one, 2).await;
+    assert_eq!(
+        open(store, &mut reader).await,
+        [(both[0].0, OpenState::SettlementPending)],
+        "two histories that became one have one open outcome"
+    );
+    apply(store, &confirmed(1), 3).await;
+    let mut pending = samples::mandate_outcome(&ActionType::Amend, &ActionStatus::Pending);
+    pending.mandate_identification = Some(mandate(1));
+    let mut ended = samples::mandate_outcome(&ActionType::Amend, &ActionStatus::Declined);
+    ended.mandate_identification = Some(mandate(1));
+    ended.action_identification = pending.action_identification;
+    apply(store, &pending.clone().into(), 4).await;
+    apply(store, &pending.clone().into(), 5).await;
+    let of_mandate = open(store, &mut reader).await;
+    assert_eq!(
+        of_mandate
+            .iter()
+            .map(|(_, state)| *state)
+            .collect::<Vec<_>>(),
+        [OpenState::SettlementPending, OpenState::Pending],
+        "an action that changes no state is open, too, once"
+    );
+    let settled = paid(None, Some(1), TransactionStatus::SettlementCompleted);
+    apply(store, &settled, 6).await;
+    apply(store, &ended.into(), 7).await;
+    apply(store, &pending.into(), 8).await;
+    assert_eq!(
+        open(store, &mut reader).await,
+        [],
+        "what has come is not open"
+    );
 }

@@ -1,7 +1,7 @@
 //! Histories in a store: folded message by message, read by id, listed by state, with the sequence
 //! of their changes.
 
-use super::{MandateHistory, MandateState, Observation, PaymentHistory, PaymentState};
+use super::{MandateHistory, MandateState, Observation, OpenOutcome, PaymentHistory, PaymentState};
 use crate::ids::{MandateId, Uetr};
 use crate::message::{Message, Text35};
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
@@ -156,6 +156,16 @@ impl History {
         }
     }
 
+    /// Returns the outcomes that were announced and have not come: at most one for a payment, one
+    /// for each pending action of a mandate.
+    #[must_use]
+    pub fn open(&self) -> Vec<OpenOutcome> {
+        match self {
+            Self::Mandate(history) => history.open(),
+            Self::Payment(history) => history.open().into_iter().collect(),
+        }
+    }
+
     /// Applies a message. The caller selects the messages of this mandate or payment; one about
     /// something else is [`Observation::NotApplicable`].
     pub fn apply(&mut self, message: &Message) -> Observation {
@@ -199,7 +209,7 @@ pub struct KeptHistory {
     pub ids: Vec<HistoryId>,
     /// The messages, and the state that follows from them.
     pub history: History,
-    /// When its state changed last, by the caller's clock.
+    /// When its state or its open outcomes changed last, by the caller's clock.
     pub changed_at: Timestamp,
     /// The number of its last change: it rises with each change of any history in the store.
     pub change: u64,
@@ -223,8 +233,8 @@ pub struct Fold {
     pub ids: Vec<HistoryId>,
     /// Its content from now on.
     pub history: History,
-    /// True when state or completeness differ from before: store a new number of a change, and the
-    /// time.
+    /// True when state, completeness or open outcomes differ from before: store a new number of a
+    /// change, and the time.
     pub changed: bool,
     /// Further histories that turned out to be of the same payment: delete them. Their messages are
     /// in this one.
@@ -249,7 +259,7 @@ impl Fold {
         let first = known.next();
         let (number, before) = (
             first.as_ref().map(|kept| kept.number),
-            first.as_ref().map(Self::position),
+            first.as_ref().map(|kept| Self::position(&kept.history)),
         );
         let mut history = match (first, ids.first()?) {
             (Some(kept), _) => {
@@ -278,8 +288,7 @@ impl Fold {
         }
         ids.sort_unstable();
         ids.dedup();
-        let changed =
-            !merged.is_empty() || before != Some((history.state(), history.is_complete()));
+        let changed = !merged.is_empty() || before != Some(Self::position(&history));
         Some(Self {
             number,
             ids,
@@ -290,8 +299,8 @@ impl Fold {
         })
     }
 
-    fn position(kept: &KeptHistory) -> (HistoryState, bool) {
-        (kept.state(), kept.history.is_complete())
+    fn position(history: &History) -> (HistoryState, bool, Vec<OpenOutcome>) {
+        (history.state(), history.is_complete(), history.open())
     }
 }
 

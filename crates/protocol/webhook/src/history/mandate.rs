@@ -1,6 +1,6 @@
 //! The history of one mandate.
 
-use super::Observation;
+use super::{Observation, OpenOutcome, OpenState};
 use crate::codes::{ActionStatus, ActionType, MandateStatus, OutcomeStatus, StatusChangeCode};
 use crate::ids::ActionId;
 use crate::message::WebhookMessage;
@@ -8,8 +8,9 @@ use crate::message::details::Change;
 use crate::message::mandate_notification::MandateNotification;
 use crate::message::mandate_outcome::MandateActionOutcome;
 use bankrail_mailbox::Fingerprint;
-use bankrail_values::Timestamp;
-use std::collections::BTreeMap;
+use bankrail_values::{HyphenatedUuid, Timestamp};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// The state of a mandate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,7 +67,44 @@ struct Event {
     /// action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     action: Option<ActionId>,
+    /// The biller's request, which the outcomes of its action have in common.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request: Option<HyphenatedUuid>,
+    /// When the end of the action is due; `None` for a report of an end, and for reports that were
+    /// stored without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    due: Option<Timestamp>,
     effect: Effect,
+}
+
+/// Further ahead than the end of any action is due.
+const LONGEST_DEADLINE: Duration = Duration::from_secs(366 * 86_400);
+
+impl Event {
+    /// Returns when the end of the action is due, unless this reports its end.
+    fn awaited(&self) -> Option<Timestamp> {
+        let waits = matches!(self.effect, Effect::Waiting | Effect::CreationPending);
+        self.due.or_else(|| waits.then_some(self.at))
+    }
+
+    /// Returns the names of the action, of which another report of it has one at least.
+    fn action_names(&self) -> Vec<(Option<ActionId>, Option<HyphenatedUuid>)> {
+        match (self.action, self.request) {
+            (Some(_), Some(_)) => vec![(self.action, None), (None, self.request)],
+            one => vec![one],
+        }
+    }
+}
+
+/// Returns when the end of an action is due that is reported in this status: by the deadline that
+/// the message has itself, which is not believed beyond a year, or else from the message on.
+fn due(
+    status: Option<&ActionStatus>,
+    deadline: Option<Timestamp>,
+    at: Timestamp,
+) -> Option<Timestamp> {
+    let deadline = deadline.filter(|due| *due <= at.saturating_add(LONGEST_DEADLINE));
+    (status == Some(&ActionStatus::Pending)).then(|| deadline.unwrap_or(at))
 }
 
 /// The effect of a report on the mandate.
@@ -182,20 +220,27 @@ impl MandateHistory {
     /// Applies the outcome of an action on this mandate. The caller selects the outcomes of this
     /// mandate.
     pub fn apply_outcome(&mut self, outcome: &MandateActionOutcome) -> Observation {
+        let status = outcome.action_status.as_ref();
+        let at = outcome.creation_date_time;
         // A rejected action changes nothing.
-        let effect = match outcome.status {
-            OutcomeStatus::Succeeded => Effect::of(
-                outcome.action_type.as_ref(),
-                outcome.action_status.as_ref(),
-                outcome.mandate_status.as_ref(),
-                None,
+        let (effect, due) = match outcome.status {
+            OutcomeStatus::Succeeded => (
+                Effect::of(
+                    outcome.action_type.as_ref(),
+                    status,
+                    outcome.mandate_status.as_ref(),
+                    None,
+                ),
+                due(status, outcome.resolution_requested_by, at),
             ),
-            OutcomeStatus::Rejected => Effect::None,
+            OutcomeStatus::Rejected => (Effect::None, None),
             OutcomeStatus::Unknown(_) => return Observation::NotApplicable,
         };
         let event = Event {
-            at: outcome.creation_date_time,
+            at,
             action: outcome.action_identification,
+            request: outcome.request_id,
+            due,
             effect,
         };
         self.apply(outcome.fingerprint(), event)
@@ -204,10 +249,13 @@ impl MandateHistory {
     /// Applies a notification about this mandate. The caller selects the notifications of this
     /// mandate.
     pub fn apply_notification(&mut self, notification: &MandateNotification) -> Observation {
-        let change = match notification.details.as_ref().map(|details| &details.change) {
-            Some(Change::StatusChange(change)) => change.change.as_ref(),
-            _ => None,
+        let details = notification.details.as_ref();
+        let (change, deadline) = match details.map(|details| &details.change) {
+            Some(Change::StatusChange(change)) => (change.change.as_ref(), None),
+            Some(Change::BilateralAmendment(change)) => (None, change.resolution_requested_by),
+            _ => (None, None),
         };
+        let at = notification.creation_date_time;
         let effect = Effect::of(
             Some(&notification.action_type),
             Some(&notification.action_status),
@@ -215,8 +263,10 @@ impl MandateHistory {
             change,
         );
         let event = Event {
-            at: notification.creation_date_time,
+            at,
             action: Some(notification.action_identification),
+            request: None,
+            due: due(Some(&notification.action_status), deadline, at),
             effect,
         };
         self.apply(notification.fingerprint(), event)
@@ -235,11 +285,45 @@ impl MandateHistory {
         self.derive().complete
     }
 
+    /// Returns the actions that were reported as pending and whose end was not. A report is known
+    /// as the end of an action by `action_identification` or `request_id`. A creation has ended,
+    /// too, when the mandate is no longer waiting for the payer, and everything has when it is
+    /// cancelled.
+    #[must_use]
+    pub fn open(&self) -> Vec<OpenOutcome> {
+        let state = self.state();
+        if state == MandateState::Cancelled {
+            return Vec::new();
+        }
+        let ends = self.events.values().filter(|e| e.awaited().is_none());
+        let ended: BTreeSet<_> = ends.flat_map(Event::action_names).collect();
+        let mut open = BTreeMap::new();
+        for event in self.events.values() {
+            let Some(due) = event.awaited() else { continue };
+            let names = event.action_names();
+            let created = event.effect == Effect::CreationPending && state != MandateState::Created;
+            if created || names.iter().any(|name| ended.contains(name)) {
+                continue;
+            }
+            // Several reports of one action are one open outcome.
+            let reported = OpenOutcome {
+                state: OpenState::Pending,
+                since: event.at,
+                due,
+            };
+            let one = open.entry(names.first().copied()).or_insert(reported);
+            one.since = one.since.min(reported.since);
+            one.due = one.due.max(reported.due);
+        }
+        open.into_values().collect()
+    }
+
     fn apply(&mut self, fingerprint: Fingerprint, event: Event) -> Observation {
         let before = self.derive();
         if let Some(known) = self.events.get_mut(&fingerprint) {
             // The earliest time, so that the order of arrival makes no difference.
             known.at = known.at.min(event.at);
+            known.due = known.due.min(event.due);
             return Observation::Repeated;
         }
         self.events.insert(fingerprint, event);

@@ -1,6 +1,6 @@
 //! The history of one payment instruction.
 
-use super::Observation;
+use super::{Observation, OpenOutcome, OpenState};
 use crate::codes::TransactionStatus;
 use crate::message::WebhookMessage;
 use crate::message::payment_outcome::PaymentOutcome;
@@ -195,6 +195,24 @@ impl PaymentHistory {
             self.state(),
             PaymentState::Settled | PaymentState::Rejected | PaymentState::Contradictory
         )
+    }
+
+    /// Returns the outcome that another one follows, if that has not come.
+    #[must_use]
+    pub fn open(&self) -> Option<OpenOutcome> {
+        let (rank, state) = match self.state() {
+            PaymentState::Warehoused => (Rank::Warehoused, OpenState::Warehoused),
+            PaymentState::SettlementPending => (Rank::Pending, OpenState::SettlementPending),
+            _ => return None,
+        };
+        let outcomes = self.outcomes.iter();
+        let since = outcomes.filter_map(|((known, _), at)| (*known == rank).then_some(*at));
+        // The message has no execution date.
+        since.min().map(|since| OpenOutcome {
+            state,
+            since,
+            due: since,
+        })
     }
 
     /// The statuses that were reported with different contents: conflicts, as they share one

@@ -20,6 +20,7 @@ mod hostile;
 mod keys;
 mod members;
 mod messages;
+mod open;
 mod outgoing;
 mod rows;
 mod schema;
