@@ -10,7 +10,7 @@
 #[cfg(all(feature = "receivers", feature = "metrics"))]
 pub(crate) use self::receiving::inbox;
 #[cfg(feature = "receivers")]
-pub(crate) use self::receiving::{handled, received};
+pub(crate) use self::receiving::{handled, outcomes, received};
 
 /// A record was kept in the archive, or not.
 pub(crate) fn archived(kind: &bankrail_mailbox::Kind, kept: bool) {
@@ -169,6 +169,15 @@ pub(crate) fn describe() {
             Unit::Seconds,
             "age of the oldest pending message"
         );
+        describe_gauge!(
+            "bankrail_outcomes_oldest_seconds",
+            Unit::Seconds,
+            "time since the oldest announcement of an outcome that has not come"
+        );
+        describe_gauge!(
+            "bankrail_outcomes_overdue",
+            "announced outcomes that have not come in time"
+        );
     }
 }
 
@@ -176,6 +185,7 @@ pub(crate) fn describe() {
 mod receiving {
     use bankrail_mailbox::ReceiveOutcome;
     use bankrail_webhook::MessageKind;
+    use bankrail_webhook::history::OpenState;
     use http::StatusCode;
 
     /// A delivery was answered; `stored` if the inbox has it.
@@ -197,6 +207,20 @@ mod receiving {
     pub(crate) fn handled(outcome: &'static str) {
         #[cfg(feature = "metrics")]
         metrics::counter!("bankrail_handled_total", "outcome" => outcome).increment(1);
+    }
+
+    /// Sets the gauges of the outcomes in this state that have not come.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "a gauge is a float, exact up to 2^53"
+    )]
+    pub(crate) fn outcomes(state: OpenState, oldest: std::time::Duration, overdue: usize) {
+        #[cfg(feature = "metrics")]
+        {
+            let labels = [("kind", state.kind().as_str()), ("state", state.as_str())];
+            metrics::gauge!("bankrail_outcomes_oldest_seconds", &labels).set(oldest.as_secs_f64());
+            metrics::gauge!("bankrail_outcomes_overdue", &labels).set(overdue as f64);
+        }
     }
 
     /// Sets the gauges.

@@ -70,7 +70,8 @@
 //! # }
 //! ```
 //!
-//! `SqliteStore::histories` then finds them by id, lists them by state, and reports changes.
+//! `SqliteStore::histories` then finds them by id, lists them by state, and reports changes. An
+//! [`OutcomeWatch`] over them warns of outcomes that were announced and do not come.
 //!
 //! The sender learns no reason of a refusal. The operator finds it in the log.
 //! [`ReceiversOptions::observe`] notifies a program of the outcome of each delivery, with the stage
@@ -89,6 +90,7 @@ mod handler;
 pub mod keys;
 mod observe;
 mod options;
+mod outcomes;
 mod refusal;
 mod service;
 mod worker;
@@ -97,5 +99,6 @@ pub use all::Receivers;
 pub use handler::{Conflict, Delivery, Handler, HandlerError, Handlers, TransactionalHandler};
 pub use observe::{DeliveryStage, ObservedDelivery, ObservedOutcome};
 pub use options::{ReceiversOptions, ReceiversOptionsError};
+pub use outcomes::{OutcomeWatch, OutcomeWatchOptions};
 pub use service::Receiver;
 pub use worker::{Worker, WorkerCounts, WorkerFault, WorkerOptions};

@@ -21,6 +21,7 @@ mod metrics;
 mod nginx;
 mod observer;
 mod outages;
+mod outcomes;
 mod pacer;
 mod pages;
 mod poller;

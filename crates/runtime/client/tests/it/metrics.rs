@@ -231,6 +231,50 @@ async fn deliveries_and_the_state_of_the_inbox_are_counted() {
     );
 }
 
+#[tokio::test(flavor = "current_thread")]
+async fn the_oldest_outcome_that_has_not_come_is_measured_by_kind_and_state() {
+    use crate::outcomes::{action, payment, told, watch};
+    use bankrail_client::receivers::OutcomeWatchOptions;
+    use bankrail_values::ManualClock;
+    use bankrail_webhook::{ActionStatus, TransactionStatus};
+    let recorder = DebuggingRecorder::new();
+    let snapshotter = recorder.snapshotter();
+    let _guard = metrics::set_default_local_recorder(&recorder);
+    let day = Duration::from_secs(86_400);
+    let histories = MemoryStore::new().histories();
+    let clock = Arc::new(ManualClock::new(crate::provider::start()));
+    let watch = watch(&histories, &clock, OutcomeWatchOptions::new());
+    let check = async |days: [f64; 3], overdue: [f64; 3]| {
+        watch.look().await.unwrap();
+        let counted = counted(&snapshotter);
+        for (place, labels) in [
+            "kind=mandate_outcome,state=PEND",
+            "kind=payment_outcome,state=PDNG",
+            "kind=payment_outcome,state=ACSP",
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let age = format!("bankrail_outcomes_oldest_seconds{{{labels}}}");
+            let count = format!("bankrail_outcomes_overdue{{{labels}}}");
+            let expected = [(&*age, days[place] * 86_400.0), (&*count, overdue[place])];
+            assert_counted(&counted, &expected);
+        }
+    };
+    check([0.0; 3], [0.0; 3]).await;
+    told(&histories, &action(&ActionStatus::Pending, None)).await;
+    told(&histories, &payment(TransactionStatus::Warehoused)).await;
+    clock.advance(day * 6);
+    check([6.0, 6.0, 0.0], [1.0, 0.0, 0.0]).await;
+    told(&histories, &payment(TransactionStatus::SettlementPending)).await;
+    told(&histories, &action(&ActionStatus::Completed, None)).await;
+    check([0.0, 0.0, 6.0], [0.0, 0.0, 1.0]).await;
+    told(&histories, &payment(TransactionStatus::Rejected)).await;
+    check([0.0; 3], [0.0; 3]).await;
+    told(&histories, &action(&ActionStatus::Pending, None)).await;
+    check([0.0; 3], [0.0; 3]).await;
+}
+
 #[cfg(feature = "jwks-url")]
 #[tokio::test(flavor = "current_thread")]
 async fn requests_for_keys_are_counted_the_first_one_too() {
