@@ -14,7 +14,7 @@ use bankrail_iso20022::__private::{Watch, shown};
 use bankrail_values::Decimal;
 
 /// Remembers the currency of the account, in which the entries are expected.
-pub(crate) fn account(account: &Account, by: &mut impl Watch) {
+pub(crate) fn account(account: &Account, by: &mut dyn Watch) {
     if let Some(memory) = by.memory() {
         let tally = memory.get::<Tally>();
         tally.currency.clone_from(&account.currency);
@@ -22,14 +22,14 @@ pub(crate) fn account(account: &Account, by: &mut impl Watch) {
 }
 
 /// Remembers which totals the summary states.
-pub(crate) fn summary(summary: &Summary, by: &mut impl Watch) {
+pub(crate) fn summary(summary: &Summary, by: &mut dyn Watch) {
     if let Some(memory) = by.memory() {
         memory.get::<Tally>().expect(summary);
     }
 }
 
 /// Counts an entry, and compares its currency with that of the account, and its details with it.
-pub(crate) fn entry(entry: &Entry, by: &mut impl Watch) {
+pub(crate) fn entry(entry: &Entry, by: &mut dyn Watch) {
     let Some(memory) = by.memory() else { return };
     let tally = memory.get::<Tally>();
     tally.count(entry);
@@ -129,7 +129,7 @@ fn charged_of(charges: Option<&Charges>, currency: &CurrencyCode) -> Option<Deci
 }
 
 /// Compares the count and total of a batch with its transactions, if these are detailed.
-pub(crate) fn entry_details(details: &EntryDetails, by: &mut impl Watch) {
+pub(crate) fn entry_details(details: &EntryDetails, by: &mut dyn Watch) {
     let Some(batch) = &details.batch else { return };
     if details.transactions.is_empty() {
         return;
@@ -178,7 +178,7 @@ pub fn compare_sums(
     balances: &[Balance],
     page: Option<&Pagination>,
     extras: &Extras,
-    by: &mut impl Watch,
+    by: &mut dyn Watch,
 ) {
     let Some(memory) = by.memory() else { return };
     // Taken in any case, so that the next report or statement starts from zero.

@@ -92,7 +92,7 @@ pub struct Report {
 }
 
 /// Compares the summary and the balances with the entries, once all have been read.
-fn compare(report: &Report, by: &mut impl Watch) {
+fn compare(report: &Report, by: &mut dyn Watch) {
     let page = report.pagination.as_ref();
     let summary = report.summary.as_deref();
     shared::compare_sums(summary, &report.balances, page, &report.extras, by);

@@ -92,7 +92,7 @@ pub struct Statement {
 }
 
 /// Compares the summary and the balances with the entries, once all have been read.
-fn compare(statement: &Statement, by: &mut impl Watch) {
+fn compare(statement: &Statement, by: &mut dyn Watch) {
     let page = statement.pagination.as_ref();
     let summary = statement.summary.as_deref();
     shared::compare_sums(summary, &statement.balances, page, &statement.extras, by);

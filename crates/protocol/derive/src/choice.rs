@@ -147,8 +147,8 @@ impl Choice {
 
             #[doc(hidden)]
             impl #private::Node for #ident {
-                fn read<T: #private::Tokens>(
-                    from: &mut #private::Cursor<T>,
+                fn read(
+                    from: &mut #private::Cursor<'_>,
                 ) -> ::core::result::Result<Self, #private::Halt> {
                     let mut chosen = None;
                     from.begin()?;

@@ -205,8 +205,8 @@ impl Sequence {
                 type Slots = Slots;
                 const FIELDS: &'static [#private::Field] = &[#(#tables),*];
 
-                fn take<T: #private::Tokens>(
-                    slots: &mut Slots, index: usize, from: &mut #private::Cursor<T>,
+                fn take(
+                    slots: &mut Slots, index: usize, from: &mut #private::Cursor<'_>,
                 ) -> ::core::result::Result<(), #private::Halt> {
                     // Fields differ in type, so that each index needs its own arm.
                     match index {
@@ -217,9 +217,9 @@ impl Sequence {
 
                 // The tag is passed as a constant, because comparing a constant takes a few
                 // instructions.
-                fn take_ahead<T: #private::Tokens>(
+                fn take_ahead(
                     slots: &mut Slots, index: usize, ahead: #private::Ahead,
-                    from: &mut #private::Cursor<T>,
+                    from: &mut #private::Cursor<'_>,
                 ) -> ::core::result::Result<bool, #private::Halt> {
                     match index {
                         #(#indices => #private::Slot::fill_ahead(
@@ -229,8 +229,8 @@ impl Sequence {
                     }
                 }
 
-                fn finish<T: #private::Tokens>(
-                    slots: Slots, from: &mut #private::Cursor<T>,
+                fn finish(
+                    slots: Slots, from: &mut #private::Cursor<'_>,
                 ) -> ::core::result::Result<Self, #private::Halt> {
                     Ok(Self {
                         // The methods of all cardinalities have one signature, so that this line
@@ -264,7 +264,7 @@ impl Sequence {
         let maxs = self.fields.iter().map(|field| &field.max);
         let settle = self.rule.as_ref().map(|rule| {
             quote! {
-                fn settle(&self, to: &mut impl #private::Watch) {
+                fn settle(&self, to: &mut dyn #private::Watch) {
                     #rule(self, to);
                 }
             }
@@ -296,8 +296,8 @@ impl Sequence {
 
             #[doc(hidden)]
             impl #private::Node for #ident {
-                fn read<T: #private::Tokens>(
-                    from: &mut #private::Cursor<T>,
+                fn read(
+                    from: &mut #private::Cursor<'_>,
                 ) -> ::core::result::Result<Self, #private::Halt> {
                     from.record()
                 }

@@ -63,7 +63,8 @@ pub mod __private {
     };
     pub use crate::output::Output;
     pub use crate::read::{
-        Ahead, Cursor, Halt, Mark, Odd, ReadError, ReadOptions, Scanner, Shape, TextTokens, Tokens,
+        Ahead, Cursor, CursorOver, Halt, Mark, Odd, ReadError, ReadOptions, Scanner, Shape,
+        TextTokens, Tokens,
     };
     pub use crate::watch::{Memory, Watch};
     #[cfg(feature = "arbitrary")]

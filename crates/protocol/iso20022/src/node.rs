@@ -20,7 +20,7 @@ use crate::extra::Kept;
 use crate::field::{Fault, Field, Tag, Unreadable};
 use crate::finding::{FindingKind, fault_kind};
 use crate::output::Output;
-use crate::read::{Cursor, Halt, Odd, Scanner, Tokens};
+use crate::read::{Cursor, Halt, Odd, Scanner};
 use crate::watch::Watch;
 
 /// The content of an element: a sequence, a choice or a simple value.
@@ -29,7 +29,7 @@ pub trait Node: Sized + 'static {
     const HAS_ATTRIBUTE: bool = false;
 
     /// Reads the content and the end tag; the start tag has just been read.
-    fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt>;
+    fn read(from: &mut Cursor<'_>) -> Result<Self, Halt>;
 
     /// Reads the content up to the end tag as the writer writes it; the start tag, or where there
     /// is an attribute its name, has just been read.
@@ -37,7 +37,7 @@ pub trait Node: Sized + 'static {
 
     /// Applies this element's own rules beyond the schema, when it has been read.
     #[inline]
-    fn settle(&self, _: &mut impl Watch) {}
+    fn settle(&self, _: &mut dyn Watch) {}
 
     /// Writes the element with its tags, and the parts kept beyond the schema.
     fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>);
@@ -148,8 +148,8 @@ macro_rules! __simple_nodes {
         #[doc(hidden)]
         impl<$($generics)*> $crate::__private::Node for $Type {
             #[inline]
-            fn read<T: $crate::__private::Tokens>(
-                from: &mut $crate::__private::Cursor<T>,
+            fn read(
+                from: &mut $crate::__private::Cursor<'_>,
             ) -> Result<Self, $crate::__private::Halt> {
                 from.leaf(
                     <Self as $crate::__private::Simple>::parse,
@@ -163,7 +163,7 @@ macro_rules! __simple_nodes {
             }
 
             #[inline]
-            fn settle(&self, to: &mut impl $crate::__private::Watch) {
+            fn settle(&self, to: &mut dyn $crate::__private::Watch) {
                 if let Some(kind) = $crate::__private::Simple::doubt(self) {
                     to.report(kind);
                 }
@@ -277,7 +277,7 @@ pub fn check_simple<S: Simple>(value: &S, to: &mut Checker) {
 impl<N: Node> Node for Box<N> {
     const HAS_ATTRIBUTE: bool = N::HAS_ATTRIBUTE;
 
-    fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
+    fn read(from: &mut Cursor<'_>) -> Result<Self, Halt> {
         // Before the content is read, so that nested boxes are bounded on the way down.
         from.hold(size_of::<N>())?;
         N::read(from).map(Self::new)
@@ -290,7 +290,7 @@ impl<N: Node> Node for Box<N> {
     }
 
     #[inline]
-    fn settle(&self, to: &mut impl Watch) {
+    fn settle(&self, to: &mut dyn Watch) {
         (**self).settle(to);
     }
 

@@ -17,7 +17,7 @@ mod scan;
 mod strip;
 mod tokens;
 
-pub use cursor::{Ahead, Cursor, Shape};
+pub use cursor::{Ahead, Cursor, CursorOver, Shape};
 pub(crate) use cursor::{Child, Extent};
 pub(crate) use decode::{Decoded, plain_text};
 pub use error::{Halt, LimitKind, ReadError, ReadErrorKind};

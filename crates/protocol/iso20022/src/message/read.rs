@@ -3,8 +3,8 @@
 use super::Message;
 use crate::finding::Finding;
 use crate::read::{
-    Cursor, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, StreamTokens, TextTokens,
-    Tokens, plain_text,
+    Cursor, CursorOver, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, StreamTokens,
+    TextTokens, Tokens, plain_text,
 };
 use std::io::BufRead;
 
@@ -74,15 +74,15 @@ pub fn read<M: Message>(
     read_tokens(StreamTokens::new(Decoded::new(source, options)), options)
 }
 
-fn read_tokens<M: Message, T: Tokens>(
-    tokens: T,
+fn read_tokens<M: Message>(
+    tokens: impl Tokens,
     options: &ReadOptions,
 ) -> Result<Parsed<M>, ReadError> {
-    let mut cursor = Cursor::new(tokens, *options, M::SHAPE);
+    let mut cursor = CursorOver::new(tokens, *options, M::SHAPE);
     finish(&mut cursor)
 }
 
-fn finish<M: Message, T: Tokens>(cursor: &mut Cursor<T>) -> Result<Parsed<M>, ReadError> {
+fn finish<M: Message>(cursor: &mut Cursor<'_>) -> Result<Parsed<M>, ReadError> {
     match document(cursor) {
         Ok(document) => {
             let findings = cursor.take_findings();
@@ -96,7 +96,7 @@ fn finish<M: Message, T: Tokens>(cursor: &mut Cursor<T>) -> Result<Parsed<M>, Re
     }
 }
 
-fn document<M: Message, T: Tokens>(cursor: &mut Cursor<T>) -> Result<M, Halt> {
+fn document<M: Message>(cursor: &mut Cursor<'_>) -> Result<M, Halt> {
     cursor.open_document()?;
     let mut document = M::read(cursor)?;
     document.extras_mut().extend(cursor.close_document()?);
@@ -128,14 +128,15 @@ pub fn parse_counting<M: Message>(
     count(TextTokens::new(text), options, fast)
 }
 
-fn count<M: Message, T: Tokens>(
-    tokens: T,
+fn count<M: Message>(
+    tokens: impl Tokens,
     options: &ReadOptions,
     fast: bool,
 ) -> (Result<Parsed<M>, ReadError>, usize, usize) {
-    let mut cursor = Cursor::new(tokens, *options, M::SHAPE);
+    let mut cursor = CursorOver::new(tokens, *options, M::SHAPE);
+    let cursor = cursor.erased();
     cursor.set_fast(fast);
-    let outcome = finish(&mut cursor);
+    let outcome = finish(cursor);
     let (taken, declined) = cursor.scanned();
     (outcome, taken, declined)
 }

@@ -6,7 +6,8 @@ use crate::field::Field;
 use crate::finding::Finding;
 use crate::node::{Node, Record};
 use crate::read::{
-    Child, Cursor, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, Sequence, StreamTokens,
+    Child, Cursor, CursorOver, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, Sequence,
+    StreamTokens,
 };
 use std::fmt;
 use std::io::BufRead;
@@ -17,7 +18,12 @@ use std::io::BufRead;
 /// An error with [`ReadError::unread`] is about a single unit, and reading goes on after it. After
 /// any other there is nothing more.
 pub struct UnitReader<M: Message, R> {
-    cursor: Cursor<StreamTokens<R>>,
+    cursor: CursorOver<StreamTokens<R>>,
+    progress: Progress<M>,
+}
+
+/// The parts read so far. Apart from the source, so that reading is compiled once for a message.
+struct Progress<M: Message> {
     state: State,
     message: M::Slots,
     message_at: usize,
@@ -53,20 +59,22 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
     /// Makes a reader of a document from a source.
     pub fn new(source: R, options: ReadOptions) -> Self {
         Self {
-            cursor: Cursor::new(
+            cursor: CursorOver::new(
                 StreamTokens::new(Decoded::new(source, &options)),
                 options,
                 M::SHAPE,
             ),
-            state: State::Begin,
-            message: Default::default(),
-            message_at: 0,
-            groups: 0,
-            held: 0,
-            group: Default::default(),
-            group_at: 0,
-            units: 0,
-            outer: Default::default(),
+            progress: Progress {
+                state: State::Begin,
+                message: Default::default(),
+                message_at: 0,
+                groups: 0,
+                held: 0,
+                group: Default::default(),
+                group_at: 0,
+                units: 0,
+                outer: Default::default(),
+            },
         }
     }
 
@@ -75,53 +83,58 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
     /// # Errors
     /// [`ReadError`].
     pub fn next_item(&mut self) -> Result<Option<M::Part>, ReadError> {
+        self.progress.next(self.cursor.erased())
+    }
+}
+
+impl<M: Message> Progress<M> {
+    fn next(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<M::Part>, ReadError> {
         let part = self
-            .advance()
+            .advance(cursor)
             // Strict reading hands out no part whose reading led to a refused finding.
-            .and_then(|part| self.cursor.refuse_findings().map(|()| part));
+            .and_then(|part| cursor.refuse_findings().map(|()| part));
         match part {
             Ok(Some(Err(unread))) => Err(*unread),
             Ok(part) => Ok(part.and_then(Result::ok)),
             Err(halt) => {
                 // The place in the document is unknown after such an error.
                 self.state = State::Done;
-                Err(self.cursor.error(halt))
+                Err(cursor.error(halt))
             }
         }
     }
 
-    fn advance(&mut self) -> Result<Option<Part<M>>, Halt> {
+    fn advance(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Part<M>>, Halt> {
         loop {
             match self.state {
                 State::Done => return Ok(None),
                 State::Begin => {
-                    self.cursor.open_document()?;
-                    self.outer[0] = self.cursor.enter_record()?;
+                    cursor.open_document()?;
+                    self.outer[0] = cursor.enter_record()?;
                     self.state = State::Message;
                 }
                 State::Message => {
-                    if let Some(part) = self.message()? {
+                    if let Some(part) = self.message(cursor)? {
                         return Ok(Some(part));
                     }
                 }
                 State::Group { started, unit } => {
-                    if let Some(part) = self.group(started, unit)? {
+                    if let Some(part) = self.group(cursor, started, unit)? {
                         return Ok(Some(part));
                     }
                 }
-                State::GroupEnds => return self.group_end(),
+                State::GroupEnds => return self.group_end(cursor),
             }
         }
     }
 
     /// Reads within the message, up to the start tag of a group.
-    fn message(&mut self) -> Result<Option<Part<M>>, Halt> {
-        let cursor = &mut self.cursor;
+    fn message(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Part<M>>, Halt> {
         cursor.read_ahead::<M>(&mut self.message, &mut self.message_at, "")?;
         let index = match cursor.child(M::FIELDS, &mut self.message_at)? {
             Child::Field(index) => index,
             Child::Unknown => return Ok(None),
-            Child::End => return self.message_end(),
+            Child::End => return self.message_end(cursor),
         };
         if !is(M::FIELDS, index, M::SHAPE.group) {
             M::take(&mut self.message, index, cursor)?;
@@ -143,9 +156,13 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
     }
 
     /// Reads within a group.
-    fn group(&mut self, started: bool, unit: bool) -> Result<Option<Part<M>>, Halt> {
+    fn group(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        started: bool,
+        unit: bool,
+    ) -> Result<Option<Part<M>>, Halt> {
         let fields = <M::Group as Record>::FIELDS;
-        let cursor = &mut self.cursor;
         if unit {
             // Set before reading, because the stream goes on from here after a unit that cannot be
             // read.
@@ -173,7 +190,7 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
                     started: true,
                     unit: false,
                 };
-                return self.group_start();
+                return self.group_start(cursor);
             }
             let mut unit = None;
             let keep = |read| unit = Some(Box::new(read));
@@ -194,7 +211,7 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
                 return if started {
                     Ok(None)
                 } else {
-                    self.group_start()
+                    self.group_start(cursor)
                 };
             }
         };
@@ -212,20 +229,19 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
         if started {
             Ok(None)
         } else {
-            self.group_start()
+            self.group_start(cursor)
         }
     }
 
     /// Hands out the part of a group that has been read so far. Missing parts that the schema
     /// demands are reported at the end of the group.
-    fn group_start(&mut self) -> Result<Option<Part<M>>, Halt> {
+    fn group_start(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Part<M>>, Halt> {
         let in_unit = matches!(self.state, State::Group { unit: true, .. });
         // The parts handed out now are handed out again at the end, so their memory counts twice.
-        let held = self.cursor.held() - self.held;
-        self.cursor
-            .hold(usize::try_from(held).unwrap_or(usize::MAX))?;
+        let held = cursor.held() - self.held;
+        cursor.hold(usize::try_from(held).unwrap_or(usize::MAX))?;
         let group = self.group.clone();
-        let group = self.cursor.preview(
+        let group = cursor.preview(
             in_unit,
             |cursor| M::Group::finish(group, cursor),
             Record::extras,
@@ -233,16 +249,15 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
         Ok(Some(Ok(M::GROUP_START(Box::new(group)))))
     }
 
-    fn group_end(&mut self) -> Result<Option<Part<M>>, Halt> {
-        let group = M::Group::finish(std::mem::take(&mut self.group), &mut self.cursor)?;
-        group.settle(&mut self.cursor);
-        self.cursor.leave_record(self.outer[1]);
+    fn group_end(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Part<M>>, Halt> {
+        let group = M::Group::finish(std::mem::take(&mut self.group), cursor)?;
+        group.settle(&mut &mut *cursor);
+        cursor.leave_record(self.outer[1]);
         self.state = State::Message;
         Ok(Some(Ok(M::GROUP_END(Box::new(group)))))
     }
 
-    fn message_end(&mut self) -> Result<Option<Part<M>>, Halt> {
-        let cursor = &mut self.cursor;
+    fn message_end(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Part<M>>, Halt> {
         // Without any group, the list is not handed out but missing, and is reported.
         if self.groups > 0 {
             cursor.hand_out(M::SHAPE.group);
@@ -267,7 +282,7 @@ impl<M: Message, R> UnitReader<M, R> {
     /// Returns the header, from its end to that of the message, with which it is handed out.
     #[must_use]
     pub fn header(&self) -> Option<&M::Header> {
-        M::header(&self.message)
+        M::header(&self.progress.message)
     }
 
     /// Returns the findings since the last call.
@@ -291,9 +306,9 @@ fn is(fields: &[Field], index: usize, name: &str) -> bool {
 impl<M: Message, R> fmt::Debug for UnitReader<M, R> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("UnitReader")
-            .field("state", &self.state)
-            .field("groups", &self.groups)
-            .field("units", &self.units)
+            .field("state", &self.progress.state)
+            .field("groups", &self.progress.groups)
+            .field("units", &self.progress.units)
             .finish_non_exhaustive()
     }
 }

@@ -2,24 +2,24 @@
 
 use super::{Node, Slot};
 use crate::field::{MANY, Tag};
-use crate::read::{Cursor, Halt, Odd, Scanner, Tokens};
+use crate::read::{Cursor, Halt, Odd, Scanner};
 
 /// An alternative of a choice while it is read: most occur once, one occurs several times.
 pub trait Alternative: Sized {
     /// Reads the first occurrence.
-    fn first<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt>;
+    fn first(from: &mut Cursor<'_>) -> Result<Self, Halt>;
     /// Reads a further occurrence, if the schema has one.
-    fn more<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<bool, Halt>;
+    fn more(&mut self, from: &mut Cursor<'_>) -> Result<bool, Halt>;
     /// Reads all occurrences as the writer writes them, if there are any.
     fn scan_all(from: &mut Scanner<'_>, tag: &'static Tag) -> Result<Option<Self>, Odd>;
 }
 
 impl<N: Node> Alternative for N {
-    fn first<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
+    fn first(from: &mut Cursor<'_>) -> Result<Self, Halt> {
         N::read(from)
     }
 
-    fn more<T: Tokens>(&mut self, _: &mut Cursor<T>) -> Result<bool, Halt> {
+    fn more(&mut self, _: &mut Cursor<'_>) -> Result<bool, Halt> {
         Ok(false)
     }
 
@@ -30,13 +30,13 @@ impl<N: Node> Alternative for N {
 }
 
 impl<N: Node> Alternative for Vec<N> {
-    fn first<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
+    fn first(from: &mut Cursor<'_>) -> Result<Self, Halt> {
         let mut items = Self::new();
         items.more(from)?;
         Ok(items)
     }
 
-    fn more<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<bool, Halt> {
+    fn more(&mut self, from: &mut Cursor<'_>) -> Result<bool, Halt> {
         from.set_index(self.len());
         self.fill(from)?;
         Ok(true)

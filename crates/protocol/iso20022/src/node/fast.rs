@@ -10,9 +10,9 @@ use super::record::Record;
 use crate::check::Checker;
 use crate::field::Tag;
 use crate::node::Node;
-use crate::read::{Ahead, Cursor, Extent, Halt, Odd, Tokens};
+use crate::read::{Ahead, Cursor, Extent, Halt, Odd};
 
-impl<T: Tokens> Cursor<T> {
+impl Cursor<'_> {
     /// Reads elements of a sequence into their places as long as they follow as the writer writes
     /// them, from the field `at` on. Elements of the name `handed_out`, empty for none, are left.
     /// Returns the next field, if its start tag is so written.
@@ -72,7 +72,7 @@ impl<T: Tokens> Cursor<T> {
         accepted?;
         let node = node?;
         // Only when the element is accepted: a running total must not count one that is read again.
-        node.settle(self);
+        node.settle(&mut &mut *self);
         self.leave();
         keep(node);
         Ok(())

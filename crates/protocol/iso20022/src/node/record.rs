@@ -5,7 +5,7 @@ use super::slot::Slot;
 use crate::extra::Extras;
 use crate::field::Field;
 use crate::finding::FindingKind;
-use crate::read::{Ahead, Child, Cursor, Halt, Tokens};
+use crate::read::{Ahead, Child, Cursor, Halt};
 
 /// A sequence that can be read element by element.
 pub trait Record: Sized {
@@ -14,28 +14,24 @@ pub trait Record: Sized {
     /// The elements in the order of the schema.
     const FIELDS: &'static [Field];
     /// Reads the element whose start tag has just been read.
-    fn take<T: Tokens>(
-        slots: &mut Self::Slots,
-        index: usize,
-        from: &mut Cursor<T>,
-    ) -> Result<(), Halt>;
+    fn take(slots: &mut Self::Slots, index: usize, from: &mut Cursor<'_>) -> Result<(), Halt>;
     /// Reads the element that comes next into its place, if all of it is as the writer writes it.
     /// False when it is not or when there is no room; then nothing has been read.
-    fn take_ahead<T: Tokens>(
+    fn take_ahead(
         slots: &mut Self::Slots,
         index: usize,
         ahead: Ahead,
-        from: &mut Cursor<T>,
+        from: &mut Cursor<'_>,
     ) -> Result<bool, Halt>;
     /// Checks that the mandatory elements are there.
-    fn finish<T: Tokens>(slots: Self::Slots, from: &mut Cursor<T>) -> Result<Self, Halt>;
+    fn finish(slots: Self::Slots, from: &mut Cursor<'_>) -> Result<Self, Halt>;
     /// Returns the parts beyond the schema.
     fn extras(&self) -> &Extras;
     /// Returns the parts beyond the schema, to be changed.
     fn extras_mut(&mut self) -> &mut Extras;
 }
 
-impl<T: Tokens> Cursor<T> {
+impl Cursor<'_> {
     /// Reads a sequence.
     pub fn record<R: Record + Node>(&mut self) -> Result<R, Halt> {
         let outer = self.enter_record()?;
@@ -52,7 +48,7 @@ impl<T: Tokens> Cursor<T> {
         }
         let record = R::finish(slots, self)?;
         // Before the sequence is left, because a finding has the path of the current element.
-        record.settle(self);
+        record.settle(&mut &mut *self);
         self.leave_record(outer);
         Ok(record)
     }

@@ -2,22 +2,22 @@
 
 use super::Node;
 use crate::field::{Field, Tag};
-use crate::read::{Ahead, Cursor, Halt, Tokens};
+use crate::read::{Ahead, Cursor, Halt};
 
 /// The place for the occurrences of one element.
 pub trait Slot {
     /// Returns the number of occurrences read.
     fn count(&self) -> usize;
     /// Reads one more.
-    fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt>;
+    fn fill(&mut self, from: &mut Cursor<'_>) -> Result<(), Halt>;
     /// Reads the one that comes next if all of it is as the writer writes it. False when it is not
     /// or when the schema has no more; then nothing has been read.
-    fn fill_ahead<T: Tokens>(
+    fn fill_ahead(
         &mut self,
         field: Field,
         tag: &'static Tag,
         ahead: Ahead,
-        from: &mut Cursor<T>,
+        from: &mut Cursor<'_>,
     ) -> Result<bool, Halt>;
 }
 
@@ -26,17 +26,17 @@ impl<N: Node> Slot for Option<N> {
         usize::from(self.is_some())
     }
 
-    fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt> {
+    fn fill(&mut self, from: &mut Cursor<'_>) -> Result<(), Halt> {
         *self = Some(N::read(from)?);
         Ok(())
     }
 
-    fn fill_ahead<T: Tokens>(
+    fn fill_ahead(
         &mut self,
         _: Field,
         tag: &'static Tag,
         ahead: Ahead,
-        from: &mut Cursor<T>,
+        from: &mut Cursor<'_>,
     ) -> Result<bool, Halt> {
         // A second occurrence is kept as markup, which only the reader over events can do.
         if self.is_some() {
@@ -53,19 +53,19 @@ impl<N: Node> Slot for Vec<N> {
         self.len()
     }
 
-    fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt> {
+    fn fill(&mut self, from: &mut Cursor<'_>) -> Result<(), Halt> {
         // Before the element is read, so that the limit is met before its parts take memory.
         from.make_room(self)?;
         self.push(N::read(from)?);
         Ok(())
     }
 
-    fn fill_ahead<T: Tokens>(
+    fn fill_ahead(
         &mut self,
         field: Field,
         tag: &'static Tag,
         ahead: Ahead,
-        from: &mut Cursor<T>,
+        from: &mut Cursor<'_>,
     ) -> Result<bool, Halt> {
         // Without room, the element is left to the reader over events, which reports it.
         if !field.allows(self.len()) || !from.has_room(self) {

@@ -11,7 +11,7 @@ pub use ahead::Ahead;
 pub(crate) use ahead::Extent;
 
 use super::error::{Halt, ReadError, ReadErrorKind};
-use super::events::{Events, Token};
+use super::events::{EventsOver, Token};
 use super::findings::{Findings, FurtherFindings};
 use super::keep::{Keeper, Sequence};
 use super::options::ReadOptions;
@@ -78,9 +78,11 @@ pub(crate) enum Child {
 }
 
 /// Reads a document: its events, the open elements, what was found and what is kept.
-pub struct Cursor<T> {
+///
+/// The readers of all elements take the one type [`Cursor`], so that each is compiled once and not
+/// for each source of tokens.
+pub struct CursorOver<T: ?Sized> {
     shape: &'static Shape,
-    events: Events<T>,
     path: Path,
     findings: Findings,
     keeper: Keeper,
@@ -99,13 +101,17 @@ pub struct Cursor<T> {
     scanned: (usize, usize),
     /// The names of elements that the fast reader left, each with how often in a row.
     left: Vec<(&'static str, u64)>,
+    /// Last, because only the last field may have a type without a known size.
+    events: EventsOver<T>,
 }
 
-impl<T: Tokens> Cursor<T> {
+/// A cursor over any source of tokens.
+pub type Cursor<'t> = CursorOver<dyn Tokens + 't>;
+
+impl<T: Tokens> CursorOver<T> {
     pub(crate) fn new(tokens: T, options: ReadOptions, shape: &'static Shape) -> Self {
         Self {
             shape,
-            events: Events::new(tokens, options.limits, shape.namespace),
             path: Path::default(),
             findings: Findings::new(options),
             keeper: Keeper::new(options.limits.kept_bytes),
@@ -116,9 +122,21 @@ impl<T: Tokens> Cursor<T> {
             fast: true,
             scanned: (0, 0),
             left: Vec::new(),
+            events: EventsOver::new(tokens, options.limits, shape.namespace),
         }
     }
 
+    /// Returns the cursor as the readers of elements take it.
+    #[inline]
+    pub(crate) fn erased<'t>(&mut self) -> &mut Cursor<'t>
+    where
+        T: 't,
+    {
+        self
+    }
+}
+
+impl Cursor<'_> {
     /// Begins the content of an element that has no attributes in the schema.
     #[inline]
     pub fn begin(&mut self) -> Result<(), Halt> {
@@ -491,7 +509,7 @@ impl<T: Tokens> Cursor<T> {
     }
 }
 
-impl<T> Cursor<T> {
+impl<T: ?Sized> CursorOver<T> {
     /// Takes the findings since the last call.
     pub(crate) fn take_findings(&mut self) -> Vec<Finding> {
         self.findings.take()
@@ -503,17 +521,18 @@ impl<T> Cursor<T> {
     }
 }
 
-impl<T: Tokens> Watch for Cursor<T> {
+// For a reference, because only a type of known size becomes `dyn Watch`.
+impl Watch for &mut Cursor<'_> {
     fn memory(&mut self) -> Option<&mut Memory> {
         Some(&mut self.memory)
     }
 
     fn report(&mut self, kind: FindingKind) {
-        Self::report(self, kind);
+        Cursor::report(self, kind);
     }
 }
 
-impl<T> fmt::Debug for Cursor<T> {
+impl<T: ?Sized> fmt::Debug for CursorOver<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Cursor")
             .field("path", &self.path.text())

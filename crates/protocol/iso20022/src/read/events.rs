@@ -21,9 +21,7 @@ use quick_xml::events::{BytesStart, Event};
 
 /// The events of a document, with what is needed to understand them: namespaces in scope, depth,
 /// place, the last start tag.
-#[derive(Debug)]
-pub(crate) struct Events<T> {
-    tokens: T,
+pub(crate) struct EventsOver<T: ?Sized> {
     limits: ReadLimits,
     namespaces: Namespaces,
     /// The last start tag.
@@ -45,7 +43,11 @@ pub(crate) struct Events<T> {
     held: u64,
     /// Where the current event starts.
     mark: Mark,
+    tokens: T,
 }
+
+/// The events of any source of tokens.
+pub(crate) type Events<'t> = EventsOver<dyn Tokens + 't>;
 
 /// A start tag as written: name and attributes.
 #[derive(Debug, Default)]
@@ -110,10 +112,9 @@ pub(crate) enum Token {
     Content,
 }
 
-impl<T: Tokens> Events<T> {
+impl<T: Tokens> EventsOver<T> {
     pub(crate) fn new(tokens: T, limits: ReadLimits, namespace: &'static str) -> Self {
         Self {
-            tokens,
             limits,
             namespaces: Namespaces::new(namespace),
             tag: StartTag::default(),
@@ -125,9 +126,12 @@ impl<T: Tokens> Events<T> {
             elements: 0,
             held: 0,
             mark: Mark::default(),
+            tokens,
         }
     }
+}
 
+impl Events<'_> {
     /// Begins a text between elements.
     #[inline]
     pub(crate) fn begin_text(&mut self, text: &mut String) {

@@ -8,7 +8,7 @@ use crate::field::{Fault, Tag, Unreadable};
 use crate::finding::{FindingKind, fault_kind};
 use crate::node::{Node, Simple};
 use crate::output::Output;
-use crate::read::{Cursor, Halt, Odd, Scanner, Tokens};
+use crate::read::{Cursor, Halt, Odd, Scanner};
 use bankrail_values::{Currency, Decimal, Money};
 use std::fmt;
 
@@ -178,7 +178,7 @@ mod json {
 impl<const FRACTION: u32> Node for Amount<FRACTION> {
     const HAS_ATTRIBUTE: bool = true;
 
-    fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
+    fn read(from: &mut Cursor<'_>) -> Result<Self, Halt> {
         from.amount(
             |text, currency| Self::read(text, currency.map(CurrencyCode::from)),
             Self::faults,

@@ -6,7 +6,7 @@ use crate::field::Tag;
 use crate::finding::FindingKind;
 use crate::node::Node;
 use crate::output::Output;
-use crate::read::{Cursor, Halt, Odd, Scanner, Tokens, is_one_element};
+use crate::read::{Cursor, Halt, Odd, Scanner, is_one_element};
 use crate::xml::forbidden;
 
 /// Supplementary data, verbatim: one element of any namespace.
@@ -41,7 +41,7 @@ impl Envelope {
 }
 
 impl Node for Envelope {
-    fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
+    fn read(from: &mut Cursor<'_>) -> Result<Self, Halt> {
         from.begin()?;
         let xml = from.any_element()?;
         from.leave();

@@ -181,14 +181,14 @@ pub(crate) fn document(content: &str) -> String {
 #[derive(Default)]
 struct Places(usize);
 
-fn count_places(_: &Place, by: &mut impl Watch) {
+fn count_places(_: &Place, by: &mut dyn Watch) {
     if let Some(memory) = by.memory() {
         memory.get::<Places>().0 += 1;
     }
 }
 
 /// A day has at most two places.
-fn places(_: &Day, by: &mut impl Watch) {
+fn places(_: &Day, by: &mut dyn Watch) {
     let count = by
         .memory()
         .map_or(0, |memory| std::mem::take(memory.get::<Places>()).0);
@@ -198,7 +198,7 @@ fn places(_: &Day, by: &mut impl Watch) {
 }
 
 /// No note says that it is odd.
-fn notes(item: &Item, by: &mut impl Watch) {
+fn notes(item: &Item, by: &mut dyn Watch) {
     if item.notes.iter().any(|note| note == "odd") {
         by.report(FindingKind::BrokenRule(BrokenRule::new(
             "Odd",

@@ -8,7 +8,7 @@ use crate::read::error::Halt;
 use crate::read::path::Step;
 use crate::read::scan::{Odd, Scanner};
 use crate::read::strip::strip;
-use crate::read::tokens::{Mark, Tokens};
+use crate::read::tokens::Mark;
 
 /// The bytes before the name of the next element of a sequence, whose start tag is as the writer
 /// writes it.
@@ -31,7 +31,7 @@ pub(crate) struct Extent {
     doubts: Vec<usize>,
 }
 
-impl<T: Tokens> Cursor<T> {
+impl Cursor<'_> {
     /// Prepares for taking elements of a sequence from the text ahead.
     pub(crate) fn begin_ahead(&mut self) -> Result<(), Halt> {
         // Bounds the token read last now, because passing over an element forgets where it began.

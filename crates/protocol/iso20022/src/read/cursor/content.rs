@@ -5,10 +5,9 @@ use crate::field::Unreadable;
 use crate::finding::FindingKind;
 use crate::read::error::{Halt, ReadErrorKind};
 use crate::read::events::Token;
-use crate::read::tokens::Tokens;
 use bankrail_values::excerpt;
 
-impl<T: Tokens> Cursor<T> {
+impl Cursor<'_> {
     /// Reads a leaf from its text and reports the faults of its value.
     pub fn leaf<V>(
         &mut self,

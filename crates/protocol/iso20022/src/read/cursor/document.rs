@@ -4,9 +4,8 @@ use super::Cursor;
 use crate::extra::Extra;
 use crate::finding::{FindingKind, shown};
 use crate::read::error::{Halt, ReadErrorKind};
-use crate::read::tokens::Tokens;
 
-impl<T: Tokens> Cursor<T> {
+impl Cursor<'_> {
     /// Reads up to the start tag of the message itself.
     pub(crate) fn open_document(&mut self) -> Result<(), Halt> {
         self.events.open_document()?;

@@ -6,11 +6,10 @@ use crate::finding::{FindingKind, push_step, shown};
 use crate::read::attributes::malformed;
 use crate::read::error::{Halt, ReadErrorKind};
 use crate::read::namespaces::XSI;
-use crate::read::tokens::Tokens;
 use crate::xml::{is_blank, is_qualified_name, is_space};
 use bankrail_values::excerpt;
 
-impl<T: Tokens> Cursor<T> {
+impl Cursor<'_> {
     /// Keeps and reports the element just begun, which the schema does not have here.
     #[cold]
     pub(crate) fn keep_unknown(&mut self) -> Result<(), Halt> {

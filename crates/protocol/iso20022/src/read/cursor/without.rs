@@ -11,7 +11,7 @@ use crate::extra::ExtraPart;
 use crate::read::error::{Halt, ReadError};
 use crate::read::findings::FurtherFindings;
 use crate::read::keep::Sequence;
-use crate::read::tokens::{Mark, Tokens};
+use crate::read::tokens::Mark;
 
 /// The state to return to when the element whose start tag has just been read cannot be read.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct Place {
     sequence: Sequence,
 }
 
-impl<T: Tokens> Cursor<T> {
+impl Cursor<'_> {
     /// Returns the place of the element whose start tag has just been read.
     #[inline]
     pub(crate) fn place(&self) -> Place {

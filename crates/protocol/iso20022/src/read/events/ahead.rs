@@ -4,14 +4,14 @@ use super::Events;
 use crate::field::Tag;
 use crate::read::scan::Scanner;
 use crate::read::strip::ends_name;
-use crate::read::tokens::{Mark, Tokens};
+use crate::read::tokens::Mark;
 
 /// The number of bytes that are read ahead to bring the end of an element into memory.
 const AHEAD: usize = 64 * 1024;
 /// No tag of a schema has more bytes.
 const TAG: usize = 64;
 
-impl<T: Tokens> Events<T> {
+impl Events<'_> {
     /// Returns the text after the last event, as far as it is in memory; none within an empty
     /// element.
     #[inline]
@@ -117,6 +117,7 @@ impl<T: Tokens> Events<T> {
 mod tests {
     use super::*;
     use crate::read::decode::Decoded;
+    use crate::read::events::EventsOver;
     use crate::read::options::{ReadLimits, ReadOptions};
     use crate::read::tokens::StreamTokens;
 
@@ -137,7 +138,8 @@ mod tests {
         ] {
             let xml = format!("<Itm>{}</Itm>", "a".repeat(content));
             let tokens = StreamTokens::new(Decoded::new(xml.as_bytes(), &ReadOptions::default()));
-            let mut events = Events::new(tokens, ReadLimits::default(), "urn:x");
+            let mut events = EventsOver::new(tokens, ReadLimits::default(), "urn:x");
+            let events: &mut Events<'_> = &mut events;
             assert!(events.tokens.more());
             assert_eq!(events.end_comes(TAG, 0, 0), comes, "{content}");
             // Read in pieces of 32 KiB.

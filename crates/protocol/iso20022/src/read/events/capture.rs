@@ -10,7 +10,7 @@ use crate::xml::{continues_name, is_blank, starts_name};
 use quick_xml::events::Event;
 use std::collections::{BTreeSet, HashSet};
 
-impl<T: Tokens> Events<T> {
+impl Events<'_> {
     /// Copies the element whose start tag has just been read, up to its end tag.
     pub(crate) fn capture(&mut self, keeper: &mut Keeper) -> Result<String, Halt> {
         let mut xml = String::new();

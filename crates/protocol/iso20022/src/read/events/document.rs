@@ -6,11 +6,10 @@ use crate::finding::shown;
 use crate::read::attributes::malformed;
 use crate::read::declaration;
 use crate::read::error::{Halt, ReadErrorKind};
-use crate::read::tokens::Tokens;
 use crate::xml::is_blank;
 use quick_xml::events::Event;
 
-impl<T: Tokens> Events<T> {
+impl Events<'_> {
     /// Reads up to the start tag of the document element.
     pub(crate) fn open_document(&mut self) -> Result<(), Halt> {
         loop {

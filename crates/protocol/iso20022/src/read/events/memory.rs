@@ -1,6 +1,6 @@
 //! The memory that a document takes, within what its bytes allow.
 
-use super::{Events, LimitKind, Tokens};
+use super::{Events, LimitKind};
 use crate::read::error::Halt;
 use crate::read::scan::growth;
 
@@ -8,7 +8,7 @@ use crate::read::scan::growth;
 /// and as many parts beyond the schema, each of which takes hundreds of bytes.
 const FREE: u64 = 256 * 1024;
 
-impl<T: Tokens> Events<T> {
+impl Events<'_> {
     /// Counts memory that the document takes; an error when it is too much for what has been read.
     #[inline]
     pub(crate) fn hold(&mut self, bytes: usize) -> Result<(), Halt> {
@@ -102,15 +102,13 @@ impl<T: Tokens> Events<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::events::EventsOver;
     use crate::read::options::ReadLimits;
     use crate::read::tokens::TextTokens;
 
-    fn events() -> Events<TextTokens<'static>> {
-        Events::new(
-            TextTokens::new(""),
-            ReadLimits::default().memory_per_byte(0),
-            "urn:x",
-        )
+    fn events() -> Box<Events<'static>> {
+        let limits = ReadLimits::default().memory_per_byte(0);
+        Box::new(EventsOver::new(TextTokens::new(""), limits, "urn:x"))
     }
 
     #[test]
