@@ -21,8 +21,8 @@ use bankrail_http::{RequestKey, RequestKeyLayer};
 use bankrail_service::{ApiKeyHash, CallOutcome, Directory};
 use bankrail_statement::{Cursor, ErrorCode, StatementErrorBody};
 use bankrail_values::{Clock, HyphenatedUuid};
-use bytes::Bytes;
-use futures_util::stream;
+use bytes::{Bytes, BytesMut};
+use futures_util::{TryStreamExt as _, stream};
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
@@ -77,6 +77,8 @@ pub(crate) struct Recording<'a> {
     calls: &'a Calls,
     started: Instant,
     pub(crate) call: Call,
+    /// The part of a body that the provider has read.
+    read: Arc<Mutex<BytesMut>>,
 }
 
 impl<'a> Recording<'a> {
@@ -85,12 +87,32 @@ impl<'a> Recording<'a> {
             calls,
             started: Instant::now(),
             call,
+            read: Arc::default(),
+        }
+    }
+
+    /// Returns the body, which is kept as far as it is read.
+    fn keep(&self, body: Body) -> Body {
+        let read = Arc::clone(&self.read);
+        Body::from_stream(body.into_data_stream().inspect_ok(move |piece| {
+            let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
+            let room = MAX_REQUEST.saturating_sub(read.len());
+            read.extend_from_slice(piece.get(..room).unwrap_or(piece));
+        }))
+    }
+
+    /// Records what was read of the body.
+    fn take_body(&mut self) {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if !read.is_empty() {
+            self.call.body = std::mem::take(&mut *read).freeze();
         }
     }
 }
 
 impl Drop for Recording<'_> {
     fn drop(&mut self) {
+        self.take_body();
         self.call.took = self.started.elapsed();
         self.calls.record(self.call.clone());
     }
@@ -371,30 +393,35 @@ async fn answer(
     call.path = cut(parts.uri.path());
     let mut recording = Recording::new(&front.calls, call);
     let call = &mut recording.call;
-    let mut ordered = None;
-    // Without faults and records of requests, the provider itself reads the body and bounds it.
-    let reads = front.keeps != KeptParts::Nothing || !front.plan.is_empty();
+    call.customer = front.customer(&parts.headers).await;
+    let mut body = body;
     if front.keeps != KeptParts::Nothing {
         call.headers = parts.headers.clone();
+        body = recording.keep(body);
     }
-    let whole = if reads { whole(body).await } else { Err(body) };
+    let call = &mut recording.call;
+    let (fault, ordered) = front
+        .plan
+        .take(call.endpoint, call.customer.as_deref())
+        .unzip();
+    // Otherwise the provider itself judges the head, reads the body and bounds it.
+    let repeats = call.customer.is_some() && !front.lock().is_empty();
+    let whole = if fault.is_some() || repeats {
+        whole(body).await
+    } else {
+        Err(body)
+    };
     let mut answer = match whole {
         Ok(body) => {
-            call.customer = front.customer(&parts.headers).await;
-            let (fault, reason) = front
-                .plan
-                .take(call.endpoint, call.customer.as_deref())
-                .unzip();
-            (call.fault, ordered) = (fault.clone(), reason.flatten());
-            if front.keeps != KeptParts::Nothing {
-                call.body = body.slice(..body.len().min(MAX_REQUEST));
-            }
+            call.fault.clone_from(&fault);
             front
                 .serve(Asked { parts, body, next }, call.endpoint, fault)
                 .await
         }
         Err(body) => next.run(Request::from_parts(parts, body)).await,
     };
+    recording.take_body();
+    let call = &mut recording.call;
     if front.keeps == KeptParts::Masked {
         call.answer_headers = answer.headers().clone();
         (answer, call.answer) = with_copy(answer).await;
@@ -408,7 +435,7 @@ async fn answer(
     call.reason = outcome
         .and_then(|outcome| outcome.refusal.as_ref())
         .map(ToString::to_string)
-        .or(ordered);
+        .or(ordered.flatten());
     call.status = (call.fault != Some(Fault::Reset)).then(|| answer.status().as_u16());
     answer
 }

@@ -57,6 +57,10 @@ async fn send(router: &Router, request: Request<Body>) -> (StatusCode, Vec<u8>) 
 
 impl World {
     fn new() -> Self {
+        Self::with_journal(true)
+    }
+
+    fn with_journal(kept: bool) -> Self {
         let (ledger, directory, store) =
             (FakeLedger::new(), FakeDirectory::new(), MemoryStore::new());
         let scopes: ScopeSet = names::STATEMENT_READ.parse().unwrap();
@@ -89,7 +93,7 @@ impl World {
         let options = EmulatorOptions::new()
             .clock(clock.clone())
             .provider(provider)
-            .journal(true);
+            .journal(kept);
         let options = options.dispatcher(DispatcherOptions::new().per_endpoint(1));
         let verifier = Verifier::new(Audience::parse(AUDIENCE).unwrap(), VerifierOptions::new());
         let emulator = Arc::new(Emulator::new(engines, verifier, options).unwrap());
@@ -835,4 +839,56 @@ async fn a_reset_puts_everything_back() {
             .0,
         400
     );
+}
+
+/// A request whose body is short, longer than any endpoint takes, or does not end.
+fn with_body(path: &str, api_key: &str, content_type: &str, body: &str) -> Request<Body> {
+    let body = match body {
+        "short" => Body::from("{"),
+        "huge" => Body::from(vec![b' '; 5 << 20]),
+        _ => Body::from_stream(futures_util::stream::pending::<
+            Result<Vec<u8>, std::io::Error>,
+        >()),
+    };
+    let request = Request::post(path).header("apikey", api_key);
+    request
+        .header(CONTENT_TYPE, content_type)
+        .body(body)
+        .unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bank_with_a_journal_refuses_in_the_same_order_as_one_without() {
+    let (with, without) = (World::new(), World::with_journal(false));
+    // An order that the calls do not meet changes nothing either.
+    let order = json!({ "fault": "statement-500", "customer": "OTHER" });
+    with.fine("add-fault", order).await;
+    let form = "application/x-www-form-urlencoded";
+    for (path, expected) in [
+        ("/v1.0/auth", form),
+        ("/accounts/v2.0/statement", "application/json"),
+    ] {
+        for api_key in ["nobody", "ACME"] {
+            for content_type in [expected, "text/plain"] {
+                for body in ["short", "huge", "endless"] {
+                    let mut statuses = Vec::new();
+                    for world in [&with, &without] {
+                        let request = with_body(path, api_key, content_type, body);
+                        let begun = tokio::time::Instant::now();
+                        let answer = send(&world.bank, request);
+                        let answer =
+                            tokio::time::timeout(std::time::Duration::from_secs(3600), answer);
+                        statuses.push((answer.await.unwrap().0, begun.elapsed().as_secs()));
+                    }
+                    let what = format!("{path} {api_key} {content_type} {body}: {statuses:?}");
+                    assert_eq!(statuses[0], statuses[1], "{what}");
+                    let refused = statuses[0].0 == StatusCode::UNAUTHORIZED;
+                    assert!(refused || api_key == "ACME", "{what}");
+                }
+            }
+        }
+    }
+    let calls = with.emulator.calls().newest();
+    let strangers = calls.iter().filter(|call| call.customer.is_none());
+    assert_eq!((calls.len(), strangers.count()), (24, 12));
 }
