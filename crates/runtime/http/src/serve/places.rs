@@ -16,8 +16,8 @@
 //!   one of a known address that has had no known caller itself, and else the one that has been
 //!   without one longest. If each has a request with a known caller under way, the new one waits.
 //! - An address with as many connections as it may have, and a caller with half of all places or as
-//!   many requests under way, gives up its own, in the same order. Over HTTP/2 a connection has up
-//!   to 64 requests.
+//!   many requests under way, gives up its own, in the same order; the caller half of those that
+//!   have had no known caller. Over HTTP/2 a connection has up to 64 requests.
 //! - When the operating system gives no more file descriptors, a stranger's connection is ended in
 //!   the same way, and without one, as behind a proxy, a connection that has had no known caller.
 //!
@@ -107,7 +107,7 @@ struct Table {
     swept: Option<Instant>,
 }
 
-/// What is counted of one caller.
+/// The counts of one caller.
 #[derive(Debug, Default)]
 struct Caller {
     connections: usize,
@@ -267,11 +267,22 @@ impl Table {
                 .peers
                 .iter()
                 .flat_map(|(source, peer)| peer.connections.iter().map(|one| (*source, one)));
-            let others =
-                all.filter(|(_, one)| one.caller() == Some(caller) && !Arc::ptr_eq(one, activity));
-            let own = || (too_many || activity.is_expendable()).then(|| (source, activity.clone()));
-            // Proved requests beyond the bound stay.
-            if let Some((from, victim)) = expendable(others).or_else(own) {
+            let others: Vec<_> = all
+                .filter(|(_, one)| one.caller() == Some(caller) && !Arc::ptr_eq(one, activity))
+                .collect();
+            let others = others.iter().copied();
+            let unproved = others.clone().filter(|(_, one)| !one.has_known_caller());
+            let mut victims: Vec<_> = unproved.map(|(from, one)| (from, one.clone())).collect();
+            // Half of them at once: a search for each connection of a crowd would hold up all others.
+            victims.sort_by_key(|(_, one)| one.useful_at());
+            victims.truncate((victims.len() / 2).max(1));
+            if victims.is_empty() {
+                let own =
+                    || (too_many || activity.is_expendable()).then(|| (source, activity.clone()));
+                // Proved requests beyond the bound stay.
+                victims.extend(expendable(others).or_else(own));
+            }
+            for (from, victim) in victims {
                 self.evict(from, &victim);
             }
         }
