@@ -10,6 +10,7 @@ mod endpoint;
 mod endpoint_url;
 pub mod files;
 mod head_bounds;
+mod line_bound;
 pub mod names;
 #[cfg(feature = "operations")]
 pub mod operations;
@@ -36,6 +37,7 @@ pub use endpoint_url::{AddressError, AddressFault, EndpointUrl};
 pub use head_bounds::{
     HeadBounds, HeadBoundsFuture, HeadBoundsLayer, HeadBoundsService, HeadFault,
 };
+pub use line_bound::LineBound;
 #[cfg(feature = "endpoint-url")]
 pub use proxy::{Proxy, ProxyError};
 #[cfg(feature = "endpoint-url")]

@@ -140,14 +140,20 @@ impl<'a> Exchange<'a> {
         // The steady clock of the process: the provider's clock may be set by tests and operators.
         let took = self.started.elapsed();
         measure::endpoints::answered(self.endpoint, response.status(), took);
-        tracing::info!(
-            request_key = %self.key,
-            endpoint = %self.endpoint,
-            customer = customer.as_ref().map(tracing::field::display),
-            status = response.status().as_u16(),
-            duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-            "answered"
-        );
+        let left_out = self.options.strangers.admit(customer.is_some());
+        if let Some(calls @ 1..) = left_out {
+            tracing::info!(calls, "further calls without a known API key were answered");
+        }
+        if left_out.is_some() {
+            tracing::info!(
+                request_key = %self.key,
+                endpoint = %self.endpoint,
+                customer = customer.as_ref().map(tracing::field::display),
+                status = response.status().as_u16(),
+                duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+                "answered"
+            );
+        }
         response.extensions_mut().insert(CallOutcome {
             endpoint: self.endpoint,
             customer,

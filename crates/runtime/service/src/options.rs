@@ -6,8 +6,8 @@ use crate::time_zone::{ReportTimeZone, similar_names};
 use crate::{BookingDayPolicy, CursorSecret, ReportDay, StatementFailure};
 use bankrail_client_assertion::ReplayPolicy;
 use bankrail_client_assertion::token::{Scope, ScopeSet, TokenRequest, TokenResponse, names};
-use bankrail_http::HeadBounds;
 use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH};
+use bankrail_http::{HeadBounds, LineBound};
 use bankrail_rate_limit::Limiter;
 use bankrail_statement::{ErrorCode, StatementRequest};
 use bankrail_values::{Clock, RandomnessError, SystemClock, excerpt};
@@ -91,6 +91,8 @@ bankrail_values::options! {
         pub(crate) error_statuses: BTreeMap<StatementFailure, StatusCode> = BTreeMap::new(),
         pub(crate) audit: Option<(Arc<dyn AuditLog>, AuditOptions)> = None,
         pub(crate) report_time_zone: ReportTimeZone = ReportTimeZone::default(),
+        /// Bounds the lines about calls without a known API key.
+        pub(crate) strangers: Arc<LineBound> = Arc::default(),
     }
 }
 

@@ -5,7 +5,7 @@ use super::observe::{ObservedDelivery, ObservedOutcome};
 use super::options::ReceiversOptions;
 use super::refusal::{Refusal, Unopened};
 use axum::body::Bytes;
-use bankrail_http::CpuPool;
+use bankrail_http::{CpuPool, LineBound};
 use bankrail_jose::remote::RemoteDecrypter;
 use bankrail_mailbox::{DEFAULT_TIME_OUT, Inbox, Incoming};
 use bankrail_secured_payload::{OpenError, Opened, Opener, SecuredPayload, unverified_kid};
@@ -31,6 +31,8 @@ pub(super) struct ReceiverState<I: ?Sized> {
     pub(super) max_age: Option<Duration>,
     /// Wakes the workers when a new message is stored.
     pub(super) arrived: Arc<Notify>,
+    /// Bounds the lines about deliveries without the API key.
+    pub(super) strangers: LineBound,
 }
 
 impl<I: ?Sized> ReceiverState<I> {

@@ -98,10 +98,8 @@ where
         headers: OnceLock::new(),
         body: OnceLock::new(),
     };
-    match bankrail_http::serve(&receiving, &head, Box::pin(body))
-        .await
-        .1
-    {
+    let (caller, outcome) = bankrail_http::serve(&receiving, &head, Box::pin(body)).await;
+    match outcome {
         Ok(received) => {
             measure::received(kind, Some(&received), StatusCode::OK);
             let headers = receiving.headers.into_inner();
@@ -116,7 +114,8 @@ where
         Err(refusal) => {
             // Before the answer, because a refused delivery may never come again.
             receiving.archive(&refusal).await;
-            refuse(kind, shared, receiving.headers.into_inner(), &refusal)
+            let headers = receiving.headers.into_inner();
+            refuse(kind, shared, headers, &refusal, caller.is_some())
         }
     }
 }
@@ -126,9 +125,16 @@ fn refuse<I: ?Sized>(
     shared: &ReceiverState<I>,
     headers: Option<DeliveryHeaders>,
     refusal: &Refusal,
+    has_api_key: bool,
 ) -> Response<Body> {
     let row = refusal.row();
-    row.log(kind, headers.map(|headers| headers.message_id));
+    let left_out = shared.strangers.admit(has_api_key);
+    if let Some(calls @ 1..) = left_out {
+        tracing::warn!(calls, "further calls without the API key were refused");
+    }
+    if left_out.is_some() {
+        row.log(kind, headers.map(|headers| headers.message_id));
+    }
     measure::received(kind, None, row.status);
     let answer = row.answer();
     shared.observed(
@@ -156,7 +162,7 @@ pub(super) fn head_refused<I: ?Sized>(
         .iter()
         .find(|(_, path)| *path == head.uri.path())
     {
-        Some((kind, _)) => refuse(kind, shared, None, &refusal),
+        Some((kind, _)) => refuse(kind, shared, None, &refusal, false),
         None => refusal.row().answer(),
     }
 }

@@ -396,6 +396,26 @@ async fn the_log_names_the_keys_of_a_delivery_that_was_not_opened() {
     }
 }
 
+#[tokio::test(flavor = "current_thread")]
+async fn deliveries_without_the_api_key_have_a_bounded_number_of_log_lines() {
+    let receivers = receivers_with(Arc::new(MemoryStore::new().inbox()), options());
+    let log = Log::start();
+    for _ in 0..150 {
+        let mut request = delivery(MessageKind::Query, "{}");
+        request.headers_mut().remove("apikey");
+        assert_eq!(send(&receivers, request).await.0, StatusCode::UNAUTHORIZED);
+    }
+    let with_key = delivery(MessageKind::Query, "{}");
+    assert_eq!(send(&receivers, with_key).await.0, StatusCode::BAD_REQUEST);
+    let text = log.text();
+    let lines = |stage: &str| text.matches(&format!("stage=\"{stage}\"")).count();
+    assert!(
+        (60..=120).contains(&lines("api_key")),
+        "60 in a minute: {text}"
+    );
+    assert_eq!(lines("envelope"), 1, "{text}");
+}
+
 #[tokio::test]
 async fn a_message_that_may_have_been_forgotten_is_too_old() {
     let (day, kind) = (Duration::from_secs(86_400), MessageKind::PaymentOutcome);

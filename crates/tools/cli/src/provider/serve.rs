@@ -18,6 +18,7 @@ use crate::output::{Output, Style};
 use crate::{clock, logging, text};
 use bankrail::bank::{CustomerFolder, DirectoryFollower, SqliteLedger};
 use bankrail::client_assertion::Audience;
+use bankrail::http::LineBound;
 use bankrail::http::operations::{Operations, OperationsOptions};
 use bankrail::http::serve::{CertificateFiles, Server, ServerOptions, Shutdown};
 use bankrail::jose::{CurrentKey, SigningKey};
@@ -368,6 +369,7 @@ async fn print_refusals(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let mut wanted = std::pin::pin!(shutdown.wanted());
+    let strangers = LineBound::default();
     loop {
         let call = tokio::select! {
             biased;
@@ -383,6 +385,13 @@ async fn print_refusals(
                 else {
                     continue;
                 };
+                let Some(left_out) = strangers.admit(call.customer.is_some()) else {
+                    continue;
+                };
+                if left_out > 0 {
+                    let calls = text::counted(left_out, "call was", "calls were");
+                    output.line(format_args!("{calls} refused to unknown customers, too"))?;
+                }
                 let status = call
                     .status
                     .map_or_else(|| "no answer".to_owned(), |status| status.to_string());
