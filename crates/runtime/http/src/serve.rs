@@ -73,6 +73,10 @@ use tokio_rustls::TlsAcceptor;
 /// `ENFILE` and `EMFILE`, which are alike on every Unix, and `WSAEMFILE`.
 const NO_DESCRIPTORS: [i32; 3] = [23, 24, 10024];
 
+/// The most connections that wait in the operating system's queue. Of a listener's usual 128, a
+/// crowd leaves none to others, whose operating systems try again after a second or more.
+const QUEUE: i32 = 4096;
+
 /// The time between two log lines about connections that cannot be accepted.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -150,6 +154,8 @@ impl<S> Server<S> {
         } = self;
         let tls = tls.map(TlsAcceptor::from);
         let options = options.within_descriptors();
+        // A system that refuses leaves the queue as it is.
+        let _ = socket2::SockRef::from(&listener).listen(QUEUE);
         let places = Places::new(options.clone());
         let (stop, stopped) = watch::channel(false);
         let mut connections = JoinSet::new();

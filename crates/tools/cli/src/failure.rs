@@ -59,6 +59,17 @@ impl Failure {
 
     /// A command that cannot be carried out, and what to do next.
     pub(crate) fn unable(what: impl Display, next: impl Display) -> Self {
+        let what = what.to_string();
+        // Whichever file it was, none can be opened.
+        #[cfg(unix)]
+        if what.contains("(os error 24)") {
+            use rustix::process::{Resource, getrlimit};
+            let limit = getrlimit(Resource::Nofile).current;
+            let limit = limit.map_or_else(|| "none".to_owned(), |limit| limit.to_string());
+            return Self::Unable(format!(
+                "{what}; raise the limit of open files (ulimit -n), found {limit}"
+            ));
+        }
         Self::Unable(format!("{what}; {next}"))
     }
 

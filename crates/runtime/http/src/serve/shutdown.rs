@@ -21,6 +21,9 @@ impl Shutdown {
     /// ends a service. A second signal does not end the process: work in progress has its own
     /// bounds.
     ///
+    /// On Unix the signal `SIGXFSZ` does not end the process from then on: a write beyond the limit
+    /// of a file's size (`ulimit -f`) fails, as one to a full disk does.
+    ///
     /// # Errors
     /// The operating system's error if signals cannot be received.
     ///
@@ -29,7 +32,10 @@ impl Shutdown {
     pub fn on_signal() -> io::Result<Self> {
         #[cfg(unix)]
         {
+            use rustix::process::Signal;
             use tokio::signal::unix::{SignalKind, signal};
+            // The handler stays when this is dropped.
+            drop(signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?);
             let (mut interrupt, mut terminate) = (
                 signal(SignalKind::interrupt())?,
                 signal(SignalKind::terminate())?,

@@ -364,7 +364,10 @@ fn prepare(connection: &Connection, options: &SqliteOptions) -> rusqlite::Result
 fn why_not_opened(path: &Path) -> Option<std::io::Error> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => Some(std::io::ErrorKind::IsADirectory.into()),
-        Ok(_) => None,
+        // 24 is `EMFILE` on every Unix: the process has no descriptor left for any file.
+        Ok(_) => std::fs::File::open("/dev/null")
+            .err()
+            .filter(|error| error.raw_os_error() == Some(24)),
         Err(error) => Some(error),
     }
 }

@@ -52,6 +52,34 @@ fn lasting(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 #[test]
+fn without_descriptors_the_limit_is_to_be_raised_and_no_file_restored() {
+    let folder = Folder::new();
+    let data = text(&copy_of_data(&folder));
+    // Another file fails at each: the certificate, the audit's, the database.
+    for files in [10, 12, 16, 20] {
+        let shell = format!(r#"ulimit -n {files} && exec "$0" "$@""#);
+        let program = env!("CARGO_BIN_EXE_bankrail");
+        let output = std::process::Command::new("sh")
+            .args([
+                "-c",
+                &shell,
+                program,
+                "provider",
+                "--listen",
+                "127.0.0.1:0",
+                "--data",
+                &data,
+            ])
+            .output()
+            .unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        let advice = format!("raise the limit of open files (ulimit -n), found {files}\n");
+        assert!(err.ends_with(&advice), "{files}: {err}");
+        assert!(!err.contains("restore"), "{files}: {err}");
+    }
+}
+
+#[test]
 fn what_is_made_is_private_and_stays_over_a_restart() {
     let folder = Folder::new();
     let data = copy_of_data(&folder);
