@@ -114,9 +114,11 @@ sha256 = "{hashlib.sha256(self.api_key(code).encode()).hexdigest()}"
         path.write_text(text)
         return path
 
-    def start(self, program, *arguments):
+    def start(self, program, *arguments, files=None):
+        """Starts a program, which may open this many files."""
+        limited = ["sh", "-c", f'ulimit -n {files} && exec "$0" "$@"'] if files else []
         with open(self.folder / "log", "a") as log:
-            self.running.append(subprocess.Popen([PROGRAMS / program, *arguments], stdout=log, stderr=log))
+            self.running.append(subprocess.Popen([*limited, PROGRAMS / program, *arguments], stdout=log, stderr=log))
         return self.running[-1]
 
     def wait_until(self, done, what, seconds=60):
@@ -151,8 +153,8 @@ sha256 = "{hashlib.sha256(self.api_key(code).encode()).hexdigest()}"
             connection.close()
         return self.start("examples/biller", self.folder)
 
-    def token(self, url):
-        status, body = self.ask_token(url)
+    def token(self, url, customer=CUSTOMER):
+        status, body = self.ask_token(url, customer)
         assert status == 200, body
         return json.loads(body)["access_token"]
 
