@@ -3,15 +3,19 @@
 use super::{Connection, ConnectionError, ReceiverConnection, keys};
 use crate::receivers::keys::KeyFolder;
 use crate::receivers::{Receivers, ReceiversOptions};
-use crate::{Client, ClientCertificate, ClientOptions, Credentials, Proxy, TlsRoots};
+use crate::{Client, ClientCertificate, ClientOptions, Credentials, Proxy, TlsError, TlsRoots};
 use bankrail_client_assertion::token::ScopeSet;
+use bankrail_http::files;
 use bankrail_http::serve::{CertificateFiles, ClientAuthorities, Server, ServerOptions};
 use bankrail_jose::DecryptionKey;
 use bankrail_mailbox::Inbox;
 use bankrail_secured_payload::{OpenOptions, Opener};
+use bankrail_values::causes;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::runtime::Handle;
 
 /// The most bytes of a file of certificate authorities.
 const MAX_ROOTS_BYTES: usize = 4 << 20;
@@ -21,7 +25,8 @@ const RELOAD: Duration = Duration::from_secs(60);
 
 impl Connection {
     /// Makes a client of the provider, with further options, over which the connection's members
-    /// prevail.
+    /// prevail. Within a tokio runtime, the client certificate is read again once a minute, until
+    /// the runtime ends; one that cannot be used is logged, and the old one stays.
     ///
     /// # Errors
     /// [`ConnectionError`] if a file cannot be read or a member cannot be used.
@@ -69,14 +74,11 @@ impl Connection {
             });
         }
         if let Some(path) = &self.client_certificate {
-            let pem = keys::read(path, CertificateFiles::MAX_BYTES)?;
-            let certificate = ClientCertificate::from_pem(&String::from_utf8_lossy(&pem));
-            options = options.client_certificate(certificate.map_err(|source| {
-                ConnectionError::ClientCertificate {
-                    file: path.clone(),
-                    source,
-                }
-            })?);
+            let certificate = read_certificate(path, ClientCertificate::from_pem)?;
+            if let Ok(runtime) = Handle::try_current() {
+                runtime.spawn(follow(path.clone(), certificate.clone()));
+            }
+            options = options.client_certificate(certificate);
         }
         if self.limit_per_account {
             options = options.limit_per_account(true);
@@ -192,4 +194,43 @@ impl Connection {
                 file: self.file.clone(),
             })
     }
+}
+
+/// Reads the file of a client certificate, and passes its text on.
+fn read_certificate<T>(
+    file: &Path,
+    use_pem: impl FnOnce(&str) -> Result<T, TlsError>,
+) -> Result<T, ConnectionError> {
+    let pem = keys::read(file, CertificateFiles::MAX_BYTES)?;
+    // Private keys are not copied: a text that is not UTF-8 is no PEM.
+    use_pem(std::str::from_utf8(&pem).unwrap_or_default()).map_err(|source| {
+        ConnectionError::ClientCertificate {
+            file: file.to_owned(),
+            source,
+        }
+    })
+}
+
+/// Reads the file of a client certificate again and again, because certificates are renewed by other
+/// programs, which need not restart this one.
+async fn follow(file: PathBuf, certificate: ClientCertificate) {
+    let name = file.display().to_string();
+    let read = move || read_certificate(&file, |pem| certificate.replace(pem));
+    let mut was_usable = true;
+    files::read_every(RELOAD, read, |read| {
+        match &read {
+            Ok(true) => tracing::info!(file = name, "the client certificate was replaced"),
+            // Once for each time that it becomes unusable.
+            Err(error) if was_usable => {
+                let error = causes(error);
+                tracing::error!(
+                    error,
+                    "the client certificate was not replaced; the old one stays"
+                );
+            }
+            _ => {}
+        }
+        was_usable = read.is_ok();
+    })
+    .await;
 }

@@ -3,9 +3,12 @@
 use crate::authority::Authority;
 use crate::log::Log;
 use crate::receivers::{DECRYPTION, SIGNING, deliver, message};
+use crate::ways::service;
 use bankrail_client::receivers::ReceiversOptions;
-use bankrail_client::{ClientCertificate, ClientOptions, Connection, ConnectionError, TlsRoots};
-use bankrail_http::serve::ServerOptions;
+use bankrail_client::{
+    Client, ClientCertificate, ClientOptions, Connection, ConnectionError, TlsRoots,
+};
+use bankrail_http::serve::{CertificateFiles, ClientAuthorities, ServerOptions};
 use bankrail_jose::{RsaSize, SigningKey};
 use bankrail_mailbox::Inbox;
 use bankrail_stores::memory::MemoryStore;
@@ -13,6 +16,7 @@ use bankrail_values::causes;
 use bankrail_webhook::MessageKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -178,6 +182,45 @@ async fn proxy_and_certificates_of_a_connection_are_used_and_faults_name_the_fil
         &refused.unwrap_err(),
         &["empty.pem: expected certificate authorities of clients"],
     );
+}
+
+#[tokio::test]
+async fn a_renewed_client_certificate_is_shown_without_a_restart() {
+    let (home, authority, other) = (Home::new(), Authority::new(), Authority::new());
+    let (certificate, key) = authority.issue("localhost");
+    home.file("service.pem", certificate);
+    home.file("service-key.pem", key);
+    let files =
+        CertificateFiles::open(home.path("service.pem"), home.path("service-key.pem")).unwrap();
+    let clients = ClientAuthorities::from_pem(&authority.pem()).unwrap();
+    let port = service(files.server_config_for(&clients).unwrap()).await;
+    home.file("ca.pem", authority.pem());
+    home.file("own.pem", other.issue_in_one("client"));
+    let mut connection = home.open().unwrap();
+    connection.base_url = format!("https://localhost:{port}");
+    connection.roots = Some(home.path("ca.pem"));
+    connection.client_certificate = Some(home.path("own.pem"));
+    let client = || connection.client(ClientOptions::new()).unwrap();
+    let status = async |client: &Client| client.tokens().token().await.unwrap_err().status;
+    let long_lived = client();
+    assert_eq!(status(&client()).await, None, "an unknown authority");
+
+    let log = Log::start();
+    tokio::time::pause();
+    for content in ["", "nonsense", &authority.issue_in_one("client")] {
+        home.file("own.pem", content);
+        tokio::time::sleep(Duration::from_secs(61)).await;
+    }
+    tokio::time::resume();
+    let lines = log.text();
+    // Once for each client, although two readings failed.
+    for said in ["was not replaced", "was replaced"] {
+        let count = lines
+            .matches(&format!("the client certificate {said}"))
+            .count();
+        assert_eq!(count, 2, "{lines}");
+    }
+    assert_eq!(status(&long_lived).await, Some(404));
 }
 
 #[tokio::test]

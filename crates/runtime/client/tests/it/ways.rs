@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// A service over TLS that answers 404. Returns its port.
-async fn service(tls: rustls::ServerConfig) -> u16 {
+pub(crate) async fn service(tls: rustls::ServerConfig) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let server = Server::new(listener, tls, Router::new(), ServerOptions::new());
