@@ -4,7 +4,9 @@ use bankrail_http::names::API_KEY;
 use bankrail_http::tls::ClientCertificate;
 use bankrail_jose::EncryptionKey;
 use bankrail_mailbox::EndpointId;
-use bankrail_service::delivery::{Endpoint, EndpointError, EndpointUrl, SealPayload};
+use bankrail_service::delivery::{
+    Endpoint, EndpointError, EndpointUrl, MissingAcknowledgement, SealPayload,
+};
 use bankrail_values::SecretString;
 use bankrail_webhook::MessageKind;
 use std::collections::BTreeMap;
@@ -20,6 +22,7 @@ pub struct EndpointRecord {
     paths: BTreeMap<&'static str, (MessageKind, String)>,
     api_key: Option<(String, SecretString)>,
     client_certificate: Option<ClientCertificate>,
+    missing_acknowledgement: Option<MissingAcknowledgement>,
 }
 
 impl EndpointRecord {
@@ -33,6 +36,7 @@ impl EndpointRecord {
             paths: BTreeMap::new(),
             api_key: None,
             client_certificate: None,
+            missing_acknowledgement: None,
         }
     }
 
@@ -73,6 +77,14 @@ impl EndpointRecord {
         self
     }
 
+    /// Sets the treatment of a 2xx answer without the acknowledgement, in place of that of all
+    /// receivers.
+    #[must_use]
+    pub fn with_missing_acknowledgement(mut self, treatment: MissingAcknowledgement) -> Self {
+        self.missing_acknowledgement = Some(treatment);
+        self
+    }
+
     /// The name of the receiver, which messages of the outbox have.
     #[must_use]
     pub fn id(&self) -> &EndpointId {
@@ -97,6 +109,12 @@ impl EndpointRecord {
         self.client_certificate.as_ref()
     }
 
+    /// The treatment of a 2xx answer without the acknowledgement; `None` for that of all receivers.
+    #[must_use]
+    pub fn missing_acknowledgement(&self) -> Option<MissingAcknowledgement> {
+        self.missing_acknowledgement
+    }
+
     /// Returns the kinds of message with a path of their own.
     pub fn paths(&self) -> impl Iterator<Item = (MessageKind, &str)> {
         self.paths
@@ -119,6 +137,9 @@ impl EndpointRecord {
         let mut endpoint = Endpoint::new(self.id.clone(), self.url.clone(), sealer);
         if let Some(certificate) = &self.client_certificate {
             endpoint = endpoint.with_client_certificate(certificate.clone());
+        }
+        if let Some(treatment) = self.missing_acknowledgement {
+            endpoint = endpoint.with_missing_acknowledgement(treatment);
         }
         let endpoint = self.paths().fold(endpoint, |endpoint, (kind, path)| {
             endpoint.with_path(kind, path)

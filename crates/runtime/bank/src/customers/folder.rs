@@ -62,6 +62,7 @@ bankrail_values::options! {
 /// encryption_key = { file = "acme-encryption.pem", kid = "e1" } # as in keys
 /// api_key = { header = "apikey", file = "acme-endpoint.key" }   # optional; or value = "…"
 /// client_certificate = { file = "bank-at-acme.pem" }            # optional: shown to this receiver; or pem = """…"""
+/// requires_acknowledgement = false # optional: whether a 2xx answer needs status RCVD in its body; as for everybody
 /// paths = { mandate_outcome = "/outcomes" }                     # optional
 /// ```
 ///

@@ -14,6 +14,7 @@ use super::{ApiKeyRecord, CustomerRecord, CustomersError, EndpointRecord, LimitO
 use bankrail_http::tls::ClientCertificate;
 use bankrail_jose::VerifyingKey;
 use bankrail_service::RegisteredAccount;
+use bankrail_service::delivery::MissingAcknowledgement;
 use bankrail_statement::{AccountId, AccountKind};
 use bankrail_values::{SecretString, Timestamp};
 use bankrail_webhook::MessageKind;
@@ -107,6 +108,7 @@ struct EndpointText {
     paths: BTreeMap<Spanned<String>, String>,
     api_key: Option<Spanned<EndpointApiKeyText>>,
     client_certificate: Option<Spanned<ClientCertificateText>>,
+    requires_acknowledgement: Option<bool>,
     encryption_key: Spanned<KeyText>,
 }
 
@@ -211,6 +213,7 @@ impl From<&EndpointRecord> for EndpointText {
             file: None,
             pem: Some(certificate.expose_pem().to_owned().into()),
         };
+        let is_failed = |treatment| treatment == MissingAcknowledgement::Failed;
         let key = endpoint.encryption_key();
         Self {
             id: unplaced_text(endpoint.id().as_str()),
@@ -218,6 +221,7 @@ impl From<&EndpointRecord> for EndpointText {
             paths: endpoint.paths().map(path).collect(),
             api_key: endpoint.api_key().map(api_key).map(unplaced),
             client_certificate: endpoint.client_certificate().map(certificate).map(unplaced),
+            requires_acknowledgement: endpoint.missing_acknowledgement().map(is_failed),
             encryption_key: unplaced(KeyText::from_pem(key.to_spki_pem(), key.kid())),
         }
     }

@@ -16,7 +16,7 @@ use bankrail_http::tls::ClientCertificate;
 use bankrail_jose::{EncryptionKey, KeySet, VerifyingKey};
 use bankrail_mailbox::EndpointId;
 use bankrail_rate_limit::{CallType, Window};
-use bankrail_service::delivery::EndpointUrl;
+use bankrail_service::delivery::{EndpointUrl, MissingAcknowledgement};
 use bankrail_service::{ApiKeyHash, Customer, RegisteredAccount};
 use bankrail_statement::AccountId;
 use bankrail_values::{Currency, SecretString, Timestamp, causes, excerpt};
@@ -271,6 +271,13 @@ fn endpoint(
     let mut record = EndpointRecord::new(id?, url?, keys.pop()?);
     if let Some(certificate) = certificate {
         record = record.with_client_certificate(certificate);
+    }
+    if let Some(required) = endpoint.requires_acknowledgement {
+        record = record.with_missing_acknowledgement(if required {
+            MissingAcknowledgement::Failed
+        } else {
+            MissingAcknowledgement::Delivered
+        });
     }
     for (kind, path) in paths {
         record = record.with_path(kind, path);

@@ -3,6 +3,7 @@
 use super::fixture::{Folder, client_certificate, customer, verifying_key};
 use crate::capture::Capture;
 use bankrail_bank::{CustomerFolder, CustomerSource};
+use bankrail_service::delivery::MissingAcknowledgement::{Delivered, Failed};
 use bankrail_service::testing::directory_suite;
 use bankrail_service::{ApiKeyHash, Directory};
 use std::fs::File;
@@ -252,6 +253,31 @@ fn an_endpoint_has_a_client_certificate_of_its_own() {
         let refused = folder.refused();
         assert!(refused.contains(expected), "{refused}");
     }
+}
+
+#[test]
+fn an_endpoint_has_a_rule_of_its_own_for_a_missing_acknowledgement() {
+    let folder = Folder::new();
+    let endpoint = |rule: &str| {
+        let text = format!(
+            "[[endpoints]]\nid = \"e\"\nurl = \"https://a.example\"\nencryption_key = {{ file = \
+             \"encryption.pem\" }}\n{rule}\n"
+        );
+        folder.write("A.toml", &customer("ACME", "acme", &[], &text));
+    };
+    for (rule, expected) in [
+        ("", None),
+        ("requires_acknowledgement = false", Some(Delivered)),
+        ("requires_acknowledgement = true", Some(Failed)),
+    ] {
+        endpoint(rule);
+        let book = folder.open().book();
+        let read = &book.records().next().unwrap().endpoints[0];
+        assert_eq!(read.missing_acknowledgement(), expected, "{rule}");
+    }
+    endpoint("requires_acknowledgement = \"no\"");
+    let refused = folder.refused();
+    assert!(refused.contains("expected true or false"), "{refused}");
 }
 
 #[cfg(unix)]

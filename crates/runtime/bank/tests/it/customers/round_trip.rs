@@ -8,7 +8,7 @@ use bankrail_bank::{
 use bankrail_client_assertion::token::ScopeSet;
 use bankrail_jose::KeySet;
 use bankrail_rate_limit::{CallType, Window};
-use bankrail_service::delivery::{ClientCertificate, EndpointUrl};
+use bankrail_service::delivery::{ClientCertificate, EndpointUrl, MissingAcknowledgement};
 use bankrail_service::{ApiKeyHash, Customer, RegisteredAccount};
 use bankrail_values::{Currency, Timestamp};
 use bankrail_webhook::MessageKind;
@@ -107,8 +107,9 @@ fn endpoint() -> impl Strategy<Value = EndpointRecord> {
         api_key,
         option::of("[ -~]{1,9}"),
         any::<bool>(),
+        option::of(any::<bool>()),
     )
-        .prop_map(|(id, paths, api_key, kid, has_certificate)| {
+        .prop_map(|(id, paths, api_key, kid, has_certificate, lenient)| {
             let key = match kid {
                 Some(kid) => encryption_key().clone().with_kid(kid),
                 None => encryption_key().clone(),
@@ -121,6 +122,12 @@ fn endpoint() -> impl Strategy<Value = EndpointRecord> {
             if has_certificate {
                 let certificate = ClientCertificate::from_pem(client_certificate()).unwrap();
                 endpoint = endpoint.with_client_certificate(certificate);
+            }
+            if let Some(lenient) = lenient {
+                endpoint = endpoint.with_missing_acknowledgement(match lenient {
+                    true => MissingAcknowledgement::Delivered,
+                    false => MissingAcknowledgement::Failed,
+                });
             }
             match api_key {
                 Some((header, value)) => endpoint.with_api_key_in(&header, value.into()).unwrap(),
