@@ -234,6 +234,17 @@ pub trait Outbox: Debug + Send + Sync {
         circuit: Circuit,
     ) -> StoreFuture<'a, ()>;
 
+    /// Lets an endpoint that is up again be tried: its pending entries that wait for a later time
+    /// are due now, as by [`OutboxOperator::resume_endpoint`], and an opening of its circuit ends.
+    /// The circuit itself stays, so that one entry is the trial; so do a rest and a stop.
+    ///
+    /// An engine may do so in several transactions, the last of which ends the opening.
+    fn retry_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()>;
+
     /// Stops an endpoint. Stopping a stopped one changes nothing.
     fn stop_endpoint<'a>(
         &'a self,

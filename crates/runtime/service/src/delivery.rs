@@ -35,7 +35,7 @@ pub use self::requests::Requests;
 pub use self::snapshot::{CircuitState, DispatcherSnapshot, EndpointSnapshot, RunningDelivery};
 pub use self::transport::{
     Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest,
-    TransportResponse,
+    TransportResponse, UpFuture,
 };
 pub use bankrail_http::CpuPool;
 pub use bankrail_http::tls::{ClientCertificate, TlsRoots};

@@ -2,8 +2,8 @@
 
 use crate::webhook::Delivered;
 use bankrail_service::delivery::{
-    HttpsTransport, Transport, TransportErrorKind, TransportFuture, TransportRequest,
-    TransportResponse,
+    Endpoint, HttpsTransport, Transport, TransportErrorKind, TransportFuture, TransportRequest,
+    TransportResponse, UpFuture,
 };
 use bankrail_values::HyphenatedUuid;
 use bankrail_webhook::headers::MESSAGE_ID;
@@ -114,5 +114,9 @@ impl Transport for Recording {
             self.record(message, answer.as_ref().ok());
             answer
         })
+    }
+
+    fn is_up<'a>(&'a self, endpoint: &'a Endpoint) -> UpFuture<'a> {
+        self.inner.is_up(endpoint)
     }
 }

@@ -10,8 +10,8 @@ use bankrail_http::names::API_KEY;
 use bankrail_jose::{CurrentKey, EncryptionKey, RsaSize, SigningKey};
 use bankrail_secured_payload::{SealError, SealOptions, Sealer, SecuredPayload};
 use bankrail_service::delivery::{
-    CpuPool, SealFuture, SealPayload, Transport, TransportError, TransportErrorKind,
-    TransportFuture, TransportRequest, TransportResponse,
+    self, CpuPool, SealFuture, SealPayload, Transport, TransportError, TransportErrorKind,
+    TransportFuture, TransportRequest, TransportResponse, UpFuture,
 };
 use bankrail_values::HyphenatedUuid;
 use bankrail_webhook::Message;
@@ -209,6 +209,10 @@ impl Transport for FaultyTransport {
                 _ => self.send(request, &sealed).await,
             }
         })
+    }
+
+    fn is_up<'a>(&'a self, endpoint: &'a delivery::Endpoint) -> UpFuture<'a> {
+        self.inner.is_up(endpoint)
     }
 }
 

@@ -33,6 +33,16 @@ struct Stored {
     dropped: Option<Intervention>,
 }
 
+impl State {
+    fn make_due(&mut self, endpoint: &EndpointId, now: Timestamp) {
+        for entry in self.stored.iter_mut().map(|stored| &mut stored.entry) {
+            if entry.message.endpoint == *endpoint && entry.state == OutboxState::Pending {
+                entry.due = entry.due.min(now);
+            }
+        }
+    }
+}
+
 impl Stored {
     fn summary(&self) -> OutboxSummary {
         OutboxSummary {
@@ -306,6 +316,19 @@ impl Outbox for ModelOutbox {
         ready(())
     }
 
+    fn retry_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
+        let mut state = self.state();
+        state.make_due(endpoint, now);
+        if let Some(circuit) = state.circuits.get_mut(endpoint) {
+            circuit.open_until = None;
+        }
+        ready(())
+    }
+
     fn stop_endpoint<'a>(
         &'a self,
         endpoint: &'a EndpointId,
@@ -457,11 +480,7 @@ impl OutboxOperator for ModelOutbox {
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
         let mut state = self.state();
-        for entry in state.stored.iter_mut().map(|stored| &mut stored.entry) {
-            if entry.message.endpoint == *endpoint && entry.state == OutboxState::Pending {
-                entry.due = entry.due.min(now);
-            }
-        }
+        state.make_due(endpoint, now);
         state.circuits.remove(endpoint);
         let length = state.stopped.len();
         state

@@ -91,6 +91,7 @@ pub async fn outbox_suite<O: OutboxStore>(mut make: impl AsyncFnMut() -> O) {
     circuits::a_trial_is_one_entry_of_all_workers(&make().await).await;
     circuits::circuits_are_joined_and_forgotten(&make().await).await;
     circuits::the_first_success_closes_the_circuit(&make().await).await;
+    circuits::an_endpoint_that_is_up_again_gets_one_trial(&make().await).await;
     operators::entries_are_listed_without_payload(&make().await).await;
     operators::dropped_entries_are_never_delivered(&make().await).await;
     operators::all_dead_letters_of_an_endpoint_are_resent(&make().await).await;
@@ -956,7 +957,7 @@ pub async fn outbox_against_model(outbox: &impl OutboxStore, seed: u64, steps: u
         let delivery = delivery(u64::from(step));
         let context = format!("seed {seed}, step {step}");
         let now = at(now);
-        match random.below(16) {
+        match random.below(17) {
             0..=3 => {
                 let got = outbox
                     .enqueue(&message, now)
@@ -1100,6 +1101,10 @@ pub async fn outbox_against_model(outbox: &impl OutboxStore, seed: u64, steps: u
                 };
                 outbox.hold_endpoint(&to, circuit).await.expect("store");
                 model.hold_endpoint(&to, circuit).await.expect("store");
+            }
+            15 => {
+                outbox.retry_endpoint(&to, now).await.expect("store");
+                model.retry_endpoint(&to, now).await.expect("store");
             }
             _ => {
                 let got = outbox.resume_endpoint(&to, now).await.expect("store");

@@ -20,8 +20,9 @@ bankrail_values::options! {
     /// delivered as a trial, whichever dispatcher leases it; if it fails, the circuit opens for
     /// longer. The first delivery that the endpoint answers closes the circuit: the trial, or one
     /// that was under way when the circuit opened, of whichever dispatcher. So does
-    /// [`Dispatcher::resume`](super::Dispatcher::resume). A failure of a delivery that began before
-    /// the circuit opened does not prolong it.
+    /// [`Dispatcher::resume`](super::Dispatcher::resume). A receiver that was down and is up again
+    /// gets its trial at once ([`Transport::is_up`](super::Transport::is_up)). A failure of a
+    /// delivery that began before the circuit opened does not prolong it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct BreakerPolicy {
         /// The failures in a row, seen by one dispatcher, that open the circuit. Default: 5.

@@ -5,10 +5,12 @@ mod leases;
 mod operator;
 mod pauses;
 mod places;
+mod returned;
 mod running;
 
 use self::pauses::Pauses;
 use self::places::Places;
+use self::returned::LOOK_EVERY;
 use self::running::Running;
 use super::breaker::LONGEST_PAUSE;
 use super::endpoint::Endpoints;
@@ -26,6 +28,7 @@ use bankrail_webhook::sender::RequestMismatchError;
 use bankrail_webhook::{DeliveryHeaders, Message, OutgoingError, OutgoingOptions};
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::sync::{Mutex, Notify, mpsc};
 use tokio::task::{Id, JoinError, JoinSet};
@@ -46,7 +49,13 @@ use tokio::time::Instant;
 ///   ([`DispatcherOptions::breaker`]): for 30 s, and twice as long each time, up to 10 min. The
 ///   first delivery that the receiver answers ends it.
 ///
-/// [`Dispatcher::resume`] ends both waits: it sends all that waits for an endpoint now.
+/// [`Dispatcher::run`] ends both waits when a receiver that was down is up again: within two seconds
+/// it delivers one message as a trial, and once that is answered all that waits. It looks for the
+/// receiver by [`Transport::is_up`], once nobody has answered a delivery and a first look. When it
+/// starts, it looks for each receiver whose messages all wait and that was down. A receiver that was
+/// up and failed all the same, or that asked for a pause by `Retry-After`, is waited for as above.
+///
+/// [`Dispatcher::resume`] ends both waits by hand.
 ///
 /// ```
 /// use bankrail_mailbox::Schedule;
@@ -73,6 +82,8 @@ struct Shared {
     /// Locked while entries are leased: one lease is made after the other.
     leases: Mutex<Leases>,
     running: Running,
+    /// True once the endpoints that waited at the start are marked as down.
+    marked: AtomicBool,
 }
 
 /// The owners of the leases, and where the next one begins.
@@ -138,6 +149,7 @@ impl Dispatcher {
             wake,
             leases,
             running,
+            marked: AtomicBool::new(false),
         };
         Ok(Self {
             shared: Arc::new(shared),
@@ -254,7 +266,11 @@ impl Dispatcher {
         let (leaving, mut left) = mpsc::unbounded_channel();
         let mut places = Places::new(&self.shared.options);
         let mut pauses = Pauses::new(&self.shared.options);
-        // The forgetting and the gauges run beside the deliveries and end with this function.
+        // The work that recurs runs beside the deliveries and ends with this function.
+        let _looking =
+            Recurring::start(LOOK_EVERY, Arc::clone(&self.shared), |shared| async move {
+                shared.look_for_returned().await
+            });
         let _forgetting = self.shared.options.retention.map(|retention| {
             let shared = Arc::clone(&self.shared);
             Recurring::start(FORGET_EVERY, shared, move |shared| async move {

@@ -215,7 +215,7 @@ pub struct Endpoints {
     known: Arc<RwLock<HashMap<EndpointId, Arc<Known>>>>,
 }
 
-/// A receiver with its failures in a row, and whether it is slow.
+/// A receiver with its failures in a row, and whether it is slow or down.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) endpoint: Endpoint,
@@ -223,6 +223,7 @@ pub(super) struct Known {
     breaker: Mutex<Breaker>,
     // Relaxed loads and stores suffice: nothing else is read by the flag's value.
     slow: AtomicBool,
+    down: AtomicBool,
 }
 
 impl Endpoints {
@@ -236,16 +237,16 @@ impl Endpoints {
     /// address. The next delivery uses it. A circuit that is open stays so:
     /// [`Dispatcher::resume`](super::Dispatcher::resume) closes it.
     pub fn insert(&self, endpoint: Endpoint) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let id = endpoint.id.clone();
-        let known = Arc::new(Known {
+        let down = known.get(&id).is_some_and(|replaced| replaced.is_down());
+        let new = Known {
             endpoint,
             breaker: Mutex::default(),
             slow: AtomicBool::new(false),
-        });
-        self.known
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(id, known);
+            down: AtomicBool::new(down),
+        };
+        known.insert(id, Arc::new(new));
     }
 
     /// Removes a receiver. Its messages stay in the outbox. False if it was not known.
@@ -272,6 +273,16 @@ impl Endpoints {
             .values()
             .filter(|known| known.is_slow())
             .map(|known| known.endpoint.id.clone())
+            .collect()
+    }
+
+    /// Returns the receivers that are looked at until they are up again.
+    pub(super) fn down(&self) -> Vec<Arc<Known>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known
+            .values()
+            .filter(|known| known.is_down())
+            .cloned()
             .collect()
     }
 
@@ -329,6 +340,15 @@ impl Known {
 
     pub(super) fn is_slow(&self) -> bool {
         self.slow.load(Ordering::Relaxed)
+    }
+
+    /// Returns true if the receiver failed and is looked at until it is up again.
+    pub(super) fn is_down(&self) -> bool {
+        self.down.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_down(&self, down: bool) {
+        self.down.store(down, Ordering::Relaxed);
     }
 
     pub(super) fn set_slow(&self, slow: bool) {

@@ -1,11 +1,13 @@
 //! The transport over HTTPS, by reqwest and rustls.
 
+use super::endpoint::Endpoint;
 use super::transport::{
     Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest,
-    TransportResponse,
+    TransportResponse, UpFuture, is_of_gateway,
 };
 use bankrail_http::tls::{ClientCertificate, TlsRoots, client_config, error_chain};
 use bankrail_http::{BodyError, BodyReader, Proxy, is_public};
+use bankrail_webhook::MessageKind;
 use reqwest::NoProxy;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::collections::HashMap;
@@ -21,7 +23,7 @@ const MAX_CLIENTS: usize = 256;
 /// Deliveries over HTTPS: HTTP/2 or HTTP/1.1 over TLS 1.2 or 1.3. Cheap to clone.
 ///
 /// It follows no redirection, ignores the environment's proxies, sends no `Referer`, and sends each
-/// request once.
+/// request once. Whether a receiver that failed is up again it asks with a `HEAD`.
 #[derive(Clone, Debug)]
 pub struct HttpsTransport(Arc<Inner>);
 
@@ -223,6 +225,23 @@ impl Transport for HttpsTransport {
                 headers: head.headers,
                 body: body.map_err(body_error)?,
             })
+        })
+    }
+
+    /// Sends a `HEAD` without a header of the deliveries. Any answer shows that the receiver is up,
+    /// but those of a gateway before a receiver that is down.
+    fn is_up<'a>(&'a self, endpoint: &'a Endpoint) -> UpFuture<'a> {
+        Box::pin(async move {
+            let Ok(client) = self.0.client(endpoint.client_certificate()) else {
+                return false;
+            };
+            let url = endpoint.url(MessageKind::ALL[0]);
+            self.0.may_call(&url)
+                && client
+                    .head(url)
+                    .send()
+                    .await
+                    .is_ok_and(|answer| !is_of_gateway(answer.status().as_u16()))
         })
     }
 }

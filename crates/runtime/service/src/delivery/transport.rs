@@ -1,6 +1,7 @@
 //! The transport of deliveries: a trait, so that tests and unusual networks can implement their
 //! own.
 
+use super::Endpoint;
 use bankrail_http::tls::ClientCertificate;
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
@@ -13,6 +14,9 @@ use url::Url;
 /// The return type of [`Transport::post`].
 pub type TransportFuture<'a> =
     Pin<Box<dyn Future<Output = Result<TransportResponse, TransportError>> + Send + 'a>>;
+
+/// The return type of [`Transport::is_up`].
+pub type UpFuture<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 
 /// Sends one POST and reads its answer.
 ///
@@ -33,6 +37,21 @@ pub trait Transport: fmt::Debug + Send + Sync {
     /// # Errors
     /// [`TransportError`] if there is no answer with a status.
     fn post(&self, request: TransportRequest) -> TransportFuture<'_>;
+
+    /// Returns true if a receiver that failed before is up, as far as this shows without a message.
+    ///
+    /// The [`Dispatcher`](crate::delivery::Dispatcher) calls it after a delivery that nobody
+    /// answered, then about twice a second until it returns true, and ends a call after a second.
+    /// Default: true, so that a receiver that is up again waits for its circuit and the schedule.
+    fn is_up<'a>(&'a self, endpoint: &'a Endpoint) -> UpFuture<'a> {
+        let _ = endpoint;
+        Box::pin(std::future::ready(true))
+    }
+}
+
+/// Returns true for a status by which a gateway answers in place of a receiver that is down.
+pub(super) fn is_of_gateway(status: u16) -> bool {
+    matches!(status, 502..=504)
 }
 
 /// One POST.

@@ -10,6 +10,7 @@ mod operators;
 mod outages;
 mod requests;
 mod retries;
+mod returned;
 mod running;
 mod shared;
 mod snapshot;

@@ -147,7 +147,7 @@ async fn deliveries_and_the_state_of_the_outbox_are_counted_under_documented_nam
     let snapshotter = recorder.snapshotter();
     let _guard = metrics::set_default_local_recorder(&recorder);
     let world = DeliveryWorld::new();
-    world.receiver.script([Reply::Status(503), Reply::Good]);
+    world.receiver.script([Reply::Status(500), Reply::Good]);
     for _ in 0..2 {
         world.enqueue_one().await;
     }

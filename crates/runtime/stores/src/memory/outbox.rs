@@ -286,6 +286,21 @@ impl Outbox for MemoryOutbox {
         })
     }
 
+    fn retry_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let mut messages = self.messages();
+            messages.make_due(endpoint, now);
+            if let Some(circuit) = messages.circuits.get_mut(endpoint) {
+                circuit.open_until = None;
+            }
+            Ok(())
+        })
+    }
+
     fn stop_endpoint<'a>(
         &'a self,
         endpoint: &'a EndpointId,

@@ -286,6 +286,18 @@ impl Outbox for PostgresOutbox {
         }))
     }
 
+    fn retry_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            operator::make_due(&self.store, endpoint, now, operator::END_OPENING)
+                .await
+                .map(drop)
+        })
+    }
+
     fn stop_endpoint<'a>(
         &'a self,
         endpoint: &'a EndpointId,

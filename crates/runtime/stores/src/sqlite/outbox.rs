@@ -154,6 +154,18 @@ impl Outbox for SqliteOutbox {
             .write(move |connection| circuit::hold(connection, &endpoint, circuit))
     }
 
+    fn retry_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            operator::make_due(&self.database, endpoint, now, &[circuit::END_OPENING])
+                .await
+                .map(drop)
+        })
+    }
+
     fn stop_endpoint<'a>(
         &'a self,
         endpoint: &'a EndpointId,

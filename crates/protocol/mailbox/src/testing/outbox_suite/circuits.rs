@@ -372,3 +372,69 @@ pub(super) async fn the_first_success_closes_the_circuit(outbox: &impl OutboxSto
         "an endpoint without a circuit gets none"
     );
 }
+
+pub(super) async fn an_endpoint_that_is_up_again_gets_one_trial(outbox: &impl OutboxStore) {
+    let mut stored = Vec::new();
+    for number in 1..=3 {
+        let enqueued = outbox.enqueue(&outgoing(1, number), at(0)).await;
+        stored.push(enqueued.expect("enqueue").id());
+    }
+    let record = async |id, by, next, now| {
+        let to = endpoint(1);
+        let answered = (next == Disposition::Delivered).then_some(&to);
+        let recorded = outbox
+            .record(id, owner(by), &delivery(1), next, answered, at(now))
+            .await;
+        assert!(recorded.expect("record"));
+    };
+    let first = outbox.lease(all(lease(1, 9)), at(0)).await.expect("lease");
+    for entry in &first {
+        record(entry.id, 1, Disposition::RetryAt(at(500)), 1).await;
+    }
+    let hold = async |circuit| {
+        let held = outbox.hold_endpoint(&endpoint(1), circuit).await;
+        held.expect("hold");
+    };
+    let retry = async |now| {
+        let retried = outbox.retry_endpoint(&endpoint(1), now).await;
+        retried.expect("retry");
+    };
+    let leased = async |owner, now| {
+        let leased = outbox.lease(all(lease(owner, now + 9)), at(now)).await;
+        ids(&leased.expect("lease"))
+    };
+    hold(open(3, 400)).await;
+    retry(at(10)).await;
+    assert_eq!(outbox.next_due().await.expect("next due"), Some(at(10)));
+    assert_eq!(
+        leased(2, 10).await,
+        stored[..1],
+        "one message is the trial, although all are due"
+    );
+    retry(at(11)).await;
+    assert!(
+        leased(3, 11).await.is_empty(),
+        "a second worker makes no second trial beside the first"
+    );
+    hold(open(4, 600)).await;
+    record(stored[0], 2, Disposition::RetryAt(at(700)), 12).await;
+    assert_eq!(
+        circuits(outbox).await,
+        [of(1, open(4, 600))],
+        "a trial that fails opens the circuit as often as before and once more"
+    );
+    hold(rest(50)).await;
+    retry(at(20)).await;
+    assert!(leased(4, 49).await.is_empty(), "a rest is kept");
+    assert_eq!(leased(4, 50).await, stored[1..2]);
+    record(stored[1], 4, Disposition::Delivered, 51).await;
+    let stop = intervention("gone");
+    let stopped = outbox.stop_endpoint(&endpoint(1), &stop, at(52)).await;
+    stopped.expect("stop");
+    retry(at(53)).await;
+    assert!(leased(5, 54).await.is_empty(), "a stop is kept");
+    assert!(
+        circuits(outbox).await.is_empty(),
+        "an endpoint without a circuit gets none"
+    );
+}

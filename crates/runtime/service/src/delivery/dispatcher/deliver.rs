@@ -2,7 +2,9 @@
 
 use super::super::breaker::{Ended, Health};
 use super::super::endpoint::{Endpoint, Known};
-use super::super::transport::{Transport, TransportErrorKind, TransportRequest, TransportResponse};
+use super::super::transport::{
+    Transport, TransportErrorKind, TransportRequest, TransportResponse, is_of_gateway,
+};
 use super::leases::end_lease;
 use super::{Leased, MissingAcknowledgement, Shared};
 use crate::measure;
@@ -114,6 +116,16 @@ impl Shared {
             Err(error) => {
                 tracing::error!(entry = %entry.id, error = %error, "a delivery could not be recorded")
             }
+        }
+        let unanswered = outcome.status.is_none_or(is_of_gateway) && rest.is_none();
+        match (health, known.is_down()) {
+            // At once, so that a receiver that is down for a moment is seen to be. One that failed
+            // and is up waits for its circuit and the schedule.
+            (Health::Bad, false) if unanswered && !self.is_up(&known).await => known.set_down(true),
+            // A receiver may answer deliveries and no looks, and is looked at no longer.
+            (Health::Good, true) if !self.is_up(&known).await => known.set_down(false),
+            (Health::Good, true) => self.retry(&known).await,
+            _ => {}
         }
     }
 

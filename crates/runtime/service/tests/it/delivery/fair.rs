@@ -1,7 +1,7 @@
 //! Endpoints that hang or answer late do not delay the others. The clock is tokio's, paused: it
 //! moves on when everything waits, so that no test depends on the machine's speed.
 
-use super::world::fresh_headers;
+use super::world::{VirtualClock, fresh_headers};
 use bankrail_http::CpuPool;
 use bankrail_mailbox::{
     DeliveryNote, EndpointId, EntryId, OutboxOperator, OutboxState, OutboxStore,
@@ -11,14 +11,13 @@ use bankrail_service::delivery::{
     Transport, TransportFuture, TransportRequest, TransportResponse,
 };
 use bankrail_stores::memory::{MemoryOutbox, MemoryStore};
-use bankrail_values::{Clock, Timestamp};
+use bankrail_values::Clock;
 use bankrail_webhook::{Acknowledgement, samples};
 use http::{HeaderMap, StatusCode};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::oneshot;
-use tokio::time::Instant;
 
 const PROMPT: Duration = Duration::from_millis(5);
 
@@ -28,18 +27,6 @@ enum Others {
     Hang,
     Answer(Duration),
     AreNotSealedFor,
-}
-
-#[derive(Debug)]
-struct VirtualClock(Instant);
-
-impl Clock for VirtualClock {
-    fn now(&self) -> Timestamp {
-        "2021-07-29T01:00:00.000Z"
-            .parse::<Timestamp>()
-            .unwrap()
-            .saturating_add(self.0.elapsed())
-    }
 }
 
 #[derive(Debug)]
@@ -130,7 +117,7 @@ impl World {
             waiting: AtomicUsize::new(0),
             most: Mutex::new(0),
         });
-        let clock = Arc::new(VirtualClock(Instant::now()));
+        let clock = Arc::new(VirtualClock::start());
         let dispatcher = Dispatcher::new(
             Arc::clone(&outbox) as Arc<dyn OutboxStore>,
             endpoints,

@@ -125,6 +125,13 @@ impl Outbox for Faulty {
     ) -> StoreFuture<'a, ()> {
         failing!(self, self.inner.hold_endpoint(endpoint, circuit))
     }
+    fn retry_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
+        failing!(self, self.inner.retry_endpoint(endpoint, now))
+    }
     fn stop_endpoint<'a>(
         &'a self,
         endpoint: &'a EndpointId,

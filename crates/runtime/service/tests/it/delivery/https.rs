@@ -8,7 +8,7 @@ use axum::routing::post;
 use bankrail_mailbox::{DeliveryNote, DeliveryRecord, EndpointId, OutboxOperator, OutboxStore};
 use bankrail_service::delivery::{
     ClientCertificate, Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints,
-    HttpsTransport, HttpsTransportOptions, TlsRoots,
+    HttpsTransport, HttpsTransportOptions, TlsRoots, Transport as _,
 };
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{SecretString, SystemClock};
@@ -108,6 +108,52 @@ async fn a_message_arrives_with_its_headers() {
     for absent in ["user-agent", "referer", "cookie"] {
         assert!(!headers.contains_key(absent), "{absent}");
     }
+}
+
+/// A receiver that takes no `HEAD` is up all the same; a gateway without its receiver is not.
+#[tokio::test]
+async fn a_receiver_is_up_if_it_answers_and_not_if_its_gateway_does() {
+    let seen: Arc<Mutex<Vec<HeaderMap>>> = Arc::default();
+    let answering = |status: StatusCode| {
+        let seen = Arc::clone(&seen);
+        Router::new().fallback(move |method: http::Method, headers: HeaderMap| async move {
+            assert_eq!(method, "HEAD");
+            seen.lock().unwrap().push(headers);
+            status
+        })
+    };
+    let up = async |base: &str| {
+        let url = EndpointUrl::danger_allow_http_on_loopback(base).unwrap();
+        let endpoint = Endpoint::new("acme".parse().unwrap(), url, sealer(0));
+        let endpoint = endpoint
+            .with_api_key(&SecretString::from("hunter2"))
+            .unwrap();
+        transport().is_up(&endpoint).await
+    };
+    for (status, expected) in [
+        (200, true),
+        (401, true),
+        (405, true),
+        (500, true),
+        (501, true),
+        (502, false),
+        (503, false),
+        (504, false),
+    ] {
+        let address = serve(answering(StatusCode::from_u16(status).unwrap())).await;
+        assert_eq!(
+            up(&format!("http://{address}/")).await,
+            expected,
+            "{status}"
+        );
+    }
+    for headers in &*seen.lock().unwrap() {
+        assert!(!headers.contains_key("apikey"), "{headers:?}");
+    }
+    let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = free.local_addr().unwrap();
+    drop(free);
+    assert!(!up(&format!("http://{address}/")).await);
 }
 
 #[tokio::test]

@@ -84,7 +84,7 @@ async fn a_proxy_that_refuses_is_not_the_receiver() {
         let made = deliver_by(transport, "https://biller.example/", None, LONG).await;
         let expected = (None, Some(DeliveryNote::NoConnection));
         assert_eq!((made.status, made.note), expected, "{answer}");
-        assert_eq!(tunnels.take().len(), 1);
+        assert_eq!(tunnels.take().len(), 2, "the delivery, then a look");
     }
 }
 

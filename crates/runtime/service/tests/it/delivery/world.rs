@@ -7,7 +7,7 @@ use bankrail_mailbox::{
 use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
 use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, SealPayload, Transport,
-    TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
+    TransportErrorKind, TransportFuture, TransportRequest, TransportResponse, UpFuture,
 };
 use bankrail_stores::memory::{MemoryOutbox, MemoryStore};
 use bankrail_values::{Clock, HyphenatedUuid, ManualClock, SecretString, Timestamp};
@@ -15,8 +15,27 @@ use bankrail_webhook::sender::OriginalRequest;
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, MessageKind, samples};
 use http::{HeaderMap, StatusCode};
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+/// The clock of tokio, which a test can pause.
+#[derive(Debug)]
+pub(crate) struct VirtualClock(Instant);
+
+impl VirtualClock {
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Clock for VirtualClock {
+    fn now(&self) -> Timestamp {
+        let start: Timestamp = "2021-07-29T01:00:00.000Z".parse().unwrap();
+        start.saturating_add(self.0.elapsed())
+    }
+}
 
 /// The provider's signing key and the decryption keys of two customers, made once.
 fn keys() -> &'static (SigningKey, [DecryptionKey; 2]) {
@@ -69,6 +88,8 @@ pub(crate) struct Receiver {
     scripted: Mutex<Option<String>>,
     always: Mutex<Reply>,
     requests: Mutex<Vec<TransportRequest>>,
+    pub(crate) up: AtomicBool,
+    looks: AtomicUsize,
     pub(crate) gate: Semaphore,
 }
 
@@ -97,6 +118,11 @@ impl Receiver {
 
     pub(crate) fn last(&self) -> TransportRequest {
         self.all().pop().unwrap()
+    }
+
+    /// How often a dispatcher looked whether it is up.
+    pub(crate) fn looks(&self) -> usize {
+        self.looks.load(Ordering::SeqCst)
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -142,6 +168,11 @@ impl Transport for Receiver {
             ))
         })
     }
+
+    fn is_up<'a>(&'a self, _: &'a Endpoint) -> UpFuture<'a> {
+        self.looks.fetch_add(1, Ordering::SeqCst);
+        Box::pin(std::future::ready(self.up.load(Ordering::SeqCst)))
+    }
 }
 
 pub(crate) struct World {
@@ -170,6 +201,8 @@ impl World {
             scripted: Mutex::default(),
             always: Mutex::new(Reply::Good),
             requests: Mutex::default(),
+            up: AtomicBool::new(true),
+            looks: AtomicUsize::new(0),
             gate: Semaphore::new(Semaphore::MAX_PERMITS / 2),
         });
         let (outbox, endpoints) = (Arc::new(MemoryStore::new().outbox()), Endpoints::new());

@@ -2,14 +2,14 @@
 
 use super::{CIRCUITS, PostgresOutbox};
 use crate::columns::{Columns as _, corrupt, entry_number};
-use crate::postgres::Fault;
 use crate::postgres::values::{get, params, storable};
+use crate::postgres::{Fault, PostgresStore};
 use bankrail_mailbox::{
     DeliveryRecord, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId, EntryId,
     Intervention, OutboxCounts, OutboxEntry, OutboxOperator, OutboxQuery, OutboxSummary,
     StoppedEndpoint,
 };
-use bankrail_values::{StoreFuture, Timestamp};
+use bankrail_values::{StoreError, StoreFuture, Timestamp};
 
 mod list;
 
@@ -105,6 +105,9 @@ const MAKE_SOME_DUE: &str = "WITH piece AS (
 
 const RESUME: &str = "WITH circuit AS (DELETE FROM bankrail_circuit WHERE endpoint = $1)
     DELETE FROM bankrail_stopped WHERE endpoint = $1 RETURNING endpoint";
+
+pub(super) const END_OPENING: &str =
+    "UPDATE bankrail_circuit SET open_until = NULL WHERE endpoint = $1";
 
 const STOPPED: &str =
     "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
@@ -224,25 +227,7 @@ impl OutboxOperator for PostgresOutbox {
         endpoint: &'a EndpointId,
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            let endpoint = endpoint.as_str();
-            let now = now.unix_millis();
-            let mut last = Some((now, i64::MAX));
-            while let Some((due, entry)) = last {
-                let piece = self.store.with_session(async |session| {
-                    let values = params![endpoint, now, due, entry];
-                    let rows = session.query(MAKE_SOME_DUE, values).await?;
-                    rows.first()
-                        .map(|last| Ok((get(last, "due")?, get(last, "entry")?)))
-                        .transpose()
-                });
-                last = piece.await?;
-            }
-            let resume = self
-                .store
-                .with_session(async |session| session.changes(RESUME, params![endpoint]).await);
-            resume.await
-        })
+        Box::pin(make_due(&self.store, endpoint, now, RESUME))
     }
 
     fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
@@ -286,4 +271,29 @@ impl OutboxOperator for PostgresOutbox {
             self.store.survey(BACKLOGS, params![after, limit]).await
         })
     }
+}
+
+/// Makes what waits for an endpoint due, then runs the statement `then` and returns true if it
+/// changes a row.
+pub(super) async fn make_due(
+    store: &PostgresStore,
+    endpoint: &EndpointId,
+    now: Timestamp,
+    then: &'static str,
+) -> Result<bool, StoreError> {
+    let endpoint = endpoint.as_str();
+    let now = now.unix_millis();
+    let mut last = Some((now, i64::MAX));
+    while let Some((due, entry)) = last {
+        let piece = store.with_session(async |session| {
+            let values = params![endpoint, now, due, entry];
+            let rows = session.query(MAKE_SOME_DUE, values).await?;
+            rows.first()
+                .map(|last| Ok((get(last, "due")?, get(last, "entry")?)))
+                .transpose()
+        });
+        last = piece.await?;
+    }
+    let then = store.with_session(async |session| session.changes(then, params![endpoint]).await);
+    then.await
 }

@@ -15,13 +15,16 @@ const KEEP: &str = "INSERT INTO bankrail_circuit (endpoint, openings, open_until
     SET openings = excluded.openings, open_until = excluded.open_until,
     rests_until = excluded.rests_until";
 
-const FORGET: &str = "DELETE FROM bankrail_circuit WHERE endpoint = ?1";
+pub(super) const FORGET: &str = "DELETE FROM bankrail_circuit WHERE endpoint = ?1";
+
+pub(super) const END_OPENING: &str =
+    "UPDATE bankrail_circuit SET open_until = NULL WHERE endpoint = ?1";
 
 pub(super) const ALL: &str =
     "SELECT endpoint, openings, open_until, rests_until FROM bankrail_circuit ORDER BY endpoint";
 
 #[cfg(test)]
-pub(in crate::sqlite) const DAILY: &[&str] = &[FIND, KEEP, FORGET];
+pub(in crate::sqlite) const DAILY: &[&str] = &[FIND, KEEP, FORGET, END_OPENING];
 
 pub(super) fn find(connection: &Connection, endpoint: &str) -> Result<Option<Circuit>, Fault> {
     first(connection, FIND, [endpoint])

@@ -2,14 +2,14 @@
 
 use super::{SqliteOutbox, circuit};
 use crate::columns::entry_number;
-use crate::sqlite::connection::Fault;
+use crate::sqlite::connection::{Database, Fault};
 use crate::sqlite::statements::{all, changes, first, readable_page, run};
 use bankrail_mailbox::{
     DeliveryRecord, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId, EntryId,
     Intervention, Kind, OutboxCounts, OutboxEntry, OutboxOperator, OutboxQuery, OutboxState,
     OutboxSummary, StoppedEndpoint,
 };
-use bankrail_values::{StoreFuture, Timestamp};
+use bankrail_values::{StoreError, StoreFuture, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::BTreeMap;
 
@@ -234,22 +234,8 @@ impl OutboxOperator for SqliteOutbox {
         endpoint: &'a EndpointId,
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            loop {
-                let endpoint = endpoint.clone();
-                let piece = self.database.write(move |connection| {
-                    let values = params![endpoint.as_str(), now.unix_millis(), BATCH_ROWS];
-                    if run(connection, MAKE_SOME_DUE, values)? == usize::from(BATCH_ROWS) {
-                        return Ok(None);
-                    }
-                    circuit::keep(connection, &endpoint, None)?;
-                    changes(connection, RESUME, [endpoint.as_str()]).map(Some)
-                });
-                if let Some(was_stopped) = piece.await? {
-                    return Ok(was_stopped);
-                }
-            }
-        })
+        let last = &[circuit::FORGET, RESUME];
+        Box::pin(make_due(&self.database, endpoint, now, last))
     }
 
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
@@ -344,4 +330,31 @@ fn merged(connection: &Connection, query: &OutboxQuery) -> Result<Vec<OutboxSumm
         page.extend(readable_page(connection, SUMMARY, [id], 1)?);
     }
     Ok(page)
+}
+
+/// Makes what waits for an endpoint due. Beside the last of it runs the statements `last`, and
+/// returns true if the last of these has changed a row.
+pub(super) async fn make_due(
+    database: &Database,
+    endpoint: &EndpointId,
+    now: Timestamp,
+    last: &'static [&'static str],
+) -> Result<bool, StoreError> {
+    loop {
+        let endpoint = endpoint.clone();
+        let piece = database.write(move |connection| {
+            let values = params![endpoint.as_str(), now.unix_millis(), BATCH_ROWS];
+            if run(connection, MAKE_SOME_DUE, values)? == usize::from(BATCH_ROWS) {
+                return Ok(None);
+            }
+            let mut statements = last.iter();
+            let changed = statements.try_fold(false, |_, sql| {
+                changes(connection, sql, [endpoint.as_str()])
+            });
+            changed.map(Some)
+        });
+        if let Some(changed) = piece.await? {
+            return Ok(changed);
+        }
+    }
 }

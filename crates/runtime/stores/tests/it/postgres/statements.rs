@@ -173,6 +173,7 @@ async fn deliver(store: &PostgresStore, number: u32) {
         rests_until: None,
     };
     outbox.hold_endpoint(&endpoint, circuit).await.unwrap();
+    outbox.retry_endpoint(&endpoint, at(0)).await.unwrap();
     outbox.resume_endpoint(&endpoint, at(0)).await.unwrap();
     outbox.find(sent).await.unwrap();
     outbox.next_due().await.unwrap();
