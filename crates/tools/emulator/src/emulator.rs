@@ -89,7 +89,6 @@ pub struct Emulator {
     dispatcher: Dispatcher,
     endpoints: Endpoints,
     pub(crate) outbox: Arc<dyn OutboxStore>,
-    pub(crate) transport: Arc<dyn Transport>,
     faults: Arc<WebhookFaults>,
 }
 
@@ -133,14 +132,14 @@ impl Emulator {
         let ledger = Arc::new(FaultyLedger(ledger));
         let provider = provider.clock(Arc::new(FaultyClock(Arc::clone(&clock))));
         let faults = Arc::new(WebhookFaults::new(Arc::clone(&front)));
-        let transport: Arc<dyn Transport> = Arc::new(FaultyTransport {
+        let transport = Arc::new(FaultyTransport {
             inner: transport,
             faults: Arc::clone(&faults),
         });
         let provider = Provider::new(directory, ledger, tokens, verifier, provider)?;
         let endpoints = Endpoints::new();
-        let (kept, sending) = (Arc::clone(&outbox), Arc::clone(&transport));
-        let dispatcher = Dispatcher::new(kept, endpoints.clone(), sending, clock, dispatcher)?;
+        let kept = Arc::clone(&outbox);
+        let dispatcher = Dispatcher::new(kept, endpoints.clone(), transport, clock, dispatcher)?;
         let (router, report_day) = (
             front.around(provider.router()),
             provider.report_day().clone(),
@@ -152,7 +151,6 @@ impl Emulator {
             dispatcher,
             endpoints,
             outbox,
-            transport,
             faults,
         })
     }

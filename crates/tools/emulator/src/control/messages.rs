@@ -1,7 +1,6 @@
 //! The bank's messages to its customers, as the control sends, lists and resends them.
 
 use super::{Arguments, Control, ControlError};
-use crate::bank::dispatcher_options;
 use crate::ids::Ids;
 use crate::story::{MandateStory, PaymentStory, bad_week};
 use crate::webhook::Webhook;
@@ -9,12 +8,10 @@ use bankrail_mailbox::{
     DeliveryNote, DeliveryRecord, DropOutcome, EndpointId, EntryId, Intervention, Outbox as _,
     OutboxOperator as _, OutboxQuery, OutboxState, OutboxSummary, Outgoing,
 };
-use bankrail_service::delivery::{Dispatcher, EnqueueError};
-use bankrail_stores::memory::MemoryStore;
+use bankrail_service::delivery::EnqueueError;
 use bankrail_values::{Clock as _, HyphenatedUuid, Timestamp, causes, excerpt};
 use bankrail_webhook::{Message, samples};
 use serde_json::{Value, json};
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -281,39 +278,14 @@ impl Control {
 
     async fn resend_one(&self, id: EntryId) -> Result<Value, ControlError> {
         let emulator = &self.0.emulator;
-        let entry = emulator.outbox.find(id).await?.ok_or_else(|| unknown(id))?;
-        match entry.state {
-            OutboxState::DeadLetter => {
-                emulator.dispatcher().resend(id).await?;
-                Ok(json!({ "status": null }))
-            }
-            OutboxState::Delivered => {
-                // The outbox knows the message id and would not send it twice, so that another one
-                // is needed.
-                let again = Arc::new(MemoryStore::new().outbox());
-                let id = again
-                    .enqueue(&entry.message, self.0.clock.now())
-                    .await?
-                    .id();
-                let (endpoints, clock) = (emulator.endpoints().clone(), self.0.clock.clone());
-                let options = dispatcher_options();
-                let failed = |error: &dyn std::error::Error| ControlError::Failed(causes(error));
-                let once = Dispatcher::new(
-                    again.clone(),
-                    endpoints,
-                    emulator.transport.clone(),
-                    clock,
-                    options,
-                );
-                once.map_err(|error| failed(&error))?.run_once().await?;
-                let made = again.deliveries(id).await?;
-                Ok(json!({ "status": made.last().and_then(|delivery| delivery.status) }))
-            }
-            state => Err(ControlError::Wrong(format!(
-                "expected a message that was delivered or given up, found one that is {}",
-                state.as_str()
-            ))),
+        if emulator.dispatcher().resend(id).await? {
+            return Ok(json!({ "resent": 1 }));
         }
+        let summary = emulator.outbox.summary(id).await?;
+        let state = summary.ok_or_else(|| unknown(id))?.state.as_str();
+        Err(ControlError::Wrong(format!(
+            "expected a message that was delivered or given up, found one that is {state}"
+        )))
     }
 
     pub(super) async fn drop_message(&self, arguments: &Arguments) -> Result<Value, ControlError> {

@@ -403,8 +403,8 @@ impl Operation {
             },
             Self::Resend => Row {
                 name: "resend",
-                about: "Delivers messages once more, under the same message ids: one that was \
-                    delivered at once, a dead letter when its turn comes.",
+                about: "Resends messages that were delivered or given up, under the same message \
+                    ids. They wait in the outbox for their turn.",
                 members: const {
                     &[
                         NUMBER,

@@ -28,10 +28,11 @@ pub(super) const BUTTONS: [Operation; 4] = [
 ];
 
 /// The operations that have a form, and the labels of their buttons.
-const FORMS: [(Operation, &str); 3] = [
+const FORMS: [(Operation, &str); 4] = [
     (Operation::SetClock, "Set the clock"),
     (Operation::StepClock, "Step the clock"),
     (Operation::AddFault, "Order a fault"),
+    (Operation::Resend, "Resend messages"),
 ];
 
 /// The control of a provider, and the token that its buttons send: no other site knows it.

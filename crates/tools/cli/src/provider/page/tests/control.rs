@@ -124,6 +124,7 @@ async fn a_message_is_shown_with_what_was_sent_and_answered_and_sent_again() {
         "{page}"
     );
     assert_eq!(press(&world, "do=resend&number=2").await, to("/outbox/2"));
+    world.dispatcher.run_once().await.unwrap();
     let page = world.page("/outbox/2").await;
     for part in [
         "Requests and answers",
@@ -156,6 +157,31 @@ async fn a_message_is_shown_with_what_was_sent_and_answered_and_sent_again() {
             "{about}"
         );
     }
+}
+
+#[tokio::test]
+async fn the_messages_of_a_span_are_sent_again() {
+    let world = World::steered().await;
+    world.fill("no such endpoint").await;
+    let page = world.page("/control").await;
+    for field in ["number", "endpoint", "since", "until"] {
+        assert!(
+            page.contains(&format!("<input name=\"{field}\"")),
+            "{field}: {page}"
+        );
+    }
+    let state = async || {
+        let summary = world.outbox.summary(EntryId::new(2)).await.unwrap();
+        summary.unwrap().state
+    };
+    let span = "do=resend&number=&endpoint=acme&since=2000-01-01T00:00:00.000Z&until=";
+    let before = format!("{span}2000-01-02T00:00:00.000Z");
+    assert_eq!(press(&world, &before).await, to("/endpoints"));
+    assert_eq!(state().await, OutboxState::Delivered, "not of this span");
+    assert_eq!(press(&world, span).await, to("/endpoints"));
+    assert_eq!(state().await, OutboxState::Pending);
+    let (status, said) = press(&world, "do=resend&endpoint=acme&since=yesterday").await;
+    assert!(status == 409 && said.contains("since"), "{said}");
 }
 
 #[tokio::test]

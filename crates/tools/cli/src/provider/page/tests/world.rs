@@ -11,7 +11,7 @@ use bankrail::mailbox::{
 };
 use bankrail::rate_limit::{Limiter, Limits};
 use bankrail::service::delivery::{
-    Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest,
+    Dispatcher, Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest,
 };
 use bankrail::stores::sqlite::SqliteStore;
 use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock, Timestamp};
@@ -46,6 +46,7 @@ pub(super) struct World {
     pub(super) address: SocketAddr,
     pub(super) calls: Calls,
     pub(super) outbox: Arc<dyn OutboxStore>,
+    pub(super) dispatcher: Dispatcher,
     pub(super) ledger: SqliteLedger,
     pub(super) directory: Arc<CustomerFolder>,
     pub(super) folder: TempDir,
@@ -145,11 +146,12 @@ impl World {
             });
         follower.apply(&directory.book()).await.unwrap();
         let calls = emulator.calls().clone();
+        let dispatcher = emulator.dispatcher().clone();
         let data = PageData {
             calls: calls.clone(),
             directory: directory.clone(),
             outbox: outbox.clone(),
-            dispatcher: emulator.dispatcher().clone(),
+            dispatcher: dispatcher.clone(),
             control: is_steered.then_some(control),
             issuer: "https://127.0.0.1:18100".to_owned(),
             data: folder.path().join("my data"),
@@ -165,6 +167,7 @@ impl World {
             address,
             calls,
             outbox,
+            dispatcher,
             ledger,
             directory,
             folder,
