@@ -5,8 +5,8 @@ use crate::ids::Ids;
 use crate::story::{MandateStory, PaymentStory, bad_week};
 use crate::webhook::Webhook;
 use bankrail_mailbox::{
-    DeliveryNote, DeliveryRecord, DropOutcome, EndpointId, EntryId, Intervention, Outbox as _,
-    OutboxOperator as _, OutboxQuery, OutboxState, OutboxSummary, Outgoing,
+    DeliveryNote, DeliveryRecord, DropOutcome, EndpointId, EntryId, Intervention, OutboxQuery,
+    OutboxState, OutboxSummary, Outgoing,
 };
 use bankrail_service::delivery::EnqueueError;
 use bankrail_values::{Clock as _, HyphenatedUuid, Timestamp, causes, excerpt};
