@@ -1,13 +1,15 @@
 //! A biller: `biller FOLDER`, with a folder that `bankrail provider` makes for a demo customer. Its
 //! file `connection.toml` has the arrangement of the biller and its bank. The biller imports each
 //! new entry of its accounts once, receives the bank's webhooks, keeps the histories of mandates
-//! and payments, and prints each change, until Ctrl-C. All its state is in `biller.sqlite`, so that
-//! it may be killed at any time and started again.
+//! and payments, prints each change, and warns of outcomes that were announced and do not come,
+//! until Ctrl-C. All its state is in `biller.sqlite`, so that it may be killed at any time and
+//! started again.
 //!
 //! `/livez`, `/readyz` and `/metrics` are at 127.0.0.1:9091, or at the address in the environment
 //! variable `BILLER_OPERATIONS`.
 
 use bankrail::client::receivers::{Conflict, Delivery, HandlerError, Handlers, ReceiversOptions};
+use bankrail::client::receivers::{OutcomeWatch, OutcomeWatchOptions};
 use bankrail::client::{ClientOptions, Connection, LedgerChange, NewEntries};
 use bankrail::client::{PolledAccount, Poller, PollerOptions, SealingSecret};
 use bankrail::http::operations::{Operations, OperationsOptions, Prometheus};
@@ -86,7 +88,15 @@ async fn main() -> Result<(), MainError> {
     tokio::spawn(Operations::listen(address, health).await?.run(pending()));
 
     let (histories, stop) = (store.histories(), || shutdown.clone().wanted());
-    let all = async { tokio::join!(poller.run(stop()), worker.run(stop()), server.run(stop())) };
+    let watch = OutcomeWatch::new(Arc::new(histories.clone()), OutcomeWatchOptions::new());
+    let all = async {
+        tokio::join!(
+            poller.run(stop()),
+            worker.run(stop()),
+            server.run(stop()),
+            watch.run(stop())
+        )
+    };
     let mut seen = 0;
     let follow = async {
         loop {

@@ -8,7 +8,8 @@ use crate::failure::Failure;
 use axum::Router;
 use axum::http::{StatusCode, Uri};
 use bankrail::client::receivers::{
-    ObservedDelivery, ObservedOutcome, ReceiversOptions, Worker, WorkerOptions,
+    ObservedDelivery, ObservedOutcome, OutcomeWatch, OutcomeWatchOptions, ReceiversOptions, Worker,
+    WorkerOptions,
 };
 use bankrail::client::{Archive, Connection};
 use bankrail::http::serve::{Server, ServerOptions, Shutdown};
@@ -29,6 +30,7 @@ const LEASE: Duration = Duration::from_secs(5);
 pub(super) struct Ready {
     server: Server<Router>,
     worker: Worker<SqliteInbox>,
+    watch: OutcomeWatch,
     address: SocketAddr,
 }
 
@@ -74,6 +76,7 @@ pub(super) async fn start(
     Ok(Ready {
         server,
         worker,
+        watch: OutcomeWatch::new(Arc::new(store.histories()), OutcomeWatchOptions::new()),
         address,
     })
 }
@@ -87,10 +90,10 @@ impl Ready {
     /// Serves and handles until the program shall stop. Then what was accepted is answered and
     /// handled.
     pub(super) async fn run(self, shutdown: Shutdown) {
-        let Self { server, worker, .. } = self;
         tokio::join!(
-            server.run(shutdown.clone().wanted()),
-            worker.run(shutdown.wanted())
+            self.server.run(shutdown.clone().wanted()),
+            self.worker.run(shutdown.clone().wanted()),
+            self.watch.run(shutdown.wanted())
         );
     }
 }

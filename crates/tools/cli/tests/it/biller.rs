@@ -6,6 +6,7 @@ use bankrail::client::{Connection, TlsRoots};
 use bankrail::http::tls::client_config;
 use bankrail::jose::SigningKey;
 use bankrail::secured_payload::{SealOptions, Sealer, SecuredPayload};
+use bankrail::values::{Clock as _, SystemClock};
 use bankrail::webhook::Message;
 use bankrail_emulator::{Booking, Endpoint, FakeBank, Fault, Webhook};
 use futures_util::StreamExt as _;
@@ -469,6 +470,39 @@ fn what_is_archived_is_listed_shown_and_taken_in_again() {
         line.contains("expected the data folder of a biller that archives"),
         "{line}"
     );
+}
+
+#[test]
+fn a_settlement_that_never_comes_is_warned_of_after_a_restart_too() {
+    let world = World::new();
+    let biller = Biller::start(&world, &["--no-poll"]);
+    let mut delayed = world.bank.payment().delayed();
+    let Message::PaymentOutcome(outcome) = &mut delayed.message else {
+        panic!("a payment")
+    };
+    let four_days = Duration::from_secs(4 * 86_400);
+    outcome.creation_date_time = SystemClock.now().saturating_sub(four_days);
+    assert_eq!(Sender::new(&world, &biller).deliver(&delayed), 200);
+    biller.until("message");
+    biller.kill();
+
+    let mut biller = Biller::start(&world, &["--no-poll"]);
+    let log = BufReader::new(biller.child.stderr.take().unwrap());
+    let (send, lines) = channel();
+    std::thread::spawn(move || {
+        let mut lines = log.lines().map_while(Result::ok);
+        lines.try_for_each(|line| send.send(line))
+    });
+    let line = loop {
+        let line = lines.recv_timeout(LONG).expect("it is logged");
+        if line.contains("an announced outcome has not come") {
+            break line;
+        }
+    };
+    for part in ["WARN", "ACSP", "uetr:"] {
+        assert!(line.contains(part), "{part} in {line}");
+    }
+    biller.kill();
 }
 
 #[test]
