@@ -25,6 +25,7 @@ mod samples;
 mod schema_agreement;
 mod shared;
 mod simple_types;
+mod standards;
 mod stated_schema;
 mod stated_types;
 mod statements;

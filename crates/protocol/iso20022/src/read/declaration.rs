@@ -8,6 +8,10 @@ use std::borrow::Cow;
 /// Checks `version`, `encoding` and `standalone`, in this order; the text is the part after `xml`.
 /// Returns the encoding if it is another than UTF-8.
 pub(crate) fn check(text: &str) -> Result<Option<Box<str>>, ReadErrorKind> {
+    if text.contains('&') {
+        // The grammar of the declaration has no references (2.8).
+        return Err(malformed("expected no reference in the XML declaration"));
+    }
     let mut found = Vec::new();
     // No bound on their number: the token is bounded, and any fourth attribute is refused below.
     attributes::parse(text, usize::MAX, &mut found)?;
