@@ -17,7 +17,7 @@ impl RequestKey {
     /// A new random (version 4) key.
     #[must_use]
     pub fn random() -> Self {
-        Self(Uuid::new_v4().into())
+        Self(HyphenatedUuid::random())
     }
 
     /// The key that `bankrail-http`'s `RequestKeyLayer` put into a request's extensions.

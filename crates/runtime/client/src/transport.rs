@@ -13,7 +13,8 @@ use bankrail_values::{HyphenatedUuid, Timestamp, excerpt};
 use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 use tracing::field::display;
 use url::Position;
 use zeroize::Zeroizing;
@@ -179,7 +180,7 @@ impl Caller {
             phase,
         };
         // One deadline for the whole exchange: an answer that trickles does not extend it.
-        let deadline = tokio::time::Instant::now() + self.timeout;
+        let deadline = Instant::now() + self.timeout;
         let sent = tokio::time::timeout_at(deadline, request.send())
             .await
             .map_err(|_| late(CallPhase::Answer))?;

@@ -18,7 +18,7 @@ use http::request::Parts;
 use http::{Extensions, HeaderValue, StatusCode};
 use std::fmt;
 use std::sync::OnceLock;
-use std::time::Instant;
+use tokio::time::Instant;
 
 /// Returns a JSON answer.
 pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {

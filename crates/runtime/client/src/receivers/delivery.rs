@@ -9,7 +9,7 @@ use bankrail_http::{CpuPool, LineBound};
 use bankrail_jose::remote::RemoteDecrypter;
 use bankrail_mailbox::{DEFAULT_TIME_OUT, Inbox, Incoming};
 use bankrail_secured_payload::{OpenError, Opened, Opener, SecuredPayload, unverified_kid};
-use bankrail_values::{SecretString, Timestamp};
+use bankrail_values::{HyphenatedUuid, SecretString, Timestamp};
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageFinding, MessageKind};
 use http::{HeaderName, StatusCode};
 use std::fmt;
@@ -103,7 +103,7 @@ impl<I: Inbox + ?Sized> Sealed<I> {
         if self.shared.max_age.is_some_and(|most| age > most) {
             return Err(Refusal::TooOld);
         }
-        let acknowledgement = Acknowledgement::received(uuid::Uuid::new_v4().into());
+        let acknowledgement = Acknowledgement::received(HyphenatedUuid::random());
         let (headers, body) = (&self.headers, opened.into_json());
         let incoming = parsed.message.incoming(
             &options.scope,

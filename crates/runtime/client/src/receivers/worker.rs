@@ -11,7 +11,9 @@ use bankrail_mailbox::{
     Disposition, EntryId, Inbox, InboxEntry, InboxState, InboxUpdate, Kind, Lease, LeaseOwner,
     LeaseOwners,
 };
-use bankrail_values::{Clock, EXPIRY_GRACE, StoreError, StoreErrorKind, Timestamp, causes, jitter};
+use bankrail_values::{
+    Clock, EXPIRY_GRACE, HyphenatedUuid, StoreError, StoreErrorKind, Timestamp, causes, jitter,
+};
 use bankrail_webhook::DeliveryHeaders;
 use std::fmt;
 use std::future::Future;
@@ -84,7 +86,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
     ) -> Self {
         measure::describe();
         let owners = Arc::new(Mutex::new(LeaseOwners::from_random_bytes(
-            uuid::Uuid::new_v4().into_bytes(),
+            HyphenatedUuid::random().to_uuid().into_bytes(),
         )));
         Self {
             inbox,

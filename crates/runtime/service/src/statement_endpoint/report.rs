@@ -6,9 +6,8 @@ use bankrail_camt052::{
     BuildError, CreationTime, Entry, ReportBuilder, ReportIds, WriteError, WrittenEntry,
 };
 use bankrail_statement::{AccountKind, StatementResponse, apply_narrative};
-use bankrail_values::{Money, SimpleUuid, StoreError, Timestamp};
+use bankrail_values::{HyphenatedUuid, Money, StoreError, Timestamp};
 use bytes::Bytes;
-use uuid::Uuid;
 
 /// An estimate of an entry's length in bytes, so that the body is seldom reallocated.
 const BYTES_AN_ENTRY: usize = 1024;
@@ -116,7 +115,7 @@ pub(crate) fn write(
         // Default: the message id is the request key without its hyphens.
         ReportIds {
             message: key.to_simple(),
-            report: SimpleUuid::from(Uuid::new_v4()),
+            report: HyphenatedUuid::random().to_simple(),
         },
         account
             .reporting_source

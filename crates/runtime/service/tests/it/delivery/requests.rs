@@ -54,7 +54,7 @@ impl Requests for Records {
 }
 
 fn fresh() -> HyphenatedUuid {
-    uuid::Uuid::new_v4().into()
+    HyphenatedUuid::random()
 }
 
 #[tokio::test]

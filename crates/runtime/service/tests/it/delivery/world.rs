@@ -314,7 +314,7 @@ pub(crate) fn sealed_by(id: &EndpointId, sealer: Arc<dyn SealPayload>) -> Endpoi
 
 /// Headers with new keys.
 pub(crate) fn fresh_headers(kind: MessageKind) -> DeliveryHeaders {
-    let fresh = || HyphenatedUuid::from(uuid::Uuid::new_v4());
+    let fresh = HyphenatedUuid::random;
     if kind.answers_a_request() {
         let request = OriginalRequest::new(fresh()).with_correlation_id(fresh());
         DeliveryHeaders::answering(&request, fresh())
