@@ -30,7 +30,7 @@ use super::options::ServerOptions;
 use crate::endpoint::Knows;
 use ipnet::IpNet;
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -50,7 +50,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(60);
 /// The peer that a connection is counted for: an IPv4 address, or the network of 64 bits that an
 /// IPv6 address is in, because one subscriber has all of its addresses. A trusted proxy, behind
 /// which many peers are, is counted by its whole address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Source {
     address: IpAddr,
     trusted: bool,
@@ -100,7 +100,7 @@ pub(super) struct Places {
 
 #[derive(Debug, Default)]
 struct Table {
-    peers: HashMap<Source, Peer>,
+    peers: BTreeMap<Source, Peer>,
     callers: HashMap<u64, Caller>,
     taken: usize,
     /// The time at which addresses that are no longer known were last forgotten.

@@ -6,7 +6,7 @@ use super::{Fault, PostgresStore};
 use crate::columns::{Columns, FromRow};
 use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry, check_position};
 use bankrail_values::{Date, StoreError, StoreFuture};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 // Held until the transaction ends, so that one transaction at a time reads and writes the entries
 // of an account.
@@ -152,7 +152,7 @@ pub(super) async fn record(
         let entry = SeenEntry::read(row)?;
         after.insert(entry.key, entry);
     }
-    let mut changed = HashMap::new();
+    let mut changed = BTreeMap::new();
     for entry in entries {
         if let Some(recorded) = entry.recorded_over(after.get(&entry.key)) {
             after.insert(entry.key, recorded.clone());
