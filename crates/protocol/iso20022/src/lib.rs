@@ -1,10 +1,17 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        clippy::iter_over_hash_type
+    )
+)]
 
 // `message` and `value` use `node`, `node` uses `check` and `read`, `check` uses `read`. None is
-// used the other way round, except that `read` checks the built-in types of XML Schema with the
-// dates of `value`.
+// used the other way round.
 mod check;
 mod extra;
 #[allow(clippy::exhaustive_structs)] // made by the derives

@@ -5,6 +5,14 @@
     not(any(feature = "aws-lc", feature = "josekit")),
     allow(dead_code, unused_imports, rustdoc::broken_intra_doc_links)
 )]
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        clippy::iter_over_hash_type
+    )
+)]
 
 pub mod algorithm;
 mod backend;

@@ -46,6 +46,7 @@ pub enum OnStoreError {
 pub struct Limits {
     defaults: [Policy; CallType::COUNT],
     on_store_error: [OnStoreError; CallType::COUNT],
+    #[expect(clippy::disallowed_types, reason = "looked up only")]
     overrides: HashMap<Box<str>, Vec<Override>, foldhash::fast::RandomState>,
 }
 

@@ -39,6 +39,10 @@ use table::hash_of;
 #[derive(Debug)]
 pub struct MemoryCounters {
     shards: Box<[Lock<Shard>]>,
+    #[expect(
+        clippy::disallowed_types,
+        reason = "a customer must not choose its shard, and shards have no order"
+    )]
     hasher: foldhash::fast::RandomState,
 }
 
@@ -82,6 +86,7 @@ impl Default for Capacity {
 
 impl MemoryCounters {
     /// Empty counters for at most this many keys.
+    #[expect(clippy::disallowed_types, reason = "as the field")]
     #[must_use]
     pub fn new(capacity: Capacity) -> Self {
         // At least some 64 keys a shard, so that an uneven spread does not matter much.

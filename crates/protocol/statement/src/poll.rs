@@ -263,6 +263,7 @@ impl AccountPoll {
     }
 
     /// Ends a walk whose last page was committed.
+    #[expect(clippy::disallowed_methods, reason = "collected into a map")]
     fn walked(&mut self) -> PollStep {
         let walk = &self.walk;
         self.counted_before = walk

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 pub(crate) struct Counts(pub(crate) HashMap<EntryKey, u32>);
 
 impl Serialize for Counts {
+    #[expect(clippy::disallowed_methods, reason = "sorted below")]
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         // Sorted, so that equal counts are equal texts.
         let mut pairs: Vec<(String, u32)> = self

@@ -29,6 +29,7 @@ pub trait Clock: fmt::Debug + Send + Sync {
 pub struct SystemClock;
 
 impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "the clock that callers pass")]
     #[inline]
     fn now(&self) -> Timestamp {
         Timestamp::from(SystemTime::now())

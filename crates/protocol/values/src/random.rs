@@ -5,6 +5,10 @@
 ///
 /// # Errors
 /// [`RandomnessError`] if the operating system gives none.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the source that the others draw from"
+)]
 pub fn fill_random(buffer: &mut [u8]) -> Result<(), RandomnessError> {
     getrandom::fill(buffer).map_err(|_| RandomnessError)
 }
@@ -20,6 +24,10 @@ pub fn random_bytes<const N: usize>() -> Result<[u8; N], RandomnessError> {
 
 /// A random number for the jitter of a schedule. If the operating system gives no random bytes, it
 /// is the middle of the range, which means no jitter.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the source that the others draw from"
+)]
 #[must_use]
 pub fn jitter() -> u64 {
     getrandom::u64().unwrap_or(u64::MAX / 2)

@@ -195,6 +195,7 @@ struct Thread {
 }
 
 impl Thread {
+    #[expect(clippy::disallowed_methods, reason = "threads have no tokio clock")]
     fn work(mut self) {
         let mut finished = None;
         loop {
@@ -209,6 +210,7 @@ impl Thread {
 
     /// The next job, and the jobs whose answers are to be sent now. Without a next job the thread
     /// ends under the same lock, so that no job is queued in between and left.
+    #[expect(clippy::disallowed_methods, reason = "as where it began")]
     fn next(&mut self, finished: Option<(BoxedJob, Instant)>) -> (Option<BoxedJob>, Vec<BoxedJob>) {
         let mut state = self.pool.lock();
         if let Some((job, begun)) = finished {

@@ -70,6 +70,10 @@ impl Files {
         // Of the open file: the path may lead to another one by now.
         let metadata = file.metadata().map_err(|error| error.to_string())?;
         let stamp = Stamp::of(&metadata);
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "compared with the time that the file system wrote"
+        )]
         let settled =
             |modified: SystemTime| modified.elapsed().is_ok_and(|age| age >= SETTLES_AFTER);
         self.unsettled |= !stamp.modified.is_some_and(settled);

@@ -206,6 +206,10 @@ where
 }
 
 /// An answer of HTTP/1.1 after which the connection ends.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "hyper dates all other answers by the same clock"
+)]
 fn write_last_answer(status: StatusCode, mut headers: HeaderMap, body: &[u8]) -> Bytes {
     // The body is whole, so its length is stated instead.
     headers.remove(TRANSFER_ENCODING);

@@ -267,6 +267,7 @@ impl Endpoints {
     /// Returns the slow receivers: a delivery has taken
     /// [`DispatcherOptions::slow_after`](super::DispatcherOptions::slow_after) or longer, and since
     /// then none has ended that took less.
+    #[expect(clippy::disallowed_methods, reason = "a set to those who ask")]
     pub(super) fn slow(&self) -> Vec<EndpointId> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known
@@ -288,6 +289,7 @@ impl Endpoints {
 
     /// Returns all receivers by name, as an operator sees them, with the circuits that the outbox
     /// keeps.
+    #[expect(clippy::disallowed_methods, reason = "sorted below")]
     pub(super) fn snapshot(
         &self,
         now: Timestamp,

@@ -111,6 +111,7 @@ impl CachedCustomer {
 }
 
 impl CachedBook {
+    #[expect(clippy::disallowed_methods, reason = "a sum")]
     async fn read(connection: &impl Sql, last: i64) -> Result<Self, StoreError> {
         let (mut records, mut changes) = (Vec::new(), HashMap::new());
         for (record, change) in rows::records(connection).await? {
@@ -127,6 +128,10 @@ impl CachedBook {
 
     /// Re-reads the customers that have changed since this book. They were validated with the others
     /// when they were stored.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a sum, and customers removed in any order"
+    )]
     async fn update(
         mut self,
         connection: &impl Sql,

@@ -26,6 +26,7 @@ impl Running {
     }
 
     /// Returns all deliveries under way, the longest first.
+    #[expect(clippy::disallowed_methods, reason = "sorted below")]
     pub(super) fn all(&self) -> Vec<RunningDelivery> {
         let mut all: Vec<_> = self.lock().values().cloned().collect();
         all.sort_unstable_by_key(|delivery| (delivery.since, delivery.entry));

@@ -245,6 +245,7 @@ impl Queue {
     /// On a fast disk, many writers would get a transaction for nearly each write, and the
     /// transactions would be most of the cost. So if the last transaction was shared, this one
     /// waits for more writes while they keep coming.
+    #[expect(clippy::disallowed_methods, reason = "the writer's own thread")]
     fn take(&mut self, batch: &mut Vec<Box<dyn Job>>) -> bool {
         let Some(first) = self.next.take().or_else(|| self.jobs.blocking_recv()) else {
             return false;

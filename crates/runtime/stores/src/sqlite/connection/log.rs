@@ -88,6 +88,7 @@ fn cut_back(file: &Path, cutting: &Weak<AtomicBool>) {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "its own thread")]
 fn cut(file: &Path, cutting: &Weak<AtomicBool>) -> rusqlite::Result<()> {
     let connection = connect(file)?;
     // Until it is done, or the store is closed.

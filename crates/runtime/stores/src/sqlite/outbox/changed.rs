@@ -13,6 +13,10 @@ const POLL_INTERVAL: Duration = Duration::from_millis(25);
 // The number of the last message, which never falls (AUTOINCREMENT).
 const LAST: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'bankrail_outbox'";
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "compared with the time that the file system wrote"
+)]
 pub(super) async fn changed(database: &Database) -> Result<(), StoreError> {
     let Some(log) = database.log() else {
         return std::future::pending().await;
