@@ -27,6 +27,8 @@ mod random;
 #[cfg(feature = "http")]
 mod request_key;
 mod secret;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 mod store;
 mod text;
 mod text_value;

@@ -10,6 +10,10 @@
     reason = "the source that the others draw from"
 )]
 pub fn fill_random(buffer: &mut [u8]) -> Result<(), RandomnessError> {
+    #[cfg(feature = "simulation")]
+    if crate::simulation::fill(buffer) {
+        return Ok(());
+    }
     getrandom::fill(buffer).map_err(|_| RandomnessError)
 }
 
@@ -30,7 +34,7 @@ pub fn random_bytes<const N: usize>() -> Result<[u8; N], RandomnessError> {
 )]
 #[must_use]
 pub fn jitter() -> u64 {
-    getrandom::u64().unwrap_or(u64::MAX / 2)
+    random_bytes().map_or(u64::MAX / 2, u64::from_ne_bytes)
 }
 
 /// The operating system gave no random bytes. This is a local fault, possibly a temporary one.

@@ -3,7 +3,6 @@
 use crate::HyphenatedUuid;
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
-use uuid::Uuid;
 
 /// The key that a service gives to a request (Specification: "What the service does"): a UUID, sent
 /// in the header `X-RequestKey` of the answer, with which support staff find the call.
@@ -55,7 +54,7 @@ impl fmt::Display for RequestKey {
 
 impl From<RequestKey> for HeaderValue {
     fn from(key: RequestKey) -> Self {
-        let mut text = Uuid::encode_buffer();
+        let mut text = uuid::Uuid::encode_buffer();
         let text = key.0.to_uuid().hyphenated().encode_lower(&mut text);
         Self::from_str(text).expect("digits and hyphens are a header value")
     }

@@ -43,6 +43,8 @@ pub mod receivers;
 mod returns;
 #[cfg(any(feature = "statement", feature = "receivers"))]
 mod sealing;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 #[cfg(feature = "statement")]
 mod statement;
 #[cfg(feature = "statement")]

@@ -254,6 +254,7 @@ impl Poller {
             };
             let mut handing_over = std::pin::pin!(self.hand_over(turn, stopped.clone()));
             tokio::select! {
+                biased;
                 _ = &mut handing_over => {}
                 () = &mut stop => {
                     stopping.send_replace(true);
@@ -447,6 +448,7 @@ impl Poller {
         }
         let wait = wait.clamp(Duration::from_millis(1), LONGEST_SLEEP);
         tokio::select! {
+            biased;
             () = tokio::time::sleep(wait) => {}
             () = resumed => {}
         }

@@ -23,6 +23,8 @@ use zeroize::Zeroizing;
 #[derive(Debug)]
 pub(crate) struct Caller {
     pub(crate) http: reqwest::Client,
+    #[cfg(feature = "simulation")]
+    pub(crate) network: Option<Arc<dyn crate::simulation::Network>>,
     /// For the whole exchange, from connecting to the last byte.
     pub(crate) timeout: Duration,
     pub(crate) endpoint: EndpointUrl,
@@ -181,12 +183,10 @@ impl Caller {
         };
         // One deadline for the whole exchange: an answer that trickles does not extend it.
         let deadline = Instant::now() + self.timeout;
-        let sent = tokio::time::timeout_at(deadline, request.send())
+        let sent = tokio::time::timeout_at(deadline, self.send(request))
             .await
             .map_err(|_| late(CallPhase::Answer))?;
-        let response =
-            http::Response::<reqwest::Body>::from(sent.map_err(ExchangeError::from_send)?);
-        let (head, body) = response.into_parts();
+        let (head, body) = sent?.into_parts();
         let mut reply = Reply {
             status: head.status,
             request_key: RequestKey::from_headers(&head.headers).map(RequestKey::uuid),
@@ -207,6 +207,19 @@ impl Caller {
             .map_err(|_| late(CallPhase::Read))?;
         read.map_err(|error| ExchangeError::from_body(error, head.status))?;
         Ok(reply)
+    }
+
+    async fn send(
+        &self,
+        request: reqwest::RequestBuilder,
+    ) -> Result<http::Response<reqwest::Body>, ExchangeError> {
+        #[cfg(feature = "simulation")]
+        if let Some(network) = &self.network {
+            let request = request.build().map_err(ExchangeError::from_send)?;
+            return crate::simulation::send(&**network, request).await;
+        }
+        let sent = request.send().await.map_err(ExchangeError::from_send)?;
+        Ok(sent.into())
     }
 
     /// Returns host and path of a redirect's target. The query can hold secrets.

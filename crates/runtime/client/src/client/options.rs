@@ -127,6 +127,10 @@ bankrail_values::options! {
         archive(Archive => Some): Option<Archive> = None,
         /// The clock of assertions, token lifetimes and limits. Default: the system's.
         clock: Arc<dyn Clock> = Arc::new(SystemClock),
+        /// The network of a simulation, which takes the place of connections. Default: none.
+        #[cfg(feature = "simulation")]
+        network(Arc<dyn crate::simulation::Network> => Some):
+            Option<Arc<dyn crate::simulation::Network>> = None,
     }
 }
 
@@ -193,6 +197,8 @@ impl ClientOptions {
             .pacing(self.pacing);
         let caller = |endpoint, call, call_type, policy, limit| Caller {
             http: http.clone(),
+            #[cfg(feature = "simulation")]
+            network: self.network.clone(),
             timeout: self.timeout,
             endpoint,
             call,

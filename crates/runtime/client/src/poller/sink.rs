@@ -137,6 +137,7 @@ impl Patience {
             tokio::time::sleep(SHUTDOWN_GRACE).await;
         };
         tokio::select! {
+            biased;
             ended = task.join_next() => match ended {
                 Some(Ok(Ok(outcome))) => outcome,
                 Some(Ok(Err(_))) => Err("the handler took too long".into()),

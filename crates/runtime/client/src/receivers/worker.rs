@@ -360,6 +360,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         let mut task = JoinSet::new();
         task.spawn(timeout(self.options.handler_timeout, work));
         let ended = tokio::select! {
+            biased;
             ended = task.join_next() => ended,
             () = self.keep(id, owner) => task.join_next().await,
         };

@@ -11,6 +11,7 @@ use bankrail_client_assertion::token::{
     TokenResponseError,
 };
 use bankrail_client_assertion::{AssertionBuildError, AssertionBuilder, Audience};
+use bankrail_http::CpuPool;
 use bankrail_jose::remote::RemoteError;
 use bankrail_jose::{CurrentKey, SignError};
 use bankrail_statement::ErrorCode;
@@ -164,8 +165,9 @@ impl Exchange {
             // blocking work.
             AssertionKey::Here(key) => {
                 let (assertion, key) = (assertion.clone(), key.clone());
-                let signed = tokio::task::spawn_blocking(move || assertion.sign(&key, now)).await;
-                signed.map_err(|_| self.caller.failure(CallFault::Abandoned))?
+                let pool = CpuPool::default();
+                let signed = pool.run(move || assertion.sign(&key, now)).await;
+                signed.ok_or_else(|| self.caller.failure(CallFault::Abandoned))?
             }
             AssertionKey::Elsewhere(signer) => {
                 let signed =

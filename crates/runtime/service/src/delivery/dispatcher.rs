@@ -416,6 +416,7 @@ impl Shared {
             left.saturating_sub(begun.elapsed()).min(pause)
         });
         tokio::select! {
+            biased;
             () = tokio::time::sleep(pause) => {}
             Ok(()) = self.outbox.changed(), if matches!(look, Look::Made { .. }) => {}
         }
