@@ -1,0 +1,482 @@
+//! What must hold: the harness's own knowledge of messages, tokens, limits and entries, which each
+//! operation and each answer is compared with.
+
+use crate::messages::{Planned, Target};
+use crate::node::{Arrival, Node};
+use crate::world::{World, lock};
+use bankrail_client::{LedgerChange, NewEntries};
+use bankrail_mailbox::{
+    EntryId, InboxEntry, InboxState, InboxUpdate, Incoming, Lease, LeaseOwner, OutboxEntry,
+    ReceiveOutcome,
+};
+use bankrail_rate_limit::{Charge, Decision};
+use bankrail_values::{Clock as _, HyphenatedUuid, Timestamp};
+use bankrail_webhook::DeliveryHeaders;
+use bytes::Bytes;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, Request, Response};
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+#[derive(Debug)]
+pub(crate) struct Model {
+    pub(crate) world: Arc<World>,
+    pub(crate) planned: BTreeMap<HyphenatedUuid, Planned>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The messages that are stored in the outbox for certain.
+    enqueued: BTreeSet<HyphenatedUuid>,
+    delivered: BTreeSet<HyphenatedUuid>,
+    /// The messages that the other receiver has acknowledged.
+    acknowledged: BTreeSet<HyphenatedUuid>,
+    /// The messages that the inbox holds, with the entry that holds each.
+    received: BTreeMap<HyphenatedUuid, EntryId>,
+    states: BTreeMap<EntryId, InboxState>,
+    leases: BTreeMap<EntryId, Lease>,
+    handled: BTreeMap<HyphenatedUuid, u32>,
+    tokens: BTreeMap<String, Issued>,
+    assertions: BTreeMap<String, u32>,
+    /// Charges that were allowed, by customer, type, length and number of the window.
+    charges: BTreeMap<(String, String, u32, i64), u64>,
+    allowed: BTreeMap<&'static str, u64>,
+    served: BTreeMap<&'static str, u64>,
+    /// How often a provider's clock was set.
+    clock_sets: u64,
+    listed: BTreeMap<Listed, i64>,
+    most_listed: BTreeMap<Listed, i64>,
+    rows: BTreeMap<String, Listed>,
+}
+
+/// An entry as the bank lists it: the account, the amount in cents, and its status.
+pub(crate) type Listed = (String, i64, bool);
+
+#[derive(Debug)]
+struct Issued {
+    until: Timestamp,
+    revoked: Option<Duration>,
+}
+
+/// The text of a JSON member without escapes.
+fn member<'a>(json: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = json.split_once(&format!("\"{name}\":"))?;
+    let rest = rest.trim_start();
+    match rest.strip_prefix('"') {
+        Some(text) => text.split('"').next(),
+        None => rest.split([',', '}']).next(),
+    }
+}
+
+fn message_id(headers: &HeaderMap) -> Option<HyphenatedUuid> {
+    headers.get("x-message-id")?.to_str().ok()?.parse().ok()
+}
+
+impl Model {
+    pub(crate) fn new(world: &Arc<World>, planned: BTreeMap<HyphenatedUuid, Planned>) -> Arc<Self> {
+        Arc::new(Self {
+            world: Arc::clone(world),
+            planned,
+            state: Mutex::default(),
+        })
+    }
+
+    fn name(&self, id: &HyphenatedUuid) -> &str {
+        self.planned
+            .get(id)
+            .map_or("?", |planned| planned.name.as_str())
+    }
+
+    // ---- messages
+
+    pub(crate) fn enqueued(&self, id: HyphenatedUuid) {
+        lock(&self.state).enqueued.insert(id);
+        self.world.note(format_args!("{} enqueued", self.name(&id)));
+    }
+
+    /// The outbox has noted a delivery.
+    pub(crate) fn delivered(&self, entry: Option<OutboxEntry>) {
+        let Some(entry) = entry else { return };
+        let id = entry.message.message_id;
+        let mut state = lock(&self.state);
+        state.delivered.insert(id);
+        let kept = state.received.contains_key(&id) || state.acknowledged.contains(&id);
+        self.world
+            .note(format_args!("{} delivered", self.name(&id)));
+        if !kept {
+            self.world.violated(format_args!(
+                "{} counts as delivered, and no receiver has it",
+                self.name(&id)
+            ));
+        }
+    }
+
+    pub(crate) fn acknowledged(&self, headers: &HeaderMap) {
+        lock(&self.state).acknowledged.extend(message_id(headers));
+    }
+
+    /// The inbox has stored a message, or knew it.
+    pub(crate) fn received(&self, message: &Incoming, outcome: &ReceiveOutcome) {
+        let Some((headers, _)) = DeliveryHeaders::from_attributes(&message.attributes) else {
+            return;
+        };
+        let id = headers.message_id;
+        let mut state = lock(&self.state);
+        let entry = outcome.id();
+        let before = state.received.insert(id, entry);
+        if let Some(before) = before.filter(|before| *before != entry) {
+            self.world.violated(format_args!(
+                "{} is in the inbox as {before} and as {entry}",
+                self.name(&id)
+            ));
+        }
+        if outcome.is_stored() {
+            state.states.insert(entry, InboxState::Pending);
+        }
+        let outcome = match outcome {
+            ReceiveOutcome::New { .. } => "new",
+            ReceiveOutcome::Duplicate { .. } => "duplicate",
+            ReceiveOutcome::InProgress { .. } => "in progress",
+            ReceiveOutcome::Conflict { .. } => "conflict",
+        };
+        self.world.mark(format_args!("received: {outcome}"));
+        self.world.note(format_args!(
+            "{} received: {outcome} {entry}",
+            self.name(&id)
+        ));
+    }
+
+    /// The inbox has leased entries.
+    pub(crate) fn leased(&self, entries: &[InboxEntry], lease: Lease) {
+        let mut state = lock(&self.state);
+        for entry in entries {
+            state.leases.insert(entry.id, lease);
+            let id = state
+                .received
+                .iter()
+                .find(|(_, own)| **own == entry.id)
+                .map(|(id, _)| *id);
+            let Some(id) = id else { continue };
+            if state.states.get(&entry.id) != Some(&InboxState::Pending) {
+                self.world
+                    .violated(format_args!("{} is leased and is over", self.name(&id)));
+            }
+            let before = self.planned.get(&id).and_then(|planned| planned.follows);
+            let before = before.and_then(|before| state.received.get(&before));
+            if before.is_some_and(|before| state.states.get(before) == Some(&InboxState::Pending)) {
+                self.world.violated(format_args!(
+                    "{} is leased before the message that it follows is handled",
+                    self.name(&id)
+                ));
+            }
+        }
+    }
+
+    /// The inbox has changed an entry for the owner of its lease.
+    pub(crate) fn updated(&self, id: EntryId, owner: LeaseOwner, update: InboxUpdate<'_>) {
+        let mut state = lock(&self.state);
+        let over = state.states.insert(id, update.state) != Some(InboxState::Pending);
+        let lost = state
+            .leases
+            .get(&id)
+            .is_none_or(|lease| lease.owner != owner);
+        match update.until {
+            Some(until) => state.leases.insert(id, Lease { owner, until }),
+            None => state.leases.remove(&id),
+        };
+        if over || lost {
+            self.world.violated(format_args!(
+                "entry {id} was changed by somebody who does not have it"
+            ));
+        }
+        if update.state == InboxState::DeadLetter {
+            self.world.note(format_args!("entry {id} is a dead letter"));
+        }
+    }
+
+    pub(crate) fn resent(&self, id: EntryId) {
+        lock(&self.state).states.insert(id, InboxState::Pending);
+    }
+
+    /// The lease that an owner has.
+    pub(crate) fn lease_of(&self, id: EntryId, owner: LeaseOwner) -> Option<Lease> {
+        let state = lock(&self.state);
+        state
+            .leases
+            .get(&id)
+            .copied()
+            .filter(|lease| lease.owner == owner)
+    }
+
+    /// A handler's effect.
+    pub(crate) fn handled(&self, id: HyphenatedUuid) {
+        let mut state = lock(&self.state);
+        let times = state.handled.entry(id).or_default();
+        *times += 1;
+        self.world
+            .note(format_args!("{} handled, {times}", self.name(&id)));
+        let Some(planned) = self.planned.get(&id) else {
+            return self
+                .world
+                .violated(format_args!("{id} was handled and never sent"));
+        };
+        if *times > 1 && planned.once {
+            self.world
+                .violated(format_args!("{} was handled twice", planned.name));
+        }
+    }
+
+    // ---- tokens and limits
+
+    pub(crate) fn clock_set(&self) {
+        lock(&self.state).clock_sets += 1;
+    }
+
+    /// The counters have decided.
+    pub(crate) fn charged(&self, charge: &Charge<'_>, decision: &Decision) {
+        if !decision.is_allowed() {
+            self.world.mark(format_args!("limit: refused"));
+            return;
+        }
+        let mut state = lock(&self.state);
+        let slack = 1 + state.clock_sets;
+        for window in charge.policy().windows() {
+            let number = decision
+                .asked_at()
+                .unix_millis()
+                .div_euclid(i64::from(window.millis()));
+            let key = (
+                charge.customer().to_owned(),
+                format!("{:?}", charge.call_type()),
+                window.millis(),
+                number,
+            );
+            let count = state.charges.entry(key.clone()).or_default();
+            *count += u64::from(charge.cost());
+            if *count > u64::from(window.limit()) * slack {
+                self.world.violated(format_args!(
+                    "{count} calls were allowed in one window: {key:?}"
+                ));
+            }
+        }
+        if format!("{:?}", charge.call_type()) == "Statement" {
+            *state.allowed.entry("statement").or_default() += 1;
+        }
+    }
+
+    /// The provider answers a call.
+    pub(crate) fn called(
+        &self,
+        node: &Node,
+        request: &Request<Bytes>,
+        arrival: Arrival,
+        response: &Response<Bytes>,
+    ) {
+        let path = request.uri().path();
+        let status = response.status().as_u16();
+        self.world.mark(format_args!("answer {path}: {status}"));
+        self.world
+            .note(format_args!("{node:?} answers {path}: {status}"));
+        if status != 200 {
+            return;
+        }
+        let mut state = lock(&self.state);
+        let body = String::from_utf8_lossy(response.body());
+        let form = String::from_utf8_lossy(request.body());
+        if path.ends_with("/auth") {
+            let assertion = form
+                .split('&')
+                .find(|part| part.starts_with("client_assertion="));
+            let times = state
+                .assertions
+                .entry(assertion.unwrap_or("").to_owned())
+                .or_default();
+            *times += 1;
+            if *times > 1 {
+                self.world
+                    .violated(format_args!("an assertion was used {times} times"));
+            }
+            let lasts = member(&body, "expires_in").and_then(|text| text.parse().ok());
+            let until = arrival
+                .clock
+                .max(node.now())
+                .saturating_add(Duration::from_secs(lasts.unwrap_or(0)));
+            let token = member(&body, "access_token").unwrap_or("").to_owned();
+            let revoked = None;
+            state.tokens.insert(token, Issued { until, revoked });
+            return;
+        }
+        *state.served.entry("statement").or_default() += 1;
+        if state.served.get("statement") > state.allowed.get("statement") {
+            self.world
+                .violated(format_args!("a statement was served that no limit allowed"));
+        }
+        let token = request.headers().get(AUTHORIZATION);
+        let token = token.and_then(|value| value.to_str().ok()).unwrap_or("");
+        let token = token.trim_start_matches("Bearer ");
+        let Some(issued) = state.tokens.get(token) else {
+            // Its answer was lost on the way out of the process: nobody can have it.
+            return self
+                .world
+                .violated(format_args!("a token was accepted that nobody was given"));
+        };
+        // The clock may have been set during the call.
+        let earliest = arrival.clock.min(node.now());
+        if earliest >= issued.until {
+            self.world.violated(format_args!(
+                "a token was accepted at {earliest} that had expired at {}",
+                issued.until
+            ));
+        }
+        if issued.revoked.is_some_and(|at| at < arrival.at) {
+            self.world
+                .violated(format_args!("a token was accepted that had been revoked"));
+        }
+    }
+
+    /// The biller answers a delivery.
+    pub(crate) fn visited(
+        &self,
+        node: &Node,
+        request: &Request<Bytes>,
+        response: &Response<Bytes>,
+    ) {
+        let id = message_id(request.headers());
+        let name = id.as_ref().map_or("?", |id| self.name(id));
+        let status = response.status().as_u16();
+        self.world
+            .mark(format_args!("answer to a delivery: {status}"));
+        self.world
+            .note(format_args!("{node:?} answers {name}: {status}"));
+        let is_kept = id.is_some_and(|id| lock(&self.state).received.contains_key(&id));
+        if status == 200 && !is_kept {
+            self.world
+                .violated(format_args!("{name} was acknowledged before it was stored"));
+        }
+    }
+
+    /// One of the tokens that can still be used.
+    pub(crate) fn some_token(&self) -> Option<String> {
+        let state = lock(&self.state);
+        let mut open = state
+            .tokens
+            .iter()
+            .filter(|(_, issued)| issued.revoked.is_none());
+        open.next_back().map(|(token, _)| token.clone())
+    }
+
+    pub(crate) fn revoked(&self, token: &str) {
+        if let Some(issued) = lock(&self.state).tokens.get_mut(token) {
+            issued.revoked = Some(self.world.elapsed());
+        }
+    }
+
+    // ---- entries
+
+    /// The bank lists something else from now on.
+    pub(crate) fn list(&self, all: impl Iterator<Item = Listed>) {
+        let mut state = lock(&self.state);
+        state.listed.clear();
+        for entry in all {
+            *state.listed.entry(entry).or_default() += 1;
+        }
+        let State {
+            listed,
+            most_listed,
+            ..
+        } = &mut *state;
+        for (entry, count) in listed {
+            let most = most_listed.entry(entry.clone()).or_default();
+            *most = (*most).max(*count);
+        }
+    }
+
+    /// The biller's own table follows what was handed over, in the transaction.
+    pub(crate) fn book(&self, new: &NewEntries) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let account = new.account.as_str().to_owned();
+        let mut state = lock(&self.state);
+        for change in new.changes() {
+            match change {
+                LedgerChange::Remove { id, because } => {
+                    let removed = state.rows.remove(&format!("{account} {id}"));
+                    self.world.mark(format_args!("entry removed: {because:?}"));
+                    self.world
+                        .note(format_args!("entry removed {removed:?}: {because:?}"));
+                }
+                LedgerChange::Add(movement) => {
+                    let cents = movement.amount.amount().mantissa();
+                    let is_booked = movement.status == bankrail_camt052::EntryStatus::Booked;
+                    let row = (
+                        account.clone(),
+                        i64::try_from(cents).unwrap_or(0),
+                        is_booked,
+                    );
+                    self.world
+                        .mark(format_args!("entry added: {:?}", movement.because));
+                    self.world
+                        .note(format_args!("entry added {row:?}: {:?}", movement.because));
+                    if state
+                        .rows
+                        .insert(format!("{account} {}", movement.id), row.clone())
+                        .is_some()
+                    {
+                        self.world
+                            .violated(format_args!("{row:?} was handed over twice"));
+                    }
+                    let count = state.rows.values().filter(|other| **other == row).count();
+                    let most = state.most_listed.get(&row).copied().unwrap_or(0);
+                    if i64::try_from(count).unwrap_or(i64::MAX) > most {
+                        self.world.violated(format_args!(
+                            "{count} of {row:?} were handed over, and {most} were listed"
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    // ---- the end
+
+    /// What is still to come.
+    pub(crate) fn open(&self, unbooked: bool) -> Vec<String> {
+        let state = lock(&self.state);
+        let mut open = Vec::new();
+        for (id, planned) in &self.planned {
+            let stage = if !state.enqueued.contains(id) {
+                "is not enqueued"
+            } else if !state.delivered.contains(id) {
+                "is not delivered"
+            } else if planned.target == Target::Biller && !state.handled.contains_key(id) {
+                "is not handled"
+            } else {
+                continue;
+            };
+            open.push(format!("{} {stage}", planned.name));
+        }
+        let mut rows: BTreeMap<&Listed, i64> = BTreeMap::new();
+        for row in state.rows.values() {
+            *rows.entry(row).or_default() += 1;
+        }
+        let listed = state
+            .listed
+            .iter()
+            .filter(|((_, _, booked), _)| *booked || unbooked);
+        for (entry, count) in listed {
+            let found = rows.remove(entry).unwrap_or(0);
+            if found != *count {
+                open.push(format!(
+                    "{entry:?} is listed {count} times, and the biller has {found}"
+                ));
+            }
+        }
+        open.extend(
+            rows.keys()
+                .map(|row| format!("{row:?} is not listed, and the biller has it")),
+        );
+        open
+    }
+}

@@ -1,0 +1,238 @@
+//! One run: the processes, the faults that come from outside, the quiet at the end, and the checks.
+
+use crate::biller::Company;
+use crate::messages::plan;
+use crate::model::Model;
+use crate::node::Node;
+use crate::provider::Bank;
+use crate::random::Random;
+use crate::world::{Fault, World};
+use bankrail_client_assertion::token::{AccessToken, TokenStore as _};
+use bankrail_mailbox::{Inbox as _, OutboxOperator as _};
+use bankrail_values::simulation;
+use futures_util::FutureExt as _;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+
+/// The time within which everything arrives after the faults have ended: the longest waits are an
+/// hour of the limits, the pauses of the schedules and of an endpoint's circuit, and the leases.
+const PATIENCE: Duration = Duration::from_secs(2 * 3600);
+/// The time after that, in which nothing may happen again.
+const AFTERWARDS: Duration = Duration::from_secs(180);
+
+/// The result of a run.
+pub(crate) struct Outcome {
+    pub(crate) trace: String,
+    pub(crate) marks: BTreeMap<String, u64>,
+    pub(crate) violation: Option<String>,
+    /// How long everything took to arrive after the faults had ended.
+    pub(crate) settled: Duration,
+}
+
+pub(crate) fn run(seed: u64, full: bool, print: bool) -> Outcome {
+    let mut random = Random::new(seed, 2);
+    let simulated = simulation::begin(move |buffer| random.fill(buffer));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("a runtime of one thread");
+    let outcome = runtime.block_on(live(seed, full, print));
+    drop(runtime);
+    drop(simulated);
+    outcome
+}
+
+async fn live(seed: u64, full: bool, print: bool) -> Outcome {
+    let world = Arc::new(World::new(seed, full, print));
+    let lasts = Duration::from_secs(60 + world.below(540));
+    let planned = plan(&mut Random::new(seed, 3), lasts);
+    world.note(format_args!(
+        "seed {seed}, {} messages, {lasts:?}, {}",
+        planned.len(),
+        world.rates()
+    ));
+    let model = Model::new(&world, planned);
+    let bank = Bank::new(&world, &model);
+    let company = Company::new(&world, &model, &bank);
+    let providers = ["provider-1", "provider-2"].map(|name| Node::new(name, &world));
+    let billers = ["biller-1", "biller-2"].map(|name| Node::new(name, &world));
+    let mut nodes = JoinSet::new();
+    for (number, node) in providers.iter().enumerate() {
+        let (bank, billers) = (Arc::clone(&bank), billers.clone());
+        nodes
+            .spawn(Arc::clone(node).run(move |life, stop| bank.boot(number, life, stop, &billers)));
+    }
+    for (number, node) in billers.iter().enumerate() {
+        let (company, providers) = (Arc::clone(&company), providers.clone());
+        nodes.spawn(
+            Arc::clone(node).run(move |life, stop| company.boot(number, life, stop, &providers)),
+        );
+    }
+
+    let scene = Scene {
+        world: Arc::clone(&world),
+        model: Arc::clone(&model),
+        bank,
+        company,
+        providers,
+        billers,
+    };
+    while world.elapsed() < lasts && world.violation().is_none() {
+        tokio::time::sleep(world.millis(10_000)).await;
+        scene.disturb();
+    }
+    world.calm();
+    scene
+        .providers
+        .iter()
+        .chain(&scene.billers)
+        .for_each(|node| node.set_lead(0));
+    world.note(format_args!("quiet"));
+    let settled = scene.settle().await;
+    if world.violation().is_none() {
+        tokio::time::sleep(AFTERWARDS).await;
+        for open in model.open(scene.company.unbooked) {
+            world.violated(format_args!("at the end, {open}"));
+        }
+    }
+    drop(nodes);
+    let violation = world.violation();
+    let (trace, marks) = world.take();
+    Outcome {
+        trace,
+        marks,
+        violation,
+        settled,
+    }
+}
+
+/// What acts on the processes from outside.
+struct Scene {
+    world: Arc<World>,
+    model: Arc<Model>,
+    bank: Arc<Bank>,
+    company: Arc<Company>,
+    providers: [Arc<Node>; 2],
+    billers: [Arc<Node>; 2],
+}
+
+impl Scene {
+    fn some_node(&self) -> &Arc<Node> {
+        let all = [&self.providers, &self.billers];
+        let at = |end| usize::try_from(self.world.below(end)).unwrap_or(0);
+        let (side, number) = (at(2), at(2));
+        let side = all.get(side).copied().unwrap_or(&self.billers);
+        side.get(number).unwrap_or(&side[0])
+    }
+
+    /// Something that happens by itself, every few seconds.
+    fn disturb(&self) {
+        let world = &self.world;
+        if world.below(3) == 0 {
+            self.bank.books.change();
+        }
+        // These come ten times as often as the faults of single operations.
+        let comes = |fault| world.below(1_000) < world.rate(fault);
+        if comes(Fault::Clock) {
+            let node = self.some_node();
+            let lead = match world.below(6) {
+                0 => 0,
+                1 => 20_000,
+                2 => -20_000,
+                3 => 3_600_000,
+                4 => -3_600_000,
+                _ => i64::try_from(world.below(7_200_000)).unwrap_or(0) - 3_600_000,
+            };
+            world.mark(format_args!("clock set"));
+            if self
+                .providers
+                .iter()
+                .any(|provider| Arc::ptr_eq(provider, node))
+            {
+                self.model.clock_set();
+            }
+            node.set_lead(lead);
+        }
+        if comes(Fault::Rotation) {
+            match world.below(3) {
+                0 => self.bank.rotate(0),
+                1 => self.bank.rotate(1),
+                _ => self.company.rotate(),
+            }
+        }
+        if comes(Fault::Restart) {
+            let node = self.some_node();
+            world.mark(format_args!("restart in order"));
+            world.note(format_args!("{node:?} is to stop"));
+            node.stop();
+        }
+        if comes(Fault::Revoke)
+            && let Some(token) = self.model.some_token()
+            && let Ok(parsed) = AccessToken::parse(&token)
+        {
+            let revoked = self.bank.store.revoke(parsed.hash()).now_or_never();
+            world.mark(format_args!("token revoked"));
+            world.note(format_args!("a token is revoked: {revoked:?}"));
+            self.model.revoked(&token);
+        }
+    }
+
+    /// Waits until everything has arrived, and does meanwhile what operators do.
+    async fn settle(&self) -> Duration {
+        let begun = self.world.elapsed();
+        let mut round = 0_u32;
+        while self.world.violation().is_none() {
+            if round % 12 == 0 {
+                self.operate().await;
+            }
+            round += 1;
+            if self.model.open(self.company.unbooked).is_empty() {
+                break;
+            }
+            if self.world.elapsed().saturating_sub(begun) > PATIENCE {
+                for open in self.model.open(self.company.unbooked) {
+                    self.world
+                        .violated(format_args!("{PATIENCE:?} after the faults, {open}"));
+                }
+            }
+            tokio::time::sleep(Duration::from_secs(5)).await;
+        }
+        let took = self.world.elapsed().saturating_sub(begun);
+        self.world.note(format_args!("settled after {took:?}"));
+        took
+    }
+
+    /// Resends dead letters, lets stopped endpoints and accounts go on.
+    async fn operate(&self) {
+        let (outbox, inbox) = (self.bank.store.outbox(), self.company.store.inbox());
+        let now = self.world.now();
+        for stopped in outbox.stopped_endpoints().await.unwrap_or_default() {
+            let resumed = outbox.resume_endpoint(&stopped.endpoint, now).await;
+            self.world.note(format_args!(
+                "an operator resumes {}: {resumed:?}",
+                stopped.endpoint
+            ));
+        }
+        for backlog in outbox.backlogs(None, 10).await.unwrap_or_default() {
+            let resent = outbox.resend_all(&backlog.endpoint, now).await.unwrap_or(0);
+            if resent > 0 {
+                self.world.mark(format_args!("outbox: dead letters resent"));
+                self.world.note(format_args!(
+                    "an operator resends {resent} of {}",
+                    backlog.endpoint
+                ));
+            }
+        }
+        for dead in inbox.dead_letters(None, 1000).await.unwrap_or_default() {
+            self.world.mark(format_args!("inbox: dead letter resent"));
+            self.world
+                .note(format_args!("an operator resends entry {}", dead.id));
+            let _ = inbox.resend(dead.id, now).await;
+            self.model.resent(dead.id);
+        }
+        self.company.resume();
+    }
+}

@@ -1,0 +1,208 @@
+//! The state of one run: random numbers, faults, the trace, the marks and the first violation.
+
+use crate::random::Random;
+use bankrail_values::Timestamp;
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The time at which every run begins: a morning, so that a run of some hours stays within the day.
+pub(crate) const BEGIN: i64 = 1_772_409_600_000 + 8 * 3_600_000;
+
+/// The kinds of faults, each with a rate of its own in a run, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fault {
+    /// The process ends before or after an operation of a store.
+    Crash,
+    /// The store refuses an operation, or does it and its answer is lost.
+    Store,
+    /// The disk is full.
+    Full,
+    /// The store takes long.
+    SlowStore,
+    /// No connection.
+    Refused,
+    /// The request is lost, or hangs.
+    Lost,
+    /// The answer is lost.
+    LostAnswer,
+    /// The answer is cut.
+    Torn,
+    /// The request arrives twice.
+    Twice,
+    /// Requests and answers take seconds, and overtake each other.
+    Slow,
+    /// A proxy answers.
+    Proxy,
+    /// A handler fails, panics or hangs.
+    Handler,
+    /// A clock is set.
+    Clock,
+    /// A key is replaced.
+    Rotation,
+    /// A process is stopped and started again in order.
+    Restart,
+    /// A token is revoked.
+    Revoke,
+}
+
+impl Fault {
+    const ALL: [Self; 16] = [
+        Self::Crash,
+        Self::Store,
+        Self::Full,
+        Self::SlowStore,
+        Self::Refused,
+        Self::Lost,
+        Self::LostAnswer,
+        Self::Torn,
+        Self::Twice,
+        Self::Slow,
+        Self::Proxy,
+        Self::Handler,
+        Self::Clock,
+        Self::Rotation,
+        Self::Restart,
+        Self::Revoke,
+    ];
+}
+
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) seed: u64,
+    began: Instant,
+    random: Mutex<Random>,
+    rates: BTreeMap<Fault, u64>,
+    quiet: AtomicBool,
+    trace: Mutex<String>,
+    /// True for a trace with every operation.
+    full: bool,
+    /// True to print each line at once.
+    print: bool,
+    marks: Mutex<BTreeMap<String, u64>>,
+    violation: Mutex<Option<String>>,
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, full: bool, print: bool) -> Self {
+        let mut random = Random::new(seed, 1);
+        // Each run has some kinds of faults, often or seldom: all at once would hide what few of
+        // them show.
+        let rates = Fault::ALL.into_iter().filter_map(|fault| {
+            let rate = [0, 0, 20, 100, 400]
+                .get(usize::try_from(random.below(5)).unwrap_or(0))
+                .copied()
+                .unwrap_or(0);
+            (rate > 0).then_some((fault, rate))
+        });
+        let rates = rates.collect();
+        Self {
+            seed,
+            began: Instant::now(),
+            random: Mutex::new(random),
+            rates,
+            quiet: AtomicBool::new(false),
+            trace: Mutex::default(),
+            full,
+            print,
+            marks: Mutex::default(),
+            violation: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn below(&self, end: u64) -> u64 {
+        lock(&self.random).below(end)
+    }
+
+    /// A duration up to this many milliseconds.
+    pub(crate) fn millis(&self, most: u64) -> Duration {
+        Duration::from_millis(self.below(most + 1))
+    }
+
+    /// The rate of a fault in this run, of 10,000.
+    pub(crate) fn rate(&self, fault: Fault) -> u64 {
+        if self.is_quiet() {
+            0
+        } else {
+            self.rates.get(&fault).copied().unwrap_or(0)
+        }
+    }
+
+    /// Returns true if a fault happens now.
+    pub(crate) fn happens(&self, fault: Fault) -> bool {
+        let rate = self.rate(fault);
+        rate > 0 && self.below(10_000) < rate
+    }
+
+    /// Ends all faults.
+    pub(crate) fn calm(&self) {
+        self.quiet.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet.load(Ordering::Relaxed)
+    }
+
+    /// The true time.
+    pub(crate) fn now(&self) -> Timestamp {
+        let passed = i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX);
+        Timestamp::saturating_from_unix_millis(BEGIN.saturating_add(passed))
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Adds a line to the trace.
+    pub(crate) fn note(&self, line: fmt::Arguments<'_>) {
+        let mut trace = lock(&self.trace);
+        let at = trace.len();
+        let passed = self.began.elapsed();
+        // A text takes any line.
+        let _ = writeln!(trace, "{:>10.3} {line}", passed.as_secs_f64());
+        if self.print {
+            print!("{}", trace.get(at..).unwrap_or_default());
+        }
+    }
+
+    /// Adds a line to a full trace.
+    pub(crate) fn detail(&self, line: fmt::Arguments<'_>) {
+        if self.full {
+            self.note(line);
+        }
+    }
+
+    /// Counts a mark: that a place was reached.
+    pub(crate) fn mark(&self, place: fmt::Arguments<'_>) {
+        *lock(&self.marks).entry(place.to_string()).or_default() += 1;
+    }
+
+    /// Notes a violation of an invariant. The first one counts.
+    pub(crate) fn violated(&self, what: fmt::Arguments<'_>) {
+        self.note(format_args!("VIOLATION {what}"));
+        lock(&self.violation).get_or_insert_with(|| what.to_string());
+    }
+
+    pub(crate) fn violation(&self) -> Option<String> {
+        lock(&self.violation).clone()
+    }
+
+    pub(crate) fn rates(&self) -> String {
+        format!("{:?}", self.rates)
+    }
+
+    /// The trace and the marks, at the end.
+    pub(crate) fn take(&self) -> (String, BTreeMap<String, u64>) {
+        (
+            std::mem::take(&mut *lock(&self.trace)),
+            std::mem::take(&mut *lock(&self.marks)),
+        )
+    }
+}
