@@ -28,10 +28,6 @@ pub fn random_bytes<const N: usize>() -> Result<[u8; N], RandomnessError> {
 
 /// A random number for the jitter of a schedule. If the operating system gives no random bytes, it
 /// is the middle of the range, which means no jitter.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the source that the others draw from"
-)]
 #[must_use]
 pub fn jitter() -> u64 {
     random_bytes().map_or(u64::MAX / 2, u64::from_ne_bytes)

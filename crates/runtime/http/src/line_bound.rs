@@ -1,7 +1,8 @@
 //! A bound on the log lines that strangers cause.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// The most lines in a minute.
 const LINES: u64 = 60;

@@ -13,7 +13,7 @@ use bankrail_secured_payload::{SealError, Sealer};
 use bankrail_values::{SecretString, Timestamp};
 use bankrail_webhook::MessageKind;
 use http::{HeaderName, HeaderValue};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -212,7 +212,7 @@ pub enum EndpointError {
 pub struct Endpoints {
     // Read by each delivery and written when an operator changes receivers; values are shared, so
     // that the lock is not held while a delivery runs.
-    known: Arc<RwLock<HashMap<EndpointId, Arc<Known>>>>,
+    known: Arc<RwLock<BTreeMap<EndpointId, Arc<Known>>>>,
 }
 
 /// A receiver with its failures in a row, and whether it is slow or down.
@@ -267,7 +267,6 @@ impl Endpoints {
     /// Returns the slow receivers: a delivery has taken
     /// [`DispatcherOptions::slow_after`](super::DispatcherOptions::slow_after) or longer, and since
     /// then none has ended that took less.
-    #[expect(clippy::disallowed_methods, reason = "a set to those who ask")]
     pub(super) fn slow(&self) -> Vec<EndpointId> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known
@@ -289,7 +288,6 @@ impl Endpoints {
 
     /// Returns all receivers by name, as an operator sees them, with the circuits that the outbox
     /// keeps.
-    #[expect(clippy::disallowed_methods, reason = "sorted below")]
     pub(super) fn snapshot(
         &self,
         now: Timestamp,
@@ -300,18 +298,14 @@ impl Endpoints {
             .map(|kept| (kept.endpoint, kept.circuit))
             .collect();
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let mut all: Vec<_> = known
+        known
             .values()
             .map(|known| EndpointSnapshot {
                 endpoint: known.endpoint.id.clone(),
                 circuit: CircuitState::of(circuits.get(&known.endpoint.id), known.failures(), now),
                 is_slow: known.is_slow(),
             })
-            .collect();
-        // Sorting needs no lock.
-        drop(known);
-        all.sort_unstable_by(|one, other| one.endpoint.as_str().cmp(other.endpoint.as_str()));
-        all
+            .collect()
     }
 
     pub(super) fn get(&self, id: &EndpointId) -> Option<Arc<Known>> {

@@ -291,8 +291,7 @@ impl Outbox for MemoryOutbox {
         endpoint: &'a EndpointId,
         now: Timestamp,
     ) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            let mut messages = self.messages();
+        run(&self.parts.outbox, move |messages| {
             messages.make_due(endpoint, now);
             if let Some(circuit) = messages.circuits.get_mut(endpoint) {
                 circuit.open_until = None;
@@ -369,6 +368,15 @@ impl Messages {
             stored.finished = None;
             self.pending.insert((due, id));
         }
+    }
+
+    /// Makes the entries that wait for an endpoint due.
+    fn make_due(&mut self, endpoint: &EndpointId, now: Timestamp) {
+        let waiting = self.pending().map(|stored| &stored.entry);
+        let waiting =
+            waiting.filter(|entry| entry.due > now && entry.message.endpoint == *endpoint);
+        let ids: Vec<_> = waiting.map(|entry| entry.id).collect();
+        ids.into_iter().for_each(|id| self.make_pending(id, now));
     }
 
     fn pending(&self) -> impl Iterator<Item = &Stored> {

@@ -101,12 +101,7 @@ impl OutboxOperator for MemoryOutbox {
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
         run(&self.parts.outbox, move |messages| {
-            let waiting = messages.pending().map(|stored| &stored.entry);
-            let waiting =
-                waiting.filter(|entry| entry.due > now && entry.message.endpoint == *endpoint);
-            let ids: Vec<_> = waiting.map(|entry| entry.id).collect();
-            ids.into_iter()
-                .for_each(|id| messages.make_pending(id, now));
+            messages.make_due(endpoint, now);
             messages.circuits.remove(endpoint);
             Ok(messages.stopped.remove(endpoint).is_some())
         })
