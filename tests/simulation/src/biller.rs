@@ -247,10 +247,10 @@ async fn within(life: Arc<Life>, id: HyphenatedUuid) -> Result<Work, HandlerErro
     let world = &life.node.world;
     misbehave(world, "messages")
         .await
-        .map_err(HandlerError::retry)?;
+        .map_err(HandlerError::retryable)?;
     if world.happens(Fault::Handler) {
         world.mark(format_args!("handler of messages: poison"));
-        return Err(HandlerError::poison("poison"));
+        return Err(HandlerError::permanent("poison"));
     }
     let fails = world.happens(Fault::Handler);
     Ok(work(move |model| {
@@ -269,7 +269,7 @@ async fn outside(
 ) -> Result<(), HandlerError> {
     misbehave(&life.node.world, "messages")
         .await
-        .map_err(HandlerError::retry)?;
+        .map_err(HandlerError::retryable)?;
     model.handled(id);
     Ok(())
 }

@@ -118,6 +118,17 @@ impl Outbox for Used<MemoryOutbox> {
         ))
     }
 
+    fn retry_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(self.life.write(
+            "outbox.retry_endpoint",
+            self.engine.retry_endpoint(endpoint, now),
+        ))
+    }
+
     fn stop_endpoint<'a>(
         &'a self,
         endpoint: &'a EndpointId,
