@@ -16,9 +16,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 
-/// The time within which everything arrives after the faults have ended: the longest waits are an
-/// hour of the limits, the pauses of the schedules and of an endpoint's circuit, and the leases.
-const PATIENCE: Duration = Duration::from_secs(2 * 3600);
+/// The time within which everything arrives after the faults have ended: an hour for which a
+/// `Retry-After` may hold calls back, two hours until a limit that is used up has room again, and an
+/// hour for the schedules' pauses, an endpoint's circuit, leases and the calls themselves.
+const PATIENCE: Duration = Duration::from_secs(4 * 3600);
 /// The time after that, in which nothing may happen again.
 const AFTERWARDS: Duration = Duration::from_secs(180);
 

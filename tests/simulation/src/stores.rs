@@ -387,7 +387,10 @@ impl CounterStore for Used<Arc<MemoryCounters>> {
     fn charge<'a>(&'a self, charge: Charge<'a>) -> StoreFuture<'a, Decision> {
         let decide = async move {
             let decision = self.engine.charge(charge).await?;
-            self.model.charged(&charge, &decision);
+            // The biller's own counters only pace it.
+            if self.life.node.name.starts_with("provider") {
+                self.model.charged(&charge, &decision);
+            }
             Ok(decision)
         };
         Box::pin(self.life.write("counters.charge", decide))
