@@ -4,7 +4,7 @@
 use crate::messages::{Planned, Target};
 use crate::node::{Arrival, Node};
 use crate::world::{World, lock};
-use bankrail_client::{LedgerChange, NewEntries};
+use bankrail_client::{Addition, LedgerChange, NewEntries};
 use bankrail_mailbox::{
     EntryId, InboxEntry, InboxState, InboxUpdate, Incoming, Lease, LeaseOwner, OutboxEntry,
     ReceiveOutcome,
@@ -48,7 +48,10 @@ struct State {
     /// How often a provider's clock was set.
     clock_sets: u64,
     listed: BTreeMap<Listed, i64>,
-    most_listed: BTreeMap<Listed, i64>,
+    /// The numbers of the entries that were ever listed as this.
+    ever_listed: BTreeMap<Listed, BTreeSet<u64>>,
+    /// How often this was handed over as new.
+    added: BTreeMap<Listed, usize>,
     rows: BTreeMap<String, Listed>,
 }
 
@@ -377,20 +380,13 @@ impl Model {
     // ---- entries
 
     /// The bank lists something else from now on.
-    pub(crate) fn list(&self, all: impl Iterator<Item = Listed>) {
+    pub(crate) fn list(&self, all: impl Iterator<Item = (u64, Listed)>) {
         let mut state = lock(&self.state);
         state.listed.clear();
-        for entry in all {
+        for (number, entry) in all {
+            let ever = state.ever_listed.entry(entry.clone()).or_default();
+            ever.insert(number);
             *state.listed.entry(entry).or_default() += 1;
-        }
-        let State {
-            listed,
-            most_listed,
-            ..
-        } = &mut *state;
-        for (entry, count) in listed {
-            let most = most_listed.entry(entry.clone()).or_default();
-            *most = (*most).max(*count);
         }
     }
 
@@ -426,11 +422,12 @@ impl Model {
                         self.world
                             .violated(format_args!("{row:?} was handed over twice"));
                     }
-                    let count = state.rows.values().filter(|other| **other == row).count();
-                    let most = state.most_listed.get(&row).copied().unwrap_or(0);
-                    if i64::try_from(count).unwrap_or(i64::MAX) > most {
+                    let ever = state.ever_listed.get(&row).map_or(0, BTreeSet::len);
+                    let times = state.added.entry(row.clone()).or_default();
+                    *times += usize::from(movement.because == Addition::New);
+                    if *times > ever {
                         self.world.violated(format_args!(
-                            "{count} of {row:?} were handed over, and {most} were listed"
+                            "{row:?} was handed over as new {times} times, and {ever} were listed"
                         ));
                     }
                 }

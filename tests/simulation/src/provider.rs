@@ -84,6 +84,10 @@ impl Bank {
         })
     }
 
+    pub(crate) fn has_tight_limits(&self) -> bool {
+        self.limits.0 < 600 || self.limits.1 < 600
+    }
+
     pub(crate) fn limits(&self) -> (Policy, Policy) {
         let policy = |limit| {
             let window = Window::per_hour(limit).expect("a limit");
@@ -145,7 +149,7 @@ impl Bank {
         let delays = [0, 1, 5, 30, 120, 300].map(Duration::from_secs);
         let options = DispatcherOptions::new()
             .schedule(Schedule::new(delays, 20).longest_retry_after(Duration::from_secs(600)))
-            .longest_idle(Duration::from_secs(5));
+            .longest_idle(Duration::from_secs(20));
         let dispatcher = Dispatcher::new(
             Arc::new(self.used(life, self.store.outbox())),
             endpoints,
@@ -308,9 +312,12 @@ impl Books {
                 entries.push(booked);
             }
         }
-        let listed = entries.iter().map(|entry| -> Listed {
+        let listed = entries.iter().map(|entry| -> (u64, Listed) {
             let account = ACCOUNTS.get(entry.account).copied().unwrap_or_default();
-            (account.to_owned(), entry.cents, entry.is_booked)
+            (
+                entry.number,
+                (account.to_owned(), entry.cents, entry.is_booked),
+            )
         });
         self.model.list(listed);
     }
