@@ -36,7 +36,7 @@ struct Arguments {
     #[arg(long)]
     trace: bool,
     /// Runs every seed of this many twice, and compares the traces.
-    #[arg(long, default_value_t = 25)]
+    #[arg(long, default_value_t = 50)]
     twice_each: u64,
     /// Fails if a mark of this program's list was never hit.
     #[arg(long)]

@@ -260,7 +260,19 @@ impl Life {
             tokio::time::sleep(delay).await;
             self.go_on().await;
         }
-        let crash = world.happens(Fault::Crash).then(|| world.below(2));
+        // What happens seldom is often the last operation of its process.
+        let seldom = matches!(
+            name,
+            "outbox.hold_endpoint"
+                | "outbox.stop_endpoint"
+                | "outbox.release_all"
+                | "inbox.release_all"
+                | "inbox.update"
+                | "cache.put"
+                | "tokens.grant_once"
+        );
+        let crash = world.happens_often(Fault::Crash, if seldom { 8 } else { 1 });
+        let crash = crash.then(|| world.below(2));
         if crash == Some(0) {
             self.crash("before", name).await;
         }

@@ -16,7 +16,7 @@ use bankrail_rate_limit::{
     Algorithm, CallType, Counting, Limiter, Limits, MemoryCounters, Policy, Window,
 };
 use bankrail_service::delivery::{
-    Dispatcher, DispatcherOptions, Endpoint, Endpoints, EnqueueError,
+    BreakerPolicy, Dispatcher, DispatcherOptions, Endpoint, Endpoints, EnqueueError,
 };
 use bankrail_service::{
     ApiKeyHash, CursorSecret, Customer, Directory, Ledger, LedgerAnswer, LedgerEntry, LedgerPage,
@@ -68,7 +68,7 @@ impl Bank {
         // Lives that the calls of an hour are enough for, also after some restarts.
         let (tokens, lifetime) = [(20, 3600), (60, 600), (600, 60)][at];
         let at = usize::try_from(world.below(3)).unwrap_or(0);
-        let statements = [25, 60, 600][at];
+        let statements = [25, 600, 600][at];
         Arc::new(Self {
             world: Arc::clone(world),
             model: Arc::clone(model),
@@ -146,9 +146,10 @@ impl Bank {
             model: Arc::clone(&self.model),
             to: billers.clone(),
         };
-        let delays = [0, 1, 5, 30, 120, 300].map(Duration::from_secs);
+        let delays = [0, 1, 5, 20].map(Duration::from_secs);
         let options = DispatcherOptions::new()
             .schedule(Schedule::new(delays, 20).longest_retry_after(Duration::from_secs(600)))
+            .breaker(BreakerPolicy::new().failures(2))
             .longest_idle(Duration::from_secs(20));
         let dispatcher = Dispatcher::new(
             Arc::new(self.used(life, self.store.outbox())),

@@ -48,7 +48,7 @@ pub(crate) fn run(seed: u64, full: bool, print: bool) -> Outcome {
 
 async fn live(seed: u64, full: bool, print: bool) -> Outcome {
     let world = Arc::new(World::new(seed, full, print));
-    let lasts = Duration::from_secs(60 + world.below(540));
+    let lasts = Duration::from_secs(60 + world.below(300));
     let planned = plan(&mut Random::new(seed, 3), lasts);
     world.note(format_args!(
         "seed {seed}, {} messages, {lasts:?}, {}",
@@ -186,7 +186,7 @@ impl Scene {
         let begun = self.world.elapsed();
         let mut round = 0_u32;
         while self.world.violation().is_none() {
-            if round % 12 == 0 {
+            if round % 3 == 0 {
                 self.operate().await;
             }
             round += 1;
@@ -199,7 +199,7 @@ impl Scene {
                         .violated(format_args!("{PATIENCE:?} after the faults, {open}"));
                 }
             }
-            tokio::time::sleep(Duration::from_secs(5)).await;
+            tokio::time::sleep(Duration::from_secs(20)).await;
         }
         let took = self.world.elapsed().saturating_sub(begun);
         self.world.note(format_args!("settled after {took:?}"));

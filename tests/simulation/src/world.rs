@@ -137,7 +137,12 @@ impl World {
 
     /// Returns true if a fault happens now.
     pub(crate) fn happens(&self, fault: Fault) -> bool {
-        let rate = self.rate(fault);
+        self.happens_often(fault, 1)
+    }
+
+    /// Returns true if a fault happens now that is so many times as frequent here.
+    pub(crate) fn happens_often(&self, fault: Fault, times: u64) -> bool {
+        let rate = self.rate(fault) * times;
         rate > 0 && self.below(10_000) < rate
     }
 
