@@ -28,7 +28,7 @@ const OPERATIONS: [&str; 23] = [
 ];
 
 /// The other marks.
-const OTHERS: [&str; 46] = [
+const OTHERS: [&str; 44] = [
     "disk full",
     "store away",
     "store late, nothing done",
@@ -48,7 +48,6 @@ const OTHERS: [&str; 46] = [
     "received: duplicate",
     "received: in progress",
     "received: conflict",
-    "limit: refused",
     "clock set",
     "restart in order",
     "token revoked",
@@ -74,7 +73,6 @@ const OTHERS: [&str; 46] = [
     "answer /v1.0/auth: 401",
     "answer /accounts/v2.0/statement: 200",
     "answer /accounts/v2.0/statement: 401",
-    "answer /accounts/v2.0/statement: 429",
 ];
 
 /// All marks of the list.

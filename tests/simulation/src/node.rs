@@ -271,7 +271,7 @@ impl Life {
                 | "cache.put"
                 | "tokens.grant_once"
         );
-        let crash = world.happens_often(Fault::Crash, if seldom { 8 } else { 1 });
+        let crash = world.happens_often(Fault::Crash, if seldom { 25 } else { 1 });
         let crash = crash.then(|| world.below(2));
         if crash == Some(0) {
             self.crash("before", name).await;
