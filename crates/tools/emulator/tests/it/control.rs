@@ -23,7 +23,7 @@ use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{Clock as _, Currency, SystemClock};
 use bankrail_webhook::samples;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
-use http::{Request, StatusCode};
+use http::{Method, Request, StatusCode};
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock, Mutex};
 use tower_service::Service as _;
@@ -491,8 +491,11 @@ async fn receivers(world: &World) -> Arc<Mutex<Vec<String>>> {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let keep = kept.clone();
     // It answers with what it was sent, its key too.
-    let router = Router::new().fallback(move |headers: http::HeaderMap, body: String| {
-        keep.lock().unwrap().push(body);
+    let router = Router::new().fallback(move |method: Method, headers: http::HeaderMap, body: String| {
+        // A dispatcher asks by `HEAD` whether a receiver that failed is up again.
+        if method != Method::HEAD {
+            keep.lock().unwrap().push(body);
+        }
         let key = headers
             .get("x-receiver-key")
             .and_then(|key| key.to_str().ok().map(str::to_owned));
