@@ -189,7 +189,7 @@ impl Company {
             .statement_limits(statements)
             .network(way);
         // Two processes without shared counters take each other the calls of a tight limit.
-        if self.world.seed % 2 == 0 || self.bank.has_tight_limits() {
+        if self.world.seed.is_multiple_of(2) || self.bank.has_tight_limits() {
             let cache = Arc::new(self.used(life, self.store.clone()));
             options = options
                 .counters(Arc::new(self.used(life, Arc::clone(&self.counters))))

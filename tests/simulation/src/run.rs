@@ -186,7 +186,7 @@ impl Scene {
         let begun = self.world.elapsed();
         let mut round = 0_u32;
         while self.world.violation().is_none() {
-            if round % 3 == 0 {
+            if round.is_multiple_of(3) {
                 self.operate().await;
             }
             round += 1;
