@@ -1,7 +1,7 @@
 //! The places that enough runs must reach.
 
 /// The operations of stores before and after which a process can end.
-const OPERATIONS: [&str; 23] = [
+const OPERATIONS: [&str; 24] = [
     "outbox.enqueue",
     "outbox.lease",
     "outbox.record",
@@ -9,6 +9,7 @@ const OPERATIONS: [&str; 23] = [
     "outbox.recall",
     "outbox.next_due",
     "outbox.hold_endpoint",
+    "outbox.retry_endpoint",
     "outbox.stop_endpoint",
     "inbox.receive",
     "inbox.lease",

@@ -129,13 +129,14 @@ impl Way {
     /// The answer of a proxy in between.
     fn proxy(&self) -> Response<Bytes> {
         self.fault("proxy answers");
-        let (status, retry_after, body) = match self.world().below(7) {
+        let (status, retry_after, body) = match self.world().below(9) {
             0 => (503, Some("30"), "busy"),
             1 => (429, Some("120"), ""),
             2 => (502, None, "<html>bad gateway</html>"),
             3 => (200, None, "<html>maintenance</html>"),
-            4 => (410, None, ""),
-            5 => (503, Some("7200"), ""),
+            // Often, because a stopped endpoint is rare otherwise.
+            4..=6 => (410, None, ""),
+            7 => (503, Some("7200"), ""),
             _ => (500, None, ""),
         };
         let mut response = Response::new(Bytes::from_static(body.as_bytes()));

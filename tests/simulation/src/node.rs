@@ -261,17 +261,18 @@ impl Life {
             self.go_on().await;
         }
         // What happens seldom is often the last operation of its process.
-        let seldom = matches!(
-            name,
+        let times = match name {
+            "outbox.stop_endpoint" => 400,
             "outbox.hold_endpoint"
-                | "outbox.stop_endpoint"
-                | "outbox.release_all"
-                | "inbox.release_all"
-                | "inbox.update"
-                | "cache.put"
-                | "tokens.grant_once"
-        );
-        let crash = world.happens_often(Fault::Crash, if seldom { 25 } else { 1 });
+            | "outbox.retry_endpoint"
+            | "outbox.release_all"
+            | "inbox.release_all"
+            | "inbox.update"
+            | "cache.put"
+            | "tokens.grant_once" => 25,
+            _ => 1,
+        };
+        let crash = world.happens_often(Fault::Crash, times);
         let crash = crash.then(|| world.below(2));
         if crash == Some(0) {
             self.crash("before", name).await;
