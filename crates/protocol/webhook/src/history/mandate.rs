@@ -96,8 +96,8 @@ impl Event {
     }
 }
 
-/// Returns when the end of an action is due that is reported in this status: by the deadline that
-/// the message has itself, which is not believed beyond a year, or else from the message on.
+/// Returns the time by which an action must end that is reported in this status. The message's own
+/// deadline counts if it is within a year; otherwise the end is due from the message on.
 fn due(
     status: Option<&ActionStatus>,
     deadline: Option<Timestamp>,

@@ -72,7 +72,7 @@ impl OutcomeWatchOptions {
 pub struct OutcomeWatch {
     histories: Arc<dyn Histories>,
     options: OutcomeWatchOptions,
-    /// What is open, and what was overdue at the last look.
+    /// The open outcomes, and those that were overdue at the last look.
     seen: Mutex<(OpenOutcomes, BTreeSet<(u64, OpenOutcome)>)>,
 }
 

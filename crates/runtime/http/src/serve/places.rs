@@ -1,28 +1,28 @@
 //! The places of a server's connections, and who gives up theirs when all are taken.
 //!
-//! What has proved an API key at most never takes the place of a request that has proved to be its
-//! caller's:
+//! A connection that has proved no more than an API key never takes the place of one whose request
+//! has proved to be its caller's:
 //!
 //! - An address is known for an hour after a request from it had a known caller
 //!   ([`KnownCaller`](crate::KnownCaller)). All others are strangers, who together have at least a
 //!   quarter of the places, and at most three quarters.
-//! - A stranger for whom no place is left takes that of another stranger. It is chosen from a caller
-//!   with more than a quarter of the places, and without one from the network that has the most
-//!   connections, there from the address that has the most, and there it is the one that began
-//!   longest ago. So who has few connections keeps them, however many come with one API key, and so
-//!   does a customer whose machines make their first calls at the same time.
+//! - A stranger for whom no place is left takes the place of another stranger: of a caller with more
+//!   than a quarter of the places, if there is one. Otherwise the network with the most connections
+//!   gives one up, there the address with the most, and there the connection that began longest
+//!   ago. So a caller with few connections keeps them, however many others come with one API key. A
+//!   customer whose machines make their first calls at the same time keeps them too.
 //! - A known address takes the place of a stranger in the same way, while they have more than their
 //!   quarter. Otherwise, and for a stranger while they have less, the connection that gives way is
 //!   one of a known address that has had no known caller itself, and else the one that has been
 //!   without one longest. If each has a request with a known caller under way, the new one waits.
 //! - An address with as many connections as it may have, and a caller with half of all places or as
-//!   many requests under way, gives up its own, in the same order; the caller half of those that
-//!   have had no known caller. Over HTTP/2 a connection has up to 64 requests.
+//!   many requests under way, gives up its own, in the same order. Such a caller gives up half of its
+//!   connections that have had no known caller. Over HTTP/2 a connection has up to 64 requests.
 //! - When the operating system gives no more file descriptors, a stranger's connection is ended in
 //!   the same way, and without one, as behind a proxy, a connection that has had no known caller.
 //!
-//! What no server can do is to know honest strangers among strangers from as many networks as there
-//! are places.
+//! No server can tell honest strangers from others that come from as many networks as there are
+//! places.
 
 use super::activity::Activity;
 use super::connection::MAX_HTTP2_REQUESTS;
