@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// What survives the processes of the biller's two nodes.
+/// The biller's stores, which survive the processes of its two nodes.
 #[derive(Debug)]
 pub(crate) struct Company {
     pub(crate) world: Arc<World>,
@@ -263,7 +263,7 @@ async fn within(life: Arc<Life>, id: HyphenatedUuid) -> Result<Work, HandlerErro
     }))
 }
 
-/// An effect of its own.
+/// Handles a message by an effect outside of the inbox's transaction.
 async fn outside(
     (life, model): (Arc<Life>, Arc<Model>),
     id: HyphenatedUuid,

@@ -201,8 +201,8 @@ impl SealPayload for SealOnce {
 }
 
 impl SealOnce {
-    /// Seals on a thread of its own, so that this takes no random bytes of the run, which the next
-    /// run with the same message would not take.
+    /// Seals on another thread, because a sealed message is kept for later runs: the random bytes
+    /// that sealing takes must not be those of the run that happens to seal first.
     fn seal_now(self, json: &[u8]) -> Result<String, SealError> {
         let sealed = thread::scope(|scope| {
             let seal = || {

@@ -1,5 +1,5 @@
-//! What must hold: the harness's own knowledge of messages, tokens, limits and entries, which each
-//! operation and each answer is compared with.
+//! The rules that must hold. The harness has its own record of messages, tokens, limits and entries,
+//! and compares each operation and each answer with it.
 
 use crate::messages::{Planned, Target};
 use crate::node::{Arrival, Node};
@@ -45,12 +45,12 @@ struct State {
     charges: BTreeMap<(String, String, u32, i64), u64>,
     allowed: BTreeMap<&'static str, u64>,
     served: BTreeMap<&'static str, u64>,
-    /// How often a provider's clock was set.
+    /// The number of times that a provider's clock was set.
     clock_sets: u64,
     listed: BTreeMap<Listed, i64>,
     /// The numbers of the entries that were ever listed as this.
     ever_listed: BTreeMap<Listed, BTreeSet<u64>>,
-    /// How often this was handed over as new.
+    /// The number of times that each entry was handed over as new.
     added: BTreeMap<Listed, usize>,
     rows: BTreeMap<String, Listed>,
 }
@@ -361,7 +361,7 @@ impl Model {
         }
     }
 
-    /// One of the tokens that can still be used.
+    /// Returns a token that can still be used, if there is one.
     pub(crate) fn some_token(&self) -> Option<String> {
         let state = lock(&self.state);
         let mut open = state
@@ -438,7 +438,7 @@ impl Model {
 
     // ---- the end
 
-    /// What is still to come.
+    /// Returns the messages and entries that have not arrived.
     pub(crate) fn open(&self, unbooked: bool) -> Vec<String> {
         let state = lock(&self.state);
         let mut open = Vec::new();

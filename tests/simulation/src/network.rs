@@ -113,7 +113,7 @@ impl Way {
         Ok(answer)
     }
 
-    /// One of the two nodes; the other one while it is down, mostly.
+    /// Returns one of the two nodes, and mostly the other one while that is down.
     fn some_node(&self) -> Arc<Node> {
         let first = usize::try_from(self.world().below(2)).unwrap_or(0);
         let [one, other] = &self.to;

@@ -115,8 +115,8 @@ impl Node {
                 () = life.died.notified() => {}
                 () = in_order => self.world.note(format_args!("{self:?} stopped")),
             }
-            // Nothing of this process goes on: what product code has spawned by itself waits for
-            // ever at its next operation.
+            // The process ends. Tasks that product code has spawned cannot be dropped from here, so
+            // each waits for ever at its next operation.
             life.dead.store(true, Ordering::Relaxed);
             *lock(&self.door) = None;
             drop((tasks, serving));

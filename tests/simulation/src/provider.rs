@@ -42,7 +42,7 @@ pub(crate) const RECEIVER_KEY: &str = "the-receivers-key";
 pub(crate) const PROVIDER_URL: &str = "http://127.0.0.1";
 pub(crate) const ACCOUNTS: [&str; 2] = ["012003123456789", "012003123456780"];
 
-/// What survives the processes of the provider's two nodes.
+/// The provider's stores, which survive the processes of its two nodes.
 #[derive(Debug)]
 pub(crate) struct Bank {
     pub(crate) world: Arc<World>,

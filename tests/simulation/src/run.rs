@@ -28,7 +28,7 @@ pub(crate) struct Outcome {
     pub(crate) trace: String,
     pub(crate) marks: BTreeMap<String, u64>,
     pub(crate) violation: Option<String>,
-    /// How long everything took to arrive after the faults had ended.
+    /// The time that everything took to arrive after the faults had ended.
     pub(crate) settled: Duration,
 }
 
@@ -110,7 +110,7 @@ async fn live(seed: u64, full: bool, print: bool) -> Outcome {
     }
 }
 
-/// What acts on the processes from outside.
+/// The world outside of the processes, which stops them, sets clocks and replaces keys.
 struct Scene {
     world: Arc<World>,
     model: Arc<Model>,
@@ -135,7 +135,7 @@ impl Scene {
         if world.below(3) == 0 {
             self.bank.books.change();
         }
-        // These come ten times as often as the faults of single operations.
+        // Faults of a whole process come ten times as often as those of single operations.
         let comes = |fault| world.below(1_000) < world.rate(fault);
         if comes(Fault::Clock) {
             let node = self.some_node();

@@ -308,7 +308,7 @@ impl TransactionalInbox for Used<MemoryInbox> {
         now: Timestamp,
     ) -> StoreFuture<'_, Completion> {
         let complete = async move {
-            // Whether the lease is the owner's, without a change.
+            // Asks for the lease without a change: it must be the owner's.
             let lease = self.model.lease_of(id, owner);
             let Some(lease) = lease else {
                 return Ok(Completion::LeaseLost);

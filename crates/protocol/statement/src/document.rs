@@ -68,7 +68,7 @@ impl ReceivedStatement {
         let entries = document.reports.iter().flat_map(|report| &report.entries);
         let count = entries.clone().count();
         let mut reports = document.reports.iter();
-        // One that could not be read is an entry, too.
+        // An entry that could not be read is markup here, and is no less an entry of the page.
         let any_kept = reports.any(|report| report.extras.has_element("Ntry"));
         if count == 0 && !any_kept && self.page != ReceivedPage::Last {
             self.findings.push(ReplyFinding::MoreWithoutEntries);

@@ -330,8 +330,8 @@ async fn final_histories_are_forgotten(store: &impl Histories) {
     assert_eq!(again.len(), 1, "a new history, under a higher number");
 }
 
-/// Returns what is open, by number of the history, after checking that a reader that begins anew
-/// finds the same.
+/// Returns the open outcomes by the number of their history. A second reader, which begins anew, has
+/// to find the same.
 async fn open(store: &impl Histories, reader: &mut OpenOutcomes) -> Vec<(u64, OpenState)> {
     let listed = |reader: &OpenOutcomes| {
         let mut open: Vec<_> = reader

@@ -20,8 +20,9 @@ const MINUTE: Duration = Duration::from_secs(60);
 pub struct LineBound(Mutex<(Option<Instant>, u64)>);
 
 impl LineBound {
-    /// Returns `None` for a line that is left out, and otherwise the number of lines that were left
-    /// out since the last one. A line about who is known is never left out.
+    /// Counts a line that is about to be written. Returns `None` if it is to be left out, and
+    /// otherwise the number of lines that were left out since the last one. A line about a known
+    /// caller is neither counted nor left out.
     pub fn admit(&self, is_known: bool) -> Option<u64> {
         if is_known {
             return Some(0);

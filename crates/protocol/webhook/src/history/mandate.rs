@@ -96,8 +96,8 @@ impl Event {
     }
 }
 
-/// Returns the time by which an action must end that is reported in this status. The message's own
-/// deadline counts if it is within a year; otherwise the end is due from the message on.
+/// Returns the deadline of an action that is reported as pending; `None` in other states. It is the
+/// message's own deadline if that is within a year, and the time of the message otherwise.
 fn due(
     status: Option<&ActionStatus>,
     deadline: Option<Timestamp>,

@@ -1,4 +1,5 @@
-//! Keys that do not belong together, and secrets that are none.
+//! Checks of a connection's files: keys that do not belong together, secrets that every user of the
+//! machine may read.
 
 use super::{Connection, ConnectionError, keys};
 use bankrail_http::files;

@@ -49,7 +49,7 @@ pub trait Transport: fmt::Debug + Send + Sync {
     }
 }
 
-/// Returns true for a status by which a gateway answers in place of a receiver that is down.
+/// Returns true for the status of a gateway whose receiver is down.
 pub(super) fn is_of_gateway(status: u16) -> bool {
     matches!(status, 502..=504)
 }

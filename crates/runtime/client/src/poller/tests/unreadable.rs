@@ -78,7 +78,7 @@ async fn an_entry_that_cannot_be_read_any_more_has_not_vanished_and_comes_once()
     cannot_read(&bank, &[]);
     assert_eq!(customer.run(&bank, HOURS).await, []);
     assert_eq!(customer.handed.amounts(A), ["1", "2", "3", "4"]);
-    // What is gone once all can be read has vanished.
+    // An entry that is not listed once all entries can be read has vanished.
     bank.list(A, &[&[1, 2], &[3]]);
     let notices = customer.run(&bank, HOURS).await;
     assert!(

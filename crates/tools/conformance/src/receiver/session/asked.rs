@@ -1,4 +1,4 @@
-//! What the answers to a row's deliveries show, for each way to judge them.
+//! The judgement of a row by the answers to its deliveries.
 
 use super::{MAX_SILENT_CALLS, Session};
 use crate::error::JudgeError;
