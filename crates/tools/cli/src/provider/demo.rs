@@ -119,7 +119,7 @@ fn fill(folder: &Path, host: Option<&str>) -> Result<(), Failure> {
         let home = folder.join("demo").join(customer.folder_name());
         make_folder(&home)?;
         let (record, mut files) = customer.make(&home, &authority)?;
-        files.push(NewFile::private(home.join("ca.pem"), authority.pem()));
+        files.push(NewFile::public(home.join("ca.pem"), authority.pem()));
         files.push(NewFile::public(home.join("provider.jwks.json"), &keys));
         files.push(NewFile::private(
             customers.join(format!("{}.toml", customer.folder_name())),
@@ -129,8 +129,8 @@ fn fill(folder: &Path, host: Option<&str>) -> Result<(), Failure> {
         write(&files, true)?;
     }
     let files = [
-        NewFile::private(folder.join("ca.pem"), authority.pem()),
-        NewFile::private(folder.join("server.pem"), server.chain_pem),
+        NewFile::public(folder.join("ca.pem"), authority.pem()),
+        NewFile::public(folder.join("server.pem"), server.chain_pem),
         NewFile::private(folder.join("server-key.pem"), server.key_pem),
         NewFile::private(folder.join("signing.pem"), signing.to_pkcs8_pem()),
         NewFile::public(folder.join("signing.pub.pem"), public.to_spki_pem()),

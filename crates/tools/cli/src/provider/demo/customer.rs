@@ -126,7 +126,7 @@ impl DemoCustomer {
             ),
             NewFile::private(home.join("decryption.pem"), decryption.to_pkcs8_pem()),
             NewFile::public(home.join("encryption.pub.pem"), encryption.to_spki_pem()),
-            NewFile::private(home.join("receiver.pem"), receiver.chain_pem),
+            NewFile::public(home.join("receiver.pem"), receiver.chain_pem),
             NewFile::private(home.join("receiver-key.pem"), receiver.key_pem),
         ];
         Ok((record, files))

@@ -89,7 +89,10 @@ fn what_is_made_is_private_and_stays_over_a_restart() {
     );
     for path in files(&data).keys() {
         let name = path.file_name().unwrap().to_str().unwrap();
-        let is_public = name.ends_with(".jwks.json") || name.ends_with(".pub.pem");
+        let certificates = ["ca.pem", "server.pem", "receiver.pem"];
+        let is_public = name.ends_with(".jwks.json")
+            || name.ends_with(".pub.pem")
+            || certificates.contains(&name);
         let mode = fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let expected = if is_public { 0o644 } else { 0o600 };
         assert_eq!(mode, expected, "{name} {mode:o}");
