@@ -187,9 +187,9 @@ mod tests {
             .collect();
         assert_eq!(found, HEADINGS);
         for id in DEFAULTS {
-            let row = page
-                .lines()
-                .find(|line| line.contains(&format!(">{id}</a> | Default: ")));
+            let mut tables = page.split("\n| row | ");
+            let row = tables.find(|table| table.contains(&format!(">{id}</a> | ")));
+            let row = row.filter(|table| table.starts_with("default | "));
             assert!(row.is_some() && is_beyond(id), "{id}");
         }
     }
