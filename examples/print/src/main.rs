@@ -1,4 +1,4 @@
-//! Prints each entry of a statement: the first program of README.md. `cargo run --example print`
+//! Prints each entry of a statement: the first program of README.md. `cargo run -p bankrail-example-print`
 
 use bankrail::camt052::Document;
 
