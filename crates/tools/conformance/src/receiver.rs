@@ -338,18 +338,6 @@ impl Delivery {
         self
     }
 
-    /// With another version in the UUID of this header.
-    fn of_version(self, name: &str, version: &str) -> Self {
-        let mut id = self
-            .headers
-            .get(name)
-            .and_then(|id| id.to_str().ok())
-            .unwrap_or_default()
-            .to_owned();
-        id.replace_range(14..15, version);
-        self.with(name, &id)
-    }
-
     /// Its X-Message-Id.
     fn message_id(&self) -> &str {
         self.headers
@@ -361,12 +349,6 @@ impl Delivery {
     /// Without this header.
     fn without(mut self, name: &str) -> Self {
         self.headers.remove(name);
-        self
-    }
-
-    /// With this method; GET has no body.
-    fn method(mut self, method: Method) -> Self {
-        self.method = method;
         self
     }
 }

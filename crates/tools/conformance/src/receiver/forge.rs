@@ -15,6 +15,7 @@ use aws_lc_rs::rsa::{
 };
 use aws_lc_rs::signature::RsaKeyPair;
 use bankrail_jose::{EncryptionKey, PublicKey, RsaSize, SigningKey, base64url};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Keys, and what can be made with them.
@@ -30,7 +31,8 @@ pub(super) struct Forge {
 }
 
 /// The signer of a message.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Signer {
     /// The provider, with the algorithm of the header.
     Provider,
@@ -77,17 +79,21 @@ impl Forge {
     }
 
     /// The header of a good signature, with these members too.
-    pub(super) fn signed_header(&self, alg: &str, more: &Value) -> Value {
-        with(with(json!({ "alg": alg }), &kid(self.kid.as_deref())), more)
+    pub(super) fn signed_header(&self, more: &Value) -> Value {
+        with(
+            with(json!({"alg": "RS256"}), &kid(self.kid.as_deref())),
+            more,
+        )
     }
 
-    /// A JWS under any header.
-    pub(super) fn jws(
+    /// A JWS with these members in its header, signed by the algorithm that it then names.
+    pub(super) fn signed_by(
         &self,
-        header: &Value,
+        more: &Value,
         payload: &[u8],
         signer: Signer,
     ) -> Result<String, JudgeError> {
+        let header = self.signed_header(more);
         let signed = [header.to_string().as_bytes(), payload]
             .map(base64url::encode)
             .join(".");
@@ -118,8 +124,7 @@ impl Forge {
 
     /// A good JWS.
     pub(super) fn signed(&self, payload: &[u8]) -> Result<String, JudgeError> {
-        let header = self.signed_header("RS256", &json!({}));
-        self.jws(&header, payload, Signer::Provider)
+        self.signed_by(&json!({}), payload, Signer::Provider)
     }
 
     /// The public key of somebody else as a JWK.
@@ -134,8 +139,7 @@ impl Forge {
         inner: &Value,
         payload: &[u8],
     ) -> Result<String, JudgeError> {
-        let header = self.signed_header("RS256", inner);
-        let jws = self.jws(&header, payload, Signer::Provider)?;
+        let jws = self.signed_by(inner, payload, Signer::Provider)?;
         Ok(self.encrypted(outer, jws.as_bytes())?.compact())
     }
 
@@ -318,9 +322,7 @@ mod tests {
             ("RS256", Signer::Empty),
             ("RS256", Signer::Random),
         ] {
-            let jws = forge
-                .jws(&forge.signed_header(alg, &json!({})), b"{}", by)
-                .unwrap();
+            let jws = forge.signed_by(&json!({ "alg": alg }), b"{}", by).unwrap();
             assert!(
                 matches!(open(wrapped(&jws)), Err(OpenError::Rejected)),
                 "{alg}"
@@ -332,9 +334,7 @@ mod tests {
             ("HS256", Signer::PublicDer),
             ("none", Signer::Empty),
         ] {
-            let jws = forge
-                .jws(&forge.signed_header(alg, &json!({})), b"{}", by)
-                .unwrap();
+            let jws = forge.signed_by(&json!({ "alg": alg }), b"{}", by).unwrap();
             assert!(open(wrapped(&jws)).is_err(), "{alg}");
         }
         for (alg, enc) in [

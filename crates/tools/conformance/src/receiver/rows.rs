@@ -1,57 +1,36 @@
 //! The rows of the judge of receivers, as data: for each of them its clause, its title, whom it
-//! asks, what it delivers and what is right. A session judges them in this order.
+//! asks, what it delivers and what is right. A session judges them in the order of the files.
 
-mod deliveries;
-mod forms;
-mod hostile;
-mod origin;
+mod forgeries;
 mod recipes;
-mod repeats;
 
-pub(super) use hostile::{AFTER, HOSTILE};
-
-use super::Delivery;
-use super::forge::{Forge, Jwe, Signer};
-use crate::error::JudgeError;
-use crate::invented::Invented;
 use crate::row::BEYOND;
-use bankrail_webhook::{EachKind, MessageKind};
+use bankrail_webhook::MessageKind;
+use recipes::Recipe;
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Every row but those of [`HOSTILE`] and [`AFTER`], and those about the first messages and about
-/// all answers.
-pub(super) fn rows() -> impl Iterator<Item = Row> {
-    let made = [deliveries::ROWS, repeats::ROWS, origin::ROWS, forms::ROWS]
-        .into_iter()
-        .flatten()
-        .copied();
-    let cases = |cases: &'static [Case], expected| cases.iter().map(move |case| case.row(expected));
+/// Every row but those of [`HOSTILE`], and those about the first messages and about all answers.
+pub(super) static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     // First the rows that show if the receiver's ids reveal that a message is known.
-    made.chain(cases(&ACCEPTED, Expected::Acknowledged))
-        .chain(cases(&REFUSED, Expected::Refused))
-}
+    let files = [
+        include_str!("rows/deliveries.json"),
+        include_str!("rows/origin.json"),
+        include_str!("rows/forms.json"),
+        include_str!("rows/accepted.json"),
+        include_str!("rows/refused.json"),
+    ];
+    files.into_iter().flat_map(read).collect()
+});
 
-/// Rows that are messages of one kind: usual ones with these members.
-static ACCEPTED: LazyLock<Vec<Case>> = LazyLock::new(|| read(include_str!("rows/accepted.json")));
-static REFUSED: LazyLock<Vec<Case>> = LazyLock::new(|| read(include_str!("rows/refused.json")));
+/// Deliveries that take weak receivers down, and one that a receiver takes after them. They come
+/// last, because a receiver may stay down.
+pub(super) static HOSTILE: LazyLock<Vec<Row>> =
+    LazyLock::new(|| read(include_str!("rows/hostile.json")));
 
-#[derive(Deserialize)]
-struct Case {
-    id: String,
-    kind: String,
-    title: String,
-    /// The expectation, if it is not that of the file.
-    expected: Option<Expected>,
-    messages: Vec<Message>,
-}
-
-/// Its name in verdicts, its members, and its kind if it is not that of the row.
-#[derive(Deserialize)]
-struct Message(String, Value, #[serde(default)] Option<String>);
-
-fn read(rows: &str) -> Vec<Case> {
+fn read(rows: &str) -> Vec<Row> {
     serde_json::from_str(rows).expect("a test reads the rows")
 }
 
@@ -60,41 +39,33 @@ fn kind(name: &str) -> MessageKind {
     MessageKind::from_name(name).expect("a test reads the rows")
 }
 
-impl Case {
-    fn row(&'static self, expected: Expected) -> Row {
-        let (id, kinds) = (same(&self.id), Kinds::One(kind(&self.kind)));
-        Row {
-            id,
-            kinds,
-            title: &self.title,
-            expected: self.expected.unwrap_or(expected),
-            content: Content::Messages(&self.messages),
-        }
-    }
-}
-
-impl Message {
-    fn kind(&self) -> Option<MessageKind> {
-        self.2.as_deref().map(kind)
-    }
-}
-
 /// One row; one for each kind of message that it asks about.
-#[derive(Clone, Copy)]
+#[derive(Deserialize)]
 pub(super) struct Row {
-    pub(super) id: EachKind<&'static str>,
+    id: Id,
     pub(super) kinds: Kinds,
     /// `{one}` is `a` and the message's name, `{name}` the name, `{priorities}` those that it may
     /// have.
-    title: &'static str,
+    title: String,
+    #[serde(default)]
     pub(super) expected: Expected,
+    #[serde(flatten)]
     content: Content,
 }
 
+/// The clause of a row: the same for each kind of message, or one by the name of each kind that
+/// SPEC.md has a clause for.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Id {
+    Same(String),
+    Each(BTreeMap<String, String>),
+}
+
 /// The kinds of messages that a row asks about.
-#[derive(Clone, Copy)]
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Kinds {
-    One(MessageKind),
     /// Every kind, whether its receiver takes good messages or not.
     Every,
     /// The kinds whose receivers take good messages.
@@ -105,13 +76,17 @@ pub(super) enum Kinds {
     Echoing,
     /// The working kinds, if the receivers expect an API key.
     Authenticated,
+    /// The kind of this name.
+    #[serde(untagged)]
+    One(String),
 }
 
 /// The expected reaction of the receiver.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Expected {
     /// Each delivery is acknowledged.
+    #[default]
     Acknowledged,
     /// Each delivery is acknowledged. The ids then show if the receiver repeats the id of a message
     /// that it knows.
@@ -139,14 +114,28 @@ pub(super) enum Expected {
 }
 
 /// The deliveries of a row.
-#[derive(Clone, Copy)]
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum Content {
     /// Usual messages with these members.
-    Messages(&'static [Message]),
+    Messages(Vec<Message>),
     /// Deliveries, each with the name that a verdict calls it by.
-    Deliveries(&'static [(&'static str, Recipe)]),
-    /// Messages that a function makes, each with a name.
-    Made(fn(&Invented, MessageKind) -> Vec<(String, Value)>),
+    Deliveries(Vec<(String, Recipe)>),
+    /// Deliveries that depend on the kind of message, or on the provider's keys.
+    Made(Made),
+}
+
+/// Its name in verdicts, its members, and its kind if it is not that of the row.
+#[derive(Deserialize)]
+struct Message(String, Value, #[serde(default)] Option<String>);
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Made {
+    /// A message without each of its required members, and with null in place of each.
+    Incomplete,
+    /// The messages of the other kinds, and JSON that is none.
+    Others,
     /// A usual message with each priority that it may have.
     Priorities,
     /// A usual message of each kind with each priority that it may not have.
@@ -157,123 +146,38 @@ enum Content {
     SwappedKeys,
 }
 
-/// The recipe of one delivery.
-#[derive(Clone, Copy)]
-enum Recipe {
-    /// Every member.
-    Whole,
-    /// A usual message with more members, which a later release may have.
-    Later,
-    /// The delivery before this one.
-    Again,
-    /// The message before this one with another time, sealed again.
-    Regenerated,
-    /// A usual message whose delivery is changed.
-    Sent(fn(Delivery) -> Delivery),
-    /// A usual message with this value in a header, or without the header.
-    Header(&'static str, Option<&'static str>),
-    /// A usual message with this value in the header of the API key.
-    ApiKey(Option<&'static str>),
-    /// This text in place of the message, made of a usual one.
-    Text(fn(String) -> Vec<u8>),
-    /// A usual message, signed by this `alg`.
-    Signed(&'static str, Signer),
-    /// This JWS, made of a usual message.
-    Jws(fn(&Forge, &[u8]) -> Result<String, JudgeError>),
-    /// A usual message, encrypted by this `alg` and `enc`.
-    Encrypted(&'static str, &'static str),
-    /// A usual message, one part of whose JWE is changed.
-    Changed(fn(&mut Jwe)),
-    /// This `secured_payload`, made of a usual message.
-    Carried(fn(&Forge, &[u8]) -> Result<String, JudgeError>),
-    /// This body, made of a usual message: sealed, and as it is.
-    Body(fn(&str, &str) -> String),
-}
-
-/// The row about the required members, and about all members, of each kind.
-pub(super) const MEMBERS: EachKind<&str> = EachKind {
-    mandate_outcome: "S21.4",
-    mandate_notification: "S21.9",
-    payment_outcome: "S21.13",
-    query: "S21.18",
-};
-const PRIORITIES: EachKind<&str> = EachKind {
-    mandate_outcome: "S21.8",
-    mandate_notification: "S21.11",
-    payment_outcome: "S21.17",
-    query: "S21.20",
-};
-const REQUEST_KEYS: EachKind<&str> = EachKind {
-    mandate_outcome: "S21.5",
-    mandate_notification: BEYOND,
-    payment_outcome: "S21.14",
-    query: BEYOND,
-};
-const MESSAGE_IDS: EachKind<&str> = EachKind {
-    mandate_outcome: "S21.6",
-    mandate_notification: "S21.10",
-    payment_outcome: "S21.15",
-    query: "S21.19",
-};
-const CORRELATIONS: EachKind<&str> = EachKind {
-    mandate_outcome: "S21.7",
-    mandate_notification: BEYOND,
-    payment_outcome: "S21.16",
-    query: BEYOND,
-};
-
-/// The same id for each kind.
-const fn same(id: &'static str) -> EachKind<&'static str> {
-    EachKind {
-        mandate_outcome: id,
-        mandate_notification: id,
-        payment_outcome: id,
-        query: id,
+impl Message {
+    fn kind(&self) -> Option<MessageKind> {
+        self.2.as_deref().map(kind)
     }
 }
 
-/// A row about what is usual and open.
-const fn usual(title: &'static str, deliveries: &'static [(&'static str, Recipe)]) -> Row {
-    Row {
-        id: same(BEYOND),
-        kinds: Kinds::Working,
-        title,
-        expected: Expected::Open,
-        content: Content::Deliveries(deliveries),
-    }
-}
-
-const fn accepts(
-    id: EachKind<&'static str>,
-    kinds: Kinds,
-    title: &'static str,
-    deliveries: &'static [(&'static str, Recipe)],
-) -> Row {
-    Row {
-        id,
-        kinds,
-        title,
-        expected: Expected::Acknowledged,
-        content: Content::Deliveries(deliveries),
-    }
-}
-
-const fn refuses(
-    id: &'static str,
-    kinds: Kinds,
-    title: &'static str,
-    deliveries: &'static [(&'static str, Recipe)],
-) -> Row {
-    Row {
-        id: same(id),
-        kinds,
-        title,
-        expected: Expected::Refused,
-        content: Content::Deliveries(deliveries),
+impl Kinds {
+    /// Returns these among the kinds whose receivers take good messages.
+    pub(super) fn of(&self, working: Vec<MessageKind>, has_api_key: bool) -> Vec<MessageKind> {
+        match self {
+            Self::One(name) => vec![kind(name)],
+            Self::Every => MessageKind::ALL.into(),
+            Self::Working => working,
+            Self::First => working.into_iter().take(1).collect(),
+            Self::Echoing => working
+                .into_iter()
+                .filter(|kind| kind.answers_a_request())
+                .collect(),
+            Self::Authenticated if has_api_key => working,
+            Self::Authenticated => Vec::new(),
+        }
     }
 }
 
 impl Row {
+    pub(super) fn id(&self, kind: MessageKind) -> &str {
+        match &self.id {
+            Id::Same(id) => id,
+            Id::Each(ids) => ids.get(kind.as_str()).map_or(BEYOND, String::as_str),
+        }
+    }
+
     pub(super) fn title(&self, kind: MessageKind) -> String {
         let priorities: Vec<&str> = kind
             .priorities()
@@ -300,12 +204,17 @@ pub(super) fn one(kind: MessageKind) -> String {
 mod tests {
     use super::super::messages::Values;
     use super::*;
+    use crate::invented::Invented;
 
     #[test]
     fn every_row_of_the_files_can_be_read_and_filled() {
         let mut count = 0;
-        for row in rows() {
-            let Content::Messages(messages) = row.content else {
+        for row in ROWS.iter().chain(HOSTILE.iter()) {
+            for kind in row.kinds.of(MessageKind::ALL.into(), true) {
+                let id = row.id(kind);
+                assert!(id == BEYOND || crate::row::place(id).is_some(), "{id}");
+            }
+            let Content::Messages(messages) = &row.content else {
                 continue;
             };
             for message in messages {
@@ -320,9 +229,9 @@ mod tests {
                     "{filled}"
                 );
                 assert!(
-                    message
-                        .kind()
-                        .is_none_or(|kind| !matches!(row.kinds, Kinds::One(own) if own == kind)),
+                    message.kind().is_none_or(
+                        |kind| !matches!(&row.kinds, Kinds::One(own) if own == kind.as_str())
+                    ),
                     "{filled}"
                 );
                 count += 1;

@@ -4,7 +4,7 @@ mod asked;
 mod handled;
 
 use super::answers::{Acknowledgements, form};
-use super::rows::{AFTER, Expected, HOSTILE, Kinds, MEMBERS, Row, one, rows};
+use super::rows::{Expected, HOSTILE, ROWS, Row, one};
 use super::{Answer, Delivery, Heard, Provider, ReceiverAddresses, ReceiverJudgeOptions};
 use crate::error::JudgeError;
 use crate::judgement::Judgement;
@@ -78,8 +78,8 @@ impl Session {
         // First, so that an unreadable list is found before anything is delivered.
         handled::check(&self).await?;
         self.begin().await?;
-        for row in rows() {
-            self.judge(&row).await?;
+        for row in ROWS.iter() {
+            self.judge(row).await?;
         }
         handled::judge(&mut self).await?;
         // Last, because a receiver that fails here would fail all other rows.
@@ -189,9 +189,10 @@ impl Session {
     }
 
     /// Judges a row, for each kind of message that it asks about.
-    async fn judge(&mut self, row: &Row) -> Result<(), JudgeError> {
-        for kind in self.kinds_of(row.kinds) {
-            let (id, begin) = (*row.id.get(kind), Instant::now());
+    async fn judge(&mut self, row: &'static Row) -> Result<(), JudgeError> {
+        let has_api_key = self.provider.api_key.is_some();
+        for kind in row.kinds.of(self.kinds(), has_api_key) {
+            let (id, begin) = (row.id(kind), Instant::now());
             if !self.wants(id) {
                 continue;
             }
@@ -216,7 +217,7 @@ impl Session {
         if ![known, "S23.22"].into_iter().any(|id| self.wants(id)) {
             return Ok(());
         }
-        for row in HOSTILE {
+        for row in HOSTILE.iter() {
             self.judge(row).await?;
         }
         if self.wants(known) {
@@ -235,9 +236,6 @@ impl Session {
                 verdict,
                 begin,
             );
-        }
-        for row in AFTER {
-            self.judge(row).await?;
         }
         Ok(())
     }
@@ -273,23 +271,6 @@ impl Session {
     /// True if this row is to be judged.
     fn wants(&self, id: &str) -> bool {
         self.wanted.has(id)
-    }
-
-    /// Returns the kinds that a row asks about.
-    fn kinds_of(&self, kinds: Kinds) -> Vec<MessageKind> {
-        let working = self.kinds();
-        match kinds {
-            Kinds::One(kind) => vec![kind],
-            Kinds::Every => MessageKind::ALL.into(),
-            Kinds::Working => working,
-            Kinds::First => working.into_iter().take(1).collect(),
-            Kinds::Echoing => working
-                .into_iter()
-                .filter(|kind| kind.answers_a_request())
-                .collect(),
-            Kinds::Authenticated if self.provider.api_key.is_none() => Vec::new(),
-            Kinds::Authenticated => working,
-        }
     }
 
     /// The kinds whose receivers take good messages.
@@ -340,3 +321,11 @@ impl Session {
 
 const NO_LARGE_KEY: &str = "it takes another key of the provider, that the receivers know: --sign-4096, and a name of each for swapped ones";
 const NO_ADDRESS: &str = "no address of this receiver was given";
+
+/// The row about the required members of each kind.
+const MEMBERS: EachKind<&str> = EachKind {
+    mandate_outcome: "S21.4",
+    mandate_notification: "S21.9",
+    payment_outcome: "S21.13",
+    query: "S21.18",
+};

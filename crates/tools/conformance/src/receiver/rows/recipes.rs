@@ -1,12 +1,78 @@
 //! Makes the deliveries of a row.
 
-use super::super::messages::{Values, with};
+use super::super::forge::Signer;
+use super::super::messages::{Values, with, without};
 use super::super::{Delivery, Provider};
-use super::{Content, Message, Recipe, Row, Signer};
+use super::forgeries::{Change, Part};
+use super::{Content, Made, Message, Row, one};
 use crate::error::JudgeError;
 use bankrail_webhook::MessageKind;
 use bankrail_webhook::headers::PRIORITY;
+use http::Method;
+use serde::Deserialize;
 use serde_json::{Value, json};
+
+/// The levels of nested JSON.
+const DEPTH: usize = 60_000;
+/// The bytes of a large body.
+const LARGE: usize = 100 << 20;
+
+/// The recipe of one delivery.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Recipe {
+    /// Every member.
+    Whole,
+    /// A usual message with these members.
+    Members(Value),
+    /// The delivery before this one.
+    Again,
+    /// The message before this one with another time, sealed again.
+    Regenerated,
+    /// A usual message with these headers, or without those that are null. `$api_key_header` is the
+    /// header of the API key.
+    Headers(Value),
+    /// A GET, which has no body.
+    Get,
+    /// This text in place of the message, made of a usual one.
+    Text(String),
+    /// A message with a byte that UTF-8 does not have.
+    NotUtf8,
+    /// A usual message with these members in its signed header, and its signer.
+    Signed(Value, Signer),
+    /// A usual message that somebody else has signed and brings the key of.
+    BroughtAlong,
+    /// A usual message with the signature of another.
+    OthersSignature,
+    /// A usual message with a bit of its signature flipped.
+    FlippedSignature,
+    /// A usual message, signed by RS256 under this name.
+    Renamed(String),
+    /// A usual message that is encrypted and not signed.
+    Unsigned,
+    /// A usual message that is signed and not encrypted.
+    Unencrypted,
+    /// A usual message that is encrypted first and then signed.
+    SignedLast,
+    /// A usual message, encrypted by this `alg` and `enc`.
+    Encrypted(String, String),
+    /// A usual message with these members in its outer and in its signed header.
+    Sealed(Value, Value),
+    /// A usual message, one part of whose JWE is changed.
+    Changed(Part, Change),
+    /// A usual message with white space in the header of its JWE.
+    Respelled,
+    /// A usual message whose tag its header is not part of.
+    Unbound,
+    /// A usual message that is compressed before it is encrypted.
+    Compressed,
+    /// A message of 100 MiB that is compressed, with its signer.
+    Bomb(Signer),
+    /// A usual message with a header of 100,000 characters.
+    LongHeader,
+    /// This body, made of a usual message.
+    Body(String),
+}
 
 impl Row {
     /// Makes the deliveries of the row; `None` if they need a key that was not given.
@@ -18,48 +84,89 @@ impl Row {
         working: &[MessageKind],
     ) -> Result<Option<Vec<Delivery>>, JudgeError> {
         let invented = &provider.invented;
-        let values = Values::new(invented);
-        let mut maker = Maker {
-            provider,
-            kind,
-            values,
-            message: Value::Null,
-            before: None,
-        };
+        let mut values = Values::new(invented);
         let made = match &self.content {
             Content::Messages(all) => {
                 let seal = |message: &Message| {
-                    let (kind, members) = (
-                        message.kind().unwrap_or(kind),
-                        maker.values.fill(&message.1),
-                    );
+                    let kind = message.kind().unwrap_or(kind);
+                    let members = values.fill(&message.1);
                     provider.sealed(kind, &message.0, &with(invented.usual(kind), &members))
                 };
                 all.iter().map(seal).collect::<Result<_, _>>()?
             }
-            Content::Deliveries(all) => all
-                .iter()
-                .map(|(what, make)| maker.make(what, make))
-                .collect::<Result<_, _>>()?,
-            Content::Made(all) => all(invented, kind)
-                .iter()
-                .map(|(what, message)| provider.sealed(kind, what, message))
-                .collect::<Result<_, _>>()?,
-            Content::Priorities => {
-                let with = |priority: &str| {
-                    let delivery = provider.sealed(
-                        kind,
-                        &format!("priority {priority}"),
-                        &invented.usual(kind),
-                    );
-                    delivery.map(|delivery| delivery.with(PRIORITY, priority))
+            Content::Deliveries(all) => {
+                let mut maker = Maker {
+                    provider,
+                    kind,
+                    values,
+                    message: Value::Null,
+                    before: None,
                 };
-                kind.priorities()
-                    .iter()
-                    .map(|priority| with(priority.as_str()))
+                all.iter()
+                    .map(|(what, make)| maker.make(what, make))
                     .collect::<Result<_, _>>()?
             }
-            Content::WrongPriorities => {
+            Content::Made(made) => return made.deliveries(provider, kind, working),
+        };
+        Ok(Some(made))
+    }
+}
+
+impl Made {
+    fn deliveries(
+        &self,
+        provider: &Provider,
+        kind: MessageKind,
+        working: &[MessageKind],
+    ) -> Result<Option<Vec<Delivery>>, JudgeError> {
+        let invented = &provider.invented;
+        let messages = |all: Vec<(String, Value)>| {
+            all.iter()
+                .map(|(what, message)| provider.sealed(kind, what, message))
+                .collect::<Result<_, _>>()
+        };
+        let prioritised = |kind: MessageKind, priority: &str, what: &str| {
+            let delivery = provider.sealed(kind, what, &invented.usual(kind));
+            delivery.map(|delivery| delivery.with(PRIORITY, priority))
+        };
+        let made = match self {
+            Self::Incomplete => {
+                let members = invented.minimal(kind);
+                let names = members.as_object().into_iter().flatten();
+                let cases = names.flat_map(|(name, _)| {
+                    [
+                        (
+                            format!("one without {name}"),
+                            without(invented.usual(kind), name),
+                        ),
+                        (
+                            format!("one with null as {name}"),
+                            with(invented.usual(kind), &json!({ name.as_str(): null })),
+                        ),
+                    ]
+                });
+                messages(cases.collect())?
+            }
+            Self::Others => {
+                let others = MessageKind::ALL.into_iter().filter(|other| *other != kind);
+                let others = others.map(|other| (one(other), invented.usual(other)));
+                let none = [
+                    ("an empty object", json!({})),
+                    ("an array", json!([])),
+                    ("null", Value::Null),
+                ];
+                let none = none.map(|(what, message)| (what.to_owned(), message));
+                messages(others.chain(none).collect())?
+            }
+            Self::Priorities => kind
+                .priorities()
+                .iter()
+                .map(|priority| {
+                    let priority = priority.as_str();
+                    prioritised(kind, priority, &format!("priority {priority}"))
+                })
+                .collect::<Result<_, _>>()?,
+            Self::WrongPriorities => {
                 let cases = working.iter().copied().flat_map(|kind| {
                     let wrong = [
                         "ATTENDED",
@@ -78,24 +185,21 @@ impl Row {
                     wrong.filter(is_wrong).map(move |wrong| (kind, wrong))
                 });
                 let with = |(kind, priority): (MessageKind, &str)| {
-                    let name = format!("priority {priority} of {}", kind.specification_name());
-                    provider
-                        .sealed(kind, &name, &invented.usual(kind))
-                        .map(|delivery| delivery.with(PRIORITY, priority))
+                    let what = format!("priority {priority} of {}", kind.specification_name());
+                    prioritised(kind, priority, &what)
                 };
                 cases.map(with).collect::<Result<_, _>>()?
             }
-            Content::SwappedKeys => {
+            Self::SwappedKeys => {
                 let Some([own, large]) = &provider.kids else {
                     return Ok(None);
                 };
                 let text = invented.usual(kind).to_string();
                 let swapped = |what: &str, kid: &str, by: Signer| {
-                    let jws = provider.forge.jws(
-                        &json!({"alg": "RS256", "kid": kid}),
-                        text.as_bytes(),
-                        by,
-                    )?;
+                    let jws =
+                        provider
+                            .forge
+                            .signed_by(&json!({ "kid": kid }), text.as_bytes(), by)?;
                     let jwe = provider.forge.encrypted(&json!({}), jws.as_bytes())?;
                     Ok::<_, JudgeError>(provider.carried(kind, what, jwe.compact()))
                 };
@@ -112,7 +216,7 @@ impl Row {
                     )?,
                 ]
             }
-            Content::LargeKey => {
+            Self::LargeKey => {
                 let Some(large) = &provider.large else {
                     return Ok(None);
                 };
@@ -139,66 +243,99 @@ impl Maker<'_> {
         let invented = &provider.invented;
         let message = invented.usual(kind);
         let text = message.to_string();
+        let usual = text.as_bytes();
         let carried = |compact| provider.carried(kind, what, compact);
-        let encrypted = |jws: String| {
-            forge
-                .encrypted(&json!({}), jws.as_bytes())
-                .map(|jwe| carried(jwe.compact()))
+        let sealed = |text: &[u8]| forge.sealed(&json!({}), &json!({}), text);
+        let encrypted = |plain: &[u8]| {
+            let jwe = forge.encrypted(&json!({}), plain)?;
+            Ok::<_, JudgeError>(carried(jwe.compact()))
         };
         let delivery = match make {
-            Recipe::Whole => self.sealed(kind, what, invented.whole(kind))?,
-            Recipe::Later => {
-                let later = json!({"release": {"minor": 7}, "later": [1, null, "two"]});
-                self.sealed(kind, what, with(message, &later))?
-            }
+            Recipe::Whole => self.sealed(what, invented.whole(kind))?,
+            Recipe::Members(members) => self.sealed(what, with(message, members))?,
             Recipe::Again => match &self.before {
                 Some(before) => before.clone().named(what),
-                None => self.sealed(kind, what, message)?,
+                None => self.sealed(what, message)?,
             },
             Recipe::Regenerated => {
                 let later = self.values.fill(&json!({"creation_date_time": "$now"}));
-                self.sealed(kind, what, with(self.message.clone(), &later))?
+                self.sealed(what, with(self.message.clone(), &later))?
             }
-            Recipe::Header(name, value) => {
-                let delivery = self.sealed(kind, what, message)?;
-                match value {
-                    Some(value) => delivery.with(name, value),
-                    None => delivery.without(name),
-                }
+            Recipe::Headers(headers) => {
+                let (headers, api_key) = (self.values.fill(headers), provider.api_key.as_ref());
+                let change = |delivery: Delivery, (name, value): (&String, &Value)| {
+                    let name = api_key
+                        .filter(|_| name == "$api_key_header")
+                        .map_or(name.as_str(), |(name, _)| name.as_str());
+                    match value.as_str() {
+                        Some(value) => delivery.with(name, value),
+                        None => delivery.without(name),
+                    }
+                };
+                let delivery = self.sealed(what, message)?;
+                let headers = headers.as_object().into_iter().flatten();
+                headers.fold(delivery, change)
             }
-            Recipe::Sent(change) => change(self.sealed(kind, what, message)?),
-            Recipe::ApiKey(value) => {
-                let delivery = self.sealed(kind, what, message)?;
-                match (&provider.api_key, value) {
-                    (Some((name, _)), Some(value)) => delivery.with(name.as_str(), value),
-                    (Some((name, _)), None) => delivery.without(name.as_str()),
-                    (None, _) => delivery,
-                }
+            Recipe::Get => Delivery {
+                method: Method::GET,
+                ..self.sealed(what, message)?
+            },
+            Recipe::Text(template) => carried(sealed(filled(template, &text, "").as_bytes())?),
+            Recipe::NotUtf8 => {
+                let members = filled("{$members", &text, "");
+                carried(sealed(&[members.as_bytes(), b",\"x\":\"\xff\"}"].concat())?)
             }
-            Recipe::Text(change) => carried(forge.sealed(&json!({}), &json!({}), &change(text))?),
-            Recipe::Signed(alg, by) => {
-                let header = forge.signed_header(alg, &json!({}));
-                encrypted(forge.jws(&header, text.as_bytes(), *by)?)?
+            Recipe::Signed(header, by) => {
+                encrypted(forge.signed_by(header, usual, *by)?.as_bytes())?
             }
-            Recipe::Jws(jws) => encrypted(jws(forge, text.as_bytes())?)?,
+            Recipe::BroughtAlong => {
+                let header = json!({ "jwk": forge.strangers_jwk() });
+                encrypted(
+                    forge
+                        .signed_by(&header, usual, Signer::Stranger)?
+                        .as_bytes(),
+                )?
+            }
+            Recipe::OthersSignature => encrypted(forge.others_signature(usual)?.as_bytes())?,
+            Recipe::FlippedSignature => encrypted(forge.flipped_signature(usual)?.as_bytes())?,
+            Recipe::Renamed(alg) => encrypted(forge.renamed(usual, alg)?.as_bytes())?,
+            Recipe::Unsigned => carried(forge.encrypted(&json!({"cty": "json"}), usual)?.compact()),
+            Recipe::Unencrypted => carried(forge.signed(usual)?),
+            Recipe::SignedLast => {
+                let jwe = forge.encrypted(&json!({}), usual)?;
+                carried(forge.signed(jwe.compact().as_bytes())?)
+            }
             Recipe::Encrypted(alg, enc) => {
-                let jws = forge.signed(text.as_bytes())?;
+                let jws = forge.signed(usual)?;
+                let jwe = forge.jwe(alg, enc, &json!({}), jws.as_bytes(), true)?;
+                carried(jwe.compact())
+            }
+            Recipe::Sealed(outer, inner) => carried(forge.sealed(outer, inner, usual)?),
+            Recipe::Changed(part, change) => carried(forge.changed(usual, *part, change)?),
+            Recipe::Respelled => {
+                let mut jwe = forge.encrypted(&json!({}), forge.signed(usual)?.as_bytes())?;
+                // The same members, and other bytes under the tag.
+                jwe.header = jwe.header.replacen(':', ": ", 1);
+                carried(jwe.compact())
+            }
+            Recipe::Unbound => {
+                let jws = forge.signed(usual)?;
+                let (alg, enc) = ("RSA-OAEP", "A256CBC-HS512");
                 carried(
                     forge
-                        .jwe(alg, enc, &json!({}), jws.as_bytes(), true)?
+                        .jwe(alg, enc, &json!({}), jws.as_bytes(), false)?
                         .compact(),
                 )
             }
-            Recipe::Changed(change) => {
-                let jws = forge.signed(text.as_bytes())?;
-                let mut jwe = forge.encrypted(&json!({}), jws.as_bytes())?;
-                change(&mut jwe);
-                carried(jwe.compact())
+            Recipe::Compressed => carried(forge.compressed(usual)?),
+            Recipe::Bomb(by) => carried(forge.bomb(usual, *by, LARGE)?),
+            Recipe::LongHeader => {
+                let header = json!({ "x".repeat(100_000): 1 });
+                carried(forge.sealed(&header, &json!({}), usual)?)
             }
-            Recipe::Carried(compact) => carried(compact(forge, text.as_bytes())?),
-            Recipe::Body(body) => {
-                let sealed = forge.sealed(&json!({}), &json!({}), text.as_bytes())?;
-                provider.delivery(kind, what, body(&sealed, &text).into_bytes())
+            Recipe::Body(template) => {
+                let body = filled(template, &text, &sealed(usual)?);
+                provider.delivery(kind, what, body.into_bytes())
             }
         };
         // After the change, so that the same bytes can be delivered again.
@@ -207,13 +344,40 @@ impl Maker<'_> {
     }
 
     /// A good delivery of a message, which is remembered.
-    fn sealed(
-        &mut self,
-        kind: MessageKind,
-        what: &str,
-        message: Value,
-    ) -> Result<Delivery, JudgeError> {
+    fn sealed(&mut self, what: &str, message: Value) -> Result<Delivery, JudgeError> {
         self.message = message;
-        self.provider.sealed(kind, what, &self.message)
+        self.provider.sealed(self.kind, what, &self.message)
     }
+}
+
+/// A text with values in place of their names: `$message` is a message, `$members` is one without
+/// its braces, and `$sealed` the same sealed.
+fn filled(template: &str, message: &str, sealed: &str) -> String {
+    let value = |name: &str| match name {
+        "$message" => message.to_owned(),
+        "$members" => {
+            let members = message.strip_prefix('{');
+            let members = members.and_then(|members| members.strip_suffix('}'));
+            members.unwrap_or_default().to_owned()
+        }
+        "$sealed" => sealed.to_owned(),
+        "$four_parts" => sealed.rsplit_once('.').unwrap_or_default().0.to_owned(),
+        "$escaped" => sealed.replace('.', "\\u002e"),
+        "$nested" => "[".repeat(DEPTH) + &"]".repeat(DEPTH),
+        _ => "A".repeat(LARGE),
+    };
+    [
+        "$message",
+        "$members",
+        "$sealed",
+        "$four_parts",
+        "$escaped",
+        "$nested",
+        "$large",
+    ]
+    .into_iter()
+    .filter(|name| template.contains(name))
+    .fold(template.to_owned(), |text, name| {
+        text.replace(name, &value(name))
+    })
 }
