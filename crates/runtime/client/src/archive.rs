@@ -203,7 +203,12 @@ impl Archive {
         if let Err(error) = &kept {
             tracing::error!(archived, error = %error.kind(), "the archive failed");
         }
-        measure::archived(&label.kind, kept.is_ok());
+        let outcome = if kept.is_ok() { "kept" } else { "failed" };
+        measure::count(
+            "bankrail_archived_total",
+            &[("kind", archived), ("outcome", outcome)],
+            1,
+        );
     }
 }
 

@@ -9,11 +9,19 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The reason for which there is no client.
-pub(crate) enum HttpClientError {
-    Tls(TlsError),
-    Proxy(ProxyError),
-    Http(Box<dyn Error + Send + Sync>),
+/// The reason for which there is no client of HTTP.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HttpClientError {
+    /// The trusted certificates, or the client certificate, are unusable.
+    #[error("TLS could not be set up")]
+    Tls(#[source] TlsError),
+    /// The proxy of the environment is malformed.
+    #[error("the proxy is refused")]
+    Proxy(#[source] ProxyError),
+    /// The HTTP client could not be set up.
+    #[error("the HTTP client could not be set up")]
+    Http(#[source] Box<dyn Error + Send + Sync>),
 }
 
 /// The way of calls to the service. Without roots, the authorities of the operating system are

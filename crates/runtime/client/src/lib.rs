@@ -72,6 +72,8 @@ pub use client::{Client, ClientOptions, ClientOptionsError, Credentials, Probe, 
 pub use connection::{Connection, ConnectionError, ReceiverConnection};
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
 pub use exchange_error::{CallPhase, ExchangeError};
+#[cfg(any(feature = "statement", feature = "jwks-url"))]
+pub use http_client::HttpClientError;
 #[cfg(feature = "statement")]
 pub use pacer::{PaceError, Pacer, PacerOptions, Pacing, Permit};
 #[cfg(feature = "statement")]

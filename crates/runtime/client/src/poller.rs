@@ -242,7 +242,12 @@ impl Poller {
         // hangs.
         let _measuring = Recurring::start(LONGEST_SLEEP, self.clone(), |poller| async move {
             let (page, full_walk) = poller.0.board.longest_without(poller.now());
-            measure::poll_ages(page, full_walk);
+            measure::gauge("bankrail_poll_oldest_page_seconds", &[], page.as_secs_f64());
+            measure::gauge(
+                "bankrail_poll_oldest_full_walk_seconds",
+                &[],
+                full_walk.as_secs_f64(),
+            );
         });
         let mut clock = (Instant::now(), self.now());
         loop {

@@ -131,11 +131,16 @@ impl Caller {
         if let (Err(ExchangeError::Connect(_)), Some(call)) = (&outcome, call) {
             admitted.pacer.not_sent(call);
         }
-        measure::called(
-            self.call.name(),
-            outcome.as_ref().ok().map(|reply| reply.status),
-            begun.elapsed(),
+        let (endpoint, took) = (self.call.name(), begun.elapsed());
+        let status = outcome
+            .as_ref()
+            .map_or("failed", |reply| reply.status.as_str());
+        measure::count(
+            "bankrail_client_calls_total",
+            &[("endpoint", endpoint), ("outcome", status)],
+            1,
         );
+        measure::called(endpoint, took);
         outcome.map_err(|error| self.failure(CallFault::Transport(error)))
     }
 

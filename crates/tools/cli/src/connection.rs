@@ -12,7 +12,9 @@ use crate::files::warn_if_exposed;
 use crate::input;
 use crate::keys::file::{NEXT_KEY, NEXT_ONE, NEXT_PRIVATE};
 use crate::logging;
-use bankrail::client::{ClientCertificate, ClientOptionsError, Connection, ConnectionError, Proxy};
+use bankrail::client::{
+    ClientCertificate, ClientOptionsError, Connection, ConnectionError, HttpClientError, Proxy,
+};
 use bankrail::http::serve::CertificateFiles;
 use bankrail::jose::KeyError;
 use std::io::ErrorKind;
@@ -73,8 +75,12 @@ fn after_options(error: &ClientOptionsError) -> &'static str {
         ClientOptionsError::ApiKeyHeader { .. } => {
             "give the name that the provider uses, such as apikey"
         }
-        ClientOptionsError::Proxy(_) => "correct the environment variable, or remove it",
-        ClientOptionsError::Tls(_) => "give the provider's certificate authorities as PEM",
+        ClientOptionsError::Http(HttpClientError::Proxy(_)) => {
+            "correct the environment variable, or remove it"
+        }
+        ClientOptionsError::Http(HttpClientError::Tls(_)) => {
+            "give the provider's certificate authorities as PEM"
+        }
         _ => "correct the connection",
     }
 }

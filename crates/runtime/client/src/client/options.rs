@@ -14,14 +14,13 @@ use bankrail_camt052::ReadOptions;
 use bankrail_client_assertion::token::{ScopeSet, TokenCache, TokenResponse, names};
 use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, JwtId, is_lifetime};
 use bankrail_http::names::{API_KEY, STATEMENT_PATH, TOKEN_PATH, is_reserved};
-use bankrail_http::tls::{ClientCertificate, TlsError, TlsRoots};
-use bankrail_http::{AddressError, EndpointUrl, Proxy, ProxyError};
+use bankrail_http::tls::{ClientCertificate, TlsRoots};
+use bankrail_http::{AddressError, EndpointUrl, Proxy};
 use bankrail_jose::CurrentKey;
 use bankrail_rate_limit::{CallType, CounterStore, MemoryCounters, Policy, default_limits};
 use bankrail_values::{Clock, SystemClock, ValueError, excerpt};
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
-use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -170,12 +169,7 @@ impl ClientOptions {
             },
             &[&base, &auth],
             connect_timeout,
-        );
-        let http = http.map_err(|error| match error {
-            HttpClientError::Tls(error) => ClientOptionsError::Tls(error),
-            HttpClientError::Proxy(error) => ClientOptionsError::Proxy(error),
-            HttpClientError::Http(error) => ClientOptionsError::Http(error),
-        })?;
+        )?;
         let assertion = self.assertion(&credentials, &auth)?;
         let cache = self.token_cache.clone().map(|(store, secret)| {
             SealedTokenCache::new(
@@ -329,13 +323,7 @@ pub enum ClientOptionsError {
         /// The text, cut and escaped.
         found: String,
     },
-    /// TLS could not be set up.
-    #[error("TLS could not be set up")]
-    Tls(#[source] TlsError),
-    /// The proxy of the environment is malformed.
-    #[error("the proxy is refused")]
-    Proxy(#[source] ProxyError),
-    /// The HTTP client could not be set up.
-    #[error("the HTTP client could not be set up")]
-    Http(#[source] Box<dyn Error + Send + Sync>),
+    /// There is no client of HTTP.
+    #[error(transparent)]
+    Http(#[from] HttpClientError),
 }

@@ -14,6 +14,8 @@ pub(super) struct Notices {
     request_key: HyphenatedUuid,
 }
 
+const NOTICES: &str = "bankrail_poll_notices_total";
+
 /// The kinds of notices that are logged at `INFO`, because ordinary days have them.
 const ORDINARY: [&str; 4] = ["may_replace", "replaced", "returned", "text_changed"];
 
@@ -25,7 +27,7 @@ pub(super) fn begin() {
         .chain(ORDINARY)
         .chain(["late"])
     {
-        measure::poll_notices(kind, 0);
+        measure::count(NOTICES, &[("notice", kind)], 0);
     }
 }
 
@@ -61,7 +63,7 @@ impl Notices {
             request_key,
         } = self;
         for (notice, count) in counts {
-            measure::poll_notices(notice, count);
+            measure::count(NOTICES, &[("notice", notice)], count);
             if ORDINARY.contains(&notice) {
                 tracing::info!(account, notice, count, %request_key, "earlier entries have changed");
             } else {

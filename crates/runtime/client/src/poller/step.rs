@@ -7,7 +7,7 @@ use super::plan::Plan;
 use super::sink::Patience;
 use super::status::{AccountState, Board, CallFailure, WaitReason};
 use super::{Poller, Slots};
-use crate::measure::{self, Polled};
+use crate::measure;
 use crate::{Call, CallError, CallFault, StatementPage};
 use bankrail_camt052::{Entry, EntryStatus};
 use bankrail_mailbox::Schedule;
@@ -21,6 +21,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tracing::field::display;
+
+const POLLS: &str = "bankrail_polls_total";
 
 /// The number of times in a row that the service fails to answer a cursor, or that another process
 /// is faster with a page, after which the poller begins again.
@@ -204,7 +206,8 @@ impl Poller {
         match outcome {
             Ok(Recorded::Committed) => {
                 tracing::debug!(account = self.label(index), new = count, "page recorded");
-                measure::new_entries(count);
+                // Lossless: a count in memory is at most 64 bits.
+                measure::count("bankrail_polled_entries_total", &[], count as u64);
                 notices.log(self.label(index));
                 let now = self.now();
                 if self
@@ -221,7 +224,7 @@ impl Poller {
                         account = self.label(index),
                         "an account that was stopped is polled again"
                     );
-                    measure::poll_resumed();
+                    measure::poll_stopped(-1.0);
                 }
                 match poll.committed(commit) {
                     Ok(PollStep::Fetch) => {
@@ -450,7 +453,7 @@ impl Poller {
 
     fn completed(&self, index: usize, poll: &AccountPoll, full: bool, every: Duration) {
         let now = self.now();
-        measure::polled(Polled::Completed);
+        measure::count(POLLS, &[("outcome", "completed")], 1);
         let due = self
             .plan(index, poll)
             .map_or(now.saturating_add(every), |plan| plan.next_poll(now, every));
@@ -486,7 +489,7 @@ impl Poller {
         let Some((failures, until)) = failures else {
             return now;
         };
-        measure::polled(Polled::Retried);
+        measure::count(POLLS, &[("outcome", "retried")], 1);
         // The failure itself was logged where it happened.
         tracing::info!(account = self.label(index), failures, %until, %reason, "trying again later");
         until
@@ -551,7 +554,7 @@ impl Poller {
                 advice = %error.advice(),
                 "an account is no longer polled"
             );
-            measure::polled(Polled::Stopped);
+            measure::count(POLLS, &[("outcome", "stopped")], 1);
         }
         let was_stopped = self.0.board.change(index, |row| {
             row.state = AccountState::Stopped {
@@ -567,7 +570,7 @@ impl Poller {
         });
         // The gauge counts accounts, so an account that is stopped again does not count twice.
         if was_stopped == Some(false) && !closed {
-            measure::poll_stopped();
+            measure::poll_stopped(1.0);
         }
     }
 }

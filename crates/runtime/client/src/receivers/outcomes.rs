@@ -118,7 +118,12 @@ impl OutcomeWatch {
         for state in OpenState::ALL {
             let oldest = open.oldest(state).map(|since| now.saturating_since(since));
             let of_state = overdue.iter().filter(|(_, one)| one.state == state);
-            measure::outcomes(state, oldest.unwrap_or_default(), of_state.count());
+            let labels = [("kind", state.kind().as_str()), ("state", state.as_str())];
+            let oldest = oldest.unwrap_or_default().as_secs_f64();
+            measure::gauge("bankrail_outcomes_oldest_seconds", &labels, oldest);
+            // Lossless: a count in memory is at most 64 bits.
+            let overdue = measure::float(of_state.count() as u64);
+            measure::gauge("bankrail_outcomes_overdue", &labels, overdue);
         }
         let before = std::mem::take(known);
         for (kept, outcome) in &overdue {

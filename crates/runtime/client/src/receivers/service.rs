@@ -101,8 +101,14 @@ where
     let (caller, outcome) = bankrail_http::serve(&receiving, &head, Box::pin(body)).await;
     match outcome {
         Ok(received) => {
-            measure::received(kind, Some(&received), StatusCode::OK);
             let headers = receiving.headers.into_inner();
+            let outcome = match &received {
+                ReceiveOutcome::New { .. } => "new",
+                ReceiveOutcome::Duplicate { .. } => "duplicate",
+                ReceiveOutcome::InProgress { .. } => "in_progress",
+                ReceiveOutcome::Conflict { .. } => "conflict",
+            };
+            count(kind, outcome);
             shared.observed(
                 kind,
                 headers,
@@ -120,6 +126,12 @@ where
     }
 }
 
+/// Counts a delivery that was answered.
+fn count(kind: MessageKind, outcome: &str) {
+    let labels = [("kind", kind.as_str()), ("outcome", outcome)];
+    measure::count("bankrail_received_total", &labels, 1);
+}
+
 fn refuse<I: ?Sized>(
     kind: MessageKind,
     shared: &ReceiverState<I>,
@@ -135,7 +147,7 @@ fn refuse<I: ?Sized>(
     if left_out.is_some() {
         row.log(kind, headers.map(|headers| headers.message_id));
     }
-    measure::received(kind, None, row.status);
+    count(kind, row.status.as_str());
     let answer = row.answer();
     shared.observed(
         kind,

@@ -23,6 +23,8 @@ use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
+const HANDLED: &str = "bankrail_handled_total";
+
 /// The pauses before the outcome of a message is stored again after a failure of the inbox: the
 /// first and the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
@@ -313,12 +315,12 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
                 tracing::error!(%kind, message_id, entry = %id, %error, "the inbox failed")
             }
             (_, Ok(false)) => {
-                measure::handled("lease_lost");
+                measure::count(HANDLED, &[("outcome", "lease_lost")], 1);
                 tracing::warn!(%kind, message_id, entry = %id, "the lease ran out during handling");
             }
             (Ok(_), Ok(true)) => {
                 self.lock_counts().handled += 1;
-                measure::handled("handled");
+                measure::count(HANDLED, &[("outcome", "handled")], 1);
                 tracing::debug!(%kind, message_id, entry = %id, "handled");
             }
             (Err(error), Ok(true)) => {
@@ -393,7 +395,17 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
     #[cfg(feature = "metrics")]
     async fn measure(&self) {
         match self.state_of_inbox().await {
-            Ok((counts, oldest)) => measure::inbox(counts, oldest),
+            Ok((counts, oldest)) => {
+                for (state, count) in [
+                    ("pending", counts.pending),
+                    ("completed", counts.completed),
+                    ("dead_letter", counts.dead_letters),
+                ] {
+                    let count = measure::float(count);
+                    measure::gauge("bankrail_inbox_entries", &[("state", state)], count);
+                }
+                measure::gauge("bankrail_inbox_oldest_seconds", &[], oldest.as_secs_f64());
+            }
             Err(error) => tracing::error!(%error, "the inbox failed"),
         }
     }
@@ -504,11 +516,11 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
             InboxState::Completed => {}
             InboxState::Pending => {
                 self.lock_counts().failed += 1;
-                measure::handled("failed");
+                measure::count(HANDLED, &[("outcome", "failed")], 1);
             }
             InboxState::DeadLetter => {
                 self.lock_counts().dead_letters += 1;
-                measure::handled("dead_letter");
+                measure::count(HANDLED, &[("outcome", "dead_letter")], 1);
                 tracing::error!(entry = %id, attempts, "a message became a dead letter");
             }
         }

@@ -1,7 +1,7 @@
 use crate::provider::{KEY, Provider};
 use bankrail_client::{
-    AddressFault, Client, ClientOptions, ClientOptionsError, Credentials, StatementClient,
-    TlsError, TlsRoots, TokenSource,
+    AddressFault, Client, ClientOptions, ClientOptionsError, Credentials, HttpClientError,
+    StatementClient, TlsError, TlsRoots, TokenSource,
 };
 use bankrail_client_assertion::CustomerCode;
 use std::time::Duration;
@@ -80,7 +80,7 @@ fn unusable_credentials_and_options_are_refused() {
     let none = refused("k", loopback().tls_roots(TlsRoots::OnlyPem(Vec::new())));
     assert!(matches!(
         none,
-        ClientOptionsError::Tls(TlsError::NoCertificate)
+        ClientOptionsError::Http(HttpClientError::Tls(TlsError::NoCertificate))
     ));
 }
 

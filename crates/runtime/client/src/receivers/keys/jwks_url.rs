@@ -4,12 +4,11 @@ use super::{RenewFuture, SenderKeys};
 use crate::exchange_error::{CallPhase, ExchangeError};
 use crate::http_client::{self, HttpClientError, Way};
 use crate::measure;
-use bankrail_http::tls::{ClientCertificate, TlsError, TlsRoots};
-use bankrail_http::{AddressError, BodyReader, EndpointUrl, Proxy, ProxyError};
+use bankrail_http::tls::{ClientCertificate, TlsRoots};
+use bankrail_http::{AddressError, BodyReader, EndpointUrl, Proxy};
 use bankrail_jose::{JwkSet, KeyError, KeySet, KeySetError, VerifyingKey};
 use http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, StatusCode};
-use std::error::Error;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -95,12 +94,7 @@ impl JwksUrl {
             &[&url],
             // Half of the time, so that the answer has the other half.
             options.timeout / 2,
-        );
-        let http = http.map_err(|error| match error {
-            HttpClientError::Tls(error) => JwksUrlError::Tls(error),
-            HttpClientError::Proxy(error) => JwksUrlError::Proxy(error),
-            HttpClientError::Http(error) => JwksUrlError::Http(error),
-        })?;
+        )?;
         let fetched = get(&http, &url, &options, None)
             .await
             .and_then(|mut fetched| {
@@ -108,7 +102,7 @@ impl JwksUrl {
                     .map_err(JwksUrlError::KeySet)?;
                 Ok((keys, fetched))
             });
-        measure::keys_fetched(if fetched.is_ok() { "fetched" } else { "failed" });
+        count(if fetched.is_ok() { "fetched" } else { "failed" });
         let (keys, fetched) = fetched?;
         let now = Instant::now();
         let state = Mutex::new(State {
@@ -182,7 +176,7 @@ impl JwksUrl {
                 state.expires = Instant::now() + fresh_for;
                 Ok(replaced)
             });
-        measure::keys_fetched(match outcome {
+        count(match outcome {
             Ok(true) => "fetched",
             Ok(false) => "unchanged",
             Err(_) => "failed",
@@ -263,15 +257,9 @@ pub enum JwksUrlError {
     /// The address is not one that is called.
     #[error("address of the keys: {0}")]
     Address(AddressError),
-    /// The trusted certificates are unusable.
-    #[error("address of the keys: {0}")]
-    Tls(TlsError),
-    /// The proxy of the environment is malformed.
-    #[error("the proxy is refused")]
-    Proxy(#[source] ProxyError),
-    /// The HTTP client could not be set up.
-    #[error("the HTTP client could not be set up")]
-    Http(#[source] Box<dyn Error + Send + Sync>),
+    /// There is no client of HTTP.
+    #[error(transparent)]
+    Http(#[from] HttpClientError),
     /// No complete answer.
     #[error("no answer from the address of the keys")]
     Exchange(#[source] ExchangeError),
@@ -290,6 +278,11 @@ pub enum JwksUrlError {
     /// The set has no usable key.
     #[error("address of the keys: {0}")]
     KeySet(KeySetError),
+}
+
+/// Counts a request for the keys.
+fn count(outcome: &str) {
+    measure::count("bankrail_key_fetches_total", &[("outcome", outcome)], 1);
 }
 
 async fn get(
