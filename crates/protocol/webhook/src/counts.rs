@@ -6,10 +6,14 @@ use crate::json::{Bound, Context, Output, Schemas, Wire, string};
 use bankrail_values::json::JsonValue;
 use bankrail_values::{excerpt, parse_decimal};
 use serde_json::{Value, json};
-use std::fmt;
 
 /// The number of payments in a period, as decimal text. Default: up to 19 characters.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(transparent)
+)]
 pub struct CountPerPeriod(Box<str>);
 
 impl CountPerPeriod {
@@ -25,37 +29,11 @@ impl CountPerPeriod {
     }
 }
 
-impl From<&str> for CountPerPeriod {
-    fn from(text: &str) -> Self {
-        Self(text.into())
-    }
-}
-
 bankrail_values::impl_display!(CountPerPeriod);
-
-impl fmt::Debug for CountPerPeriod {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, out)
-    }
-}
-
-#[cfg(feature = "serde")]
-impl serde::Serialize for CountPerPeriod {
-    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        out.serialize_str(&self.0)
-    }
-}
-
-#[cfg(feature = "serde")]
-impl<'de> serde::Deserialize<'de> for CountPerPeriod {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Box::deserialize(from).map(Self)
-    }
-}
 
 impl Wire for CountPerPeriod {
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
-        string(value, at).map(Self::from)
+        string(value, at).map(Self::new)
     }
     fn write(&self, out: &mut Output) {
         out.string(&self.0);
@@ -77,7 +55,12 @@ impl Wire for CountPerPeriod {
 
 /// The day or week within the period on which payments fall due. Default: 2 digits (`7` also
 /// occurs).
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(transparent)
+)]
 pub struct PointInTime(Box<str>);
 
 impl PointInTime {
@@ -93,37 +76,11 @@ impl PointInTime {
     }
 }
 
-impl From<&str> for PointInTime {
-    fn from(text: &str) -> Self {
-        Self(text.into())
-    }
-}
-
 bankrail_values::impl_display!(PointInTime);
-
-impl fmt::Debug for PointInTime {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, out)
-    }
-}
-
-#[cfg(feature = "serde")]
-impl serde::Serialize for PointInTime {
-    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        out.serialize_str(&self.0)
-    }
-}
-
-#[cfg(feature = "serde")]
-impl<'de> serde::Deserialize<'de> for PointInTime {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Box::deserialize(from).map(Self)
-    }
-}
 
 impl Wire for PointInTime {
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
-        string(value, at).map(Self::from)
+        string(value, at).map(Self::new)
     }
     fn write(&self, out: &mut Output) {
         out.string(&self.0);

@@ -222,7 +222,11 @@ impl<T> IntoIterator for EachKind<T> {
 }
 
 /// A message of any kind.
+///
+/// It is serialized as the wire form of the message itself. That does not name its kind, so there is
+/// no `Deserialize`: read with [`Message::from_json`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
 #[allow(clippy::exhaustive_enums, reason = "as MessageKind")]
 #[allow(
     clippy::large_enum_variant,
@@ -450,20 +454,6 @@ impl Message {
             Self::MandateNotification(message) => message.fingerprint(),
             Self::PaymentOutcome(message) => message.fingerprint(),
             Self::Query(message) => message.fingerprint(),
-        }
-    }
-}
-
-/// The wire form of the message itself. It does not name its kind, so there is no `Deserialize`:
-/// read with [`Message::from_json`].
-#[cfg(feature = "serde")]
-impl serde::Serialize for Message {
-    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::MandateOutcome(message) => message.serialize(out),
-            Self::MandateNotification(message) => message.serialize(out),
-            Self::PaymentOutcome(message) => message.serialize(out),
-            Self::Query(message) => message.serialize(out),
         }
     }
 }
